@@ -24,7 +24,7 @@ const THREADS: [u32; 4] = [1, 2, 4, 8];
 struct CachedToken {
     token: AccessToken,
     wall: SystemTime,
-    boot: Instant,
+    monotonic: Instant,
 }
 
 pub(crate) async fn run() -> bool {
@@ -39,11 +39,12 @@ pub(crate) async fn run() -> bool {
         Arc::new(CachedToken {
             token: token.clone(),
             wall: clock.now() + day,
-            boot: Instant::now() + day,
+            monotonic: Instant::now() + day,
         })
     };
     let (std_lock, tokio_lock) = (RwLock::new(cached()), tokio::sync::RwLock::new(cached()));
-    let is_valid = |cached: &CachedToken| clock.now() < cached.wall && Instant::now() < cached.boot;
+    let is_valid =
+        |cached: &CachedToken| clock.now() < cached.wall && Instant::now() < cached.monotonic;
     let times = measure([
         &|| {
             black_box((clock.now(), Instant::now()));

@@ -34,17 +34,17 @@ pub struct CheckedCallback {
     pub(super) expected: ExpectedIdToken,
 }
 
-pub(super) type Parameters = HashMap<String, Secret>;
+pub(super) type CallbackParameters = HashMap<String, Secret>;
 
 /// The parameters of an address or of a query alone.
-pub(super) fn parameters(callback: &str) -> Result<Parameters> {
+pub(super) fn parameters(callback: &str) -> Result<CallbackParameters> {
     let callback = callback.split('#').next().unwrap_or_default();
     let query = match callback.split_once('?') {
         // An address stands before the question mark, unless it is a parameter already.
         Some((before, query)) if !before.contains('=') => query,
         _ => callback,
     };
-    let mut parameters = Parameters::new();
+    let mut parameters = CallbackParameters::new();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         // RFC 6749 section 3.1: a parameter must not be repeated.
         let value = Secret::new(value);
@@ -56,7 +56,7 @@ pub(super) fn parameters(callback: &str) -> Result<Parameters> {
 }
 
 /// Whether the callback has the state of this login; compared in constant time.
-pub(super) fn has_state(parameters: &Parameters, state: &Secret) -> bool {
+pub(super) fn has_state(parameters: &CallbackParameters, state: &Secret) -> bool {
     state.matches(parameters.get("state").map_or("", Secret::expose))
 }
 
@@ -70,7 +70,7 @@ pub(super) struct ExpectedIssuer<'a> {
 
 impl ExpectedIssuer<'_> {
     /// Also of an error, which otherwise could be another provider's.
-    fn check(self, parameters: &Parameters) -> Result<()> {
+    fn check(self, parameters: &CallbackParameters) -> Result<()> {
         match (parameters.get("iss"), self.name) {
             (Some(iss), Some(name)) if iss.expose() != name => {
                 Err(login_refused("issuer_mismatch"))
@@ -83,7 +83,7 @@ impl ExpectedIssuer<'_> {
 
 /// The code, if the callback is of this login and of this issuer.
 pub(super) fn code(
-    parameters: &Parameters,
+    parameters: &CallbackParameters,
     state: &Secret,
     issuer: ExpectedIssuer<'_>,
 ) -> Result<Secret> {

@@ -52,7 +52,7 @@ pub(super) struct ExpectedIdToken {
 }
 
 /// The values that an id token must have.
-pub(super) struct Expected<'a> {
+pub(super) struct ExpectedClaims<'a> {
     pub(super) issuer: Option<&'a str>,
     pub(super) client_id: &'a str,
     /// `None` for a token that no authorization request asked for.
@@ -79,7 +79,7 @@ impl Claims {
     }
 
     /// The checks of OIDC Core 3.1.3.7 that need no key.
-    pub(super) fn check(&self, expected: &Expected<'_>) -> Result<()> {
+    pub(super) fn check(&self, expected: &ExpectedClaims<'_>) -> Result<()> {
         let audiences = match &self.aud {
             Value::Array(many) => many.as_slice(),
             one => std::slice::from_ref(one),
@@ -146,7 +146,7 @@ mod tests {
 
     fn check(claims: Value) -> Result<()> {
         let claims: Claims = serde_json::from_value(claims).unwrap();
-        claims.check(&Expected {
+        claims.check(&ExpectedClaims {
             issuer: Some("https://id.example/"),
             client_id: "app",
             nonce: Some(&Secret::new("n-1")),

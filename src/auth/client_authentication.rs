@@ -193,14 +193,14 @@ impl ClientAssertions {
 
     /// RFC 7523 section 3.
     async fn issue(&self, client_id: &str, clock: &Clock) -> Result<Secret> {
-        let began = clock.boot();
+        let began = clock.monotonic();
         let payload = URL_SAFE_NO_PAD.encode(self.claims(client_id, clock.now()));
         let input = format!("{}.{payload}", self.header);
         let signature = clock
             .within(self.limit, self.signer.sign(input.as_bytes()))
             .await
             // A machine that slept meanwhile has an assertion that is out of date.
-            .filter(|_| clock.boot().saturating_sub(began) <= self.limit)
+            .filter(|_| clock.monotonic().saturating_sub(began) <= self.limit)
             .ok_or_else(|| unavailable("the client assertion was not signed in time"))?
             .map_err(|source| {
                 unavailable("the client assertion could not be signed").with_boxed_source(source)

@@ -63,11 +63,11 @@ impl LoginRequest {
         let fields: Vec<_> = own.chain(extra).collect();
         let sent = settings.clock.moment();
         let codes = endpoint::authorize_device(&provider, url, &fields).await?;
-        let received = settings.clock.boot();
+        let received = settings.clock.monotonic();
         Ok(DeviceLogin {
             // Both counted from before the request: the provider's time began later.
             expires_at: sent.wall + codes.expires_in,
-            deadline: sent.boot.saturating_add(codes.expires_in),
+            deadline: sent.monotonic.saturating_add(codes.expires_in),
             next_poll: received.saturating_add(codes.interval),
             codes,
             expected,
@@ -86,9 +86,9 @@ pub struct DeviceLogin {
     pub(super) codes: DeviceCodes,
     pub(super) expected: ExpectedIdToken,
     expires_at: SystemTime,
-    /// The end of the codes, by the boot clock.
+    /// The end of the codes, by the monotonic clock.
     pub(super) deadline: Duration,
-    /// When the first poll may be sent, by the boot clock.
+    /// When the first poll may be sent, by the monotonic clock.
     pub(super) next_poll: Duration,
 }
 

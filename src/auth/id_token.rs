@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use super::claims::{Claims, Expected, payload};
+use super::claims::{Claims, ExpectedClaims, payload};
 use super::failure::login_refused;
 use super::{Provider, ProviderBuilder};
 use crate::error::Result;
@@ -102,7 +102,7 @@ impl Provider {
         let settings = &self.0;
         Claims::read(id_token.expose())
             .ok_or_else(|| login_refused("id_token_unreadable"))?
-            .check(&Expected {
+            .check(&ExpectedClaims {
                 issuer: settings.issuer.as_deref(),
                 client_id: &settings.client_id,
                 nonce,

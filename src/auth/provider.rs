@@ -39,12 +39,12 @@ use crate::transport::{Clock, Http};
 /// ```
 #[doc(alias("OAuth", "OpenID Connect", "OIDC", "SSO"))]
 #[derive(Clone)]
-pub struct Provider(pub(super) Arc<Settings>);
+pub struct Provider(pub(super) Arc<ProviderSettings>);
 
 /// oauth2's client with an authorization endpoint.
 pub(super) type OAuth = BasicClient<EndpointSet>;
 
-pub(super) struct Settings {
+pub(super) struct ProviderSettings {
     /// What a login in a browser needs.
     pub(super) browser: Option<OAuth>,
     pub(super) client_id: String,
@@ -65,7 +65,7 @@ pub(super) struct Settings {
     pub(super) id_token_check: Option<IdTokenCheck>,
 }
 
-impl Settings {
+impl ProviderSettings {
     pub(super) fn browser(&self) -> Result<&OAuth> {
         self.browser.as_ref().ok_or_else(|| {
             Error::config(

@@ -67,7 +67,7 @@ impl<D: DeserializeOwned + Send> Operation for GraphqlOperation<D> {
         self.encoded.kind == OperationKind::Mutation
     }
 
-    fn judge(&self, reply: Reply) -> Result<Self::Value> {
+    fn decode_reply(&self, reply: Reply) -> Result<Self::Value> {
         let media_type = reply.media_type();
         let decoded = self
             .encoded
@@ -85,13 +85,13 @@ impl<D: DeserializeOwned + Send> Operation for GraphqlOperation<D> {
         &outcome.problems
     }
 
-    fn adapt(&self, request: &Request, error: &Error) -> Option<Request> {
+    fn rewrite_document(&self, request: &Request, error: &Error) -> Option<Request> {
         let mut adapted = request.clone();
         adapted.body = self.encoded.adapted(&request.body, error)?;
         Some(adapted)
     }
 
-    fn adapted(&self, request: &Request) {
+    fn keep_document(&self, request: &Request) {
         let overrides = &self.endpoint.overrides;
         let left_out = overrides.remember(&self.encoded, &request.body);
         send::adapted(&self.encoded.operation, &left_out);

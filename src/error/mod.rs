@@ -54,10 +54,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// # Ok(()) });
 /// ```
 #[derive(Clone)]
-pub struct Error(Arc<Inner>);
+pub struct Error(Arc<ErrorParts>);
 
 #[derive(Clone)]
-struct Inner {
+struct ErrorParts {
     kind: Kind,
     operation: Option<String>,
     attempts: u32,
@@ -75,7 +75,7 @@ struct Inner {
 
 impl Error {
     pub(crate) fn new(kind: Kind) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(ErrorParts {
             kind,
             operation: None,
             attempts: 0,
@@ -156,7 +156,7 @@ impl Error {
     }
 
     /// Copies what is inside where other callers share it, as the outcome of a refresh: they keep theirs.
-    fn changed(mut self, change: impl FnOnce(&mut Inner)) -> Self {
+    fn changed(mut self, change: impl FnOnce(&mut ErrorParts)) -> Self {
         change(Arc::make_mut(&mut self.0));
         self
     }

@@ -4,17 +4,13 @@
 //! beside the stated fields is public or assumed, and sources differ on where some of it is. Such a field is left out and
 //! the query sent again: its value is `None`. Only for queries, and never for a document of the caller.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
-
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
 use super::catalogue::{CATALOGUE, KnownOperation, named};
-use super::request::RequestBody;
+use super::overrides::Overrides;
+use super::request::{Encoded, RequestBody};
 use super::selections::{Field, Selections};
-use super::{Encoded, Overrides};
 use crate::error::Error;
 use crate::model::{Condition, Location, ServerError};
 
@@ -31,26 +27,6 @@ pub struct AdaptedOperation {
     pub left_out: Vec<String>,
     /// The document that is sent now.
     pub document: String,
-}
-
-/// By the name of our operation.
-#[derive(Default)]
-pub(super) struct Adapted(RwLock<BTreeMap<&'static str, Arc<str>>>);
-
-impl Adapted {
-    /// The document to send for an operation.
-    pub(super) fn of(&self, known: &KnownOperation) -> Cow<'static, str> {
-        let documents = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let adapted = documents.get(known.operation);
-        adapted.map_or(Cow::Borrowed(known.document), |document| {
-            Cow::Owned(document.to_string())
-        })
-    }
-
-    fn insert(&self, known: &KnownOperation, document: &str) {
-        let mut documents = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        documents.insert(known.operation, document.into());
-    }
 }
 
 impl Overrides {

@@ -1,6 +1,6 @@
 //! The operations of the interface (spec 4.1): our documents, and where our types expect the record.
 
-use super::OperationKind;
+use super::document::{OperationKind, after, operation_name, word};
 use super::generated::{
     comments, consignment, consignment_user_mapping, consignments, copy_consignment,
     create_comment, create_or_save_consignment, create_or_save_template, delete_consignment,
@@ -74,40 +74,6 @@ impl KnownOperation {
     pub(super) fn is_change(&self) -> bool {
         self.kind() == OperationKind::Mutation
     }
-}
-
-/// The name of the operation in one of our documents.
-pub(crate) const fn operation_name(document: &'static str) -> &'static str {
-    word(document, after(document, b" "))
-}
-
-/// The place behind a text; the end where it is not found.
-// OK because both places are compared with the lengths; it runs when the crate is compiled, where `get` cannot.
-#[allow(clippy::indexing_slicing)]
-const fn after(document: &str, text: &[u8]) -> usize {
-    let document = document.as_bytes();
-    let (mut at, mut equal) = (0, 0);
-    while at < document.len() && equal < text.len() {
-        equal = if document[at] == text[equal] {
-            equal + 1
-        } else {
-            (document[at] == text[0]) as usize
-        };
-        at += 1;
-    }
-    at
-}
-
-/// The GraphQL name at a place.
-// OK because the place is compared with the length.
-#[allow(clippy::indexing_slicing)]
-const fn word(document: &'static str, at: usize) -> &'static str {
-    let (_, text) = document.split_at(at);
-    let (bytes, mut end) = (text.as_bytes(), 0);
-    while end < bytes.len() && (bytes[end].is_ascii_alphanumeric() || bytes[end] == b'_') {
-        end += 1;
-    }
-    text.split_at(end).0
 }
 
 /// The names of all operations, as in the specification.

@@ -2,11 +2,18 @@
 //!
 //! GraphQL, October 2021, section 2. Selections are skipped, so a document that passes here may still be refused.
 
-use super::OperationKind;
+use graphql_client::QueryBody;
+
+/// Whether an operation reads or changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OperationKind {
+    Query,
+    Mutation,
+}
 
 /// An operation of a document.
 #[derive(Debug, PartialEq)]
-pub(super) struct Operation<'a> {
+pub(super) struct OperationDefinition<'a> {
     /// `None` is a subscription.
     pub(super) kind: Option<OperationKind>,
     pub(super) name: Option<&'a str>,
@@ -22,14 +29,14 @@ pub(super) struct Variable<'a> {
 }
 
 /// The operations of a document; `None` when it cannot be read.
-pub(super) fn operations(document: &str) -> Option<Vec<Operation<'_>>> {
+pub(super) fn operations(document: &str) -> Option<Vec<OperationDefinition<'_>>> {
     let mut tokens = Tokens(document.trim_start_matches('\u{feff}'));
     let mut operations = Vec::new();
     while let Some(token) = tokens.next() {
         let kind = match token {
             Token::Sign('{') => {
                 tokens.skip_to_close()?;
-                operations.push(Operation {
+                operations.push(OperationDefinition {
                     kind: Some(OperationKind::Query),
                     name: None,
                     variables: Vec::new(),
@@ -52,7 +59,7 @@ pub(super) fn operations(document: &str) -> Option<Vec<Operation<'_>>> {
             Vec::new()
         };
         tokens.skip_definition()?;
-        operations.push(Operation {
+        operations.push(OperationDefinition {
             kind,
             name,
             variables,
@@ -211,6 +218,49 @@ fn text_length(text: &str) -> Option<usize> {
         }
     }
     None
+}
+
+/// The name of the operation in one of our documents.
+pub(crate) const fn operation_name(document: &'static str) -> &'static str {
+    word(document, after(document, b" "))
+}
+
+/// The place behind a text; the end where it is not found.
+// OK because both places are compared with the lengths; it runs when the crate is compiled, where `get` cannot.
+#[allow(clippy::indexing_slicing)]
+pub(super) const fn after(document: &str, text: &[u8]) -> usize {
+    let document = document.as_bytes();
+    let (mut at, mut equal) = (0, 0);
+    while at < document.len() && equal < text.len() {
+        equal = if document[at] == text[equal] {
+            equal + 1
+        } else {
+            (document[at] == text[0]) as usize
+        };
+        at += 1;
+    }
+    at
+}
+
+/// The GraphQL name at a place.
+// OK because the place is compared with the length.
+#[allow(clippy::indexing_slicing)]
+pub(super) const fn word(document: &'static str, at: usize) -> &'static str {
+    let (_, text) = document.split_at(at);
+    let (bytes, mut end) = (text.as_bytes(), 0);
+    while end < bytes.len() && (bytes[end].is_ascii_alphanumeric() || bytes[end] == b'_') {
+        end += 1;
+    }
+    text.split_at(end).0
+}
+
+/// The body of an operation of this crate, for its `build_query`.
+pub(super) fn query_body<V>(query: &'static str, variables: V) -> QueryBody<V> {
+    QueryBody {
+        variables,
+        query,
+        operation_name: operation_name(query),
+    }
 }
 
 #[cfg(test)]

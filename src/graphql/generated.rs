@@ -47,7 +47,7 @@ impl GraphQLQuery for Comments {
     type Variables = comments::Variables;
     type ResponseData = comments::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(comments::QUERY, variables)
+        super::document::query_body(comments::QUERY, variables)
     }
 }
 /// The query `consignment`.
@@ -95,7 +95,7 @@ impl GraphQLQuery for Consignment {
     type Variables = consignment::Variables;
     type ResponseData = consignment::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(consignment::QUERY, variables)
+        super::document::query_body(consignment::QUERY, variables)
     }
 }
 /// The query `consignmentUserMapping`.
@@ -149,7 +149,7 @@ impl GraphQLQuery for ConsignmentUserMapping {
     type Variables = consignment_user_mapping::Variables;
     type ResponseData = consignment_user_mapping::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(consignment_user_mapping::QUERY, variables)
+        super::document::query_body(consignment_user_mapping::QUERY, variables)
     }
 }
 /// The query `consignments`.
@@ -235,7 +235,7 @@ impl GraphQLQuery for Consignments {
     type Variables = consignments::Variables;
     type ResponseData = consignments::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(consignments::QUERY, variables)
+        super::document::query_body(consignments::QUERY, variables)
     }
 }
 /// The mutation `copyConsignment`.
@@ -284,7 +284,7 @@ impl GraphQLQuery for CopyConsignment {
     type Variables = copy_consignment::Variables;
     type ResponseData = copy_consignment::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(copy_consignment::QUERY, variables)
+        super::document::query_body(copy_consignment::QUERY, variables)
     }
 }
 /// The mutation `createComment`.
@@ -333,7 +333,7 @@ impl GraphQLQuery for CreateComment {
     type Variables = create_comment::Variables;
     type ResponseData = create_comment::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(create_comment::QUERY, variables)
+        super::document::query_body(create_comment::QUERY, variables)
     }
 }
 /// The mutation `createOrSaveConsignment`.
@@ -382,7 +382,7 @@ impl GraphQLQuery for CreateOrSaveConsignment {
     type Variables = create_or_save_consignment::Variables;
     type ResponseData = create_or_save_consignment::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(create_or_save_consignment::QUERY, variables)
+        super::document::query_body(create_or_save_consignment::QUERY, variables)
     }
 }
 /// The mutation `createOrSaveTemplate`.
@@ -431,7 +431,7 @@ impl GraphQLQuery for CreateOrSaveTemplate {
     type Variables = create_or_save_template::Variables;
     type ResponseData = create_or_save_template::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(create_or_save_template::QUERY, variables)
+        super::document::query_body(create_or_save_template::QUERY, variables)
     }
 }
 /// The mutation `deleteConsignment`.
@@ -480,7 +480,7 @@ impl GraphQLQuery for DeleteConsignment {
     type Variables = delete_consignment::Variables;
     type ResponseData = delete_consignment::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(delete_consignment::QUERY, variables)
+        super::document::query_body(delete_consignment::QUERY, variables)
     }
 }
 /// The mutation `deleteTemplate`.
@@ -529,7 +529,7 @@ impl GraphQLQuery for DeleteTemplate {
     type Variables = delete_template::Variables;
     type ResponseData = delete_template::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(delete_template::QUERY, variables)
+        super::document::query_body(delete_template::QUERY, variables)
     }
 }
 /// The query `edecs`.
@@ -575,7 +575,7 @@ impl GraphQLQuery for Edecs {
     type Variables = edecs::Variables;
     type ResponseData = edecs::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(edecs::QUERY, variables)
+        super::document::query_body(edecs::QUERY, variables)
     }
 }
 /// The query `consignments`, by the name `FullConsignments`.
@@ -662,7 +662,7 @@ impl GraphQLQuery for FullConsignments {
     type Variables = full_consignments::Variables;
     type ResponseData = full_consignments::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(full_consignments::QUERY, variables)
+        super::document::query_body(full_consignments::QUERY, variables)
     }
 }
 /// The query `questions`.
@@ -700,7 +700,7 @@ impl GraphQLQuery for Questions {
     type Variables = questions::Variables;
     type ResponseData = questions::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(questions::QUERY, variables)
+        super::document::query_body(questions::QUERY, variables)
     }
 }
 /// The query `template`.
@@ -748,7 +748,7 @@ impl GraphQLQuery for Template {
     type Variables = template::Variables;
     type ResponseData = template::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(template::QUERY, variables)
+        super::document::query_body(template::QUERY, variables)
     }
 }
 /// The query `templates`.
@@ -802,7 +802,7 @@ impl GraphQLQuery for Templates {
     type Variables = templates::Variables;
     type ResponseData = templates::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(templates::QUERY, variables)
+        super::document::query_body(templates::QUERY, variables)
     }
 }
 /// The query `userDetails`.
@@ -842,6 +842,6 @@ impl GraphQLQuery for UserDetails {
     type Variables = user_details::Variables;
     type ResponseData = user_details::ResponseData;
     fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::request::query_body(user_details::QUERY, variables)
+        super::document::query_body(user_details::QUERY, variables)
     }
 }

@@ -16,14 +16,14 @@ mod tests;
 mod unreadable;
 
 pub use self::adapted_operation::AdaptedOperation;
-pub(crate) use self::catalogue::operation_name;
+pub(crate) use self::document::{OperationKind, operation_name};
 pub(crate) use self::drift::introspections;
 pub use self::drift::{ChangeClass, Coverage, SchemaChange, SchemaDrift};
 pub(crate) use self::envelope::decode;
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::overrides::Overrides;
 pub(crate) use self::reply::{BEGINNING, early_page_info, received};
-pub(crate) use self::request::{Encoded, OperationKind, encode, encode_document, encode_operation};
+pub(crate) use self::request::{Encoded, encode, encode_document, encode_operation};
 pub(crate) use self::unreadable::{SalvagedList, Unreadable, salvage_list};
 
 use crate::model::Timestamp;

@@ -1,13 +1,13 @@
 //! Documents of the caller that replace ours, for a live schema that differs from what is assumed.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::{Map, Value};
 
-use super::OperationKind;
-use super::adapted_operation::Adapted;
 use super::catalogue::{KnownOperation, named, operation_names};
-use super::document::{Operation, operations};
+use super::document::{OperationDefinition, OperationKind, operations};
 use crate::error::Error;
 
 /// The documents that a client sends instead of ours.
@@ -17,6 +17,26 @@ pub(crate) struct Overrides {
     given: HashMap<&'static str, Override>,
     /// Those that the client made itself.
     pub(super) adapted: Adapted,
+}
+
+/// By the name of our operation.
+#[derive(Default)]
+pub(super) struct Adapted(RwLock<BTreeMap<&'static str, Arc<str>>>);
+
+impl Adapted {
+    /// The document to send for an operation.
+    pub(super) fn of(&self, known: &KnownOperation) -> Cow<'static, str> {
+        let documents = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let adapted = documents.get(known.operation);
+        adapted.map_or(Cow::Borrowed(known.document), |document| {
+            Cow::Owned(document.to_string())
+        })
+    }
+
+    pub(super) fn insert(&self, known: &KnownOperation, document: &str) {
+        let mut documents = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        documents.insert(known.operation, document.into());
+    }
 }
 
 /// A document that replaces ours.
@@ -89,7 +109,7 @@ fn check(known: &KnownOperation, document: &str) -> Result<(Option<String>, Vec<
         return Err(format!("it has {} operations, not one", found.len()));
     };
     let ours = operations(known.document).unwrap_or_default();
-    let ours: &Operation<'_> = ours.first().ok_or("our document cannot be read")?;
+    let ours: &OperationDefinition<'_> = ours.first().ok_or("our document cannot be read")?;
     if found.kind != ours.kind {
         return Err(match ours.kind {
             Some(OperationKind::Query) => "it must be a query".to_owned(),

@@ -7,9 +7,10 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::document::OperationKind;
 use super::envelope::is_void;
 use super::overrides::{RecordLocation, can_be_id};
-use super::request::{Encoded, OperationKind};
+use super::request::Encoded;
 use super::unreadable::decode_salvaged;
 use super::{Outcome, SalvagedList, Unreadable, decode, salvage_list};
 use crate::error::{Error, Kind, Received, mark_no_record_named};

@@ -3,24 +3,17 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use graphql_client::{GraphQLQuery, QueryBody};
+use graphql_client::GraphQLQuery;
 use serde::{Deserialize, Serialize};
 
-use super::catalogue::{KnownOperation, operation_name, ours};
-use super::document::operations;
+use super::catalogue::{KnownOperation, ours};
+use super::document::{OperationKind, operations};
 use super::overrides::{Overrides, RecordLocation};
 use crate::error::Error;
 
 /// Room for the variables of most calls, in bytes: a consignment with some forty answers. A text that outgrows its memory
 /// is copied.
 const VARIABLES: usize = 2_560;
-
-/// Whether an operation reads or changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OperationKind {
-    Query,
-    Mutation,
-}
 
 /// An operation, ready to be sent any number of times.
 pub(crate) struct Encoded {
@@ -52,15 +45,6 @@ impl<V: Serialize> RequestBody<'_, V> {
         let mut body = Vec::with_capacity(self.query.len() + VARIABLES);
         serde_json::to_writer(&mut body, self).map_err(not_json)?;
         Ok(body.into())
-    }
-}
-
-/// The body of an operation of this crate, for its `build_query`.
-pub(super) fn query_body<V>(query: &'static str, variables: V) -> QueryBody<V> {
-    QueryBody {
-        variables,
-        query,
-        operation_name: operation_name(query),
     }
 }
 

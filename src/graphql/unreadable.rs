@@ -70,7 +70,7 @@ fn salvage<T: DeserializeOwned>(
     let around = |records: &str| format!("{before}[{records}]{after}");
     // Something else than a record does not fit.
     reply_memory::from_str::<T>(&around("")).ok()?;
-    let Records(records) = serde_json::from_str(text.get(range)?).ok()?;
+    let RecordSeed(records) = serde_json::from_str(text.get(range)?).ok()?;
     let work = records.len().saturating_mul(before.len() + after.len());
     if work > WORK.1.max(WORK.0.saturating_mul(text.len())) {
         return None;
@@ -95,25 +95,28 @@ fn salvage<T: DeserializeOwned>(
 }
 
 /// The texts of the records, null too.
-struct Records<'a>(Vec<&'a RawValue>);
+struct RecordSeed<'a>(Vec<&'a RawValue>);
 
-impl<'de> Deserialize<'de> for Records<'de> {
+impl<'de> Deserialize<'de> for RecordSeed<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct RecordsVisitor;
 
         impl<'de> Visitor<'de> for RecordsVisitor {
-            type Value = Records<'de>;
+            type Value = RecordSeed<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a list")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Records<'de>, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut list: A,
+            ) -> Result<RecordSeed<'de>, A::Error> {
                 let mut records = Vec::new();
                 while let Some(raw) = list.next_element()? {
                     reply_memory::push(&mut records, raw)?;
                 }
-                Ok(Records(records))
+                Ok(RecordSeed(records))
             }
         }
         deserializer.deserialize_seq(RecordsVisitor)

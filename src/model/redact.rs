@@ -133,7 +133,7 @@ pub(super) use redacted_debug;
 pub(super) struct Hidden(Option<bool>);
 
 impl Hidden {
-    pub(super) fn of(field: &impl State) -> Self {
+    pub(super) fn of(field: &impl Presence) -> Self {
         Self(field.state())
     }
 }
@@ -149,17 +149,17 @@ impl fmt::Debug for Hidden {
 }
 
 /// Whether a field is there, null or absent.
-pub(super) trait State {
+pub(super) trait Presence {
     fn state(&self) -> Option<bool>;
 }
 
-impl<T> State for Option<T> {
+impl<T> Presence for Option<T> {
     fn state(&self) -> Option<bool> {
         Some(self.is_some())
     }
 }
 
-impl<T> State for Maybe<T> {
+impl<T> Presence for Maybe<T> {
     fn state(&self) -> Option<bool> {
         match self {
             Self::Absent => None,
@@ -169,7 +169,7 @@ impl<T> State for Maybe<T> {
     }
 }
 
-impl State for String {
+impl Presence for String {
     fn state(&self) -> Option<bool> {
         Some(true)
     }

@@ -15,19 +15,19 @@ const FREE: usize = 16 << 20;
 const TIMES: usize = 4;
 
 #[derive(Clone, Copy)]
-struct Budget {
+struct MemoryBudget {
     left: usize,
     is_exceeded: bool,
 }
 
 thread_local! {
     /// Of the reply that this thread reads; `None` where it reads none, and nothing is limited.
-    static BUDGET: Cell<Option<Budget>> = const { Cell::new(None) };
+    static BUDGET: Cell<Option<MemoryBudget>> = const { Cell::new(None) };
 }
 
 /// Reads a text, or parts of it, within what it may take; `None` when that is exceeded.
 pub(crate) fn limited<T>(length: usize, read: impl FnOnce() -> T) -> Option<T> {
-    struct Restore(Option<Budget>);
+    struct Restore(Option<MemoryBudget>);
 
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -35,7 +35,7 @@ pub(crate) fn limited<T>(length: usize, read: impl FnOnce() -> T) -> Option<T> {
         }
     }
 
-    let budget = Budget {
+    let budget = MemoryBudget {
         left: FREE.max(length.saturating_mul(TIMES)),
         is_exceeded: false,
     };
@@ -56,7 +56,7 @@ pub(crate) fn push<T, E: Error>(list: &mut Vec<T>, element: T) -> Result<(), E> 
         // `Vec` doubles, and begins with four.
         let more = list.len().max(4).saturating_mul(size_of::<T>());
         if !charge(more) {
-            BUDGET.set(Some(Budget {
+            BUDGET.set(Some(MemoryBudget {
                 left: 0,
                 is_exceeded: true,
             }));
@@ -94,7 +94,7 @@ fn charge(size: usize) -> bool {
     let Some(left) = budget.left.checked_sub(size) else {
         return false;
     };
-    BUDGET.set(Some(Budget { left, ..budget }));
+    BUDGET.set(Some(MemoryBudget { left, ..budget }));
     true
 }
 

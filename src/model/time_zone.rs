@@ -26,17 +26,17 @@ use super::Jurisdiction;
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct TimeZone(Kind);
+pub struct TimeZone(ZoneKind);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
+enum ZoneKind {
     Fixed { minutes: i16 },
     State(Jurisdiction),
 }
 
 impl TimeZone {
     /// UTC.
-    pub const UTC: Self = Self(Kind::Fixed { minutes: 0 });
+    pub const UTC: Self = Self(ZoneKind::Fixed { minutes: 0 });
 
     /// A fixed offset, in minutes east of UTC; `None` for a day or more.
     ///
@@ -48,7 +48,7 @@ impl TimeZone {
     /// ```
     #[must_use]
     pub fn fixed(minutes: i16) -> Option<Self> {
-        (-1440 < minutes && minutes < 1440).then_some(Self(Kind::Fixed { minutes }))
+        (-1440 < minutes && minutes < 1440).then_some(Self(ZoneKind::Fixed { minutes }))
     }
 
     /// The offset at an instant, in minutes east of UTC.
@@ -98,8 +98,8 @@ impl TimeZone {
 
     fn standard(self) -> i16 {
         match self.0 {
-            Kind::Fixed { minutes } => minutes,
-            Kind::State(state) => match state {
+            ZoneKind::Fixed { minutes } => minutes,
+            ZoneKind::State(state) => match state {
                 Jurisdiction::Wa => 8 * 60,
                 Jurisdiction::Nt | Jurisdiction::Sa => 9 * 60 + 30,
                 Jurisdiction::Act
@@ -114,8 +114,8 @@ impl TimeZone {
     fn offset(self, at: DateTime<Utc>) -> i16 {
         let standard = self.standard();
         let saves = match self.0 {
-            Kind::Fixed { .. } => false,
-            Kind::State(state) => !matches!(
+            ZoneKind::Fixed { .. } => false,
+            ZoneKind::State(state) => !matches!(
                 state,
                 Jurisdiction::Nt | Jurisdiction::Qld | Jurisdiction::Wa
             ),
@@ -141,7 +141,7 @@ fn is_daylight(standard: NaiveDateTime) -> bool {
 
 impl From<Jurisdiction> for TimeZone {
     fn from(state: Jurisdiction) -> Self {
-        Self(Kind::State(state))
+        Self(ZoneKind::State(state))
     }
 }
 

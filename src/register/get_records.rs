@@ -54,7 +54,7 @@ impl Operation for GetRecords {
     }
 
     /// Another status than 2xx is an error, except the 304 of a conditional request.
-    fn judge(&self, reply: Reply) -> Result<IfModified<Subset>> {
+    fn decode_reply(&self, reply: Reply) -> Result<IfModified<Subset>> {
         match reply.status {
             304 if self.since.is_some() => Ok(IfModified::Unchanged),
             200..=299 => {
@@ -70,7 +70,7 @@ impl Operation for GetRecords {
 
 /// `{"Value": ..}`; the name must be there, or any JSON object would be an empty page.
 #[derive(Deserialize)]
-struct Envelope {
+struct RecordsReply {
     #[serde(rename = "Value", deserialize_with = "Option::deserialize")]
     value: Option<Subset>,
 }
@@ -110,7 +110,8 @@ fn decode(reply: Reply) -> Result<Subset> {
         Ok(text) => {
             // A byte order mark may be ignored (RFC 8259 section 8.1).
             let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-            let read = reply_memory::limited(text.len(), || serde_json::from_str::<Envelope>(text));
+            let read =
+                reply_memory::limited(text.len(), || serde_json::from_str::<RecordsReply>(text));
             match read.ok_or_else(|| too_much(&reply))? {
                 Ok(envelope) => return Ok(envelope.value.unwrap_or_default()),
                 Err(failure) => match mended(status, text) {
@@ -149,8 +150,8 @@ fn too_much(reply: &Reply) -> Error {
 /// Reads the reply again, record by record.
 fn mended(status: u16, text: &str) -> Option<Subset> {
     let SalvagedList { text, unreadable } =
-        salvage_list::<Envelope>(text, "", &["Value", "SubSet"], status)?;
-    let mut subset = reply_memory::from_str::<Envelope>(&text).ok()?.value?;
+        salvage_list::<RecordsReply>(text, "", &["Value", "SubSet"], status)?;
+    let mut subset = reply_memory::from_str::<RecordsReply>(&text).ok()?.value?;
     let named = |record: Unreadable| Unreadable {
         error: record.error.with_operation(OPERATION),
         ..record
@@ -165,7 +166,7 @@ fn located(text: &str, failure: &serde_json::Error) -> (Option<String>, String) 
     let detail = format!("{}, line {line} column {column}", json_fault(failure));
     let mut reader = serde_json::Deserializer::from_str(text);
     let located = reply_memory::limited(text.len(), || {
-        serde_path_to_error::deserialize::<_, Envelope>(&mut reader).err()
+        serde_path_to_error::deserialize::<_, RecordsReply>(&mut reader).err()
     });
     let path = located
         .flatten()

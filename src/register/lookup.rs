@@ -218,7 +218,7 @@ impl LookupCache {
     }
 
     pub(super) fn get(&self, pic: Pic) -> Option<Lookup> {
-        let now = self.clock.boot();
+        let now = self.clock.monotonic();
         let results = self.results();
         let (at, result) = results.get(&pic)?;
         (now.saturating_sub(*at) < self.max_age).then(|| result.clone())
@@ -228,7 +228,7 @@ impl LookupCache {
         if self.capacity == 0 {
             return;
         }
-        let now = self.clock.boot();
+        let now = self.clock.monotonic();
         let mut results = self.results();
         if results.len() >= self.capacity && !results.contains_key(&pic) {
             // Half of them, so that the search for the oldest is rare.

@@ -51,7 +51,7 @@ use crate::send::pages::Task;
 /// ```
 #[must_use = "a stream does nothing until it is polled"]
 pub struct LookupMany {
-    shared: Arc<Shared>,
+    shared: Arc<Lookups>,
     concurrency: usize,
     as_completed: bool,
     /// The positions of the distinct inputs with their results; none before the first poll.
@@ -62,7 +62,7 @@ pub struct LookupMany {
 }
 
 /// What the tasks share.
-struct Shared {
+struct Lookups {
     register: Register,
     inputs: Vec<Input>,
     /// One for each look-up that may run; none before the first poll.
@@ -156,7 +156,7 @@ impl LookupMany {
         texts: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(Lookups {
                 register,
                 inputs: inputs(texts),
                 permits: Semaphore::new(0),
@@ -272,7 +272,7 @@ impl LookupMany {
     }
 }
 
-impl Shared {
+impl Lookups {
     async fn look_up(self: Arc<Self>, pic: Pic) -> Result<Lookup> {
         let _permit = self.permits.acquire().await;
         if let Some(refusal) = self.refused.get() {

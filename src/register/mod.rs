@@ -73,9 +73,9 @@ const OPERATION: &str = "PICRegister";
 /// See [`builder`](Self::builder) for an example, and the [module](self) for the kinds of calls.
 #[doc(alias("PICRegister", "NLIS"))]
 #[derive(Clone)]
-pub struct Register(Arc<Inner>);
+pub struct Register(Arc<RegisterParts>);
 
-struct Inner {
+struct RegisterParts {
     address: Address,
     sender: Sender,
     cache: Option<LookupCache>,
@@ -111,7 +111,7 @@ impl Register {
     /// ```
     #[must_use]
     pub fn with_token_source(&self, source: impl TokenSource) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(RegisterParts {
             address: self.0.address.clone(),
             sender: self.0.sender.with_token_source(source),
             cache: self.0.cache.as_ref().map(LookupCache::emptied),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::address::Address;
 use super::lookup::LookupCache;
-use super::{Inner, Register, UNKNOWN};
+use super::{Register, RegisterParts, UNKNOWN};
 use crate::auth::TokenSource;
 use crate::error::{Error, Result};
 use crate::secret::Secret;
@@ -116,7 +116,7 @@ impl RegisterBuilder {
         let cache = self.cache.map(|(max_age, results)| {
             LookupCache::new(max_age, results, self.options.clock.clone())
         });
-        Ok(Register(Arc::new(Inner {
+        Ok(Register(Arc::new(RegisterParts {
             sender: self.options.build(&address.0)?,
             address,
             cache,

@@ -14,7 +14,7 @@ use crate::transport::{Clock, RetryPolicy};
 /// disable the client for the life of the process.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
-/// Until when requests are deferred, on the clock since boot, and the refusal that caused it.
+/// Until when requests are deferred, on the monotonic clock, and the refusal that caused it.
 #[derive(Default)]
 pub(crate) struct Backpressure {
     pause: Mutex<Option<(Duration, Error)>>,
@@ -30,7 +30,7 @@ impl Backpressure {
             return;
         };
         let refusal = Error::http(Received::new(status, None, b"", None));
-        let until = clock.boot() + wait.min(LONGEST);
+        let until = clock.monotonic() + wait.min(LONGEST);
         let mut pause = self.pause();
         if pause.as_ref().is_none_or(|(known, _)| *known < until) {
             *pause = Some((until, refusal));
@@ -41,7 +41,7 @@ impl Backpressure {
     pub(crate) fn left(&self, clock: &Clock) -> Option<(Duration, Error)> {
         let mut pause = self.pause();
         let (until, refusal) = pause.as_ref()?;
-        let left = until.saturating_sub(clock.boot());
+        let left = until.saturating_sub(clock.monotonic());
         if left.is_zero() {
             *pause = None;
             return None;
@@ -51,14 +51,14 @@ impl Backpressure {
 
     /// Waits until the pause is over; fails at once where that takes longer than the policy allows.
     pub(super) async fn wait(&self, clock: &Clock, policy: &RetryPolicy) -> Result<()> {
-        let start = clock.boot();
+        let start = clock.monotonic();
         loop {
             // Registered before the look at the pause, so that no end is missed.
             let ended = self.ended.notified();
             let Some((left, refusal)) = self.left(clock) else {
                 return Ok(());
             };
-            let waited = clock.boot().saturating_sub(start);
+            let waited = clock.monotonic().saturating_sub(start);
             if policy.next_wait(1, waited, Some(left)).is_none() {
                 return Err(refusal.with_retry_after(Some(left)));
             }

@@ -66,7 +66,7 @@ pub(crate) struct Settings {
     pub(super) headers: Headers,
     pub(super) retry: Option<RetryPolicy>,
     pub(super) timeout: Option<Duration>,
-    /// When the deadline passes, on the clock since boot.
+    /// When the deadline passes, on the monotonic clock.
     pub(super) end: Option<Duration>,
     pub(super) idempotent: bool,
     /// Whether a request may still be sent, asked right before its first byte: see `condition.rs`.
@@ -219,11 +219,11 @@ impl<T: Send + 'static> Call<T> {
     pub fn response(mut self) -> impl Future<Output = Result<Response<T>>> + Send + 'static {
         let facts = Arc::new(Mutex::new(Facts::default()));
         self.own_settings().facts = Some(Arc::clone(&facts));
-        let (sender, start) = (self.sender.clone(), self.sender.clock().boot());
+        let (sender, start) = (self.sender.clone(), self.sender.clock().monotonic());
         let work = self.into_future();
         async move {
             let value = work.await?;
-            let elapsed = sender.clock().boot().saturating_sub(start);
+            let elapsed = sender.clock().monotonic().saturating_sub(start);
             let mut facts = facts.lock().unwrap_or_else(PoisonError::into_inner);
             Ok(Response {
                 value,
@@ -242,7 +242,7 @@ impl<T: Send + 'static> IntoFuture for Call<T> {
 
     fn into_future(mut self) -> Self::IntoFuture {
         if let Some(limit) = self.deadline {
-            let end = self.sender.clock().boot().saturating_add(limit);
+            let end = self.sender.clock().monotonic().saturating_add(limit);
             self.own_settings().end = Some(end);
         }
         match self.work {

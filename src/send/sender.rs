@@ -16,7 +16,7 @@ use crate::model::ServerError;
 use crate::secret::Secret;
 use crate::transport::header::AUTHORIZATION;
 use crate::transport::{
-    Budget, Clock, Http, HttpOptions, Reply, Request, RetryPolicy, Safety, retry_after,
+    Clock, Http, HttpOptions, Reply, Request, RetryBudget, RetryPolicy, Safety, retry_after,
 };
 
 /// How many other documents a request tries: the four paths of the user details, each with and without doubtful fields.
@@ -46,7 +46,7 @@ pub(super) struct Pool {
     pub(super) http: Http,
     headers: Headers,
     retry: RetryPolicy,
-    budget: Budget,
+    budget: RetryBudget,
     pub(super) clock: Clock,
     /// Defers the requests of all users.
     maintenance: Backpressure,
@@ -66,7 +66,7 @@ pub(crate) trait Operation: Sync {
     fn is_change(&self) -> bool;
 
     /// Reads a reply of any status.
-    fn judge(&self, reply: Reply) -> Result<Self::Value>;
+    fn decode_reply(&self, reply: Reply) -> Result<Self::Value>;
 
     /// The errors beside the value.
     fn problems(_value: &Self::Value) -> &[ServerError] {
@@ -74,16 +74,16 @@ pub(crate) trait Operation: Sync {
     }
 
     /// The request with another document, after the server refused this one for its schema.
-    fn adapt(&self, _request: &Request, _error: &Error) -> Option<Request> {
+    fn rewrite_document(&self, _request: &Request, _error: &Error) -> Option<Request> {
         None
     }
 
     /// Keeps the document of an adapted request, which the server accepted.
-    fn adapted(&self, _request: &Request) {}
+    fn keep_document(&self, _request: &Request) {}
 }
 
 /// The value of an operation, in a box: it is large, and is passed on from future to future.
-type Judged<O> = Result<Box<<O as Operation>::Value>>;
+type DecodedReply<O> = Result<Box<<O as Operation>::Value>>;
 
 /// One request with its attempts, and how far it has come when its time runs out.
 struct Exchange<'a, O> {
@@ -118,7 +118,7 @@ impl SenderOptions {
             http: Http::new(&self.http, &[endpoint])?,
             headers,
             retry: self.retry,
-            budget: Budget::default(),
+            budget: RetryBudget::default(),
             clock: self.clock,
             maintenance: Backpressure::default(),
         });
@@ -216,13 +216,13 @@ impl Sender {
 
 impl<O: Operation> Exchange<'_, O> {
     /// Within the time of the call.
-    async fn run(&mut self) -> Judged<O> {
+    async fn run(&mut self) -> DecodedReply<O> {
         let (pool, settings) = (&self.sender.pool, self.settings);
         let policy = settings.retry.as_ref().unwrap_or(&pool.retry);
         let Some(end) = settings.end else {
             return self.retried(policy).await;
         };
-        let left = end.saturating_sub(pool.clock.boot());
+        let left = end.saturating_sub(pool.clock.monotonic());
         let policy = policy.clone().deadline(left);
         let result = {
             // Pinned here: a future that is passed by value is copied.
@@ -245,7 +245,7 @@ impl<O: Operation> Exchange<'_, O> {
     }
 
     /// Again until it succeeds, or the failure or the policy allows no further attempt.
-    async fn retried(&mut self, policy: &RetryPolicy) -> Judged<O> {
+    async fn retried(&mut self, policy: &RetryPolicy) -> DecodedReply<O> {
         let pool = &self.sender.pool;
         if self.sender.paused_for().is_some() {
             // Waits are rare, and in boxes: the futures around them stay small.
@@ -253,7 +253,7 @@ impl<O: Operation> Exchange<'_, O> {
                 Box::pin(pause.wait(&pool.clock, policy)).await?;
             }
         }
-        let (start, mut number) = (pool.clock.boot(), 1);
+        let (start, mut number) = (pool.clock.monotonic(), 1);
         loop {
             self.is_sent = false;
             let span = trace::attempt(number);
@@ -268,7 +268,7 @@ impl<O: Operation> Exchange<'_, O> {
                 }
                 Err(error) => error,
             };
-            let elapsed = pool.clock.boot().saturating_sub(start);
+            let elapsed = pool.clock.monotonic().saturating_sub(start);
             let wait = Some(&error)
                 .filter(|error| self.safety.allows_retry(error))
                 .and_then(|error| policy.next_wait(number, elapsed, error.retry_after()))
@@ -283,7 +283,7 @@ impl<O: Operation> Exchange<'_, O> {
     }
 
     /// With a token, and once more with a new one when it is refused.
-    async fn attempt(&mut self) -> Judged<O> {
+    async fn attempt(&mut self) -> DecodedReply<O> {
         let Some(tokens) = &self.sender.tokens else {
             return self.send_fitting(None).await;
         };
@@ -309,26 +309,30 @@ impl<O: Operation> Exchange<'_, O> {
     }
 
     /// Again with another document when the server's schema does not fit the first one.
-    async fn send_fitting(&mut self, token: Option<&AccessToken>) -> Judged<O> {
+    async fn send_fitting(&mut self, token: Option<&AccessToken>) -> DecodedReply<O> {
         let mut result = self.send(None, token).await;
         let mut request: Option<Box<Request>> = None;
         for _ in 0..DOCUMENTS {
             let Err(error) = &result else { break };
             let refused = request.as_ref().unwrap_or(&self.request);
-            let Some(adapted) = self.operation.adapt(refused, error) else {
+            let Some(adapted) = self.operation.rewrite_document(refused, error) else {
                 break;
             };
             let adapted = request.insert(Box::new(adapted));
             result = self.send(Some(adapted), token).await;
             if result.is_ok() {
-                self.operation.adapted(adapted);
+                self.operation.keep_document(adapted);
             }
         }
         result
     }
 
     /// Once; the request of the call, if there is no adapted one.
-    async fn send(&mut self, adapted: Option<&Request>, token: Option<&AccessToken>) -> Judged<O> {
+    async fn send(
+        &mut self,
+        adapted: Option<&Request>,
+        token: Option<&AccessToken>,
+    ) -> DecodedReply<O> {
         // Before the facts below: a call whose time runs out here has not been sent.
         let sender = self.sender;
         let slot = sender.pool.http.slot().await;
@@ -348,7 +352,7 @@ impl<O: Operation> Exchange<'_, O> {
             // Yield, so that the look-ahead task runs before this page is decoded, which keeps the thread for a while.
             tokio::task::yield_now().await;
         }
-        let result = reply.and_then(|reply| self.judge(reply));
+        let result = reply.and_then(|reply| self.decode_reply(reply));
         self.in_doubt =
             was_in_doubt || matches!(&result, Err(error) if self.safety.may_have_applied(error));
         result
@@ -367,7 +371,7 @@ impl<O: Operation> Exchange<'_, O> {
         self.sender.pool.http.send(request)
     }
 
-    fn judge(&mut self, reply: Reply) -> Judged<O> {
+    fn decode_reply(&mut self, reply: Reply) -> DecodedReply<O> {
         let pool = &self.sender.pool;
         let wait = retry_after(&reply.headers, pool.clock.now());
         self.status = reply.status;
@@ -375,20 +379,20 @@ impl<O: Operation> Exchange<'_, O> {
             facts.status = Some(reply.status);
             facts.request_id = reply.request_id().map(str::to_owned);
         });
-        let judged = self.operation.judge(reply).map(Box::new);
-        let judged = judged.map_err(|error| {
+        let decoded = self.operation.decode_reply(reply).map(Box::new);
+        let decoded = decoded.map_err(|error| {
             trace::decode_failure(&error);
             error.with_retry_after(wait)
         });
-        if let Err(error) = &judged {
+        if let Err(error) = &decoded {
             for (status, pause) in self.sender.pauses() {
                 pause.note(&pool.clock, status, error);
             }
         }
-        judged
+        decoded
     }
 
-    fn trace_end(&self, span: &tracing::Span, result: &Judged<O>) {
+    fn trace_end(&self, span: &tracing::Span, result: &DecodedReply<O>) {
         let result = result.as_ref();
         trace::ended(span, result.map(|value| (self.status, O::problems(value))));
     }

@@ -32,7 +32,7 @@ impl Operation for Failing {
         self.is_change
     }
 
-    fn judge(&self, _reply: Reply) -> Result<()> {
+    fn decode_reply(&self, _reply: Reply) -> Result<()> {
         self.failures.lock().unwrap().next().map_or(Ok(()), Err)
     }
 }

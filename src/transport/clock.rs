@@ -20,13 +20,13 @@ use tokio::sync::watch;
 /// ```
 #[doc(alias("mock time", "time travel"))]
 #[derive(Clone, Default)]
-pub struct Clock(Inner);
+pub struct Clock(TimeSource);
 
 #[derive(Clone, Default)]
-enum Inner {
+enum TimeSource {
     #[default]
     System,
-    /// Runs with the machine from a calendar time of its own, which it showed at this boot time.
+    /// Runs with the machine from a calendar time of its own, which it showed at this monotonic time.
     Running {
         start: SystemTime,
         begun: Duration,
@@ -38,12 +38,12 @@ enum Inner {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
     pub(crate) wall: SystemTime,
-    pub(crate) boot: Duration,
+    pub(crate) monotonic: Duration,
 }
 
 impl Moment {
     pub(crate) fn is_before(self, other: Self) -> bool {
-        self.wall < other.wall && self.boot < other.boot
+        self.wall < other.wall && self.monotonic < other.monotonic
     }
 }
 
@@ -51,7 +51,7 @@ impl Clock {
     /// The clocks of the operating system.
     #[must_use]
     pub fn system() -> Self {
-        Self(Inner::System)
+        Self(TimeSource::System)
     }
 
     /// A clock that shows this calendar time now and runs on: for tests that must not depend on the date, and whose waits
@@ -67,9 +67,9 @@ impl Clock {
     /// ```
     #[must_use]
     pub fn starting_at(start: SystemTime) -> Self {
-        Self(Inner::Running {
+        Self(TimeSource::Running {
             start,
-            begun: system_boot(),
+            begun: system_monotonic(),
         })
     }
 
@@ -79,36 +79,38 @@ impl Clock {
         // Unlike the calendar time, so that a test that confuses the two clocks fails.
         let moment = Moment {
             wall: start,
-            boot: Duration::from_secs(1_000),
+            monotonic: Duration::from_secs(1_000),
         };
-        Self(Inner::Manual(Arc::new(watch::Sender::new(moment))))
+        Self(TimeSource::Manual(Arc::new(watch::Sender::new(moment))))
     }
 
     /// The calendar time. It jumps when the clock of the machine is set.
     #[must_use]
     pub fn now(&self) -> SystemTime {
         match &self.0 {
-            Inner::System => SystemTime::now(),
-            Inner::Running { start, begun } => *start + system_boot().saturating_sub(*begun),
-            Inner::Manual(moment) => moment.borrow().wall,
+            TimeSource::System => SystemTime::now(),
+            TimeSource::Running { start, begun } => {
+                *start + system_monotonic().saturating_sub(*begun)
+            }
+            TimeSource::Manual(moment) => moment.borrow().wall,
         }
     }
 
     /// Both times, the calendar time at most some milliseconds late: cheap enough for each request.
     pub(crate) fn moment(&self) -> Moment {
         let wall = match &self.0 {
-            Inner::System => system_roughly(),
-            Inner::Running { .. } | Inner::Manual(_) => self.now(),
+            TimeSource::System => system_roughly(),
+            TimeSource::Running { .. } | TimeSource::Manual(_) => self.now(),
         };
-        let boot = self.boot();
-        Moment { wall, boot }
+        let monotonic = self.monotonic();
+        Moment { wall, monotonic }
     }
 
     /// The time since the machine was started, time asleep included. It never jumps.
-    pub(crate) fn boot(&self) -> Duration {
+    pub(crate) fn monotonic(&self) -> Duration {
         match &self.0 {
-            Inner::System | Inner::Running { .. } => system_boot(),
-            Inner::Manual(moment) => moment.borrow().boot,
+            TimeSource::System | TimeSource::Running { .. } => system_monotonic(),
+            TimeSource::Manual(moment) => moment.borrow().monotonic,
         }
     }
 
@@ -116,7 +118,7 @@ impl Clock {
     pub fn advance(&self, by: Duration) {
         self.change(|moment| {
             moment.wall += by;
-            moment.boot += by;
+            moment.monotonic += by;
         });
     }
 
@@ -127,7 +129,7 @@ impl Clock {
     }
 
     fn change(&self, change: impl FnOnce(&mut Moment)) {
-        if let Inner::Manual(moment) = &self.0 {
+        if let TimeSource::Manual(moment) = &self.0 {
             moment.send_modify(change);
         }
     }
@@ -136,8 +138,8 @@ impl Clock {
     #[cfg(test)]
     pub(crate) fn sleepers(&self) -> usize {
         match &self.0 {
-            Inner::System | Inner::Running { .. } => 0,
-            Inner::Manual(moment) => moment.receiver_count(),
+            TimeSource::System | TimeSource::Running { .. } => 0,
+            TimeSource::Manual(moment) => moment.receiver_count(),
         }
     }
 
@@ -152,12 +154,12 @@ impl Clock {
     /// Waits until this much time has passed on the clock.
     pub(crate) async fn sleep(&self, time: Duration) {
         match &self.0 {
-            Inner::System | Inner::Running { .. } => tokio::time::sleep(time).await,
-            Inner::Manual(moment) => {
+            TimeSource::System | TimeSource::Running { .. } => tokio::time::sleep(time).await,
+            TimeSource::Manual(moment) => {
                 let mut moment = moment.subscribe();
-                let until = moment.borrow_and_update().boot.saturating_add(time);
+                let until = moment.borrow_and_update().monotonic.saturating_add(time);
                 // OK because the sender lives in `self`: the channel cannot close while we wait.
-                let _ = moment.wait_for(|moment| moment.boot >= until).await;
+                let _ = moment.wait_for(|moment| moment.monotonic >= until).await;
             }
         }
     }
@@ -166,9 +168,9 @@ impl Clock {
 impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            Inner::System => "Clock(system)",
-            Inner::Running { .. } => "Clock(running)",
-            Inner::Manual(_) => "Clock(manual)",
+            TimeSource::System => "Clock(system)",
+            TimeSource::Running { .. } => "Clock(running)",
+            TimeSource::Manual(_) => "Clock(manual)",
         })
     }
 }
@@ -185,13 +187,13 @@ fn system_roughly() -> SystemTime {
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn system_boot() -> Duration {
+fn system_monotonic() -> Duration {
     unix_clock(rustix::time::ClockId::Boottime)
 }
 
 // On Apple's systems CLOCK_MONOTONIC counts the time asleep, which std's Instant does not.
 #[cfg(target_vendor = "apple")]
-fn system_boot() -> Duration {
+fn system_monotonic() -> Duration {
     unix_clock(rustix::time::ClockId::Monotonic)
 }
 
@@ -206,7 +208,7 @@ fn unix_clock(id: rustix::time::ClockId) -> Duration {
 
 // Windows counts the time asleep in Instant; for the others it is the best there is.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
-fn system_boot() -> Duration {
+fn system_monotonic() -> Duration {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     START.get_or_init(std::time::Instant::now).elapsed()
 }
@@ -235,11 +237,11 @@ mod tests {
     #[test]
     fn a_clock_with_a_start_of_its_own_does_not_follow_the_calendar_of_the_machine() {
         let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
-        let before = system_boot();
+        let before = system_monotonic();
         let clock = Clock::starting_at(start);
         let shown = clock.now().duration_since(start).unwrap();
         let rough = clock.moment().wall.duration_since(start).unwrap();
-        assert!(shown <= rough && rough <= system_boot().saturating_sub(before));
+        assert!(shown <= rough && rough <= system_monotonic().saturating_sub(before));
         clock.advance(Duration::from_secs(1_000_000));
         assert!(clock.now() < start + Duration::from_secs(1_000_000));
     }
@@ -251,11 +253,11 @@ mod tests {
     }
 
     #[test]
-    fn the_boot_clock_does_not_follow_the_calendar() {
+    fn the_monotonic_clock_does_not_follow_the_calendar() {
         let clock = Clock::manual(SystemTime::UNIX_EPOCH);
-        let boot = clock.boot();
+        let monotonic = clock.monotonic();
         clock.set_wall(SystemTime::UNIX_EPOCH + Duration::from_secs(3_600));
-        assert_eq!(clock.boot(), boot);
-        assert!(Clock::system().boot() > Duration::ZERO);
+        assert_eq!(clock.monotonic(), monotonic);
+        assert!(Clock::system().monotonic() > Duration::ZERO);
     }
 }

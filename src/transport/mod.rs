@@ -25,5 +25,5 @@ pub(crate) use self::http::Http;
 pub(crate) use self::in_process::InProcess;
 pub(crate) use self::message::{Reply, Request, Watch, max_age, retry_after, server_time};
 pub(crate) use self::options::{is_loopback, is_private, parse_endpoint};
-pub(crate) use self::retry::{Budget, Safety};
+pub(crate) use self::retry::{RetryBudget, Safety};
 pub(crate) use reqwest::header;

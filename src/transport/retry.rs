@@ -109,9 +109,9 @@ impl RetryPolicy {
 ///
 /// Each retry takes one, each success gives back a fifth.
 #[derive(Debug)]
-pub(crate) struct Budget(AtomicI64);
+pub(crate) struct RetryBudget(AtomicI64);
 
-impl Budget {
+impl RetryBudget {
     const RETRY: i64 = 1_000;
     const SUCCESS: i64 = 200;
     const FULL: i64 = 20_000;
@@ -132,7 +132,7 @@ impl Budget {
     }
 }
 
-impl Default for Budget {
+impl Default for RetryBudget {
     fn default() -> Self {
         Self(AtomicI64::new(Self::FULL))
     }
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn the_budget_is_used_up_and_filled_by_successes() {
-        let budget = Budget::default();
+        let budget = RetryBudget::default();
         assert_eq!((0..100).filter(|_| budget.take()).count(), 20);
         (0..5).for_each(|_| budget.give_back());
         assert!(budget.take());

@@ -61,15 +61,15 @@ impl<'de> Deserialize<'de> for ContentHash {
 /// The bytes are those of what the service sends, not of what this version of the crate understands, so that the hash is
 /// the same in later versions. Null and absent are the same, and so is another order of questions that are displayed alike.
 #[derive(Debug)]
-pub(super) struct Content(Vec<u8>);
+pub(super) struct HashedContent(Vec<u8>);
 
-impl Default for Content {
+impl Default for HashedContent {
     fn default() -> Self {
         Self(b"envd-sdk questions 1".to_vec())
     }
 }
 
-impl Content {
+impl HashedContent {
     pub(super) fn hash(&self) -> ContentHash {
         ContentHash(Sha256::digest(&self.0).into())
     }

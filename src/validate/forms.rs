@@ -119,7 +119,7 @@ fn closed(form: &FormType, context: &Context) -> Option<Finding> {
 
 /// When an accreditation that the user may lack refuses a form.
 #[derive(Clone, Copy)]
-enum Refusal {
+enum FormRefusal {
     /// The user does not have it.
     WhenFalse,
     /// The service does not say that the user has it: spec 2.8 and 9.3 are about users who have.
@@ -137,23 +137,23 @@ fn check_accreditation(
     report: &mut Report,
 ) {
     let program = match form.program() {
-        Some(Program::Lpa) => Some(("lPA", known.lpa, Refusal::WhenFalse)),
-        Some(Program::Nfas) => Some(("nFAS", known.nfas, Refusal::WhenFalse)),
-        Some(Program::Msa) => Some(("mSA", known.msa, Refusal::WhenFalse)),
+        Some(Program::Lpa) => Some(("lPA", known.lpa, FormRefusal::WhenFalse)),
+        Some(Program::Nfas) => Some(("nFAS", known.nfas, FormRefusal::WhenFalse)),
+        Some(Program::Msa) => Some(("mSA", known.msa, FormRefusal::WhenFalse)),
         None => None,
     };
     let further = match form {
-        FormType::Euc1 => Some(("eU", known.eu, Refusal::WhenFalse)),
-        FormType::Nfaseuc1 => Some(("eU", known.eu, Refusal::Never)),
-        FormType::Lpahrg0 => Some(("hRG", known.hrg, Refusal::UnlessTrue)),
+        FormType::Euc1 => Some(("eU", known.eu, FormRefusal::WhenFalse)),
+        FormType::Nfaseuc1 => Some(("eU", known.eu, FormRefusal::Never)),
+        FormType::Lpahrg0 => Some(("hRG", known.hrg, FormRefusal::UnlessTrue)),
         _ => None,
     };
     let lacking = [program, further].into_iter().flatten();
     let lacking = lacking.filter(|(_, held, _)| *held != Some(true));
-    let refuses = |(_, held, refusal): (_, Option<bool>, Refusal)| match refusal {
-        Refusal::WhenFalse => held == Some(false),
-        Refusal::UnlessTrue => true,
-        Refusal::Never => false,
+    let refuses = |(_, held, refusal): (_, Option<bool>, FormRefusal)| match refusal {
+        FormRefusal::WhenFalse => held == Some(false),
+        FormRefusal::UnlessTrue => true,
+        FormRefusal::Never => false,
     };
     if !policy.accreditations_are_advice && lacking.clone().any(refuses) {
         // assumed: the wording.

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use ecow::EcoString;
 use serde::Serialize;
 
-use super::content_hash::Content;
+use super::content_hash::HashedContent;
 use super::evaluation_order::EvaluationOrder;
 use super::year::Years;
 use super::{ContentHash, Finding, Policy, QuestionText, UncheckedReason};
@@ -34,7 +34,7 @@ pub(super) struct QuestionTree {
     pub(super) order: EvaluationOrder,
     /// Whether there are too many triggers to follow; then nothing is judged.
     pub(super) is_too_large: bool,
-    content: Content,
+    content: HashedContent,
     /// Made when it is first asked for: SHA-256 takes longer than everything else here.
     hash: OnceLock<ContentHash>,
 }

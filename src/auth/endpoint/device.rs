@@ -34,7 +34,7 @@ pub(in crate::auth) struct DeviceCodes {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct ReplyFields {
+struct DeviceFields {
     #[serde(with = "secret_json::option")]
     device_code: Option<Secret>,
     #[serde(with = "secret_json::option")]
@@ -86,7 +86,7 @@ async fn poll_request(provider: &Provider, device_code: &Secret) -> Result<Reque
 }
 
 fn read_reply(reply: &Reply, now: SystemTime) -> Result<DeviceCodes> {
-    let fields: Option<ReplyFields> = serde_json::from_slice(&reply.body).ok();
+    let fields: Option<DeviceFields> = serde_json::from_slice(&reply.body).ok();
     let code = fields.as_ref().and_then(|fields| fields.error.as_str());
     match (code.map(error_code), fields) {
         (None, Some(fields)) if (200..=299).contains(&reply.status) => fields.into_codes(),
@@ -120,7 +120,7 @@ fn refusal(code: Option<&str>, status: u16) -> Error {
     }
 }
 
-impl ReplyFields {
+impl DeviceFields {
     fn into_codes(self) -> Result<DeviceCodes> {
         let text = |field: Option<Secret>| field.filter(|text| !text.is_empty());
         let missing = |name: &str| {

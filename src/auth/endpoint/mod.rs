@@ -17,7 +17,7 @@ pub(super) use self::device::{DeviceCodes, authorize_device, poll};
 pub(super) use self::issued::Issued;
 pub(super) use self::refusal::{Class, Refusal};
 use self::refusal::{Grant, read_reply};
-use super::provider::Settings;
+use super::provider::ProviderSettings;
 use super::{CheckedCallback, Provider};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
@@ -104,8 +104,8 @@ async fn revoke_request(provider: &Provider, url: &Url, token: &Secret) -> Resul
 
 /// A request to the provider, with the credentials of the client. All of them are made here, and each is sent once: an
 /// assertion among the credentials is good for one request.
-async fn post(settings: &Settings, url: &Url, fields: &[(&str, &str)]) -> Result<Request> {
-    let began = settings.clock.boot();
+async fn post(settings: &ProviderSettings, url: &Url, fields: &[(&str, &str)]) -> Result<Request> {
+    let began = settings.clock.monotonic();
     let credentials = &settings.authentication;
     let credentials = credentials.credentials(&settings.client_id, &settings.clock);
     let credentials = credentials.await?;
@@ -116,7 +116,7 @@ async fn post(settings: &Settings, url: &Url, fields: &[(&str, &str)]) -> Result
         request = request.header(AUTHORIZATION, header.clone());
     }
     // Signing counts: other processes wait no longer for a refresh than requests take.
-    let signing = settings.clock.boot().saturating_sub(began);
+    let signing = settings.clock.monotonic().saturating_sub(began);
     request.timeout = Some(settings.timeout.saturating_sub(signing));
     Ok(request)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::TokenManager;
-use super::policy::Policy;
+use super::policy::RefreshPolicy;
 use super::shared::Shared;
 use crate::auth::{MemoryStore, Provider, TokenStore};
 use crate::error::{Error, Result};
@@ -33,7 +33,7 @@ pub struct TokenManagerBuilder {
     store: Arc<dyn TokenStore>,
     account: String,
     /// Shared by the managers of one template.
-    policy: Arc<Policy>,
+    policy: Arc<RefreshPolicy>,
 }
 
 impl TokenManagerBuilder {

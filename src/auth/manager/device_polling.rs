@@ -97,14 +97,14 @@ impl DevicePolling {
                 return Err(self.expired());
             }
             clock
-                .sleep(self.next_poll.saturating_sub(clock.boot()))
+                .sleep(self.next_poll.saturating_sub(clock.monotonic()))
                 .await;
             // The machine may have slept for longer.
-            if clock.boot() >= self.deadline {
+            if clock.monotonic() >= self.deadline {
                 return Err(self.expired());
             }
             self.login.check_not_overtaken()?;
-            let sent_at = clock.boot();
+            let sent_at = clock.monotonic();
             let poll = poll(self.login.clone(), self.device_code.clone());
             let reply = shared.spawn(poll)?.await;
             match reply.map_err(|_| unavailable("the login was cut off"))? {
@@ -137,7 +137,7 @@ impl DevicePolling {
         if refusal.salvaged.is_some() {
             return Err(self.lost());
         }
-        let now = self.login.shared.clock().boot();
+        let now = self.login.shared.clock().monotonic();
         let mut wait = self.wait().max(refusal.retry_after.unwrap_or_default());
         if class == Class::TimedOut {
             wait = wait.max(IN_FLIGHT.saturating_sub(now.saturating_sub(sent_at)));

@@ -8,7 +8,7 @@ use futures_util::future::{Either, select};
 
 use super::Event;
 use super::shared::{Shared, StoreRead};
-use super::state::{CachedTokens, ForeignMark, Pause, State, Stop};
+use super::state::{CachedTokens, ForeignMark, RefreshPause, State, Stop};
 use crate::auth::failure::{auth, reauth};
 use crate::auth::{AccessToken, Record, StoreError, TokenSet, Version, Versioned};
 use crate::error::{AuthProblem, Error};
@@ -203,7 +203,7 @@ impl Epoch {
             .foreign_mark
             .is_none_or(|mark| mark.version != version)
         {
-            let since = self.shared.clock().boot();
+            let since = self.shared.clock().monotonic();
             state.foreign_mark = Some(ForeignMark { version, since });
         }
     }
@@ -285,8 +285,8 @@ impl Epoch {
         let now = self.shared.now();
         let retry_at = now.wall + wait;
         let error = error.with_retry_at(Some(retry_at));
-        state.pause = Some(Pause {
-            until: now.boot.saturating_add(wait),
+        state.pause = Some(RefreshPause {
+            until: now.monotonic.saturating_add(wait),
             error: error.clone(),
         });
         tracing::debug!(failures = state.failures, wait = ?wait, "refresh failed: {error}");

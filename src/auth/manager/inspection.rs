@@ -195,12 +195,12 @@ fn session_state(state: &State, now: Moment, can_serve: bool, is_unread: bool) -
         };
     };
     match &state.pause {
-        Some(pause) if now.boot < pause.until => {
+        Some(pause) if now.monotonic < pause.until => {
             if pause.error.is_reauth_required() {
                 let reason = pause.error.clone();
                 return SessionState::NeedsLogin { reason };
             }
-            let until = now.wall + pause.until.saturating_sub(now.boot);
+            let until = now.wall + pause.until.saturating_sub(now.monotonic);
             SessionState::BackingOff { until }
         }
         _ if cached.tokens.refresh_token.is_none() && !can_serve => SessionState::NeedsLogin {

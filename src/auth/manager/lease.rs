@@ -60,7 +60,7 @@ impl Lease {
     /// With the lock that was kept, if there is one, and what is left of the wait.
     async fn kept(shared: &Arc<Shared>, wait: Duration) -> Result<(Self, Duration), StoreError> {
         let clock = shared.clock();
-        let until = clock.boot().saturating_add(wait);
+        let until = clock.monotonic().saturating_add(wait);
         let lock = clock.within(wait, shared.lock.clone().lock_owned()).await;
         let lock = lock.ok_or_else(StoreError::lock_timeout)?;
         let lease = Self {
@@ -68,7 +68,7 @@ impl Lease {
             lock,
             shared: shared.clone(),
         };
-        Ok((lease, until.saturating_sub(clock.boot())))
+        Ok((lease, until.saturating_sub(clock.monotonic())))
     }
 
     /// Takes the lock if there is none, or if it can be lost and may have been.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Made by [`TokenManagerBuilder`](super::TokenManagerBuilder), which describes each of them.
 #[derive(Clone, Debug)]
-pub(super) struct Policy {
+pub(super) struct RefreshPolicy {
     pub(super) wait: Duration,
     pub(super) lock_wait: Duration,
     pub(super) background: bool,
@@ -16,7 +16,7 @@ pub(super) struct Policy {
     pub(super) store_check: Duration,
 }
 
-impl Default for Policy {
+impl Default for RefreshPolicy {
     fn default() -> Self {
         Self {
             // As long as one request to the token endpoint may take.
@@ -34,7 +34,7 @@ impl Default for Policy {
     }
 }
 
-impl Policy {
+impl RefreshPolicy {
     /// How long the refresh mark of another process stands; by default a request that is sent twice, and a minute to store
     /// its reply. `timeout` is that of one request, and `signing` how much of it may pass before it is sent.
     pub(super) fn mark_wait(&self, timeout: Duration, signing: Duration) -> Duration {
@@ -53,7 +53,8 @@ mod tests {
     #[test]
     fn the_mark_wait_covers_two_requests_and_the_time_to_store_the_reply() {
         let secs = Duration::from_secs;
-        let wait = |timeout, signing| Policy::default().mark_wait(secs(timeout), secs(signing));
+        let wait =
+            |timeout, signing| RefreshPolicy::default().mark_wait(secs(timeout), secs(signing));
         assert_eq!(wait(30, 0), secs(120));
         assert_eq!(wait(10, 0), secs(100));
         assert_eq!(wait(60, 0), secs(180));

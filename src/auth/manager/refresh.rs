@@ -41,9 +41,9 @@ impl Refresh {
         }
         let (shared, mark) = (&self.epoch.shared, self.mark());
         let clock = shared.clock();
-        let until = clock.boot().saturating_add(shared.policy.lock_wait);
+        let until = clock.monotonic().saturating_add(shared.policy.lock_wait);
         loop {
-            let left = until.saturating_sub(clock.boot());
+            let left = until.saturating_sub(clock.monotonic());
             let locked = Lease::acquire_and_load(shared, left);
             let (lease, read) = match self.epoch.run(locked).await? {
                 Ok(locked) => locked,
@@ -110,7 +110,7 @@ impl Refresh {
 
     async fn mark_and_send(&self, lease: Lease) -> Result<AccessToken, Stop> {
         let clock = self.epoch.shared.clock();
-        let began = clock.boot();
+        let began = clock.monotonic();
         let mut cached = self.mark().set().await?;
         self.mark().check_unmarked(began)?;
         // Only the first failure of a row is repeated at once: an outage must not double the requests.
@@ -151,9 +151,9 @@ impl Refresh {
             may_repeat = false;
             tracing::debug!("the reply to a refresh was lost");
             self.epoch.shared.emit(Event::RotationAmbiguous);
-            let wait = self.wait_before_repeat(refusal.class, sent.boot);
+            let wait = self.wait_before_repeat(refusal.class, sent.monotonic);
             self.epoch.run(clock.sleep(wait)).await?;
-            let began = clock.boot();
+            let began = clock.monotonic();
             if let Some(token) = self.read_store().await? {
                 return Ok(token);
             }
@@ -193,7 +193,7 @@ impl Refresh {
         let short = Duration::from_secs(1) + Duration::from_secs(1).mul_f64(fastrand::f64());
         let provider = &self.epoch.shared.provider.0;
         let overlap = provider.rotation_overlap;
-        let elapsed = self.epoch.shared.clock().boot().saturating_sub(sent);
+        let elapsed = self.epoch.shared.clock().monotonic().saturating_sub(sent);
         let overlap_left = overlap.saturating_sub(elapsed);
         if !overlap_left.is_zero() {
             short.min(overlap_left / 2)

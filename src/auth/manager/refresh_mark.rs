@@ -75,7 +75,7 @@ impl RefreshMark<'_> {
         if shared.store.lock_survives_faults() {
             return Ok(());
         }
-        let passed = shared.clock().boot().saturating_sub(began);
+        let passed = shared.clock().monotonic().saturating_sub(began);
         if passed > STALE || self.foreign()?.is_some() {
             return Err(StoreError::lock_timeout().into());
         }
@@ -100,7 +100,7 @@ impl RefreshMark<'_> {
     ) -> Result<MarkOutcome, Stop> {
         let shared = &self.epoch.shared;
         let clock = shared.clock();
-        let is_over = |mark| clock.boot() >= claim_at(shared, mark);
+        let is_over = |mark| clock.monotonic() >= claim_at(shared, mark);
         if is_over(mark) {
             return self.claim(mark, lease).await;
         }
@@ -108,7 +108,7 @@ impl RefreshMark<'_> {
         drop(lease);
         let mut last = StoreError::lock_timeout();
         loop {
-            let left = until.saturating_sub(clock.boot());
+            let left = until.saturating_sub(clock.monotonic());
             if left.is_zero() {
                 return Err(last.into());
             }
@@ -196,7 +196,7 @@ impl RefreshMark<'_> {
     }
 }
 
-/// When the mark may be replaced, on the boot clock.
+/// When the mark may be replaced, on the monotonic clock.
 fn claim_at(shared: &Shared, mark: ForeignMark) -> Duration {
     let provider = &shared.provider.0;
     let signing = provider.authentication.signing_limit();

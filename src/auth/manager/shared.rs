@@ -8,7 +8,7 @@ use tokio::sync::{Notify, broadcast};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
-use super::policy::Policy;
+use super::policy::RefreshPolicy;
 use super::snapshot::Snapshot;
 use super::state::{CachedTokens, State};
 use super::{Event, LastFailure};
@@ -23,7 +23,7 @@ pub(super) struct Shared {
     pub(super) provider: Provider,
     pub(super) store: Arc<dyn TokenStore>,
     pub(super) key: Box<str>,
-    pub(super) policy: Arc<Policy>,
+    pub(super) policy: Arc<RefreshPolicy>,
     /// The store's lock of the account: empty unless a task holds it, or tokens are not stored yet. The mutex lets one task
     /// at a time use it.
     pub(super) lock: Arc<tokio::sync::Mutex<Option<StoreGuard>>>,
@@ -62,7 +62,7 @@ impl Shared {
         provider: Provider,
         store: Arc<dyn TokenStore>,
         key: String,
-        policy: Arc<Policy>,
+        policy: Arc<RefreshPolicy>,
     ) -> Self {
         let tasks = TaskTracker::new();
         tasks.close();

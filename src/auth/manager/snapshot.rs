@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::policy::Policy;
+use super::policy::RefreshPolicy;
 use crate::auth::{AccessToken, TokenSet};
 use crate::error::Result;
 use crate::transport::Moment;
@@ -13,7 +13,7 @@ pub(super) struct Snapshot {
     pub(super) token: AccessToken,
     renew_at: Moment,
     expires_at: Moment,
-    /// When the store is read again, in nanoseconds of the boot clock.
+    /// When the store is read again, in nanoseconds of the monotonic clock.
     next_check: AtomicU64,
     /// A refresh is under way, so that readers have nothing to start. A stale "no" only costs one lock.
     is_refreshing: AtomicBool,
@@ -24,7 +24,7 @@ impl Snapshot {
     pub(super) fn new(
         tokens: &TokenSet,
         now: Moment,
-        policy: &Policy,
+        policy: &RefreshPolicy,
         renew_now: bool,
     ) -> Result<Self> {
         let life = tokens.lifetime;
@@ -41,7 +41,7 @@ impl Snapshot {
         let age = age.unwrap_or_default().min(life);
         let limit = |after: Duration| Moment {
             wall: tokens.issued_at + after,
-            boot: now.boot + after.saturating_sub(age),
+            monotonic: now.monotonic + after.saturating_sub(age),
         };
         let snapshot = Self {
             token: AccessToken::new(tokens.access_token.expose())?.numbered(tokens.generation),
@@ -50,12 +50,12 @@ impl Snapshot {
             next_check: AtomicU64::default(),
             is_refreshing: AtomicBool::default(),
         };
-        snapshot.set_next_check(now.boot.saturating_add(policy.store_check));
+        snapshot.set_next_check(now.monotonic.saturating_add(policy.store_check));
         Ok(snapshot)
     }
 
-    pub(super) fn set_next_check(&self, boot: Duration) {
-        self.next_check.store(nanos(boot), Ordering::Relaxed);
+    pub(super) fn set_next_check(&self, monotonic: Duration) {
+        self.next_check.store(nanos(monotonic), Ordering::Relaxed);
     }
 
     pub(super) fn set_refreshing(&self, is_refreshing: bool) {
@@ -70,14 +70,14 @@ impl Snapshot {
 
     /// Whether the store is to be read again.
     pub(super) fn is_check_due(&self, now: Moment) -> bool {
-        nanos(now.boot) >= self.next_check.load(Ordering::Relaxed)
+        nanos(now.monotonic) >= self.next_check.load(Ordering::Relaxed)
     }
 
     pub(super) fn generation(&self) -> u64 {
         self.token.generation()
     }
 
-    /// Before the limit on both clocks: the wall clock may be set back, and the boot clock is not stored.
+    /// Before the limit on both clocks: the wall clock may be set back, and the monotonic clock is not stored.
     pub(super) fn is_usable(&self, now: Moment) -> bool {
         now.is_before(self.expires_at)
     }
@@ -106,17 +106,17 @@ mod tests {
         let mut tokens = tokens(1);
         tokens.issued_at = UNIX_EPOCH + 1_000 * HOUR;
         tokens.lifetime = lifetime;
-        let policy = Policy {
+        let policy = RefreshPolicy {
             store_check: Duration::MAX,
-            ..Policy::default()
+            ..RefreshPolicy::default()
         };
         Snapshot::new(&tokens, now, &policy, false).unwrap()
     }
 
-    fn at(wall: Duration, boot: Duration) -> Moment {
+    fn at(wall: Duration, monotonic: Duration) -> Moment {
         Moment {
             wall: UNIX_EPOCH + 1_000 * HOUR + wall,
-            boot,
+            monotonic,
         }
     }
 
@@ -137,7 +137,9 @@ mod tests {
     fn renewals_of_tokens_of_the_same_second_spread_out() {
         let mut seconds = std::collections::HashMap::new();
         for _ in 0..1_000 {
-            let soft = snapshot(24 * HOUR, at(Duration::ZERO, HOUR)).renew_at.boot;
+            let soft = snapshot(24 * HOUR, at(Duration::ZERO, HOUR))
+                .renew_at
+                .monotonic;
             *seconds.entry(soft.as_secs()).or_insert(0) += 1;
         }
         // 5 % of them. Spread over 8,640 seconds, a second gets one of them or none.
@@ -170,9 +172,9 @@ mod tests {
         assert!(day.is_usable(at(20 * HOUR, 4 * HOUR)));
         assert!(!day.is_usable(at(20 * HOUR, 5 * HOUR)));
         // Issued "in the future": not longer than a whole life.
-        let set_back = |boot| Moment {
+        let set_back = |monotonic| Moment {
             wall: UNIX_EPOCH + 900 * HOUR,
-            boot,
+            monotonic,
         };
         let odd = snapshot(24 * HOUR, set_back(HOUR));
         assert!(!odd.is_usable(set_back(25 * HOUR)));

@@ -20,7 +20,7 @@ pub(super) struct State {
     pub(super) account: Option<String>,
     /// Why the cached tokens can never be renewed.
     pub(super) dead: Option<Error>,
-    pub(super) pause: Option<Pause>,
+    pub(super) pause: Option<RefreshPause>,
     /// Failures in a row.
     pub(super) failures: u32,
     /// When a token that the server refused was last renewed.
@@ -94,7 +94,7 @@ pub(super) struct ForeignMark {
 
 /// A failure that is returned to callers until it is time to try again.
 #[derive(Clone)]
-pub(super) struct Pause {
+pub(super) struct RefreshPause {
     pub(super) until: Duration,
     pub(super) error: Error,
 }
@@ -134,8 +134,11 @@ impl State {
     }
 
     /// The failure to return now.
-    pub(super) fn paused(&self, boot: Duration) -> Option<Error> {
-        let pause = self.pause.as_ref().filter(|pause| boot < pause.until)?;
+    pub(super) fn paused(&self, monotonic: Duration) -> Option<Error> {
+        let pause = self
+            .pause
+            .as_ref()
+            .filter(|pause| monotonic < pause.until)?;
         Some(pause.error.clone())
     }
 

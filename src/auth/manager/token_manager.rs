@@ -57,7 +57,7 @@ use crate::transport::Moment;
 pub struct TokenManager(pub(super) Arc<Shared>);
 
 /// The next step of a caller.
-enum Decision {
+enum Served {
     Token(AccessToken),
     WaitFor(Completion),
 }
@@ -225,13 +225,13 @@ impl TokenManager {
     /// A token, waited for if need be; another one than the generation that the server rejected.
     pub(super) async fn obtain(&self, rejected: Option<u64>) -> Result<AccessToken> {
         let clock = self.0.clock();
-        let give_up = clock.boot().saturating_add(self.0.policy.wait);
+        let give_up = clock.monotonic().saturating_add(self.0.policy.wait);
         loop {
             let mut completion = match self.decide(rejected)? {
-                Decision::Token(token) => return Ok(token),
-                Decision::WaitFor(completion) => completion,
+                Served::Token(token) => return Ok(token),
+                Served::WaitFor(completion) => completion,
             };
-            let left = give_up.saturating_sub(clock.boot());
+            let left = give_up.saturating_sub(clock.monotonic());
             let outcome = clock.within(left, completion.wait_for(Option::is_some));
             let Some(outcome) = outcome.await else {
                 let what = "the refresh takes longer than the caller waits";
@@ -247,7 +247,7 @@ impl TokenManager {
         }
     }
 
-    fn decide(&self, rejected: Option<u64>) -> Result<Decision> {
+    fn decide(&self, rejected: Option<u64>) -> Result<Served> {
         let now = self.0.now();
         let mut state = self.0.state();
         let snapshot = self.0.snapshot.load();
@@ -255,25 +255,25 @@ impl TokenManager {
         let is_rejected = usable.is_some_and(|usable| rejected == Some(usable.generation()));
         if let Some(usable) = usable.filter(|_| !is_rejected) {
             self.start_background_work(state, usable, now)?;
-            return Ok(Decision::Token(usable.token.clone()));
+            return Ok(Served::Token(usable.token.clone()));
         }
         if let Some(completion) = &state.refresh {
-            return Ok(Decision::WaitFor(completion.clone()));
+            return Ok(Served::WaitFor(completion.clone()));
         }
         if state.closed {
             return Err(unavailable("the token manager was shut down"));
         }
-        if let Some(error) = state.paused(now.boot) {
+        if let Some(error) = state.paused(now.monotonic) {
             return Err(error);
         }
         if is_rejected {
             let between = self.0.policy.between_forced;
-            let too_soon = |at: Duration| now.boot < at.saturating_add(between);
+            let too_soon = |at: Duration| now.monotonic < at.saturating_add(between);
             if state.forced_at.is_some_and(too_soon) {
                 let what = "a token that was just renewed was refused as well";
                 return Err(unavailable(what));
             }
-            state.forced_at = Some(now.boot);
+            state.forced_at = Some(now.monotonic);
         }
         // Also when the tokens are dead: the user may have logged in in another process.
         let replaces = rejected.filter(|_| is_rejected);
@@ -281,7 +281,7 @@ impl TokenManager {
         drop(state);
         let completion = task.completion();
         task.start()?;
-        Ok(Decision::WaitFor(completion))
+        Ok(Served::WaitFor(completion))
     }
 
     /// Starts a refresh ahead of time, or a check of the store, if one is due for a token that is still served.
@@ -294,7 +294,7 @@ impl TokenManager {
         let policy = &self.0.policy;
         let may_refresh = state.refresh.is_none()
             && state.dead.is_none()
-            && state.paused(now.boot).is_none()
+            && state.paused(now.monotonic).is_none()
             && !state.closed;
         if policy.background && usable.is_renewal_due(now) && may_refresh {
             let task = RefreshTask::register(&self.0, &mut state, Some(usable.generation()));
@@ -303,7 +303,7 @@ impl TokenManager {
             return task.start();
         }
         if usable.is_check_due(now) {
-            usable.set_next_check(now.boot.saturating_add(policy.store_check));
+            usable.set_next_check(now.monotonic.saturating_add(policy.store_check));
             if state.store_check.strong_count() == 0 && !state.closed {
                 let alive = Arc::new(());
                 state.store_check = Arc::downgrade(&alive);

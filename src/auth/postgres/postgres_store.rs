@@ -79,7 +79,7 @@ impl PostgresBuilder<PostgresStore> {
                 "the token store needs a pool of at least two connections",
             ));
         }
-        Ok(PostgresStore(Arc::new(Shared {
+        Ok(PostgresStore(Arc::new(StoreParts {
             database,
             // One is left for reads and writes, so that locks never wait for each other's ends.
             locks: Arc::new(Semaphore::new(size - 1)),
@@ -108,9 +108,9 @@ impl PostgresBuilder<PostgresStore> {
 /// # Ok(()) });
 /// ```
 #[derive(Clone)]
-pub struct PostgresStore(Arc<Shared>);
+pub struct PostgresStore(Arc<StoreParts>);
 
-struct Shared {
+struct StoreParts {
     database: Database,
     /// How many locks may be held at once.
     locks: Arc<Semaphore>,

@@ -9,7 +9,7 @@ use url::Url;
 
 use super::discovery::MetadataCache;
 use super::metadata::Metadata;
-use super::{Provider, Settings};
+use super::{Provider, ProviderSettings};
 use crate::auth::AssertionSigner;
 use crate::auth::client_authentication::AuthenticationSettings;
 use crate::auth::id_token::IdTokenCheck;
@@ -288,7 +288,7 @@ impl ProviderBuilder {
                     .set_auth_uri(AuthUrl::from_url(authorize))
                     .set_redirect_uri(redirect)
             });
-        Ok(Provider(Arc::new(Settings {
+        Ok(Provider(Arc::new(ProviderSettings {
             browser,
             client_id: self.client_id,
             authentication,

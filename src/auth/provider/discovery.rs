@@ -89,7 +89,7 @@ impl ProviderBuilder {
         let addresses = metadata::addresses(&issuer, self.private_addresses).map_err(named)?;
         let cache = Arc::clone(&self.metadata_cache);
         let mut cached = cache.lock().await;
-        let now = self.clock.boot();
+        let now = self.clock.monotonic();
         if let Some(held) = cached.as_ref().filter(|held| now < held.fresh_until) {
             self.found = Some(Arc::clone(&held.metadata));
             return Ok(self);
@@ -110,7 +110,7 @@ impl ProviderBuilder {
         self.found = Some(Arc::clone(&metadata));
         *cached = Some(Cached {
             metadata,
-            fresh_until: self.clock.boot().saturating_add(lifetime),
+            fresh_until: self.clock.monotonic().saturating_add(lifetime),
         });
         Ok(self)
     }

@@ -105,12 +105,12 @@ pub(in crate::auth) fn read_stored<'a, T: Deserialize<'a>>(
 ) -> Result<T, StoreError> {
     /// Read first and alone: the rest of a newer format may not fit.
     #[derive(Deserialize)]
-    struct Format {
+    struct RecordFormat {
         form: u32,
     }
     // The reasons of serde are left out: they may repeat a part of the text.
     let unreadable = |_| unreadable(name);
-    let Format { form } = serde_json::from_slice(json).map_err(unreadable)?;
+    let RecordFormat { form } = serde_json::from_slice(json).map_err(unreadable)?;
     if form > newest {
         let message = format!("{name} was written by a newer version of this crate");
         return Err(StoreError::of(StoreErrorKind::NewerVersion, message));

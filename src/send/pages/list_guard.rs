@@ -174,9 +174,9 @@ mod tests {
 
     use super::*;
 
-    type Record = (Option<i64>, &'static str);
+    type RecordKey = (Option<i64>, &'static str);
 
-    fn guard() -> ListGuard<Record> {
+    fn guard() -> ListGuard<RecordKey> {
         ListGuard::new(RecordIdentity {
             id: |record| Some(record.0?.to_string().into()),
             number: |record| record.0,
@@ -185,7 +185,7 @@ mod tests {
     }
 
     /// Whether the last of these pages repeats another.
-    fn last_repeats(pages: &[&[Record]]) -> bool {
+    fn last_repeats(pages: &[&[RecordKey]]) -> bool {
         let mut guard = guard();
         let stalled = pages.iter().map(|records| {
             let mut page = Page::new((), records.to_vec());

@@ -70,7 +70,7 @@ impl Pass<'_> {
 
     /// The right to send, taken or prolonged; `None`: another process has it.
     fn hold(&self, draft: &mut Draft) -> Option<u64> {
-        self.held_since.store(self.boot(), Ordering::Relaxed);
+        self.held_since.store(self.monotonic(), Ordering::Relaxed);
         let held = self.lease.load(Ordering::Relaxed);
         let until = self.outbox.lease_until();
         if let Some(lease) = draft
@@ -124,7 +124,7 @@ impl Pass<'_> {
         let mut request = pin!(request);
         loop {
             let third = self.outbox.settings.lease / 3;
-            let held = self.boot() - self.held_since.load(Ordering::Relaxed);
+            let held = self.monotonic() - self.held_since.load(Ordering::Relaxed);
             let left = third.saturating_sub(Duration::from_millis(held));
             if left.is_zero() {
                 // A store that fails now fails again when the result is written.
@@ -140,14 +140,14 @@ impl Pass<'_> {
         }
     }
 
-    fn boot(&self) -> u64 {
-        let boot = self.outbox.settings.clock.boot().as_millis();
-        u64::try_from(boot).unwrap_or(u64::MAX)
+    fn monotonic(&self) -> u64 {
+        let monotonic = self.outbox.settings.clock.monotonic().as_millis();
+        u64::try_from(monotonic).unwrap_or(u64::MAX)
     }
 
     /// Says that this process works; `false`: another one has taken over.
     async fn prolong(&self) -> Result<bool> {
-        self.held_since.store(self.boot(), Ordering::Relaxed);
+        self.held_since.store(self.monotonic(), Ordering::Relaxed);
         let held = self.lease.load(Ordering::Relaxed);
         let until = self.outbox.lease_until();
         let change = self.outbox.journal().change(|draft| {

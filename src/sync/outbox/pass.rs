@@ -23,7 +23,7 @@ pub(super) struct Pass<'a> {
     pub(super) requests: Requests,
     /// The number of the lease that this pass holds; 0: it has written nothing yet.
     pub(super) lease: AtomicU64,
-    /// When the lease was taken or prolonged last, in milliseconds on the clock since boot.
+    /// When the lease was taken or prolonged last, in milliseconds on the monotonic clock.
     pub(super) held_since: AtomicU64,
     pub(super) report: OutboxReport,
 }

@@ -8,7 +8,7 @@ use super::super::draft::Draft;
 use super::super::question_tree::{ItemKind, QuestionTree};
 use super::super::{Explanation, QuestionRef, explanation};
 use super::change::{Change, EditError, differences};
-use super::{Form, Judged, State};
+use super::{Form, FormState, Judged};
 use crate::model::{AnswerInput, ConsignmentInput, Maybe, QuestionId};
 
 /// How many edits can be undone.
@@ -204,7 +204,7 @@ impl Form {
     }
 
     /// Edits the state and judges it again.
-    fn edit(&mut self, edit: impl FnOnce(&mut State)) -> Result<Change, EditError> {
+    fn edit(&mut self, edit: impl FnOnce(&mut FormState)) -> Result<Change, EditError> {
         let before = self.state.clone();
         edit(&mut self.state);
         if self.state == before {

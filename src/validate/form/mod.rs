@@ -67,15 +67,15 @@ pub use self::saved::{QuestionsChanged, SavedForm};
 pub struct Form {
     questionnaire: Questionnaire,
     context: Context,
-    state: State,
+    state: FormState,
     /// The states before the edits, the last one last.
-    before: Vec<State>,
+    before: Vec<FormState>,
     judged: Judged,
 }
 
 /// What edits change.
 #[derive(Clone, PartialEq)]
-struct State {
+struct FormState {
     input: ConsignmentInput,
     opened: OpenedRows,
     /// Questions and sections that the user leaves open.
@@ -95,7 +95,7 @@ impl Questionnaire {
     /// A form to fill in: see [`Form`].
     #[must_use]
     pub fn form(&self, input: &ConsignmentInput, context: &Context) -> Form {
-        let state = State {
+        let state = FormState {
             input: input.clone(),
             opened: OpenedRows::new(),
             skipped: HashSet::new(),
@@ -104,7 +104,7 @@ impl Questionnaire {
     }
 
     /// What the server would be sent: without the answers that count for nothing.
-    fn to_input(&self, state: &State) -> ConsignmentInput {
+    fn to_input(&self, state: &FormState) -> ConsignmentInput {
         let mut input = state.input.clone();
         let _ = self.prune(&mut input);
         input
@@ -112,7 +112,7 @@ impl Questionnaire {
 }
 
 impl Form {
-    fn new(questionnaire: Questionnaire, state: State, context: Context) -> Self {
+    fn new(questionnaire: Questionnaire, state: FormState, context: Context) -> Self {
         Self {
             judged: Judged::new(&questionnaire, &state, &context),
             questionnaire,
@@ -188,7 +188,7 @@ impl Form {
     }
 }
 
-impl State {
+impl FormState {
     /// What applies, with the rows that are opened.
     fn questions<'a>(&'a self, questionnaire: &'a Questionnaire) -> Applicability<'a> {
         Applicability::with_rows(&questionnaire.0, &self.input, &self.opened)
@@ -196,7 +196,7 @@ impl State {
 }
 
 impl Judged {
-    fn new(questionnaire: &Questionnaire, state: &State, context: &Context) -> Self {
+    fn new(questionnaire: &Questionnaire, state: &FormState, context: &Context) -> Self {
         let answered = Applicability::new(&questionnaire.0, &state.input);
         let kept = prune::kept(&answered);
         let report = if kept.contains(&false) {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::applicability::OpenedRows;
 use super::super::{ContentHash, Context, QuestionRef, Questionnaire};
-use super::{Form, State};
+use super::{Form, FormState};
 use crate::model::{ConsignmentInput, QuestionId};
 
 /// A form that is kept, to be opened later: see [`Form::save`]. `Debug` leaves out what the user entered.
@@ -113,7 +113,7 @@ impl Questionnaire {
             let saved = saved.content_hash;
             return Err(QuestionsChanged { saved, current });
         }
-        let state = State {
+        let state = FormState {
             input: saved.input,
             opened: OpenedRows::from_iter(saved.opened),
             skipped: HashSet::from_iter(saved.skipped),

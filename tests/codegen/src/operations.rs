@@ -50,7 +50,7 @@ fn one(documents: &Documents, docs: &Docs, operation: &Operation) -> String {
              type Variables = {module}::Variables;\n    \
              type ResponseData = {module}::ResponseData;\n    \
              fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {{\n        \
-                 super::request::query_body({module}::QUERY, variables)\n    \
+                 super::document::query_body({module}::QUERY, variables)\n    \
              }}\n\
          }}\n",
         comment(head),

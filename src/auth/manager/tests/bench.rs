@@ -425,12 +425,12 @@ pub(in crate::auth) async fn advance_until(
     bench: &Bench,
     condition: impl AsyncFn() -> bool,
 ) -> Duration {
-    let start = bench.clock.boot();
+    let start = bench.clock.monotonic();
     loop {
         // Tasks that are due at this time run before the clock is advanced.
         yields(20).await;
         if condition().await {
-            return bench.clock.boot().saturating_sub(start);
+            return bench.clock.monotonic().saturating_sub(start);
         }
         bench.clock.advance(Duration::from_millis(100));
     }

@@ -82,8 +82,8 @@ async fn is_waiting(manager: &TokenManager) -> bool {
 }
 
 async fn pass(bench: &Bench, time: Duration) {
-    let end = bench.clock.boot() + time;
-    advance_until(bench, async || bench.clock.boot() >= end).await;
+    let end = bench.clock.monotonic() + time;
+    advance_until(bench, async || bench.clock.monotonic() >= end).await;
 }
 
 /// A call that runs while the clock is advanced.

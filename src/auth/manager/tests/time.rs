@@ -38,7 +38,7 @@ async fn a_token_that_expired_while_the_machine_slept_is_not_served() {
     let (bench, manager) = Bench::in_use().await;
     bench.clock.advance(10 * HOUR);
     assert_eq!(token(&manager).await, "at-1");
-    // The wall clock is set back meanwhile: the boot clock decides.
+    // The wall clock is set back meanwhile: the monotonic clock decides.
     let wall = bench.clock.now();
     bench.clock.advance(14 * HOUR);
     bench.clock.set_wall(wall);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 
 use super::file_access;
-use super::token_file::{Faults, FileContents, Step, TokenFile};
+use super::token_file::{FileContents, TokenFile, WriteFaults, WriteStep};
 use crate::auth::store::StoreErrorKind;
 use crate::auth::store::token_store::RetryPauses;
 use crate::auth::{Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
@@ -53,7 +53,7 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 pub struct FileStore {
     path: PathBuf,
     clock: Clock,
-    pub(super) faults: Faults,
+    pub(super) faults: WriteFaults,
 }
 
 impl FileStore {
@@ -64,7 +64,7 @@ impl FileStore {
             // The file stays the same when the program changes its directory.
             path: std::path::absolute(&path).unwrap_or(path),
             clock: Clock::system(),
-            faults: Faults::default(),
+            faults: WriteFaults::default(),
         }
     }
 
@@ -115,7 +115,7 @@ impl FileStore {
         path: impl FnOnce(&TokenFile) -> PathBuf + Send + 'static,
         wait: Duration,
     ) -> Result<FileLock, StoreError> {
-        let until = self.clock.boot().saturating_add(wait);
+        let until = self.clock.monotonic().saturating_add(wait);
         let mut lock = self.with_file(|file| open_lock(&path(file))).await?;
         let mut pauses = RetryPauses::new(Duration::from_millis(2), Duration::from_millis(50));
         loop {
@@ -124,7 +124,7 @@ impl FileStore {
                 Ok(lock) => return Ok(lock),
                 Err(busy) => busy,
             };
-            let left = until.saturating_sub(self.clock.boot());
+            let left = until.saturating_sub(self.clock.monotonic());
             if left.is_zero() {
                 return Err(StoreError::lock_timeout());
             }
@@ -227,8 +227,8 @@ fn open_lock(path: &Path) -> Result<File, StoreError> {
 }
 
 /// The file comes back if another process holds its lock.
-fn try_lock(file: File, faults: &Faults) -> Result<Result<FileLock, File>, StoreError> {
-    let tried = match faults.pass(Step::Lock) {
+fn try_lock(file: File, faults: &WriteFaults) -> Result<Result<FileLock, File>, StoreError> {
+    let tried = match faults.pass(WriteStep::Lock) {
         Ok(()) => file.try_lock(),
         Err(error) => Err(TryLockError::Error(error)),
     };

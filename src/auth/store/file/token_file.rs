@@ -29,11 +29,11 @@ const NOT_WRITTEN: &str = "the token file cannot be written";
 pub(super) struct TokenFile {
     directory: PathBuf,
     name: OsString,
-    faults: Faults,
+    faults: WriteFaults,
 }
 
 impl TokenFile {
-    pub(super) fn find(path: &Path, faults: Faults) -> Result<Self, StoreError> {
+    pub(super) fn find(path: &Path, faults: WriteFaults) -> Result<Self, StoreError> {
         let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(StoreError::new(
                 "the path of the token file has no file name",
@@ -88,7 +88,7 @@ impl TokenFile {
 
     /// Replaces what is in the file, whole or not at all; without accounts, deletes the file. The write lock is held.
     pub(super) fn write(&self, contents: &FileContents<'_>) -> Result<(), StoreError> {
-        let begun = self.faults.pass(Step::Begin);
+        let begun = self.faults.pass(WriteStep::Begin);
         begun.map_err(|source| StoreError::io(NOT_WRITTEN, source))?;
         if contents.accounts.is_empty() {
             return self.delete();
@@ -104,7 +104,7 @@ impl TokenFile {
             return Err(StoreError::io(NOT_WRITTEN, error));
         }
         self.faults
-            .pass(Step::Renamed)
+            .pass(WriteStep::Renamed)
             .and_then(|()| sync_directory(&self.directory))
             .map_err(|source| StoreError::io("the token file may not be on the disk yet", source))
     }
@@ -117,11 +117,11 @@ impl TokenFile {
             _ => {}
         }
         let mut file = private(OpenOptions::new().write(true).create_new(true)).open(path)?;
-        self.faults.pass(Step::Made)?;
+        self.faults.pass(WriteStep::Made)?;
         file.write_all(text)?;
         // On the disk before it gets the name: after a power cut the name must not stand for an empty file.
         file.sync_all()?;
-        self.faults.pass(Step::Written)
+        self.faults.pass(WriteStep::Written)
     }
 
     fn delete(&self) -> Result<(), StoreError> {
@@ -285,7 +285,7 @@ impl<'a> FileContents<'a> {
 
 /// A step at which tests let a write fail or a process die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum WriteStep {
     /// A lock is about to be taken.
     Lock,
     /// The file was read, and nothing is written yet.
@@ -300,26 +300,26 @@ pub(super) enum Step {
 
 /// Does nothing, outside of tests.
 #[derive(Clone, Default)]
-pub(super) struct Faults {
+pub(super) struct WriteFaults {
     #[cfg(test)]
-    at: Option<Arc<dyn Fn(Step) -> io::Result<()> + Send + Sync>>,
+    at: Option<Arc<dyn Fn(WriteStep) -> io::Result<()> + Send + Sync>>,
 }
 
-impl Faults {
+impl WriteFaults {
     #[cfg(test)]
-    pub(super) fn new(at: impl Fn(Step) -> io::Result<()> + Send + Sync + 'static) -> Self {
+    pub(super) fn new(at: impl Fn(WriteStep) -> io::Result<()> + Send + Sync + 'static) -> Self {
         let at = Arc::new(at);
         Self { at: Some(at) }
     }
 
     #[cfg(test)]
-    pub(super) fn pass(&self, step: Step) -> io::Result<()> {
+    pub(super) fn pass(&self, step: WriteStep) -> io::Result<()> {
         self.at.as_ref().map_or(Ok(()), |at| at(step))
     }
 
     #[cfg(not(test))]
     #[allow(clippy::unused_self, clippy::unnecessary_wraps)]
-    pub(super) fn pass(&self, _: Step) -> io::Result<()> {
+    pub(super) fn pass(&self, _: WriteStep) -> io::Result<()> {
         Ok(())
     }
 }

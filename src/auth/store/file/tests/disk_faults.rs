@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::super::token_file::{Faults, Step};
+use super::super::token_file::{WriteFaults, WriteStep};
 use super::folder::{Folder, generation, put, record};
 use crate::auth::{FileStore, StoreError, TokenStore};
 
 /// A store whose disk fails at one point for as long as the switch is on.
-fn failing(folder: &Folder, at: Step, kind: ErrorKind) -> (FileStore, Arc<AtomicBool>) {
+fn failing(folder: &Folder, at: WriteStep, kind: ErrorKind) -> (FileStore, Arc<AtomicBool>) {
     let broken = Arc::new(AtomicBool::new(true));
     let mut store = folder.store();
     let switch = broken.clone();
-    store.faults = Faults::new(move |point| {
+    store.faults = WriteFaults::new(move |point| {
         let fails = point == at && switch.load(Ordering::SeqCst);
         if fails {
             Err(Error::from(kind))
@@ -36,7 +36,7 @@ async fn a_failed_write_leaves_the_old_file_and_names_the_reason() {
         (ErrorKind::ReadOnlyFilesystem, StoreError::is_denied),
     ];
     for (kind, is) in reasons {
-        for point in [Step::Begin, Step::Made, Step::Written] {
+        for point in [WriteStep::Begin, WriteStep::Made, WriteStep::Written] {
             let folder = Folder::new();
             let old = put(&folder.store(), "sam", 1).await;
             let text = fs::read(folder.file()).unwrap();
@@ -44,7 +44,7 @@ async fn a_failed_write_leaves_the_old_file_and_names_the_reason() {
             let swapped = store.swap("sam", Some(old.version), &record(2)).await;
             assert!(is(&swapped.unwrap_err()), "{kind:?} at {point:?}");
             assert_eq!(fs::read(folder.file()).unwrap(), text);
-            if point == Step::Begin {
+            if point == WriteStep::Begin {
                 let removed = store.remove("sam", old.version).await;
                 assert!(is(&removed.unwrap_err()), "{kind:?}");
                 assert_eq!(fs::read(folder.file()).unwrap(), text);
@@ -62,7 +62,7 @@ async fn a_failed_write_leaves_the_old_file_and_names_the_reason() {
 #[tokio::test]
 async fn a_first_write_that_fails_leaves_no_file() {
     let folder = Folder::new();
-    let (store, _broken) = failing(&folder, Step::Written, ErrorKind::StorageFull);
+    let (store, _broken) = failing(&folder, WriteStep::Written, ErrorKind::StorageFull);
     let error = store.swap("sam", None, &record(1)).await.unwrap_err();
     assert!(error.is_full());
     assert!(store.load("sam").await.unwrap().is_none());
@@ -84,7 +84,7 @@ async fn the_half_written_file_of_a_dead_process_does_not_block_writes() {
 async fn a_file_system_without_locks_is_an_error_of_its_own_and_nothing_is_written() {
     let folder = Folder::new();
     for kind in [ErrorKind::Unsupported, ErrorKind::Other] {
-        let (store, _broken) = failing(&folder, Step::Lock, kind);
+        let (store, _broken) = failing(&folder, WriteStep::Lock, kind);
         let lock = store.lock("sam", Duration::from_secs(1)).await;
         assert!(lock.unwrap_err().is_unsupported());
         let error = store.swap("sam", None, &record(1)).await.unwrap_err();

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::sync::Semaphore;
 
-use super::super::token_file::{Faults, Step};
+use super::super::token_file::{WriteFaults, WriteStep};
 use super::folder::{Folder, generation, put, record};
 use crate::auth::TokenStore;
 use crate::transport::Clock;
@@ -37,14 +37,14 @@ async fn a_wait_for_a_lock_ends_at_the_deadline_and_not_before() {
     let _held = folder.store().lock("sam", WAIT).await.unwrap();
     let clock = Clock::manual(SystemTime::UNIX_EPOCH);
     let store = folder.store().clock(clock.clone());
-    let begun = clock.boot();
+    let begun = clock.monotonic();
     let waiting = tokio::spawn(async move { store.lock("sam", WAIT).await });
     while !waiting.is_finished() {
         clock.advance(Duration::from_millis(1));
         tokio::task::yield_now().await;
     }
     assert!(waiting.await.unwrap().unwrap_err().is_lock_timeout());
-    assert!(clock.boot() >= begun + WAIT);
+    assert!(clock.monotonic() >= begun + WAIT);
 }
 
 #[tokio::test]
@@ -68,8 +68,8 @@ async fn a_swap_that_has_begun_completes_when_its_caller_is_cancelled() {
     let (go, gone) = mpsc::channel::<()>();
     let (gone, signal) = (Mutex::new(gone), begun.clone());
     let mut store = folder.store();
-    store.faults = Faults::new(move |point| {
-        if point == Step::Begin {
+    store.faults = WriteFaults::new(move |point| {
+        if point == WriteStep::Begin {
             signal.add_permits(1);
             // Ends with an error when the other end is dropped, which is the sign to go on.
             let _ = gone.lock().unwrap().recv();
