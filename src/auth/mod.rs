@@ -192,7 +192,6 @@
 pub mod failure_modes {}
 
 mod access_token;
-mod assertion_signer;
 mod callback;
 mod claims;
 mod client_authentication;
@@ -216,8 +215,8 @@ mod token_set;
 mod token_source;
 
 pub use self::access_token::AccessToken;
-pub use self::assertion_signer::AssertionSigner;
 pub use self::callback::CheckedCallback;
+pub use self::client_authentication::AssertionSigner;
 pub use self::device_login::DeviceLogin;
 pub use self::id_token::IdToken;
 pub use self::login_request::LoginRequest;

@@ -1,8 +1,6 @@
 //! The client of the declaration interface: its settings, its operations, and the handle of an account.
 
 mod builder;
-#[cfg(feature = "sync")]
-mod clock;
 mod connection;
 mod operation;
 
@@ -53,6 +51,11 @@ struct Endpoint {
 }
 
 impl Client {
+    #[cfg(feature = "sync")]
+    pub(crate) fn clock(&self) -> &crate::transport::Clock {
+        self.sender.clock()
+    }
+
     /// Starts a client for an endpoint, the full address to which operations are posted.
     pub fn builder(endpoint: impl Into<String>) -> ClientBuilder {
         ClientBuilder::new(endpoint.into())

@@ -18,12 +18,18 @@
 //! What can fail with tokens has a page in `auth`: [`failure_modes`](crate::auth::failure_modes).
 
 pub mod cookbook;
+
+#[doc = include_str!("many_hosts.md")]
 #[cfg(all(feature = "postgres", feature = "sync"))]
-pub mod many_hosts;
+pub mod many_hosts {}
+
+#[doc = include_str!("outbox.md")]
 #[cfg(feature = "sync")]
-pub mod outbox;
+pub mod outbox {}
+
+#[doc = include_str!("sync.md")]
 #[cfg(feature = "sync")]
-pub mod sync;
+pub mod sync {}
 
 #[doc = include_str!("calls.md")]
 pub mod calls {}

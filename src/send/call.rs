@@ -69,7 +69,7 @@ pub(crate) struct Settings {
     /// When the deadline passes, on the monotonic clock.
     pub(super) end: Option<Duration>,
     pub(super) idempotent: bool,
-    /// Whether a request may still be sent, asked right before its first byte: see `condition.rs`.
+    /// Whether a request may still be sent, asked right before its first byte.
     pub(super) condition: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     /// The number of the page, for traces.
     pub(super) page: Option<u64>,
@@ -194,6 +194,13 @@ impl<T: Send + 'static> Call<T> {
     pub(crate) fn page(mut self, number: u64, watch: Watch) -> Self {
         let settings = self.own_settings();
         (settings.page, settings.watch) = (Some(number), Some(watch));
+        self
+    }
+
+    /// Sends a request only if this holds right before its first byte. Otherwise the call fails, and was surely not sent.
+    #[cfg(feature = "sync")]
+    pub(crate) fn only_if(mut self, condition: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.own_settings().condition = Some(Arc::new(condition));
         self
     }
 

@@ -5,8 +5,6 @@
 
 mod backpressure;
 mod call;
-#[cfg(feature = "sync")]
-mod condition;
 mod headers;
 pub(crate) mod pages;
 mod response;

@@ -113,7 +113,7 @@ fn globs(path: &str, code: &str) -> Vec<String> {
     globs.collect()
 }
 
-/// `cfg(feature)` stands on a `mod name;` line, on the re-export from such a module, or on a function.
+/// `cfg(feature)` stands on a `mod name;` line (a page is `mod name {}`), on the re-export from such a module, or on a function.
 fn features(path: &str, code: &str) -> Vec<String> {
     let mut switched = Vec::new();
     let mut wrong = Vec::new();
@@ -135,7 +135,7 @@ fn features(path: &str, code: &str) -> Vec<String> {
         let item = items.next().map_or("", |item| without_visibility(item));
         let module = item
             .strip_prefix("mod ")
-            .and_then(|rest| rest.strip_suffix(';'));
+            .and_then(|rest| rest.strip_suffix(';').or(rest.strip_suffix(" {}")));
         switched.extend(module);
         let from = item.strip_prefix("use self::").map(name);
         let is_right = module.is_some()

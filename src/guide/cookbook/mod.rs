@@ -1,7 +1,8 @@
 #![doc = include_str!("cookbook.md")]
 
+#[doc = include_str!("offline.md")]
 #[cfg(feature = "sync")]
-pub mod offline;
+pub mod offline {}
 
 #[doc = include_str!("applications.md")]
 #[doc(alias("blocking", "proxy"))]

@@ -1,19 +1,19 @@
 //! The handle of a replica, and its settings.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
 
 use super::commit::VersionedState;
+use super::local_query::{self, LocalQuery};
 use super::round::Round;
 use super::sync_report::{SyncReport, WalkProgress};
 use super::sync_state::Witness;
-use super::{Changes, Consumer, Depth, consumer};
+use super::{Changes, Consumer, Depth, LocalRecord, consumer};
 use crate::client::Account;
 use crate::error::Result;
-use crate::model::{SavedConsignment, Timestamp};
+use crate::model::{ConsignmentId, SavedConsignment, Timestamp};
 use crate::sync::store::SyncStore;
 use crate::transport::Clock;
 
@@ -192,6 +192,50 @@ impl Replica {
         }
     }
 
+    /// A query of the copy: by status, species, PIC, number, days. It sends nothing, and shows what the last sync found.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::model::{ConsignmentStatus, Day};
+    /// use envd_sdk::sync::store::{MemorySync, Order};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let replica = account.replica(MemorySync::new());
+    /// replica.sync().await?;
+    ///
+    /// let drafts = replica.consignments().status(ConsignmentStatus::Draft);
+    /// println!("{} drafts", drafts.count().await?);
+    ///
+    /// let mut moving = replica.consignments()
+    ///     .movement_from(Day::parse("2026-11-01")?)
+    ///     .order(Order::LastUpdated)
+    ///     .page_size(5);
+    /// loop {
+    ///     let page = moving.list().await?;
+    ///     for record in &page.records {
+    ///         println!("{:?} {:?}", record.number(), record.summary()?.movement_date);
+    ///     }
+    ///     match page.next {
+    ///         Some(next) => moving = moving.after(next),
+    ///         None => break,
+    ///     }
+    /// }
+    /// # Ok(()) });
+    /// ```
+    pub fn consignments(&self) -> LocalQuery {
+        LocalQuery::new(self.shared_store(), self.key().into())
+    }
+
+    /// The record with this id, if the copy holds it. A number is no id here: see [`LocalQuery::number`].
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](crate::Error::is_store).
+    pub async fn consignment(&self, id: impl Into<ConsignmentId>) -> Result<Option<LocalRecord>> {
+        local_query::get(self.store(), self.key(), id.into()).await
+    }
+
     /// The changes of the copy, for a consumer by its name, whose position is in the store.
     ///
     /// A name that was never used begins with everything that the copy holds.
@@ -263,10 +307,4 @@ impl Replica {
     }
 }
 
-impl fmt::Debug for Replica {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Replica")
-            .field("account", self.account.id())
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Replica, |it| account: it.account.id());

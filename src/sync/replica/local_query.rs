@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::LocalRecord;
-use super::instant_key::instant_key;
+use super::local_record::instant_key;
 use crate::auth::StoreError;
 use crate::error::{Error, Result};
 use crate::model::{ConsignmentId, ConsignmentNumber, ConsignmentStatus, Day, Species, Timestamp};

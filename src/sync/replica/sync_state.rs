@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
-use super::instant_key::instant_key;
+use super::local_record::instant_key;
 use super::sync_report::SyncMode;
 use crate::model::{Position, Timestamp};
 

@@ -4,8 +4,6 @@
 mod decoder;
 #[cfg(not(feature = "gzip"))]
 mod none;
-#[cfg(feature = "gzip")]
-mod option;
 
 #[cfg(feature = "gzip")]
 pub(super) use self::decoder::{Decoder, IS_DEFAULT, decoder};

@@ -2,13 +2,6 @@
 
 #[cfg(any(feature = "rustls", feature = "rustls-aws-lc", feature = "native-tls"))]
 mod client_certificate;
-#[cfg(all(not(feature = "rustls"), feature = "native-tls"))]
-mod identity_native;
-#[cfg(all(
-    not(any(feature = "rustls", feature = "native-tls")),
-    feature = "rustls-aws-lc"
-))]
-mod identity_rustls;
 #[cfg(not(any(feature = "rustls", feature = "rustls-aws-lc", feature = "native-tls")))]
 mod none;
 #[cfg(all(
@@ -21,13 +14,6 @@ mod ring;
 #[cfg(all(test, feature = "rustls"))]
 mod tls_server;
 
-#[cfg(all(not(feature = "rustls"), feature = "native-tls"))]
-use self::identity_native::with_identity;
-#[cfg(all(
-    not(any(feature = "rustls", feature = "native-tls")),
-    feature = "rustls-aws-lc"
-))]
-use self::identity_rustls::with_identity;
 #[cfg(not(any(feature = "rustls", feature = "rustls-aws-lc", feature = "native-tls")))]
 pub(super) use self::none::{configure, refuses_certificate};
 #[cfg(all(

@@ -1,9 +1,8 @@
 //! TLS as reqwest sets it up for the features `rustls-aws-lc` and `native-tls`, or none at all.
 
-use reqwest::ClientBuilder;
+use reqwest::{ClientBuilder, Identity};
 
-use super::client_certificate::ClientCertificate;
-use super::with_identity;
+use super::client_certificate::{ClientCertificate, refused};
 use crate::error::Error;
 use crate::transport::HttpOptions;
 
@@ -39,4 +38,36 @@ pub(in crate::transport) fn configure(
 /// The errors of these libraries are of types that only reqwest knows: a refusal is reported as a lost connection.
 pub(in crate::transport) fn refuses_certificate(_: &std::io::Error) -> bool {
     false
+}
+
+/// native-tls reads keys as PKCS#8 only.
+#[cfg(feature = "native-tls")]
+fn with_identity(
+    builder: ClientBuilder,
+    certificate: &ClientCertificate<'_>,
+) -> Result<ClientBuilder, Error> {
+    if !certificate.key.starts_with("-----BEGIN PRIVATE KEY-----") {
+        return Err(refused(
+            "with native-tls the private key must be PKCS#8, which begins with BEGIN PRIVATE KEY",
+        ));
+    }
+    let chain = certificate.chain.join("\n");
+    let identity = Identity::from_pkcs8_pem(chain.as_bytes(), certificate.key.as_bytes())
+        .map_err(|_| refused("damaged certificate, or a private key that cannot be used"))?;
+    // Named, since another crate may have chosen another library as the default.
+    Ok(builder.identity(identity).tls_backend_native())
+}
+
+/// rustls as reqwest sets it up.
+#[cfg(not(feature = "native-tls"))]
+fn with_identity(
+    builder: ClientBuilder,
+    certificate: &ClientCertificate<'_>,
+) -> Result<ClientBuilder, Error> {
+    let pem = [&certificate.chain[..], &[certificate.key]].concat();
+    let pem = zeroize::Zeroizing::new(pem.join("\n"));
+    let identity = Identity::from_pem(pem.as_bytes())
+        .map_err(|_| refused("damaged certificate or private key"))?;
+    // Named, since another crate may have chosen another library as the default.
+    Ok(builder.identity(identity).tls_backend_rustls())
 }
