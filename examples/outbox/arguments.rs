@@ -23,7 +23,6 @@ waits and what became of it. All commands but `run` work without reception and w
                       as does the status SUBMITTED in INPUT.json. After --not-after nothing is sent
   delete ID           deletes a record
   comment NUMBER TEXT comments on a consignment
-  copy ID             copies a record
   run [--once] [--settle SECONDS] [--for SECONDS] [--lease SECONDS] [--json]
                       sends what is due, and shows each change of state; until Ctrl-C, with --once
                       until nothing more is due, with --for at most so long. After --settle
@@ -53,7 +52,6 @@ pub(crate) enum Command {
     Add(Add),
     Delete(ConsignmentId),
     Comment { number: String, text: String },
-    Copy(ConsignmentId),
     Run(Run),
     List { json: bool },
     Edit(Edit),
@@ -178,7 +176,6 @@ impl Given {
                 number: (*number).into(),
                 text: (*text).into(),
             },
-            ("copy", [id]) => Command::Copy((*id).into()),
             ("run", []) => Command::Run(Run {
                 once: self.has("--once"),
                 json: self.has("--json"),
@@ -196,7 +193,7 @@ impl Given {
                 entry: number(entry)?,
                 choice: self::choice(choice)?,
             },
-            ("add" | "delete" | "comment" | "copy" | "run" | "list" | "edit" | "decide", _) => {
+            ("add" | "delete" | "comment" | "run" | "list" | "edit" | "decide", _) => {
                 let given = words.join(" ");
                 return Err(format!("{name}: these are not its arguments: \"{given}\"").into());
             }

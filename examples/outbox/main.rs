@@ -1,6 +1,6 @@
 //! Declarations written without reception, and sent once there is some: a command line.
 //!
-//! `cargo run --example outbox -- --store FILE add|delete|comment|copy|run|list|edit|decide ..`
+//! `cargo run --example outbox -- --store FILE add|delete|comment|run|list|edit|decide ..`
 //!
 //! What a command writes is in the file when it ends; `run` sends it. A program that is killed at any moment loses nothing,
 //! and sends nothing twice. `offline_farm` tells a story of it.
@@ -55,7 +55,6 @@ async fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Comment { number, text } => {
             outbox.comment(CommentInput::new(number, text)).await?
         }
-        Command::Copy(id) => outbox.copy(id).await?,
         Command::Edit(options) => edit(outbox, options).await?,
         Command::Decide { entry, choice } => {
             let decision = match choice {

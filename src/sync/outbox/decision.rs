@@ -5,6 +5,7 @@ use std::fmt;
 use super::account_outbox::Outbox;
 use super::edits::{accept_theirs, follow_in_lane, follow_last_save};
 use super::entry::{Entry, EntryId, EntryKind, EntryState, Reason};
+use super::input_text::InputText;
 use super::journal::Draft;
 use super::lane::Lane;
 use super::stored::{Base, Stored, Target, Watch};
@@ -38,7 +39,7 @@ pub enum Decision {
     /// [`Candidates`](Reason::Candidates), [`Forbidden`](Reason::Forbidden), and [`Gone`](Reason::Gone) of a save. One that is
     /// unconfirmed may have been carried out: a person answers for it that it was not.
     Resend,
-    /// This record is what was sent. Fits a save without id, or a copy, that was sent and has no answer.
+    /// This record is what was sent. Fits a save without id that was sent and has no answer.
     Adopt(ConsignmentId),
     /// Gives the entry up; nothing is deleted on the service. Fits every entry that is not at its end and not being sent.
     Discard,
@@ -330,7 +331,11 @@ pub(super) fn confirm(
     watch(draft, &entry, watch_until);
     if let Some(record) = record {
         // A record that was made anew has another name.
-        let sent = entry.made_of().map(Base::Sent);
+        let sent = entry
+            .input
+            .as_ref()
+            .map(InputText::without_names)
+            .map(Base::Sent);
         draft.settle_lane(&entry, record, sent.as_ref());
         if entry.creates() {
             // The user may have written about the record before it was known whose it is.

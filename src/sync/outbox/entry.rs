@@ -54,8 +54,6 @@ pub enum EntryKind {
     Delete,
     /// Comments on a record.
     Comment,
-    /// Copies a record.
-    Copy,
 }
 
 impl fmt::Display for EntryKind {
@@ -65,7 +63,6 @@ impl fmt::Display for EntryKind {
             Self::Submit => "submit",
             Self::Delete => "delete",
             Self::Comment => "comment",
-            Self::Copy => "copy",
         })
     }
 }

@@ -11,7 +11,7 @@ use super::pass::{Pass, concerns_one};
 use super::stored::{Base, Stored, Target};
 use crate::auth::BoxFuture;
 use crate::error::{Error, Result};
-use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentNumber, Maybe};
+use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentNumber};
 use crate::ops::similarity::{Similarity, shown, similarity};
 use crate::sync::replica::{Change, SyncReport, last_sequence};
 use crate::sync::store::{ChangeRange, ChangeRow};
@@ -308,36 +308,8 @@ fn is_same_load(sent: &ConsignmentInput, read: &ConsignmentInput) -> bool {
 impl Stored {
     /// What the entry has sent, for comparisons with new records: without names, which the server gives.
     fn sent(&self) -> Vec<ConsignmentInput> {
-        if let Some(copy) = self.copied() {
-            return vec![copy];
-        }
         let inputs = self.input.iter().chain(&self.earlier_inputs);
         let inputs = inputs.map(InputText::without_names);
         inputs.map(|text| text.input()).collect()
-    }
-
-    /// What a copy is made of. What it keeps of dates and declaration is not shown.
-    fn copied(&self) -> Option<ConsignmentInput> {
-        let (Some(_), Some(Base::Record(original))) = (&self.original, &self.base) else {
-            return None;
-        };
-        let original: ConsignmentInput = serde_json::from_value(original.clone()).ok()?;
-        Some(ConsignmentInput {
-            id: Maybe::Absent,
-            number: Maybe::Absent,
-            status: Maybe::Absent,
-            declaration: Maybe::Absent,
-            movement_date: Maybe::Absent,
-            movement_time: Maybe::Absent,
-            ..original
-        })
-    }
-
-    /// What the record is made of, as far as this entry has sent it.
-    pub(super) fn made_of(&self) -> Option<InputText> {
-        match self.copied() {
-            Some(copy) => InputText::new(&copy.into()).ok(),
-            None => self.input.as_ref().map(InputText::without_names),
-        }
     }
 }

@@ -3,7 +3,7 @@
 //! | task | see |
 //! | --- | --- |
 //! | write a declaration down, and have it sent once | [`Outbox::save`], [`Outbox::submit`] |
-//! | change a record of the service | [`Outbox::update`], [`Outbox::delete`], [`Outbox::comment`], [`Outbox::copy`] |
+//! | change a record of the service | [`Outbox::update`], [`Outbox::delete`], [`Outbox::comment`] |
 //! | send what waits, now or whenever there is reception | [`Outbox::send`], [`Outbox::run`] |
 //! | send what is due, from a scheduler of your own | [`Outbox::send_due`] |
 //! | show what waits and what became of it | [`Outbox::entries`], [`Outbox::events`], [`Outbox::history`] |

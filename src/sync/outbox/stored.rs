@@ -106,9 +106,6 @@ pub(super) struct Stored {
     pub(super) order: u64,
     pub(super) kind: EntryKind,
     pub(super) target: Target,
-    /// Of a copy: the record that is copied.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) original: Option<ConsignmentId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) input: Option<InputText>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -167,7 +164,6 @@ impl Stored {
             order: id,
             kind,
             target,
-            original: None,
             input: None,
             comment: None,
             base: None,
@@ -195,12 +191,12 @@ impl Stored {
 
     /// Whether it makes a record, so that a lost reply leaves open whether there is one.
     pub(super) fn creates(&self) -> bool {
-        self.kind == EntryKind::Copy || self.kind == EntryKind::Save && self.target == Target::New
+        self.kind == EntryKind::Save && self.target == Target::New
     }
 
     /// Whether what it has sent is the state of its record, once it is confirmed.
     pub(super) fn saves(&self) -> bool {
-        matches!(self.kind, EntryKind::Save | EntryKind::Copy)
+        self.kind == EntryKind::Save
     }
 
     /// Whether a request of it had no clear answer.

@@ -104,7 +104,7 @@ impl Outbox {
         entry: EntryId,
     ) -> Result<u64> {
         let before = source(draft, past, entry)?;
-        if !matches!(before.kind, EntryKind::Save | EntryKind::Copy) {
+        if before.kind != EntryKind::Save {
             return Err(Error::config(format!(
                 "entry {entry} saves nothing that can be submitted"
             )));

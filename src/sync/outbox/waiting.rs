@@ -68,7 +68,7 @@ impl Outbox {
         for entry in entries {
             match (&entry.consignment, entry.kind) {
                 (Some(id), _) => waiting.entry(id.clone()).or_default().push(entry),
-                (None, EntryKind::Save | EntryKind::Copy) => new.push(entry),
+                (None, EntryKind::Save) => new.push(entry),
                 _ => {}
             }
         }

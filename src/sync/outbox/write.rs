@@ -121,20 +121,6 @@ impl Outbox {
         .await
     }
 
-    /// Copies a consignment by its id: the service makes a draft of it. The entry can be [edited](Self::edit) and
-    /// [submitted](Self::submit) as one that saves.
-    ///
-    /// # Errors
-    ///
-    /// [`is_store`](Error::is_store) when the store fails.
-    pub async fn copy(&self, original: impl Into<ConsignmentId>) -> Result<Entry> {
-        let original = original.into();
-        self.add(EntryKind::Copy, Target::New, |entry| {
-            entry.original = Some(original.clone());
-        })
-        .await
-    }
-
     /// Writes the next state of what an entry saves. An entry that waits, was refused or needs a decision is replaced; one
     /// that is signed, in flight or at its end stays as it is, and the edit is an entry of its own after it, before a submit
     /// that waits. Returns the entry that holds the edit. If this handle has a [`not_after`](Self::not_after), it takes the
@@ -177,7 +163,7 @@ impl Outbox {
                 replace(draft, &before, &text, self.settings.not_after.as_ref())?;
                 return Ok(entry.0);
             }
-            let is_about_input = [EntryKind::Save, EntryKind::Copy, EntryKind::Submit];
+            let is_about_input = [EntryKind::Save, EntryKind::Submit];
             if !is_about_input.contains(&before.kind) {
                 return Err(Error::config(format!(
                     "entry {entry} saves nothing that can be edited"
@@ -282,8 +268,10 @@ impl Outbox {
             _ => Target::Entry(before.id),
         };
         let sent = before
-            .made_of()
-            .filter(|_| before.state == EntryState::Confirmed);
+            .input
+            .as_ref()
+            .filter(|_| before.state == EntryState::Confirmed)
+            .map(InputText::without_names);
         let number = draft.next();
         Stored {
             base: before

@@ -31,10 +31,9 @@ impl Stored {
         }
     }
 
-    /// What is sent about a record: the input of the entry, or for the submit of a copy what the record has.
-    fn text_for(&self, id: &ConsignmentId, record: &Value) -> Option<InputText> {
-        let of_record = || serde_json::from_value(record.clone()).ok();
-        let text = self.input.clone().or_else(of_record)?.as_update_of(id);
+    /// What is sent about a record.
+    fn text_for(&self, id: &ConsignmentId) -> Option<InputText> {
+        let text = self.input.as_ref()?.as_update_of(id);
         Some(match self.kind {
             EntryKind::Submit => text.with_status(&ConsignmentStatus::Submitted),
             _ => text,
@@ -60,7 +59,7 @@ impl Pass<'_> {
             _ => {}
         }
         let read = shape(&record);
-        let text = entry.text_for(&id, &read);
+        let text = entry.text_for(&id);
         if let Some(reason) = differs(entry, &record, &read) {
             if entry.has_arrived(text.as_ref(), &read) {
                 return self.adopt(entry, Some(&id)).await;
@@ -122,8 +121,7 @@ impl Pass<'_> {
             return self.not_found(entry).await;
         }
         let read = shape(&record);
-        let (Some(Base::Record(base)), Some(text)) = (&entry.base, entry.text_for(&id, &read))
-        else {
+        let (Some(Base::Record(base)), Some(text)) = (&entry.base, entry.text_for(&id)) else {
             return self.not_found(entry).await;
         };
         match trace(base, &text.value(), &read) {

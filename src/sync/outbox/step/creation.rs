@@ -1,24 +1,18 @@
-//! Creations and copies: after a lost reply nothing but the list of the account shows whether there is a record.
+//! Creations: after a lost reply nothing but the list of the account shows whether there is a record.
 
 use super::super::compare::shape;
 use super::super::entry::{EntryKind, Reason};
+use super::super::input_text::InputText;
 use super::super::look::Found;
 use super::super::pass::Pass;
 use super::super::stored::{Base, Stored};
 use super::{Applied, Marked, Reply, Step};
 use crate::error::{Error, Result};
-use crate::model::{Consignment, ConsignmentId, ConsignmentInput, ConsignmentStatus};
+use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentStatus};
 use crate::ops::similarity::{Similarity, similarity};
 
 impl Pass<'_> {
     pub(super) async fn create(&mut self, entry: &Stored) -> Step {
-        let original = match entry.kind {
-            EntryKind::Copy => match self.original(entry).await? {
-                Some(original) => Some(original),
-                None => return self.attend(entry, Reason::Gone).await,
-            },
-            _ => None,
-        };
         let may_be_there = entry.baseline.is_some() && entry.is_in_doubt();
         // Known must be what was there before: with every change of the replica meanwhile, it is asked again.
         loop {
@@ -36,9 +30,6 @@ impl Pass<'_> {
             }
             let marked = self.mark(entry, Some(known.version), |entry| {
                 entry.baseline.get_or_insert(known.last);
-                if let Some(original) = original.clone() {
-                    entry.base = Some(Base::Record(original));
-                }
             });
             match marked.await? {
                 Some(Marked::Sending) => break,
@@ -63,24 +54,14 @@ impl Pass<'_> {
 
     /// `None`: another process has taken over.
     async fn request_creation(&self, entry: &Stored) -> Option<Reply> {
-        let account = self.outbox.account();
-        let call = match (&entry.original, &entry.input) {
-            (Some(original), _) => account.copy_consignment(original.clone()),
-            (None, Some(input)) => account.save_consignment_text(&input.as_new_draft()),
-            (None, None) => {
-                return Some(Reply::Refused(Error::config("the entry has no input")));
-            }
+        let Some(input) = &entry.input else {
+            return Some(Reply::Refused(Error::config("the entry has no input")));
         };
+        let call = self
+            .outbox
+            .account()
+            .save_consignment_text(&input.as_new_draft());
         self.send_save(entry, call).await
-    }
-
-    async fn original(&self, entry: &Stored) -> Result<Option<serde_json::Value>> {
-        let Some(id) = &entry.original else {
-            return Ok(None);
-        };
-        let record = self.read(id).await?;
-        let is_there = |record: &Consignment| record.status != Some(ConsignmentStatus::Deleted);
-        Ok(record.filter(is_there).map(|record| shape(&record)))
     }
 
     pub(super) async fn settle_creation(&mut self, entry: &Stored) -> Step {
@@ -110,7 +91,7 @@ impl Pass<'_> {
 
     /// Reads a record that was saved: the next edit is compared with it. A failure is none of the entry.
     pub(super) async fn read_back(&mut self, entry: &Stored, id: &ConsignmentId) -> Result<()> {
-        if entry.kind != EntryKind::Save && entry.kind != EntryKind::Copy {
+        if entry.kind != EntryKind::Save {
             return Ok(());
         }
         let Ok(Some(record)) = self.while_held(self.read(id)).await else {
@@ -123,8 +104,8 @@ impl Pass<'_> {
             .journal()
             .change_with_past(entry.id, |draft, past| {
                 let settled = past.as_ref().unwrap_or(entry);
-                let differs = settled
-                    .made_of()
+                let sent = settled.input.as_ref().map(InputText::without_names);
+                let differs = sent
                     .is_some_and(|sent| similarity(&sent.input(), &read) == Similarity::Differs);
                 if differs || record.status != Some(ConsignmentStatus::Draft) {
                     // Somebody was faster: the next edit is compared with what was sent, and differs.

@@ -97,7 +97,7 @@ impl Pass<'_> {
             return self.attend(entry, reason).await;
         }
         match entry.kind {
-            EntryKind::Save | EntryKind::Copy if entry.creates() => self.create(entry).await,
+            EntryKind::Save if entry.creates() => self.create(entry).await,
             EntryKind::Comment => self.comment(entry).await,
             _ => self.send_by_id(entry).await,
         }
@@ -105,9 +105,7 @@ impl Pass<'_> {
 
     async fn settle_entry(&mut self, entry: &Stored) -> Step {
         match entry.kind {
-            EntryKind::Save | EntryKind::Copy if entry.creates() => {
-                self.settle_creation(entry).await
-            }
+            EntryKind::Save if entry.creates() => self.settle_creation(entry).await,
             EntryKind::Comment => self.settle_comment(entry).await,
             _ => self.settle_by_id(entry).await,
         }
@@ -383,7 +381,7 @@ fn apply(
     let is_clear = match entry.kind {
         EntryKind::Comment => true,
         EntryKind::Submit => applied.is_submitted,
-        EntryKind::Save | EntryKind::Copy | EntryKind::Delete => record.is_some(),
+        EntryKind::Save | EntryKind::Delete => record.is_some(),
     };
     if !is_clear {
         if let Some(attempt) = found.attempts.last_mut() {

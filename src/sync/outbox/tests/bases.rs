@@ -10,7 +10,7 @@ use super::farm::{
     Farm, MINUTE, assert_asks, load, now, processed_if, saved, saved_with_submit, signed, start,
     state, submitted,
 };
-use crate::fake::{Fault, WebsiteEdit};
+use crate::fake::Fault;
 use crate::sync::outbox::{Decision, EntryState, Reason};
 use crate::sync::store::tests::faulty_store::Moment;
 
@@ -25,32 +25,6 @@ async fn an_update_that_takes_the_place_of_a_save_keeps_its_base() {
     farm.send(&outbox).await;
     let shown = now(&outbox, update.id).await;
     assert_eq!((shown.reason, farm.saves()), (Some(Reason::Conflict), 0));
-}
-
-#[tokio::test]
-async fn a_copy_that_could_not_be_read_back_is_compared_with_what_was_copied() {
-    for is_edited in [false, true] {
-        let (farm, outbox) = start().await;
-        let original = farm.edit(WebsiteEdit::insert(load(24)));
-        let copy = outbox.copy(&*original).await.unwrap();
-        // The original is read, and the copy is not.
-        farm.faults_after_one("Consignment", 1);
-        farm.send(&outbox).await;
-        let id = now(&outbox, copy.id).await.consignment.unwrap();
-        if is_edited {
-            let change = json!({"destination": {"pic": "QDZZ3333"}});
-            farm.edit(WebsiteEdit::change(id.as_str(), change));
-        }
-        let edit = outbox.edit(copy.id, load(30)).await.unwrap();
-        let report = farm.send(&outbox).await;
-        let expected = if is_edited {
-            EntryState::NeedsAttention
-        } else {
-            EntryState::Confirmed
-        };
-        assert_eq!(state(&outbox, edit.id).await, expected, "{report}");
-        assert_eq!(farm.saves(), usize::from(!is_edited));
-    }
 }
 
 /// Somebody submits the draft between the save and the read that follows it.

@@ -2,7 +2,7 @@
 
 mod bases;
 mod by_id;
-mod comments_and_copies;
+mod comments;
 mod creation;
 mod decisions;
 mod edits;

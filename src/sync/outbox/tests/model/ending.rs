@@ -169,14 +169,10 @@ impl Schedule {
                 // A person may have taken it for that of another entry.
                 let is_of_another = entries.values().any(|one| {
                     let consignment = one.consignment.as_ref().map(ConsignmentId::as_str);
-                    let is_made = matches!(one.kind, EntryKind::Save | EntryKind::Copy);
+                    let is_made = one.kind == EntryKind::Save;
                     is_made && one.state == EntryState::Confirmed && consignment == Some(other)
                 });
-                // A late copy is one of what the original was by then, which need not agree with what was copied.
-                let agrees = entry.kind != EntryKind::Copy
-                    || record.versions[0].value["answers"] == known.versions[0].value["answers"];
                 if is_watched
-                    && agrees
                     && is_stray
                     && !is_of_another
                     && !record.is_deleted

@@ -126,8 +126,7 @@ impl Ledger {
             self.texts[text].is_given_up = true;
         }
         self.entries.entry(id).or_default().is_ended = true;
-        let creates =
-            entry["kind"] == "copy" || entry["kind"] == "save" && entry["target"] == "new";
+        let creates = entry["kind"] == "save" && entry["target"] == "new";
         let noted = self.entries.entry(id).or_default();
         if creates
             && entry["state"] == "confirmed"
@@ -142,8 +141,7 @@ impl Ledger {
         let Author::Entry(maker, _) = record.maker() else {
             return;
         };
-        let is_copy = self.declarations.iter().any(|one| one.copy == Some(maker));
-        if entry["reason"] != "conflict" || is_copy || self.entries[&maker].is_decided {
+        if entry["reason"] != "conflict" || self.entries[&maker].is_decided {
             return;
         }
         let is_of_others = |one: &Version| one.author == Author::Website || one.is_late;
@@ -243,7 +241,6 @@ impl Ledger {
                 );
                 self.check_creation(&mark, service);
             }
-            ("CopyConsignment", _) => self.check_creation(&mark, service),
             ("DeleteConsignment", Some(id)) => {
                 let wanted = self
                     .declarations
@@ -312,10 +309,7 @@ impl Ledger {
         let entry = mark.entry;
         let read = read.unwrap_or_else(|| panic!("entry {entry} saves {id} unread"));
         let record = &service.records[id];
-        let Some(text) = mark.text else {
-            // The submit of a copy.
-            return;
-        };
+        let text = mark.text.unwrap();
         assert_eq!(
             text_of(input),
             Some(text),
@@ -368,7 +362,7 @@ impl Ledger {
         let read = self.read_by(process, record);
         let noted = self.entries.entry(id).or_default();
         let is_decided = noted.is_decided;
-        if !is_own && !is_decided && entry["original"].is_null() {
+        if !is_own && !is_decided {
             assert_eq!(
                 known.maker(),
                 Author::Website,
@@ -382,7 +376,8 @@ impl Ledger {
                 "entry {id} adopts {record}, which is not what it sent: {known:?}"
             );
         }
-        if let Some(number) = self.declaration_made_by(id, text_of(&entry["input"])) {
+        if let Some(text) = text_of(&entry["input"]) {
+            let number = self.declaration_of(text);
             let declaration = &mut self.declarations[number];
             declaration.record = Some(record.to_owned());
             if !is_own {

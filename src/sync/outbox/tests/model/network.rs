@@ -284,7 +284,6 @@ impl World {
                     None => Outcome::Saved(service.insert(author, input)),
                 }
             }
-            "CopyConsignment" => service.copy(id.unwrap(), author),
             "DeleteConsignment" => service.delete(id.unwrap(), author),
             "CreateComment" => {
                 let input = &variables["input"];

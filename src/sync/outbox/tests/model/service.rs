@@ -103,9 +103,7 @@ impl Record {
         let is_same = |path: &str| {
             versions[known].value.pointer(path) == versions[theirs].value.pointer(path)
         };
-        // What a copy has for a time is not known before it is read.
-        let is_copy = versions[0].value["movementTime"].is_null();
-        (is_copy || is_same("/movementTime")) && is_same("/status") && is_same("/answers/0/value")
+        is_same("/movementTime") && is_same("/status") && is_same("/answers/0/value")
     }
 }
 
@@ -191,18 +189,6 @@ impl Service {
         let mut value = record.last().value.clone();
         value["status"] = json!("DELETED");
         Outcome::Saved(self.change(id, author, value))
-    }
-
-    pub(super) fn copy(&mut self, id: &str, author: Author) -> Outcome {
-        let Some(record) = self.records.get(id).filter(|record| !record.is_deleted) else {
-            return Outcome::NotFound;
-        };
-        let mut value = record.last().value.clone();
-        let fields = value.as_object_mut().unwrap();
-        for name in ["status", "declaration", "movementDate", "movementTime"] {
-            fields.remove(name);
-        }
-        Outcome::Saved(self.insert(author, value))
     }
 
     pub(super) fn comment(&mut self, number: &str, text: &str, author: Author) -> Outcome {

@@ -117,12 +117,11 @@ pub(super) async fn act(outbox: Outbox, world: Shared, choice: u8) {
         13..=17 => submit(&outbox, &world).await,
         18 => delete(&outbox, &world).await,
         19 => comment(&outbox, &world).await,
-        20 => copy(&outbox, &world).await,
         _ => decide(&outbox, &world).await,
     };
 }
 
-pub(super) const CHOICES: u8 = 29;
+pub(super) const CHOICES: u8 = 28;
 
 async fn write(outbox: &Outbox, world: &Shared, write: Write) -> Option<()> {
     let mut entry = None;
@@ -218,18 +217,6 @@ async fn comment(outbox: &Outbox, world: &Shared) -> Option<()> {
     Some(())
 }
 
-async fn copy(outbox: &Outbox, world: &Shared) -> Option<()> {
-    let id = world.lock().unwrap().any_record()?;
-    if let Ok(entry) = outbox.copy(id).await {
-        let mut world = world.lock().unwrap();
-        world.ledger.declarations.push(Declaration::default());
-        let declaration = world.ledger.declarations.len() - 1;
-        world.ledger.declarations[declaration].copy = Some(entry.id.0);
-        world.acknowledge(declaration, &entry, true);
-    }
-    Some(())
-}
-
 /// Decides about an entry that needs it, in any way that fits.
 async fn decide(outbox: &Outbox, world: &Shared) -> Option<()> {
     let entries = outbox.entries().await.ok()?;
@@ -286,7 +273,8 @@ impl World {
             // What is adopted is what the user has seen of it.
             let seen = self.service.records[id.as_str()].versions.len();
             let text = entry.input.as_ref().and_then(text_of_input);
-            if let Some(declaration) = self.ledger.declaration_made_by(entry.id.0, text) {
+            if let Some(text) = text {
+                let declaration = self.ledger.declaration_of(text);
                 self.ledger.declarations[declaration].seen = seen;
             }
         }

@@ -23,8 +23,6 @@ pub(super) struct Text {
 #[derive(Debug, Default)]
 pub(super) struct Declaration {
     pub(super) record: Option<String>,
-    /// The copy that makes it.
-    pub(super) copy: Option<u64>,
     /// The last entry about it whose call has returned.
     pub(super) entry: Option<u64>,
     /// The version of the record that the user has seen or decided about.
@@ -74,16 +72,6 @@ impl Ledger {
         self.united(self.texts[text].declaration)
     }
 
-    /// The declaration that an entry with this text makes.
-    pub(super) fn declaration_made_by(&self, entry: u64, text: Option<usize>) -> Option<usize> {
-        let of_copy = |one: &Declaration| one.copy == Some(entry);
-        if let Some(text) = text {
-            return Some(self.declaration_of(text));
-        }
-        let declaration = self.declarations.iter().position(of_copy);
-        declaration.map(|declaration| self.united(declaration))
-    }
-
     /// Other declarations about the same record are this one.
     pub(super) fn unite(&mut self, declaration: usize) {
         for at in 0..self.declarations.len() {
@@ -96,7 +84,6 @@ impl Ledger {
             }
             let other = std::mem::take(&mut self.declarations[at]);
             self.declarations[at].united_with = Some(declaration);
-            self.declarations[at].copy = other.copy;
             let one = &mut self.declarations[declaration];
             one.entry = one.entry.max(other.entry);
             one.seen = one.seen.max(other.seen);

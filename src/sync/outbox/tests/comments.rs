@@ -1,7 +1,7 @@
-//! Comments and copies, which have no name before they are there.
+//! Comments, which have no name before they are there.
 
-use super::farm::{Farm, MINUTE, assert_asks, draft, load, lost, now, start, state, submitted};
-use crate::fake::{Fault, WebsiteEdit};
+use super::farm::{Farm, MINUTE, lost, now, start, state};
+use crate::fake::Fault;
 use crate::model::CommentInput;
 use crate::sync::outbox::{EntryId, EntryState, Outbox, Reason};
 
@@ -25,7 +25,7 @@ async fn comment(outbox: &Outbox, number: &str) -> EntryId {
     outbox.comment(comment).await.unwrap().id
 }
 
-/// Holds: rule 2: a comment and a copy are looked for.
+/// Holds: rule 2: a comment is looked for.
 #[tokio::test]
 async fn a_comment_whose_reply_is_lost_is_there_once() {
     for was_applied in [false, true] {
@@ -86,33 +86,4 @@ async fn a_comment_on_a_consignment_that_is_not_there_needs_a_person() {
         farm.fake.request_count("CreateComment"),
         usize::from(shown.state == EntryState::Refused)
     );
-}
-
-#[tokio::test]
-async fn a_copy_whose_reply_is_lost_is_made_once_and_can_be_edited_and_submitted() {
-    for was_applied in [false, true] {
-        let (farm, outbox) = start().await;
-        let id = farm.edit(WebsiteEdit::insert(load(24)));
-        let copy = outbox.copy(&*id).await.unwrap();
-        let edit = outbox.edit(copy.id, load(25)).await.unwrap();
-        outbox.submit(copy.id).await.unwrap();
-        assert_ne!(edit.id, copy.id);
-        farm.faults("CopyConsignment", lost(was_applied), 1);
-        farm.done(&outbox, 3).await;
-        assert_eq!(farm.loads(), [draft(24), submitted(25)]);
-        assert_eq!(
-            farm.fake.request_count("CopyConsignment"),
-            if was_applied { 1 } else { 2 }
-        );
-    }
-}
-
-#[tokio::test]
-async fn a_copy_of_a_record_that_is_gone_needs_a_person() {
-    let (farm, outbox) = start().await;
-    let nowhere = "00000000-0000-4000-8000-000000000999";
-    let entry = outbox.copy(nowhere).await.unwrap();
-    farm.send(&outbox).await;
-    assert_asks(&outbox, entry.id, Reason::Gone).await;
-    assert_eq!(farm.fake.request_count("CopyConsignment"), 0);
 }
