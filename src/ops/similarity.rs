@@ -133,13 +133,13 @@ fn text<T: AsRef<str>>(field: &Maybe<T>) -> Option<&str> {
 }
 
 /// Whatever the letter case and the blanks.
-fn same_text(one: &str, other: &str) -> bool {
+pub(crate) fn same_text(one: &str, other: &str) -> bool {
     let [one, other] = [one, other].map(|text| text.split_whitespace().map(str::to_lowercase));
     one.eq(other)
 }
 
 /// A day may come back as an instant, and its midnight in another zone. What cannot be read cannot differ.
-fn same_day(one: &str, other: &str) -> bool {
+pub(crate) fn same_day(one: &str, other: &str) -> bool {
     let instants = instant(one).zip(instant(other));
     instants.is_none_or(|(one, other)| {
         let apart = one.duration_since(other);

@@ -1,10 +1,11 @@
 //! What a record is compared with before it is saved, and after a reply was lost.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::error::Error;
 use crate::model::{Consignment, ConsignmentInput};
 use crate::ops::similarity::same_value;
 
@@ -121,15 +122,68 @@ debug_shows!(Conflict, |it| fields: it.fields);
 
 debug_shows!(FieldDifference, |it| path: it.path, changed_by: it.changed_by);
 
-/// What a record shows of a change whose reply was lost.
+/// How a record stands to what was sent about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trace {
+pub(super) enum Compared {
     /// It is as it was before.
-    None,
-    /// It has all that was changed.
-    Applied,
-    /// It has something else.
-    Other,
+    Unchanged,
+    /// It is as it was before, with all that was sent and nothing else.
+    OursApplied,
+    /// Somebody else has written a field of it.
+    Theirs,
+}
+
+/// What the service writes into records by itself, learnt from records of ours whose reply came.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ServiceFields {
+    /// Fields that we had not sent, and in how many records they were there all the same.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    filled: BTreeMap<String, u32>,
+    /// What `createdBy` says of records that we made.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    created_by: BTreeSet<String>,
+}
+
+impl ServiceFields {
+    /// One record could have been edited between its reply and the read that follows it.
+    const ENOUGH: u32 = 2;
+    const AUTHORS: usize = 16;
+
+    /// Learns from a record that was created and read at once.
+    pub(super) fn learn(&mut self, sent: &Value, record: &Consignment, read: &Value) {
+        for path in paths(sent, read) {
+            if is_empty(&at(sent, &path)) {
+                let records = self.filled.entry(path).or_default();
+                *records = (*records + 1).min(Self::ENOUGH);
+            }
+        }
+        if self.created_by.len() < Self::AUTHORS {
+            self.created_by.extend(record.created_by.clone());
+        }
+    }
+
+    fn fills(&self, path: &str) -> bool {
+        self.filled
+            .get(path)
+            .is_some_and(|records| *records >= Self::ENOUGH)
+    }
+
+    /// Whether the record says that somebody else made it.
+    pub(super) fn is_of_another(&self, record: &Consignment) -> bool {
+        let author = record.created_by.as_ref();
+        author
+            .is_some_and(|author| !self.created_by.is_empty() && !self.created_by.contains(author))
+    }
+}
+
+/// Whether the answer to the read of a record says that it is not there, or may say so: null, or "not found".
+pub(super) fn is_absent(error: &Error) -> bool {
+    let data = error
+        .raw_data()
+        .filter(|_| error.server_errors().is_empty());
+    let is_null = data.is_some_and(|data| data.get("consignment").is_some_and(Value::is_null));
+    is_null || error.is_not_found()
 }
 
 /// A record in the shape of an input, with its names and status.
@@ -147,24 +201,39 @@ pub(super) fn is_unchanged(base: &Value, record: &Value) -> bool {
     paths(base, record).is_empty()
 }
 
-/// What became of a change that was made of `base`.
-pub(super) fn trace(base: &Value, sent: &Value, record: &Value) -> Trace {
-    let wanted = overlaid(base, sent);
-    let changed = paths(base, &wanted);
-    if changed
-        .iter()
-        .all(|path| is_same(&at(&wanted, path), &at(record, path)))
-    {
-        Trace::Applied
-    } else if is_unchanged(base, record) {
-        Trace::None
+/// What a record says about a change that was made of `base`; of a creation there is none.
+pub(super) fn compare(
+    base: Option<&Value>,
+    sent: &Value,
+    read: &Value,
+    service: &ServiceFields,
+) -> Compared {
+    let expected = overlaid(base.unwrap_or(&Value::Null), sent);
+    let mut differing = paths(&expected, read).into_iter().filter(|path| {
+        // An object that was sent without a field may have replaced one that had it.
+        let field = path.split('.').next().unwrap_or_default();
+        let is_dropped =
+            !sent[field].is_null() && is_empty(&at(sent, path)) && is_empty(&at(read, path));
+        !is_dropped && !(service.fills(path) && is_empty(&at(&expected, path)))
+    });
+    if differing.next().is_none() {
+        Compared::OursApplied
+    } else if base.is_some_and(|base| is_unchanged(base, read)) {
+        Compared::Unchanged
     } else {
-        Trace::Other
+        Compared::Theirs
     }
 }
 
+/// Whether a record has all that was sent, and perhaps more.
+pub(super) fn is_ours_and_more(sent: &Value, read: &Value) -> bool {
+    paths(sent, read)
+        .iter()
+        .all(|path| is_empty(&at(sent, path)))
+}
+
 /// `record` with the fields that `sent` has.
-fn overlaid(record: &Value, sent: &Value) -> Value {
+pub(super) fn overlaid(record: &Value, sent: &Value) -> Value {
     match (record, sent) {
         (Value::Object(record), Value::Object(sent)) => {
             let mut whole = record.clone();
@@ -176,6 +245,61 @@ fn overlaid(record: &Value, sent: &Value) -> Value {
         }
         (_, sent) => sent.clone(),
     }
+}
+
+/// Two edits of one state as one: the later one wins where it changes a field. A field that is set back to what it was counts as
+/// not meant. Answers are told apart by question and row.
+pub(super) fn merged(base: &Value, earlier: &Value, later: &Value) -> Value {
+    match (earlier, later) {
+        (Value::Object(some), Value::Object(others)) => {
+            let names: BTreeSet<&String> = some.keys().chain(others.keys()).collect();
+            let field = |name: &String| {
+                let value = match (some.get(name), others.get(name)) {
+                    (Some(earlier), Some(later)) if name == "answers" => {
+                        merged_answers(&base[name], earlier, later)
+                    }
+                    (Some(earlier), Some(later)) => merged(&base[name], earlier, later),
+                    (one, other) => one.or(other).cloned().unwrap_or_default(),
+                };
+                (name.clone(), value)
+            };
+            names.into_iter().map(field).collect::<Map<_, _>>().into()
+        }
+        _ if is_same(base, later) => earlier.clone(),
+        _ => later.clone(),
+    }
+}
+
+fn merged_answers(base: &Value, earlier: &Value, later: &Value) -> Value {
+    let key = |answer: &Value| (answer["questionId"].clone(), answer["index"].clone());
+    let all = |list: &Value| list.as_array().cloned().unwrap_or_default();
+    let [base, earlier, later] = [base, earlier, later].map(all);
+    let mut keys = Vec::new();
+    for answer in later.iter().chain(&earlier) {
+        if !keys.contains(&key(answer)) {
+            keys.push(key(answer));
+        }
+    }
+    let merged = keys.iter().flat_map(|name| {
+        let of = |list: &[Value]| -> Vec<Value> {
+            list.iter()
+                .filter(|answer| key(answer) == *name)
+                .cloned()
+                .collect()
+        };
+        let values = |list: &[Value]| {
+            of(list)
+                .iter()
+                .map(|answer| answer["value"].clone())
+                .collect::<Value>()
+        };
+        if is_same(&values(&base), &values(&later)) {
+            of(&earlier)
+        } else {
+            of(&later)
+        }
+    });
+    merged.collect()
 }
 
 /// The paths of the fields that differ. Answers are told apart by their question and row, not by their place.
@@ -243,23 +367,28 @@ fn by_question(record: &Value) -> Value {
     record
 }
 
-/// Whether two values mean the same, whatever the letter case, the blanks and the form of numbers and dates. An empty text is
-/// as good as none.
+/// Whether two values mean the same, whatever the letter case, the blanks, the order of a list and the form of numbers and
+/// dates. An empty text is as good as none.
 fn is_same(one: &Value, other: &Value) -> bool {
-    let is_empty = |value: &Value| match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        _ => false,
-    };
     match (one, other) {
         (Value::String(one), Value::String(other)) => same_value(one, other),
-        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => one
-            .iter()
-            .zip(other)
-            .all(|(one, other)| is_same(one, other)),
+        (Value::Array(one), Value::Array(other)) => {
+            let has = |all: &[Value], one: &Value| all.iter().any(|other| is_same(one, other));
+            one.len() == other.len()
+                && one.iter().all(|value| has(other, value))
+                && other.iter().all(|value| has(one, value))
+        }
         (one, other) => one == other || is_empty(one) && is_empty(other),
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.values().all(is_empty),
+        _ => false,
     }
 }
 
@@ -341,21 +470,64 @@ mod tests {
         );
     }
 
+    fn compared(base: Option<&Value>, sent: &Value, read: &Value) -> Compared {
+        compare(base, sent, read, &ServiceFields::default())
+    }
+
     #[test]
     fn a_lost_change_is_there_not_there_or_something_else() {
         let sent = json!({"movementDate": "2026-11-25", "status": "SUBMITTED"});
         let mut applied = with("/movementDate", json!("2026-11-25T00:00:00"));
-        assert_eq!(trace(&base(), &sent, &base()), Trace::None);
-        assert_eq!(trace(&base(), &sent, &applied), Trace::Other);
+        assert_eq!(compared(Some(&base()), &sent, &base()), Compared::Unchanged);
+        assert_eq!(compared(Some(&base()), &sent, &applied), Compared::Theirs);
         applied["status"] = json!("SUBMITTED");
-        assert_eq!(trace(&base(), &sent, &applied), Trace::Applied);
-        // What somebody else changed beside it does not matter.
-        applied["destination"]["pic"] = json!("QAZZ7777");
-        assert_eq!(trace(&base(), &sent, &applied), Trace::Applied);
         assert_eq!(
-            trace(&base(), &sent, &with("/forms", json!(["EUC1"]))),
-            Trace::Other
+            compared(Some(&base()), &sent, &applied),
+            Compared::OursApplied
         );
+        for (pointer, value) in [
+            ("/forms", json!(["EUC1"])),
+            ("/destination/pic", json!("QAZZ7777")),
+            ("/consignee", json!({"pic": "QBZZ2222"})),
+            ("/destination/name", json!("Demo Meats")),
+        ] {
+            let mut edited = applied.clone();
+            match edited.pointer_mut(pointer) {
+                Some(field) => *field = value,
+                None if pointer == "/consignee" => edited["consignee"] = value,
+                None => edited["destination"]["name"] = value,
+            }
+            assert_eq!(
+                compared(Some(&base()), &sent, &edited),
+                Compared::Theirs,
+                "{pointer}"
+            );
+        }
+    }
+
+    /// sync.md, settled readings 3 to 5.
+    #[test]
+    fn a_creation_is_ours_with_all_that_was_sent_and_nothing_else_but_what_the_service_fills_in() {
+        let (sent, read) = (base(), with("/origin/name", json!("Sample Downs Pty Ltd")));
+        assert_eq!(compared(None, &sent, &read), Compared::Theirs);
+        let mut filled = read.clone();
+        filled["origin"]["name"] = json!("Sample Downs");
+        filled["origin"]["town"] = json!("Roma");
+        assert_eq!(compared(None, &sent, &filled), Compared::Theirs);
+        let (mut service, mut record) = (ServiceFields::default(), Consignment::default());
+        record.created_by = Some("sam@example.com".to_owned());
+        assert!(!service.is_of_another(&record));
+        for is_known in [false, true] {
+            service.learn(&sent, &record, &filled);
+            let compared = compare(None, &sent, &filled, &service);
+            assert_eq!(compared == Compared::OursApplied, is_known);
+        }
+        // Never where something was sent.
+        assert_eq!(compare(None, &sent, &read, &service), Compared::Theirs);
+        assert!(!service.is_of_another(&record));
+        record.created_by = Some("pat@example.com".to_owned());
+        assert!(service.is_of_another(&record));
+        assert!(is_ours_and_more(&sent, &filled) && !is_ours_and_more(&filled, &sent));
     }
 
     #[test]

@@ -3,14 +3,14 @@
 use std::fmt;
 
 use super::account_outbox::Outbox;
+use super::compare::is_absent;
 use super::edits::{accept_theirs, follow_in_lane, follow_last_save};
 use super::entry::{Entry, EntryId, EntryKind, EntryState, Reason};
-use super::input_text::InputText;
 use super::journal::Draft;
 use super::lane::Lane;
 use super::stored::{Base, Stored, Target, Watch};
 use crate::error::{Error, Result};
-use crate::model::{ConsignmentId, ConsignmentInput, Timestamp, WithExtra};
+use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentStatus, Timestamp, WithExtra};
 
 /// What becomes of an entry, from a person: [`guide::outbox`](crate::guide::outbox) says which fits when.
 ///
@@ -36,7 +36,8 @@ pub enum Decision {
     /// Sends the entry again: none of the [candidates](Entry::candidates) is it.
     ///
     /// Fits an entry that is [`Refused`](EntryState::Refused) or [`Unconfirmed`](EntryState::Unconfirmed), and
-    /// [`Candidates`](Reason::Candidates), [`Forbidden`](Reason::Forbidden), and [`Gone`](Reason::Gone) of a save. One that is
+    /// [`Candidates`](Reason::Candidates), [`Forbidden`](Reason::Forbidden), [`NoUsableAnswer`](Reason::NoUsableAnswer), and
+    /// [`Gone`](Reason::Gone) of a save. One that is
     /// unconfirmed may have been carried out: a person answers for it that it was not.
     Resend,
     /// This record is what was sent. Fits a save without id that was sent and has no answer.
@@ -131,17 +132,15 @@ impl Outbox {
     /// # Errors
     ///
     /// [`is_config`](Error::is_config) when there is no such entry, or it is at its end, or the decision does not fit its state:
-    /// the error says which state that is; [`is_store`](Error::is_store) when the store fails. Nothing is changed then.
+    /// the error says which state that is; [`is_store`](Error::is_store) when the store fails; of
+    /// [`Adopt`](Decision::Adopt), which reads the record, also as [`Account::consignment`](crate::Account::consignment).
+    /// Nothing is changed then.
     pub async fn decide(&self, entry: EntryId, decision: Decision) -> Result<Entry> {
         if let Decision::Edit(input) = decision {
             return self.edit(entry, *input).await;
         }
-        if let Decision::Adopt(id) = &decision
-            && let Some(other) = self.journal().last_save(id).await?
-        {
-            return Err(Error::config(format!(
-                "the record belongs to entry {other}: it is not what entry {entry} sent"
-            )));
+        if let Decision::Adopt(id) = &decision {
+            self.check_adoption(entry, id).await?;
         }
         let watch_until = self.watch_until();
         let change = self.journal().change(|draft| {
@@ -161,6 +160,26 @@ impl Outbox {
         });
         change.await?;
         self.written(entry.0).await
+    }
+
+    /// The record is there, and belongs to no other entry.
+    async fn check_adoption(&self, entry: EntryId, id: &ConsignmentId) -> Result<()> {
+        if let Some(other) = self.journal().last_save(id).await? {
+            return Err(Error::config(format!(
+                "the record belongs to entry {other}: it is not what entry {entry} sent"
+            )));
+        }
+        let is_there = match self.account().consignment(id.clone()).await {
+            Ok(record) => record.value.status != Some(ConsignmentStatus::Deleted),
+            Err(error) if is_absent(&error) => false,
+            Err(error) => return Err(error),
+        };
+        if is_there {
+            return Ok(());
+        }
+        Err(Error::config(format!(
+            "the service does not show that record: entry {entry} cannot adopt it"
+        )))
     }
 
     /// Until when records of an entry that ends now are looked for.
@@ -250,7 +269,7 @@ fn resend(draft: &mut Draft, stored: &Stored) -> Result<()> {
         EntryState::Refused | EntryState::Unconfirmed => true,
         EntryState::NeedsAttention => matches!(
             stored.reason,
-            Some(Reason::Candidates | Reason::Forbidden | Reason::Gone)
+            Some(Reason::Candidates | Reason::Forbidden | Reason::Gone | Reason::NoUsableAnswer)
         ),
         _ => false,
     };
@@ -331,12 +350,9 @@ pub(super) fn confirm(
     watch(draft, &entry, watch_until);
     if let Some(record) = record {
         // A record that was made anew has another name.
-        let sent = entry
-            .input
-            .as_ref()
-            .map(InputText::without_names)
-            .map(Base::Sent);
-        draft.settle_lane(&entry, record, sent.as_ref());
+        let after = entry.after.clone().map(Base::Record);
+        let base = after.or_else(|| entry.state_after());
+        draft.settle_lane(&entry, record, base.as_ref());
         if entry.creates() {
             // The user may have written about the record before it was known whose it is.
             follow_in_lane(draft, &Lane::Record(record.clone()));

@@ -95,7 +95,9 @@ pub(super) fn replace(
 }
 
 /// Adds a save. It takes the place of one that waits and is not signed, and comes before a submit that waits.
-pub(super) fn put(draft: &mut Draft, new: Stored) -> u64 {
+///
+/// Two updates of one state of a record are merged by field: the later one wins where both change a field.
+pub(super) fn put(draft: &mut Draft, new: Stored) -> Result<u64> {
     let (lane, limit) = (new.lane(), new.not_after.clone());
     let last = draft.last_save(&lane);
     let waiting = last
@@ -103,7 +105,12 @@ pub(super) fn put(draft: &mut Draft, new: Stored) -> u64 {
         .map(|entry| entry.id);
     let (id, order) = match (waiting.and_then(|id| draft.entry(id)), new) {
         (Some(entry), new) => {
-            if let Some(text) = new.input {
+            if let Some(mut text) = new.input {
+                if let (Some(Base::Record(base)), Some(earlier)) = (&new.base, &entry.input)
+                    && (entry.base.as_ref()).is_some_and(|own| own.is_same(new.base.as_ref()))
+                {
+                    text = earlier.merged(base, &text)?;
+                }
                 entry.replace_input(text, limit.as_ref());
             }
             entry.base = new.base.or(entry.base.take());
@@ -117,7 +124,7 @@ pub(super) fn put(draft: &mut Draft, new: Stored) -> u64 {
     if let Some(text) = draft.entry_ref(id).and_then(|entry| entry.input.clone()) {
         follow_with_submits(draft, &lane, order, &text, limit.as_ref());
     }
-    id
+    Ok(id)
 }
 
 /// What is submitted is what the user wrote last, also by a submit that was refused for what was written before.

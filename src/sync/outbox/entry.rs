@@ -133,6 +133,8 @@ pub enum Reason {
     /// One record may be what was sent, but does not show all of it or cannot be read; or several may be: see
     /// [`Entry::candidates`].
     Candidates,
+    /// For a day the service has given no usable answer about it.
+    NoUsableAnswer,
     /// Its [`not_after`](super::Outbox::not_after) has passed, or cannot be read.
     NotAfterPassed,
     /// The day of the movement is over everywhere in Australia.
@@ -164,6 +166,7 @@ impl fmt::Display for Reason {
             Self::NotADraft => "the record is no draft any more on the service: take theirs, or keep mine",
             Self::Gone => "the service does not show the record any more: discard it, or send it again as a new one",
             Self::Candidates => "the service may have it already: adopt a record, or send it again",
+            Self::NoUsableAnswer => "the service gives no usable answer about it: try again, or discard it",
             Self::NotAfterPassed => "its time has passed: edit it with a later one, or discard it",
             Self::MovementPassed => "the day of the movement is over: edit it, keep mine to send it anyway, or discard it",
             Self::FormRetired => "a form of it cannot be created any more: edit it, or discard it",

@@ -6,8 +6,10 @@ use serde::de::value::MapDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::compare::merged;
 use crate::error::{Error, Result};
 use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentStatus, WithExtra};
 
@@ -43,8 +45,18 @@ impl InputText {
     }
 
     /// The fields as a value, for comparisons.
-    pub(super) fn value(&self) -> serde_json::Value {
+    pub(super) fn value(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// A later edit of the same state of a record, with what only this one changes of it.
+    pub(super) fn merged(&self, base: &Value, later: &Self) -> Result<Self> {
+        let whole = later.value();
+        let merged = merged(base, &self.value(), &whole);
+        if merged == whole {
+            return Ok(later.clone());
+        }
+        Self::parse(&merged.to_string())
     }
 
     /// What it says of a record, whichever that is.

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::entry::{EntryKind, EntryState};
 use super::journal::Draft;
 use super::stored::{Base, Stored, Target};
@@ -44,9 +46,11 @@ pub(super) enum Next {
 pub(super) fn next(live: &BTreeMap<u64, Arc<Stored>>) -> Vec<Next> {
     let mut entries: Vec<&Stored> = live.values().map(AsRef::as_ref).collect();
     entries.sort_unstable_by_key(|entry| entry.order);
-    let is_creating = entries
+    // One in doubt keeps the next one waiting also while it waits to be sent again.
+    let creating = entries
         .iter()
-        .any(|entry| entry.creates() && entry.is_in_flight());
+        .find(|entry| entry.is_open_creation())
+        .map(|entry| entry.id);
     let mut first: HashMap<Lane, u64> = HashMap::new();
     let mut next = Vec::new();
     for entry in entries {
@@ -56,7 +60,8 @@ pub(super) fn next(live: &BTreeMap<u64, Arc<Stored>>) -> Vec<Next> {
             EntryState::Unconfirmed => next.push(Next::Settle(entry.id)),
             _ if !is_first => {}
             EntryState::Queued if matches!(entry.target, Target::Entry(_)) => {}
-            EntryState::Queued if entry.creates() && is_creating => {}
+            EntryState::Queued
+                if entry.creates() && creating.is_some_and(|creating| creating != entry.id) => {}
             EntryState::Queued => next.push(Next::Send(entry.id)),
             _ => {}
         }
@@ -73,7 +78,8 @@ impl Draft {
         id: &ConsignmentId,
         base: Option<&Base>,
     ) {
-        let before = settled.base.as_ref().filter(|_| !settled.creates());
+        let before = settled.base.clone().filter(|_| !settled.creates());
+        let known = [before, settled.state_after()];
         let waiting: Vec<u64> = self.live.keys().copied().collect();
         for other in waiting.into_iter().filter(|other| *other != settled.id) {
             let Some(entry) = self.entry_ref(other) else {
@@ -91,10 +97,26 @@ impl Draft {
                 continue;
             };
             entry.target = Target::Record(id.clone());
-            let is_own = matches!(&entry.base, Some(own @ Base::Record(_)) if !own.is_same(before));
+            let is_own = matches!(
+                &entry.base,
+                Some(own @ Base::Record(_)) if !known.iter().any(|known| own.is_same(known.as_ref()))
+            );
             if matches!(entry.state, EntryState::Queued | EntryState::Refused) && !is_own {
                 entry.base = base.cloned().or(entry.base.take());
             }
+        }
+    }
+
+    /// The record was read after an entry was carried out, and nobody has edited it since: the next edit is made of it.
+    pub(super) fn read_after(&mut self, settled: &Stored, id: &ConsignmentId, after: &Value) {
+        self.settle_lane(settled, id, Some(&Base::Record(after.clone())));
+        if settled.consignment.as_ref() == Some(id) {
+            let past = Stored {
+                after: Some(after.clone()),
+                number: after["number"].as_str().map(Into::into),
+                ..settled.clone()
+            };
+            self.past.insert(past.id, Some(past));
         }
     }
 

@@ -1,9 +1,12 @@
 //! Looks for records that a request without a clear answer has made.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use serde_json::Value;
 
 use super::account_outbox::Outbox;
+use super::compare::{Compared, ServiceFields, compare, is_ours_and_more, shape};
 use super::due::TRIES;
 use super::input_text::InputText;
 use super::journal::Snapshot;
@@ -11,10 +14,12 @@ use super::pass::{Pass, concerns_one};
 use super::stored::{Base, Stored, Target};
 use crate::auth::BoxFuture;
 use crate::error::{Error, Result};
-use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentNumber};
-use crate::ops::similarity::{Similarity, shown, similarity};
+use crate::model::{
+    Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber, FormType, PartyInput,
+};
+use crate::ops::similarity::{same_day, same_text, shown};
 use crate::sync::replica::{Change, SyncReport, last_sequence};
-use crate::sync::store::{ChangeRange, ChangeRow};
+use crate::sync::store::ChangeRange;
 
 /// How often the list is read again at once when it changed while it was read.
 const WALKS: u32 = 3;
@@ -31,15 +36,13 @@ pub(super) struct Synced {
     pub(super) last: u64,
 }
 
-/// The records that appeared since a creation was sent first, and may be what was sent.
+/// The records that appeared since a creation was written, or sent first, and may be what was sent.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// They show all that was sent.
+    /// They have all that was sent, and nothing that was not.
     pub(super) agreeing: Vec<ConsignmentId>,
-    /// They show all that was sent at some time, and the user may know that they are others.
+    /// They agree with what was sent at some time, or another entry may have made them.
     pub(super) doubtful: Vec<ConsignmentId>,
-    /// Nothing differs, but they do not show all that was sent.
-    pub(super) partly: Vec<ConsignmentId>,
     /// They have the forms, the day and the places of what was sent, and differ in something else: somebody may have edited
     /// what was sent.
     pub(super) same_load: Vec<ConsignmentId>,
@@ -51,12 +54,7 @@ impl Found {
     /// The record that surely is what was sent, as far as can be told.
     pub(super) fn sole(&self) -> Option<&ConsignmentId> {
         match self.agreeing.as_slice() {
-            [id] if self.doubtful.is_empty()
-                && self.partly.is_empty()
-                && self.unread.is_empty() =>
-            {
-                Some(id)
-            }
+            [id] if self.doubtful.is_empty() && self.unread.is_empty() => Some(id),
             _ => None,
         }
     }
@@ -65,7 +63,6 @@ impl Found {
         let all = [
             &self.agreeing,
             &self.doubtful,
-            &self.partly,
             &self.same_load,
             &self.unread,
         ];
@@ -74,19 +71,52 @@ impl Found {
 
     /// All of them, the closest first.
     pub(super) fn all(self) -> Vec<ConsignmentId> {
-        let parts = [self.agreeing, self.doubtful, self.partly, self.same_load];
-        [parts.concat(), self.unread].concat()
+        [self.agreeing, self.doubtful, self.same_load, self.unread].concat()
     }
+}
+
+/// What tells loads apart in a list: the forms, the day and the places.
+#[derive(Debug, Default)]
+struct Load {
+    forms: Vec<FormType>,
+    day: Option<String>,
+    places: [[Option<String>; 2]; 2],
+}
+
+/// A record that appeared, and is not one that an entry has made.
+#[derive(Debug)]
+struct Appeared {
+    /// The change that listed it first.
+    sequence: u64,
+    id: ConsignmentId,
+    /// `None`: the list cannot be read as a summary, so the record is read as a whole.
+    load: Option<Load>,
+    /// An entry has edited it, and it was this before.
+    before: Option<Load>,
+}
+
+/// What a pass has read for its looks.
+#[derive(Debug, Default)]
+pub(super) struct Looked {
+    /// The changes after the first of these, up to the second, were read.
+    range: (u64, u64),
+    appeared: Vec<Appeared>,
+    /// The records that were read since the last complete list.
+    pub(super) records: HashMap<ConsignmentId, Consignment>,
 }
 
 /// A look for the record of an entry.
 struct Look<'a> {
     entry: &'a Stored,
+    /// It looks for late duplicates of an entry that is at its end.
+    is_watch: bool,
     /// What the entry has sent, the latest first.
-    sent: Vec<ConsignmentInput>,
+    sent: Vec<InputText>,
+    loads: Vec<Load>,
+    service: ServiceFields,
     /// The entries that are not at their end.
     live: BTreeMap<u64, Arc<Stored>>,
-    /// The records that the user was told are strays of other entries.
+    /// The records that were reported as late duplicates of other entries.
     told_strays: Vec<ConsignmentId>,
     /// A record that cannot be read was tried often enough: a person looks at it.
     is_last: bool,
@@ -99,7 +129,7 @@ enum Saver {
     /// It made the record, as far as is known.
     Maker,
     /// It changed the record that was this before.
-    Editor(Box<ConsignmentInput>),
+    Editor(Load),
 }
 
 impl Outbox {
@@ -126,10 +156,13 @@ impl Pass<'_> {
     /// Brings the replica up to date. Only a clean sync counts: an existing record that it missed would pass for a new one.
     pub(super) async fn sync_completely(&self) -> Result<Synced> {
         for _ in 0..WALKS {
+            let begun = self.outbox.now();
             let sync = Box::pin(self.outbox.replica().sync());
             if self.counted(sync).await?.clean {
                 let synced = self.outbox.synced().await?;
-                self.outbox.set_fresh();
+                self.looked().records.clear();
+                self.outbox
+                    .with_waits(|waits| waits.listed_at = Some(begun));
                 return Ok(synced);
             }
         }
@@ -137,11 +170,13 @@ impl Pass<'_> {
         Err(Error::protocol(what).with_operation("consignments"))
     }
 
-    /// Reads the whole list; `false`: it changed meanwhile. The answer to a read of what is gone has the text of any failure,
-    /// so the list decides whether it is.
-    pub(super) async fn walk(&self) -> Result<bool> {
-        let sync = Box::pin(self.outbox.replica().sync_full());
-        Ok(self.counted(sync).await?.clean)
+    /// Reads the whole list, once a pass; `false`: it changed meanwhile.
+    pub(super) async fn walk_once(&self) -> Result<bool> {
+        let walk = self.walked.get_or_try_init(|| async {
+            let sync = Box::pin(self.outbox.replica().sync_full());
+            Ok(self.counted(sync).await?.clean)
+        });
+        walk.await.copied()
     }
 
     /// Counts the requests of a sync.
@@ -152,34 +187,81 @@ impl Pass<'_> {
         report
     }
 
-    /// What the replica knows of records that appeared after the entry was sent first and belong to no entry. A record that
-    /// cannot be read now makes it fail: it could be the one. When it has failed so several times, a person decides.
-    pub(super) async fn appeared(&self, entry: &Stored) -> Result<Found> {
-        let journal = self.outbox.journal();
-        let now = journal.load().await?;
+    /// What the replica knows of records that appeared after the entry was written, or sent first, and belong to no entry. A record
+    /// that cannot be read now makes it fail: it could be the one. When it has failed so several times, a person decides.
+    pub(super) async fn appeared(&self, entry: &Stored, is_watch: bool) -> Result<Found> {
+        let now = self.outbox.journal().load().await?;
+        let baseline = entry.baseline.unwrap_or(0);
+        self.read_changes(baseline, now.head.pin).await?;
+        let sent = entry.sent();
         let look = Look {
             entry,
-            sent: entry.sent(),
+            is_watch,
+            loads: sent.iter().map(|sent| Load::of(&sent.input())).collect(),
+            sent,
             told_strays: self.told_strays(entry, &now).await?,
+            service: now.head.service,
             live: now.live,
             is_last: self.outbox.with_waits(|waits| {
                 let failures = waits.entries.get(&entry.id).map(|(failures, _)| *failures);
                 failures.is_some_and(|failures| failures + 1 >= TRIES)
             }),
         };
-        let (mut found, mut after) = (Found::default(), entry.baseline.unwrap_or(0));
-        loop {
-            let range = ChangeRange::After(after);
-            let store = journal.store();
-            let changes = store.changes(journal.account(), range, CHUNK).await?;
-            let Some(last) = changes.last() else {
-                return Ok(found);
-            };
-            after = last.sequence;
-            for change in changes.iter().filter(|change| change.previous == 0) {
-                self.compare(&look, change, &mut found).await?;
-            }
+        let mut found = Found::default();
+        let alike: Vec<(ConsignmentId, bool)> = (self.looked().appeared.iter())
+            .filter(|appeared| {
+                let load = appeared.before.as_ref().or(appeared.load.as_ref());
+                appeared.sequence > baseline && load.is_none_or(|load| look.is_load(load))
+            })
+            .map(|appeared| (appeared.id.clone(), appeared.before.is_some()))
+            .collect();
+        for (id, is_edited) in alike {
+            self.compare(&look, id, is_edited, &mut found).await?;
         }
+        Ok(found)
+    }
+
+    /// Reads which records appeared: each change once a pass.
+    async fn read_changes(&self, baseline: u64, pin: Option<u64>) -> Result<()> {
+        let (first, mut read) = self.looked().range;
+        if baseline < first || read == 0 {
+            read = pin.map_or(baseline, |pin| pin.min(baseline));
+            let mut looked = self.looked();
+            (looked.range, looked.appeared) = ((read, read), Vec::new());
+        }
+        let journal = self.outbox.journal();
+        loop {
+            let store = journal.store();
+            let changes = store.changes(journal.account(), ChangeRange::After(read), CHUNK);
+            let changes = changes.await?;
+            let Some(last) = changes.last() else {
+                return Ok(());
+            };
+            read = last.sequence;
+            let mut appeared = Vec::new();
+            for change in changes.iter().filter(|change| change.previous == 0) {
+                let id = ConsignmentId::from(change.id.clone());
+                let before = match self.saver(&id).await? {
+                    Saver::Maker => continue,
+                    Saver::Editor(before) => Some(before),
+                    Saver::Nobody => None,
+                };
+                let summary = Change::from_row(change)?.record().summary().ok();
+                appeared.push(Appeared {
+                    sequence: change.sequence,
+                    id,
+                    load: summary.map(|summary| Load::of(&shown(&summary))),
+                    before,
+                });
+            }
+            let mut looked = self.looked();
+            looked.appeared.extend(appeared);
+            looked.range.1 = read;
+        }
+    }
+
+    pub(super) fn looked(&self) -> MutexGuard<'_, Looked> {
+        self.looked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The entry that saved a record last.
@@ -193,7 +275,7 @@ impl Pass<'_> {
             return Ok(Saver::Maker);
         };
         let before = serde_json::from_value(base);
-        Ok(before.map_or(Saver::Maker, |before| Saver::Editor(Box::new(before))))
+        Ok(before.map_or(Saver::Maker, |before| Saver::Editor(Load::of(&before))))
     }
 
     /// The strays of other entries, as far as the user was told of them.
@@ -207,60 +289,130 @@ impl Pass<'_> {
         Ok(told)
     }
 
-    async fn compare(&self, look: &Look<'_>, change: &ChangeRow, found: &mut Found) -> Result<()> {
-        let id = ConsignmentId::from(change.id.clone());
-        if look.entry.known.contains(&change.id) || look.is_of_an_entry(&id) {
+    async fn compare(
+        &self,
+        look: &Look<'_>,
+        id: ConsignmentId,
+        is_edited: bool,
+        found: &mut Found,
+    ) -> Result<()> {
+        if look.entry.known.contains(&id.to_string())
+            || look.is_of_an_entry(&id)
+            || matches!(self.saver(&id).await?, Saver::Maker)
+            || !self.outbox.is_listed(&id).await?
+        {
             return Ok(());
         }
-        let sent = &look.sent;
-        match self.saver(&id).await? {
-            Saver::Nobody => {}
-            Saver::Maker => return Ok(()),
-            // Otherwise what the entry made, and the user has changed since, would be made once more.
-            Saver::Editor(before) => {
-                if best(sent, &before) != Similarity::Differs || is_load_of(sent, &before) {
-                    found.same_load.push(id);
+        if is_edited {
+            // What the entry made, and the user has changed since, would otherwise be made once more.
+            if look.entry.is_in_doubt() && !look.is_watch {
+                found.same_load.push(id);
+            }
+            return Ok(());
+        }
+        let read = self.looked().records.get(&id).cloned();
+        let record = match read {
+            Some(record) => record,
+            None => match self.read_record(&id).await {
+                Ok(record) => record,
+                // It could be the one, and would hold up all creations for ever.
+                Err(error) if look.is_last && concerns_one(&error) => {
+                    found.unread.push(id);
+                    return Ok(());
                 }
-                return Ok(());
-            }
-        }
-        let summary = Change::from_row(change)?.record().summary();
-        // One that cannot be read as a summary is read as a whole.
-        if summary.is_ok_and(|summary| !is_load_of(sent, &shown(&summary))) {
-            return Ok(());
-        }
-        if !self.outbox.is_listed(&id).await? {
-            // It is gone again.
-            return Ok(());
-        }
-        self.requests.add(1);
-        let read = match self.outbox.account().consignment(id.clone()).await {
-            Ok(record) => ConsignmentInput::from(&record.value),
-            // It could be the one, and would hold up all creations for ever.
-            Err(error) if look.is_last && concerns_one(&error) => {
-                found.unread.push(id);
-                return Ok(());
-            }
-            Err(error) => return Err(error),
+                Err(error) => return Err(error),
+            },
         };
-        match best(sent, &read) {
-            // The user may have written something else since.
-            Similarity::Agrees
-                if best(sent.get(..1).unwrap_or_default(), &read) != Similarity::Agrees =>
-            {
-                found.doubtful.push(id);
-            }
-            Similarity::Agrees if look.may_be_of_another(&id, &read) => found.doubtful.push(id),
-            Similarity::Agrees => found.agreeing.push(id),
-            Similarity::Open => found.partly.push(id),
-            Similarity::Differs if is_load_of(sent, &read) => found.same_load.push(id),
-            Similarity::Differs => {}
+        if let Some(group) = look.group(&id, &record, found) {
+            group.push(id);
         }
         Ok(())
+    }
+
+    async fn read_record(&self, id: &ConsignmentId) -> Result<Consignment> {
+        self.requests.add(1);
+        let record = self.outbox.account().consignment(id.clone()).await?.value;
+        self.looked().records.insert(id.clone(), record.clone());
+        Ok(record)
+    }
+}
+
+impl Load {
+    fn of(input: &ConsignmentInput) -> Self {
+        let place =
+            |party: &PartyInput| [&party.pic, &party.name].map(|field| field.value().cloned());
+        Self {
+            forms: input.forms.clone(),
+            day: input.movement_date.value().cloned(),
+            places: [place(&input.origin), place(&input.destination)],
+        }
+    }
+
+    /// Whether both may be the same load, whatever else differs.
+    fn may_be(&self, other: &Self) -> bool {
+        let forms = |forms: &[FormType], others: &[FormType]| {
+            forms.len() == others.len() && forms.iter().all(|form| others.contains(form))
+        };
+        let texts = |one: &Option<String>, other: &Option<String>, same: fn(&str, &str) -> bool| {
+            let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+            given(one)
+                .zip(given(other))
+                .map(|(one, other)| same(&one, &other))
+        };
+        let places = self.places.iter().zip(&other.places);
+        let mut places = places.map(|([pic, name], [other_pic, other_name])| {
+            let same =
+                texts(pic, other_pic, same_text).or_else(|| texts(name, other_name, same_text));
+            same.unwrap_or(true)
+        });
+        (self.forms.is_empty() || other.forms.is_empty() || forms(&self.forms, &other.forms))
+            && texts(&self.day, &other.day, same_day).unwrap_or(true)
+            && places.all(|is_same| is_same)
     }
 }
 
 impl Look<'_> {
+    /// Where a record belongs; `None`: it is not what was sent.
+    fn group<'f>(
+        &self,
+        id: &ConsignmentId,
+        record: &Consignment,
+        found: &'f mut Found,
+    ) -> Option<&'f mut Vec<ConsignmentId>> {
+        let read = shape(record);
+        let is_ours = |sent: &InputText| {
+            let sent = sent.as_new_draft().value();
+            compare(None, &sent, &read, &self.service) == Compared::OursApplied
+        };
+        let is_of_another = self.service.is_of_another(record);
+        if self.is_watch {
+            let is_late = self.sent.iter().any(is_ours) && !is_of_another;
+            return (is_late && !self.might_be_made(&read)).then_some(&mut found.agreeing);
+        }
+        if !self.entry.is_in_doubt() {
+            // A store that was restored, or copied, may have sent it.
+            let is_it = |sent: &InputText| is_ours_and_more(&sent.as_new_draft().value(), &read);
+            let agrees =
+                self.sent.iter().any(is_ours) || !is_of_another && self.sent.iter().any(is_it);
+            return agrees.then_some(&mut found.doubtful);
+        }
+        let is_latest = self.sent.first().is_some_and(is_ours);
+        if is_latest && !is_of_another && !self.may_be_of_another(id, &read) {
+            Some(&mut found.agreeing)
+        } else if self.sent.iter().any(is_ours) {
+            // The user may have written something else since.
+            Some(&mut found.doubtful)
+        } else {
+            let is_load = self.is_load(&Load::of(&ConsignmentInput::from(record)));
+            is_load.then_some(&mut found.same_load)
+        }
+    }
+
+    /// Whether it may be the same load, whatever else differs.
+    fn is_load(&self, load: &Load) -> bool {
+        self.loads.iter().any(|sent| sent.may_be(load))
+    }
+
     /// Whether an entry that is not at its end has the record.
     fn is_of_an_entry(&self, id: &ConsignmentId) -> bool {
         let live = self.live.values().map(AsRef::as_ref);
@@ -268,48 +420,31 @@ impl Look<'_> {
         entries.any(|entry: &Stored| entry.consignment.as_ref() == Some(id))
     }
 
-    /// Whether another entry may have made it, as far as the user knows: he was told that it is a stray, or has written
-    /// something about it, or the other entry agrees with it as well and waits for a person.
-    fn may_be_of_another(&self, id: &ConsignmentId, read: &ConsignmentInput) -> bool {
+    /// Whether it may be that of another entry, as far as the user knows: it was reported as a late duplicate, the user has
+    /// written something about it, or the other entry may have made it.
+    fn may_be_of_another(&self, id: &ConsignmentId, read: &Value) -> bool {
         let target = Target::Record(id.clone());
-        let might_have_made = |other: &Stored| {
-            let may_have_sent = other.creates() && other.baseline.is_some() && other.is_in_doubt();
-            may_have_sent && best(&other.sent(), read) == Similarity::Agrees
-        };
-        let others = self.live.values().filter(|other| other.id != self.entry.id);
         self.told_strays.contains(id)
             || self.live.values().any(|other| other.target == target)
-            || others.map(AsRef::as_ref).any(might_have_made)
+            || self.might_be_made(read)
     }
-}
 
-/// The closest of what was sent.
-fn best(sent: &[ConsignmentInput], read: &ConsignmentInput) -> Similarity {
-    let all = sent.iter().map(|sent| similarity(sent, read));
-    all.min().unwrap_or(Similarity::Differs)
-}
-
-fn is_load_of(sent: &[ConsignmentInput], read: &ConsignmentInput) -> bool {
-    sent.iter().any(|sent| is_same_load(sent, read))
-}
-
-/// Whether it may be the same load, whatever else differs: its forms, its day and its places do not.
-fn is_same_load(sent: &ConsignmentInput, read: &ConsignmentInput) -> bool {
-    let load = |input: &ConsignmentInput| ConsignmentInput {
-        forms: input.forms.clone(),
-        movement_date: input.movement_date.clone(),
-        origin: input.origin.clone(),
-        destination: input.destination.clone(),
-        ..ConsignmentInput::default()
-    };
-    similarity(&load(sent), &load(read)) != Similarity::Differs
+    /// Whether another entry whose reply was lost agrees with it as well.
+    fn might_be_made(&self, read: &Value) -> bool {
+        let is_ours = |sent: InputText| {
+            let sent = sent.as_new_draft().value();
+            compare(None, &sent, read, &self.service) == Compared::OursApplied
+        };
+        let others = self.live.values().filter(|other| other.id != self.entry.id);
+        let mut in_doubt = others.filter(|other| other.creates() && other.is_in_doubt());
+        in_doubt.any(|other| other.sent().into_iter().any(is_ours))
+    }
 }
 
 impl Stored {
     /// What the entry has sent, for comparisons with new records: without names, which the server gives.
-    fn sent(&self) -> Vec<ConsignmentInput> {
+    fn sent(&self) -> Vec<InputText> {
         let inputs = self.input.iter().chain(&self.earlier_inputs);
-        let inputs = inputs.map(InputText::without_names);
-        inputs.map(|text| text.input()).collect()
+        inputs.map(InputText::without_names).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! One pass: everything that is due now, by one process at a time.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -8,8 +9,10 @@ use super::due::Due;
 use super::entry::{EntryState, Reason};
 use super::journal::Snapshot;
 use super::lane::{Next, next};
+use super::look::Looked;
 use super::report::OutboxReport;
 use super::step::LONGEST_RESEND;
+use super::stored::findings;
 use super::waits::{Pause, Requests, Wait, wait_after};
 use crate::error::{Error, Result};
 use crate::model::Timestamp;
@@ -17,10 +20,19 @@ use crate::model::Timestamp;
 /// How often records that arrive late are looked for.
 pub(super) const STRAY_LOOK_EVERY: Duration = Duration::from_secs(60 * 60);
 
+/// A wait that ends later was set before the clock was set back.
+const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How long the service may give no usable answer about an entry before a person is asked.
+const UNCLEAR_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// The right to send, and what was done with it.
 pub(super) struct Pass<'a> {
     pub(super) outbox: &'a Outbox,
     pub(super) requests: Requests,
+    /// Whether this pass has read the whole list, and whether nothing changed meanwhile.
+    pub(super) walked: tokio::sync::OnceCell<bool>,
+    pub(super) looked: Mutex<Looked>,
     /// The number of the lease that this pass holds; 0: it has written nothing yet.
     pub(super) lease: AtomicU64,
     /// When the lease was taken or prolonged last, in milliseconds on the monotonic clock.
@@ -87,6 +99,8 @@ impl Outbox {
         let mut pass = Pass {
             outbox: self,
             requests: Requests::default(),
+            walked: tokio::sync::OnceCell::new(),
+            looked: Mutex::default(),
             lease: AtomicU64::new(0),
             held_since: AtomicU64::new(0),
             report: OutboxReport::default(),
@@ -123,6 +137,14 @@ impl Pass<'_> {
         {
             self.report.stopped_by = Some(Reason::NoReception.to_string());
             due.retry(wait.until);
+            return Ok(due);
+        }
+        let paused_until = self.outbox.journal().load().await?.head.pause;
+        if let Some(until) =
+            paused_until.filter(|until| !self.outbox.has_come(until, LONGEST_PAUSE))
+        {
+            self.report.stopped_by = Some(Reason::NoReception.to_string());
+            due.retry(until.to_time().unwrap_or(now));
             return Ok(due);
         }
         let mut last = None;
@@ -163,7 +185,11 @@ impl Pass<'_> {
                 (Err(error), _) => {
                     if let Some(at) = self.failed(step, &error) {
                         due.retry(at);
+                        self.keep_pause(&error).await?;
                         return Ok(due);
+                    }
+                    if let Some(id) = step.entry() {
+                        self.note_unclear(id, &error).await?;
                     }
                 }
             }
@@ -206,12 +232,43 @@ impl Pass<'_> {
         })
     }
 
+    /// The wait that the service asked for holds for all processes and passes of the account.
+    async fn keep_pause(&self, error: &Error) -> Result<()> {
+        let now = self.outbox.now();
+        let Some(until) = told(error, now) else {
+            return Ok(());
+        };
+        let change = self.outbox.journal().change(|draft| {
+            draft.head.pause = Some(until.into());
+            Ok(())
+        });
+        change.await
+    }
+
+    /// The service gives no usable answer about an entry: after a day a person is asked.
+    async fn note_unclear(&self, id: u64, error: &Error) -> Result<()> {
+        let now = self.outbox.now();
+        let change = self.outbox.journal().change(|draft| {
+            let Some(entry) = draft.entry(id) else {
+                return Ok(());
+            };
+            let since = entry.unclear_since.get_or_insert_with(|| now.into());
+            let age = since
+                .to_time()
+                .and_then(|since| now.duration_since(since).ok());
+            if age.is_some_and(|age| age >= UNCLEAR_FOR) {
+                entry.findings = findings(error.server_errors());
+                entry.needs_attention(Reason::NoUsableAnswer);
+            }
+            Ok(())
+        });
+        change.await
+    }
+
     /// Keeps a failure that is no answer; returns when the pass can go on, if it cannot now.
     fn failed(&mut self, step: Step, error: &Error) -> Option<SystemTime> {
         let now = self.outbox.now();
-        let told = error
-            .retry_at()
-            .max(error.retry_after().and_then(|wait| now.checked_add(wait)));
+        let told = told(error, now);
         let at = |failures| {
             now.checked_add(wait_after(failures))
                 .max(told)
@@ -223,17 +280,17 @@ impl Pass<'_> {
             self.report.stopped_by = Some(error.to_string());
             self.outbox.with_waits(|waits| {
                 waits.pause = Some(Pause::Login);
-                waits.synced_at = None;
+                waits.listed_at = None;
             });
             return Some(at(4));
         }
         if concerns_one(error) && step.entry().is_some() {
-            self.outbox.with_waits(|waits| waits.synced_at = None);
+            self.outbox.with_waits(|waits| waits.listed_at = None);
             self.put_off(step);
             return None;
         }
         self.outbox.with_waits(|waits| {
-            waits.synced_at = None;
+            waits.listed_at = None;
             if let Step::Strays = step {
                 waits.strays_looked_at = Some(now);
             }
@@ -309,6 +366,12 @@ impl OutboxReport {
         self.requests += before.requests;
         self.strays += before.strays;
     }
+}
+
+/// Until when the service asked to wait.
+fn told(error: &Error, now: SystemTime) -> Option<SystemTime> {
+    let after = error.retry_after().and_then(|wait| now.checked_add(wait));
+    error.retry_at().max(after)
 }
 
 /// Whether the service has answered, and what it said is about one record.

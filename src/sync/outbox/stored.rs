@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::compare::{Conflict, is_unchanged};
+use super::compare::{Compared, Conflict, ServiceFields, compare, is_unchanged, overlaid};
 use super::entry::{Attempt, Entry, EntryId, EntryKind, EntryState, Reason};
 use super::input_text::InputText;
 use crate::error::Error;
-use crate::model::{ConsignmentId, ConsignmentNumber, ServerError, Timestamp};
+use crate::model::{ConsignmentId, ConsignmentNumber, ConsignmentStatus, ServerError, Timestamp};
 
 /// The format of the documents; a greater one was written by a later version of this crate.
 pub(super) const FORMAT: u32 = 1;
@@ -32,6 +32,12 @@ pub(super) struct Head {
     /// All entries that ended with a smaller number were removed from the history.
     #[serde(default)]
     pub(super) pruned: u64,
+    /// What the service was seen to write by itself.
+    #[serde(default)]
+    pub(super) service: ServiceFields,
+    /// The service asked to wait until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) pause: Option<Timestamp>,
 }
 
 /// The right to send, of one pass of one process.
@@ -59,6 +65,8 @@ impl Default for Head {
             watches: Vec::new(),
             pin: None,
             pruned: 0,
+            service: ServiceFields::default(),
+            pause: None,
         }
     }
 }
@@ -85,6 +93,8 @@ pub(super) enum Base {
     Record(Value),
     /// What was sent before, as nothing was read since.
     Sent(InputText),
+    /// The instant of the last change that the local copy shows.
+    Seen(Timestamp),
 }
 
 impl Base {
@@ -133,7 +143,8 @@ pub(super) struct Stored {
     /// What was sent before a person replaced the input.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) earlier_inputs: Vec<InputText>,
-    /// The last change of the replica before a creation was sent first: records that appeared later may be what was sent.
+    /// The last change of the replica when a creation was written, and from its first attempt on the last one before that: a
+    /// record that appeared later may be what was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) baseline: Option<u64>,
     /// What was there before it was sent, or was ruled out by a person: records, and comments by their ids.
@@ -144,6 +155,9 @@ pub(super) struct Stored {
     pub(super) looks: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) next_at: Option<Timestamp>,
+    /// Since when the service has given no usable answer about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) unclear_since: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) consignment: Option<ConsignmentId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -181,6 +195,7 @@ impl Stored {
             known: Vec::new(),
             looks: 0,
             next_at: None,
+            unclear_since: None,
             consignment: None,
             number: None,
             is_adopted: false,
@@ -204,6 +219,37 @@ impl Stored {
         self.attempts.iter().any(|attempt| attempt.in_doubt)
     }
 
+    /// What is sent, whichever record it is about.
+    pub(super) fn text(&self) -> Option<InputText> {
+        let input = self.input.as_ref()?;
+        Some(match self.kind {
+            _ if self.creates() => input.as_new_draft(),
+            EntryKind::Submit => input.with_status(&ConsignmentStatus::Submitted),
+            _ => input.clone(),
+        })
+    }
+
+    /// What a record says about what was sent, of which there is something.
+    pub(super) fn compare(&self, read: &Value, service: &ServiceFields) -> Compared {
+        let base = match &self.base {
+            Some(Base::Record(base)) if !self.creates() => Some(base),
+            _ => None,
+        };
+        self.text().map_or(Compared::Theirs, |text| {
+            compare(base, &text.value(), read, service)
+        })
+    }
+
+    /// What the record is once this was carried out: all that was sent, over what was there.
+    pub(super) fn state_after(&self) -> Option<Base> {
+        Some(match &self.base {
+            Some(Base::Record(base)) if !self.creates() => {
+                Base::Record(overlaid(base, &self.text()?.value()))
+            }
+            _ => Base::Sent(self.input.as_ref()?.without_names()),
+        })
+    }
+
     /// Whether the user has put a signature to it: then nobody changes it any more.
     pub(super) fn is_signed(&self) -> bool {
         let Some(input) = &self.input else {
@@ -218,6 +264,12 @@ impl Stored {
             || signature.is_some_and(|signature| !signature.is_empty())
     }
 
+    /// Whether it makes a record, and nothing but time is missing to know whether it did.
+    pub(super) fn is_open_creation(&self) -> bool {
+        let waits = self.state == EntryState::Queued && self.is_in_doubt();
+        self.creates() && (self.is_in_flight() || waits)
+    }
+
     /// Whether bytes of it may have left this machine.
     pub(super) fn is_in_flight(&self) -> bool {
         matches!(self.state, EntryState::Sending | EntryState::Unconfirmed)
@@ -227,6 +279,7 @@ impl Stored {
         self.state = EntryState::NeedsAttention;
         self.reason = Some(reason);
         self.next_at = None;
+        self.unclear_since = None;
     }
 
     /// The user may not do what it needs, or not any more.
@@ -239,6 +292,7 @@ impl Stored {
         self.state = EntryState::Queued;
         self.reason = None;
         self.next_at = None;
+        self.unclear_since = None;
         self.looks = 0;
         self.candidates.clear();
         self.conflict = None;

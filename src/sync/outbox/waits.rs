@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use super::account_outbox::Outbox;
+use super::stored::Stored;
 
 /// The wait after a first failure. It doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
@@ -13,8 +14,8 @@ const FIRST_WAIT: Duration = Duration::from_secs(5);
 /// The longest wait after failures.
 const LONGEST_WAIT: Duration = Duration::from_secs(5 * 60);
 
-/// How old the replica may be when a creation is sent. Whatever appeared since could be taken for it if its reply is lost.
-const FRESH: Duration = Duration::from_secs(5 * 60);
+/// How old the list may be when a creation is sent. Whatever appeared since could be taken for it if its reply is lost.
+const FRESH: Duration = Duration::from_secs(60);
 
 /// What only this process knows: what it waits for. It is not stored, since it is over when the process is.
 #[derive(Debug, Default)]
@@ -25,8 +26,8 @@ pub(super) struct Waits {
     pub(super) failures: u32,
     /// The lease that this process took last.
     pub(super) lease: u64,
-    /// When the replica was complete.
-    pub(super) synced_at: Option<SystemTime>,
+    /// When the last complete list was begun.
+    pub(super) listed_at: Option<SystemTime>,
     pub(super) strays_looked_at: Option<SystemTime>,
 }
 
@@ -83,16 +84,12 @@ impl Outbox {
         with(&mut waits)
     }
 
-    /// Whether the replica is complete up to some minutes ago, and no request failed since.
-    pub(super) fn is_fresh(&self) -> bool {
-        let (now, synced_at) = (self.now(), self.with_waits(|waits| waits.synced_at));
-        let age = synced_at.and_then(|at| now.duration_since(at).ok());
-        age.is_some_and(|age| age < FRESH)
-    }
-
-    pub(super) fn set_fresh(&self) {
-        let now = self.now();
-        self.with_waits(|waits| waits.synced_at = Some(now));
+    /// Whether a complete list that was begun after the entry was written is recent, and no request failed since.
+    pub(super) fn has_list_for(&self, entry: &Stored) -> bool {
+        let (now, listed_at) = (self.now(), self.with_waits(|waits| waits.listed_at));
+        let age = listed_at.and_then(|at| now.duration_since(at).ok());
+        let is_later = listed_at >= entry.created_at.to_time();
+        is_later && age.is_some_and(|age| age < FRESH)
     }
 }
 

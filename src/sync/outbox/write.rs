@@ -12,6 +12,7 @@ use crate::model::{
     CommentInput, Consignment, ConsignmentId, ConsignmentInput, ConsignmentStatus, Timestamp,
     WithExtra,
 };
+use crate::sync::replica::Depth;
 
 impl Outbox {
     /// Entries that are written through this handle are not sent after this instant: they then need a decision.
@@ -96,14 +97,24 @@ impl Outbox {
         self.write(&input, Some(base), false).await
     }
 
-    /// Deletes a record by its id. One that is deleted already counts as done. The record is not compared with an earlier state.
+    /// Deletes a record by its id. One that is deleted already counts as done. If the record is no draft when the entry is sent,
+    /// or is not what the local copy shows now, a person is asked.
     ///
     /// # Errors
     ///
     /// [`is_store`](Error::is_store) when the store fails.
     pub async fn delete(&self, id: impl Into<ConsignmentId>) -> Result<Entry> {
-        self.add(EntryKind::Delete, Target::Record(id.into()), |_| {})
-            .await
+        let id = id.into();
+        let seen = self.replica().consignment(id.clone()).await?;
+        let seen = seen.filter(|seen| seen.status() == Some(ConsignmentStatus::Draft));
+        let base = seen.and_then(|seen| match seen.consignment() {
+            Ok(record) if seen.depth() == Depth::Full => Some(Base::Record(shape(&record))),
+            _ => seen.updated_at().map(Base::Seen),
+        });
+        self.add(EntryKind::Delete, Target::Record(id), |entry| {
+            entry.base.clone_from(&base);
+        })
+        .await
     }
 
     /// Comments on a consignment, by its number. If the reply is lost, its comments are read and compared with those that
@@ -170,13 +181,11 @@ impl Outbox {
                 )));
             }
             let new = self.after(draft, &before, EntryKind::Save);
-            Ok(put(
-                draft,
-                Stored {
-                    input: Some(text.clone()),
-                    ..new
-                },
-            ))
+            let new = Stored {
+                input: Some(text.clone()),
+                ..new
+            };
+            put(draft, new)
         });
         self.written(id.await?).await
     }
@@ -202,22 +211,33 @@ impl Outbox {
             Some(Base::Record(record)) => record["number"].as_str().map(Into::into),
             _ => None,
         };
-        let id = self.journal().change(|draft| {
-            let new = draft.next();
-            let new = self.new_entry(new, EntryKind::Save, target.clone());
-            let new = Stored {
-                input: Some(text.clone()),
-                base: base.clone(),
-                number: number.clone(),
-                ..new
+        loop {
+            let listed = match target {
+                Target::New => Some(self.synced().await?),
+                _ => None,
             };
-            let id = put(draft, new);
-            if is_submitted {
-                self.put_submit(draft, None, EntryId(id))?;
+            let written = self.journal().try_change(|draft| {
+                // The replica keeps what appears from here on.
+                draft.replica = listed.map(|listed| listed.version);
+                let new = draft.next();
+                let new = self.new_entry(new, EntryKind::Save, target.clone());
+                let new = Stored {
+                    input: Some(text.clone()),
+                    base: base.clone(),
+                    number: number.clone(),
+                    baseline: listed.map(|listed| listed.last),
+                    ..new
+                };
+                let id = put(draft, new)?;
+                if is_submitted {
+                    self.put_submit(draft, None, EntryId(id))?;
+                }
+                Ok(id)
+            });
+            if let Some(id) = written.await? {
+                return self.written(id).await;
             }
-            Ok(id)
-        });
-        self.written(id.await?).await
+        }
     }
 
     async fn add(
@@ -267,18 +287,11 @@ impl Outbox {
             (None, Target::Entry(id)) => Target::Entry(*id),
             _ => Target::Entry(before.id),
         };
-        let sent = before
-            .input
-            .as_ref()
-            .filter(|_| before.state == EntryState::Confirmed)
-            .map(InputText::without_names);
+        let is_confirmed = before.state == EntryState::Confirmed;
         let number = draft.next();
         Stored {
-            base: before
-                .after
-                .clone()
-                .map(Base::Record)
-                .or(sent.map(Base::Sent)),
+            base: (before.after.clone().map(Base::Record))
+                .or_else(|| before.state_after().filter(|_| is_confirmed)),
             ..self.new_entry(number, kind, target)
         }
     }

@@ -1,16 +1,17 @@
 //! Updates, submits and deletes: they name their record, so that reading it shows what became of them.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::super::compare::{Conflict, Trace, is_unchanged, shape, trace};
+use super::super::compare::{
+    Compared, Conflict, ServiceFields, compare, is_absent, is_unchanged, shape,
+};
 use super::super::entry::{EntryKind, Reason};
 use super::super::input_text::InputText;
 use super::super::pass::Pass;
 use super::super::stored::{Base, Stored, Target};
 use super::{Marked, Reply, Step};
 use crate::error::{Error, Result};
-use crate::model::{Consignment, ConsignmentId, ConsignmentInput, ConsignmentStatus};
-use crate::ops::similarity::{Similarity, similarity};
+use crate::model::{Consignment, ConsignmentId, ConsignmentStatus};
 
 impl Stored {
     /// The record that the entry names.
@@ -19,25 +20,6 @@ impl Stored {
             Target::Record(id) => Some(id.clone()),
             _ => None,
         }
-    }
-
-    /// Whether a request that was given up has been carried out since.
-    fn has_arrived(&self, sent: Option<&InputText>, read: &Value) -> bool {
-        match (&self.base, sent) {
-            (Some(Base::Record(base)), Some(sent)) if self.is_in_doubt() => {
-                trace(base, &sent.value(), read) == Trace::Applied
-            }
-            _ => false,
-        }
-    }
-
-    /// What is sent about a record.
-    fn text_for(&self, id: &ConsignmentId) -> Option<InputText> {
-        let text = self.input.as_ref()?.as_update_of(id);
-        Some(match self.kind {
-            EntryKind::Submit => text.with_status(&ConsignmentStatus::Submitted),
-            _ => text,
-        })
     }
 }
 
@@ -49,25 +31,28 @@ impl Pass<'_> {
         let record = match self.while_held(self.read(&id)).await? {
             Some(record) => record,
             // Somebody has deleted it before.
-            None if entry.kind == EntryKind::Delete => return self.adopt(entry, Some(&id)).await,
+            None if entry.kind == EntryKind::Delete => {
+                return self.adopt(entry, Some(&id), None).await;
+            }
             None => return self.attend(entry, Reason::Gone).await,
         };
         let is_deleted = record.status == Some(ConsignmentStatus::Deleted);
         match entry.kind {
-            EntryKind::Delete if is_deleted => return self.adopt(entry, Some(&id)).await,
+            EntryKind::Delete if is_deleted => return self.adopt(entry, Some(&id), None).await,
             _ if is_deleted => return self.attend(entry, Reason::Gone).await,
             _ => {}
         }
         let read = shape(&record);
-        let text = entry.text_for(&id);
-        if let Some(reason) = differs(entry, &record, &read) {
-            if entry.has_arrived(text.as_ref(), &read) {
-                return self.adopt(entry, Some(&id)).await;
+        let service = self.outbox.journal().cached().head.service;
+        if let Some(reason) = differs(entry, &record, &read, &service) {
+            // A request that was given up may have been carried out since.
+            if entry.is_in_doubt() && entry.compare(&read, &service) == Compared::OursApplied {
+                return self.adopt(entry, Some(&id), Some(&read)).await;
             }
             return self.conflict(entry, reason, &read).await;
         }
-        if is_done(entry, text.as_ref(), &read) {
-            return self.adopt(entry, Some(&id)).await;
+        if is_done(entry, &read, &service) {
+            return self.adopt(entry, Some(&id), Some(&read)).await;
         }
         let marked = self.mark(entry, None, |entry| {
             entry.base = Some(Base::Record(read.clone()));
@@ -77,7 +62,7 @@ impl Pass<'_> {
             Some(Marked::LostLease) => return Ok(false),
             Some(Marked::Changed) | None => return Ok(true),
         }
-        let Some(reply) = self.request_by_id(entry, &id, text).await else {
+        let Some(reply) = self.request_by_id(entry, &id).await else {
             return Ok(false);
         };
         let is_saved = matches!(reply, Reply::Applied(_));
@@ -89,16 +74,11 @@ impl Pass<'_> {
     }
 
     /// `None`: another process has taken over.
-    async fn request_by_id(
-        &self,
-        entry: &Stored,
-        id: &ConsignmentId,
-        text: Option<InputText>,
-    ) -> Option<Reply> {
+    async fn request_by_id(&self, entry: &Stored, id: &ConsignmentId) -> Option<Reply> {
         let account = self.outbox.account();
-        let call = match (entry.kind, &text) {
+        let call = match (entry.kind, entry.text()) {
             (EntryKind::Delete, _) => account.delete_consignment(id.clone()),
-            (_, Some(text)) => account.save_consignment_text(text),
+            (_, Some(text)) => account.save_consignment_text(&text.as_update_of(id)),
             (_, None) => return Some(Reply::Refused(Error::config("the entry has no input"))),
         };
         self.send_save(entry, call).await
@@ -113,7 +93,7 @@ impl Pass<'_> {
         let is_deleted = record.is_none() || status == Some(ConsignmentStatus::Deleted);
         let Some(record) = record.filter(|_| !is_deleted) else {
             return match entry.kind {
-                EntryKind::Delete => self.adopt(entry, Some(&id)).await,
+                EntryKind::Delete => self.adopt(entry, Some(&id), None).await,
                 _ => self.attend(entry, Reason::Gone).await,
             };
         };
@@ -121,14 +101,17 @@ impl Pass<'_> {
             return self.not_found(entry).await;
         }
         let read = shape(&record);
-        let (Some(Base::Record(base)), Some(text)) = (&entry.base, entry.text_for(&id)) else {
+        let Some(Base::Record(base)) = &entry.base else {
             return self.not_found(entry).await;
         };
-        match trace(base, &text.value(), &read) {
-            Trace::Applied => self.adopt(entry, Some(&id)).await,
-            Trace::None => self.not_found(entry).await,
-            Trace::Other if is_submitted(entry, base, &read) => self.adopt(entry, Some(&id)).await,
-            Trace::Other => self.conflict(entry, conflict_reason(&record), &read).await,
+        let service = self.outbox.journal().cached().head.service;
+        match entry.compare(&read, &service) {
+            Compared::OursApplied => self.adopt(entry, Some(&id), Some(&read)).await,
+            Compared::Unchanged => self.not_found(entry).await,
+            Compared::Theirs if is_submitted(entry, base, &read) => {
+                self.adopt(entry, Some(&id), Some(&read)).await
+            }
+            Compared::Theirs => self.conflict(entry, conflict_reason(&record), &read).await,
         }
     }
 
@@ -136,13 +119,13 @@ impl Pass<'_> {
         let base = match &entry.base {
             Some(Base::Record(base)) => Some(base.clone()),
             Some(Base::Sent(sent)) => Some(sent.value()),
-            None => None,
+            Some(Base::Seen(_)) | None => None,
         };
+        // A delete changes no field.
         let mine = entry
             .input
             .as_ref()
-            .map(InputText::value)
-            .unwrap_or_default();
+            .map_or_else(|| json!({}), InputText::value);
         let conflict = Conflict::new(base.as_ref(), &mine, theirs);
         self.change_if_same(entry, |entry| {
             entry.conflict = Some(conflict.clone());
@@ -151,43 +134,48 @@ impl Pass<'_> {
         .await
     }
 
-    /// Reads a record; `None`: it is gone.
+    /// Reads a record; `None`: it is gone. The answer to a read of what is gone may be null, or have the text of any failure,
+    /// so a complete list decides: one of this pass, for all that is gone.
     pub(super) async fn read(&self, id: &ConsignmentId) -> Result<Option<Consignment>> {
         self.requests.add(1);
-        match self.outbox.account().consignment(id.clone()).await {
-            Ok(record) => Ok(Some(record.value)),
-            Err(error) => {
-                let is_gone = error.is_not_found()
-                    && self.walk().await?
-                    && !self.outbox.is_listed(id).await?;
-                if is_gone { Ok(None) } else { Err(error) }
-            }
-        }
+        let error = match self.outbox.account().consignment(id.clone()).await {
+            Ok(record) => return Ok(Some(record.value)),
+            Err(error) => error,
+        };
+        let is_gone =
+            is_absent(&error) && self.walk_once().await? && !self.outbox.is_listed(id).await?;
+        if is_gone { Ok(None) } else { Err(error) }
     }
 }
 
 /// Why the record is not what the user edited, if it is not.
-fn differs(entry: &Stored, record: &Consignment, read: &Value) -> Option<Reason> {
-    if entry.kind == EntryKind::Delete {
-        return None;
-    }
+fn differs(
+    entry: &Stored,
+    record: &Consignment,
+    read: &Value,
+    service: &ServiceFields,
+) -> Option<Reason> {
     let is_draft = matches!(record.status, None | Some(ConsignmentStatus::Draft));
     let is_same = match &entry.base {
         Some(Base::Record(base)) => is_unchanged(base, read),
         Some(Base::Sent(sent)) => {
-            is_draft
-                && similarity(&sent.input(), &ConsignmentInput::from(record)) != Similarity::Differs
+            let sent = sent.as_new_draft().value();
+            compare(None, &sent, read, service) == Compared::OursApplied
         }
+        Some(Base::Seen(updated_at)) => is_draft && record.updated_at.as_ref() == Some(updated_at),
         None => is_draft,
     };
     (!is_same).then(|| conflict_reason(record))
 }
 
 /// Whether a record that is to be submitted is already, with what is to be sent.
-fn is_done(entry: &Stored, text: Option<&InputText>, read: &Value) -> bool {
+fn is_done(entry: &Stored, read: &Value, service: &ServiceFields) -> bool {
+    let is_there = |text: InputText| {
+        compare(Some(read), &text.value(), read, service) == Compared::OursApplied
+    };
     entry.kind == EntryKind::Submit
         && read["status"] == ConsignmentStatus::Submitted.as_str()
-        && text.is_some_and(|text| trace(read, &text.value(), read) == Trace::Applied)
+        && entry.text().is_some_and(is_there)
 }
 
 fn conflict_reason(record: &Consignment) -> Reason {

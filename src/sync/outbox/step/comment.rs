@@ -16,7 +16,7 @@ impl Pass<'_> {
             Ok(known) => known,
             Err(error) => {
                 let is_gone = error.is_not_found()
-                    && self.while_held(self.walk()).await?
+                    && self.while_held(self.walk_once()).await?
                     && !self.outbox.is_number_listed(number).await?;
                 if is_gone {
                     return self.attend(entry, Reason::Gone).await;
@@ -25,7 +25,7 @@ impl Pass<'_> {
             }
         };
         if entry.is_in_doubt() && entry.has_arrived_as(&known) {
-            return self.adopt(entry, None).await;
+            return self.adopt(entry, None, None).await;
         }
         let marked = self.mark(entry, None, |entry| {
             entry.known = known.iter().map(name).collect();
@@ -56,7 +56,7 @@ impl Pass<'_> {
         };
         let comments = self.while_held(self.comments(number)).await?;
         if entry.has_arrived_as(&comments) {
-            return self.adopt(entry, None).await;
+            return self.adopt(entry, None, None).await;
         }
         self.not_found(entry).await
     }

@@ -1,35 +1,40 @@
 //! Creations: after a lost reply nothing but the list of the account shows whether there is a record.
 
-use super::super::compare::shape;
+use std::borrow::Cow;
+
+use super::super::compare::{Compared, shape};
 use super::super::entry::{EntryKind, Reason};
-use super::super::input_text::InputText;
 use super::super::look::Found;
 use super::super::pass::Pass;
-use super::super::stored::{Base, Stored};
+use super::super::stored::Stored;
 use super::{Applied, Marked, Reply, Step};
 use crate::error::{Error, Result};
-use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentStatus};
-use crate::ops::similarity::{Similarity, similarity};
+use crate::model::{ConsignmentId, ConsignmentStatus};
 
 impl Pass<'_> {
     pub(super) async fn create(&mut self, entry: &Stored) -> Step {
-        let may_be_there = entry.baseline.is_some() && entry.is_in_doubt();
+        let was_sent = entry.is_in_doubt();
         // Known must be what was there before: with every change of the replica meanwhile, it is asked again.
         loop {
-            let known = if self.outbox.is_fresh() && !may_be_there {
+            let known = if self.outbox.has_list_for(entry) && !was_sent {
                 self.outbox.synced().await?
             } else {
                 self.while_held(self.sync_completely()).await?
             };
-            if may_be_there {
-                // It may have arrived since the last look, even days ago.
-                let found = self.while_held(self.appeared(entry)).await?;
-                if !found.is_empty() {
-                    return self.take_found(entry, found).await;
-                }
+            // It may have arrived since the last look, even days ago; or the store is a copy of one that has sent it.
+            let mut sought = Cow::Borrowed(entry);
+            if entry.baseline.is_none() {
+                // A record that is made anew: what is listed now is known.
+                sought.to_mut().baseline = Some(known.last);
+            }
+            let found = self.while_held(self.appeared(&sought, false)).await?;
+            if !found.is_empty() {
+                return self.take_found(entry, found).await;
             }
             let marked = self.mark(entry, Some(known.version), |entry| {
-                entry.baseline.get_or_insert(known.last);
+                if !was_sent {
+                    entry.baseline = Some(known.last);
+                }
             });
             match marked.await? {
                 Some(Marked::Sending) => break,
@@ -41,9 +46,18 @@ impl Pass<'_> {
         let Some(reply) = self.request_creation(entry).await else {
             return Ok(false);
         };
-        let created = match &reply {
-            Reply::Applied(Applied { id: Some(id), .. }) => Some(id.clone()),
-            _ => None,
+        let (reply, created) = match reply {
+            Reply::Applied(Applied { id: Some(id), .. }) if self.outbox.is_listed(&id).await? => {
+                let what = "the reply names a record that was there before";
+                (Reply::InDoubt(Error::protocol(what)), None)
+            }
+            Reply::Applied(Applied {
+                id: Some(ref id), ..
+            }) => {
+                let id = id.clone();
+                (reply, Some(id))
+            }
+            reply => (reply, None),
         };
         let step = self.finish(entry, reply).await?;
         if let Some(id) = created {
@@ -67,7 +81,7 @@ impl Pass<'_> {
     pub(super) async fn settle_creation(&mut self, entry: &Stored) -> Step {
         let look = async {
             self.sync_completely().await?;
-            self.appeared(entry).await
+            self.appeared(entry, false).await
         };
         let found = self.while_held(look).await?;
         if found.is_empty() {
@@ -78,8 +92,9 @@ impl Pass<'_> {
 
     /// One record that surely is what was sent is adopted; otherwise a person decides.
     async fn take_found(&mut self, entry: &Stored, found: Found) -> Step {
-        if let Some(id) = found.sole() {
-            return self.adopt(entry, Some(id)).await;
+        if let Some(id) = found.sole().filter(|_| entry.is_in_doubt()) {
+            let read = self.looked().records.get(id).map(shape);
+            return self.adopt(entry, Some(id), read.as_ref()).await;
         }
         let candidates = found.all();
         self.change_if_same(entry, |entry| {
@@ -89,7 +104,8 @@ impl Pass<'_> {
         .await
     }
 
-    /// Reads a record that was saved: the next edit is compared with it. A failure is none of the entry.
+    /// Reads a record after the clear reply to its save. What the service fills in is learnt from it, and the next edit is
+    /// compared with it, unless somebody has edited it since. A failure is none of the entry.
     pub(super) async fn read_back(&mut self, entry: &Stored, id: &ConsignmentId) -> Result<()> {
         if entry.kind != EntryKind::Save {
             return Ok(());
@@ -97,28 +113,20 @@ impl Pass<'_> {
         let Ok(Some(record)) = self.while_held(self.read(id)).await else {
             return Ok(());
         };
-        let read = ConsignmentInput::from(&record);
         let after = shape(&record);
         let change = self
             .outbox
             .journal()
             .change_with_past(entry.id, |draft, past| {
                 let settled = past.as_ref().unwrap_or(entry);
-                let sent = settled.input.as_ref().map(InputText::without_names);
-                let differs = sent
-                    .is_some_and(|sent| similarity(&sent.input(), &read) == Similarity::Differs);
-                if differs || record.status != Some(ConsignmentStatus::Draft) {
-                    // Somebody was faster: the next edit is compared with what was sent, and differs.
-                    return;
+                if let Some(text) = settled.text().filter(|_| settled.creates())
+                    && record.status == Some(ConsignmentStatus::Draft)
+                {
+                    draft.head.service.learn(&text.value(), &record, &after);
                 }
-                draft.settle_lane(settled, id, Some(&Base::Record(after.clone())));
-                if let Some(past) = past.filter(|past| past.consignment.as_ref() == Some(id)) {
-                    let past = Stored {
-                        after: Some(after.clone()),
-                        number: record.number.clone(),
-                        ..past
-                    };
-                    draft.past.insert(past.id, Some(past));
+                // Otherwise the next edit is compared with what was sent, and differs.
+                if settled.compare(&after, &draft.head.service) == Compared::OursApplied {
+                    draft.read_after(settled, id, &after);
                 }
             });
         change.await

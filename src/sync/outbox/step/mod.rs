@@ -7,6 +7,8 @@ mod strays;
 
 use std::time::{Duration, SystemTime};
 
+use serde_json::Value;
+
 use super::decision::confirm;
 use super::edits::follow_last_save;
 use super::entry::{Attempt, EntryKind, EntryState, Reason};
@@ -154,6 +156,7 @@ impl Pass<'_> {
             found.reason = None;
             found.findings.clear();
             found.next_at = None;
+            found.unclear_since = None;
             found.looks = 0;
             found.attempts.push(Attempt {
                 at: now,
@@ -237,23 +240,24 @@ impl Pass<'_> {
     }
 
     /// Confirms an entry whose record was found.
-    async fn adopt(&mut self, entry: &Stored, id: Option<&ConsignmentId>) -> Step {
+    async fn adopt(
+        &mut self,
+        entry: &Stored,
+        id: Option<&ConsignmentId>,
+        read: Option<&Value>,
+    ) -> Step {
         let watch_until = self.outbox.watch_until();
         let result = self.change_held(|draft| {
             let Some(found) = draft.entry(entry.id).filter(|found| *found == entry) else {
                 return Ok(false);
             };
             found.is_adopted = !found.attempts.is_empty();
+            found.after = read.cloned();
             confirm(draft, entry.id, id, &watch_until)?;
             Ok(true)
         });
         let adopted = result.await?;
-        if adopted == Some(true) {
-            self.report.confirmed += 1;
-            if let Some(id) = id {
-                self.read_back(entry, id).await?;
-            }
-        }
+        self.report.confirmed += u64::from(adopted == Some(true));
         Ok(adopted.is_some())
     }
 

@@ -16,14 +16,13 @@ impl Pass<'_> {
                 continue;
             };
             entry.baseline = Some(watch.baseline);
-            let found = match self.while_held(self.appeared(&entry)).await {
+            let found = match self.while_held(self.appeared(&entry, true)).await {
                 Ok(found) => found,
                 // The next look reads it again. Other entries, and the end of the watch, do not wait for it.
                 Err(error) if concerns_one(&error) => continue,
                 Err(error) => return Err(error),
             };
-            self.tell_strays(&entry, [found.agreeing, found.doubtful].concat())
-                .await?;
+            self.tell_strays(&entry, found.agreeing).await?;
         }
         self.looked_for_strays();
         // The clock of the process that wrote it may be ahead.
