@@ -15,7 +15,8 @@ use super::stored::{Base, Stored, Target};
 use crate::auth::BoxFuture;
 use crate::error::{Error, Result};
 use crate::model::{
-    Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber, FormType, PartyInput,
+    Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber, ConsignmentStatus, FormType,
+    PartyInput,
 };
 use crate::ops::similarity::{same_day, same_text, shown};
 use crate::sync::replica::{Change, SyncReport, last_sequence};
@@ -390,10 +391,14 @@ impl Look<'_> {
             return (is_late && !self.might_be_made(&read)).then_some(&mut found.agreeing);
         }
         if !self.entry.is_in_doubt() {
-            // A store that was restored, or copied, may have sent it.
-            let is_it = |sent: &InputText| is_ours_and_more(&sent.as_new_draft().value(), &read);
-            let agrees =
-                self.sent.iter().any(is_ours) || !is_of_another && self.sent.iter().any(is_it);
+            // A store that was restored, or copied, may have sent it, and submitted it since.
+            let mut as_draft = read.clone();
+            as_draft["status"] = ConsignmentStatus::Draft.as_str().into();
+            let agrees = self.sent.iter().any(|sent| {
+                let sent = sent.as_new_draft().value();
+                compare(None, &sent, &as_draft, &self.service) == Compared::OursApplied
+                    || !is_of_another && is_ours_and_more(&sent, &as_draft)
+            });
             return agrees.then_some(&mut found.doubtful);
         }
         let is_latest = self.sent.first().is_some_and(is_ours);

@@ -29,7 +29,7 @@ use super::{
 pub struct MemorySync(Arc<Mutex<HashMap<String, Copied>>>);
 
 /// What one account has.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Copied {
     documents: BTreeMap<String, Document>,
     rows: BTreeMap<String, Row>,
@@ -41,6 +41,12 @@ impl MemorySync {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// What a backup of it would hold.
+    #[cfg(test)]
+    pub(in crate::sync) fn duplicate(&self) -> Self {
+        Self(Mutex::new(self.accounts().clone()).into())
     }
 
     fn accounts(&self) -> MutexGuard<'_, HashMap<String, Copied>> {

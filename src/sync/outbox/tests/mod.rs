@@ -13,6 +13,7 @@ mod lost_replies;
 mod many;
 mod model;
 mod named_bases;
+mod others;
 mod secrets;
 #[cfg(feature = "sqlite")]
 mod sqlite_file;
