@@ -101,7 +101,11 @@ impl Draft {
                 &entry.base,
                 Some(own @ Base::Record(_)) if !known.iter().any(|known| own.is_same(known.as_ref()))
             );
-            if matches!(entry.state, EntryState::Queued | EntryState::Refused) && !is_own {
+            // What was submitted meanwhile, by us too, is deleted only after a question.
+            let is_deleted_draft =
+                entry.kind == EntryKind::Delete && settled.kind == EntryKind::Submit;
+            let may_follow = matches!(entry.state, EntryState::Queued | EntryState::Refused);
+            if may_follow && !is_own && !is_deleted_draft {
                 entry.base = base.cloned().or(entry.base.take());
             }
         }

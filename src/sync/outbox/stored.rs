@@ -91,8 +91,11 @@ pub(super) enum Target {
 pub(super) enum Base {
     /// The record in the shape of an input, with its status.
     Record(Value),
-    /// What was sent before, as nothing was read since.
-    Sent(InputText),
+    /// What was sent before, over what was there, as nothing was read since.
+    Sent {
+        over: Option<Value>,
+        text: InputText,
+    },
     /// The instant of the last change that the local copy shows.
     Seen(Timestamp),
 }
@@ -102,7 +105,19 @@ impl Base {
     pub(super) fn is_same(&self, other: Option<&Self>) -> bool {
         match (self, other) {
             (Self::Record(one), Some(Self::Record(other))) => is_unchanged(one, other),
-            _ => false,
+            (one, other) => Some(one) == other,
+        }
+    }
+
+    /// The record as far as it is known.
+    pub(super) fn shown(&self) -> Option<Value> {
+        match self {
+            Self::Record(record) => Some(record.clone()),
+            Self::Sent { over, text } => {
+                let over = over.as_ref().unwrap_or(&Value::Null);
+                Some(overlaid(over, &text.value()))
+            }
+            Self::Seen(_) => None,
         }
     }
 }
@@ -242,12 +257,12 @@ impl Stored {
 
     /// What the record is once this was carried out: all that was sent, over what was there.
     pub(super) fn state_after(&self) -> Option<Base> {
-        Some(match &self.base {
-            Some(Base::Record(base)) if !self.creates() => {
-                Base::Record(overlaid(base, &self.text()?.value()))
-            }
-            _ => Base::Sent(self.input.as_ref()?.without_names()),
-        })
+        let text = self.text()?.without_names();
+        let over = match &self.base {
+            Some(Base::Record(base)) if !self.creates() => Some(base.clone()),
+            _ => None,
+        };
+        Some(Base::Sent { over, text })
     }
 
     /// Whether the user has put a signature to it: then nobody changes it any more.

@@ -116,11 +116,7 @@ impl Pass<'_> {
     }
 
     async fn conflict(&mut self, entry: &Stored, reason: Reason, theirs: &Value) -> Step {
-        let base = match &entry.base {
-            Some(Base::Record(base)) => Some(base.clone()),
-            Some(Base::Sent(sent)) => Some(sent.value()),
-            Some(Base::Seen(_)) | None => None,
-        };
+        let base = entry.base.as_ref().and_then(Base::shown);
         // A delete changes no field.
         let mine = entry
             .input
@@ -158,9 +154,8 @@ fn differs(
     let is_draft = matches!(record.status, None | Some(ConsignmentStatus::Draft));
     let is_same = match &entry.base {
         Some(Base::Record(base)) => is_unchanged(base, read),
-        Some(Base::Sent(sent)) => {
-            let sent = sent.as_new_draft().value();
-            compare(None, &sent, read, service) == Compared::OursApplied
+        Some(Base::Sent { over, text }) => {
+            compare(over.as_ref(), &text.value(), read, service) == Compared::OursApplied
         }
         Some(Base::Seen(updated_at)) => is_draft && record.updated_at.as_ref() == Some(updated_at),
         None => is_draft,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::farm::{
-    Farm, MINUTE, assert_asks, assert_candidates, draft, id_of, load, lost, now, saved,
+    Farm, MINUTE, assert_asks, assert_candidates, draft, id_of, load, lost, now, other_load, saved,
     saved_with_submit, signed, start, state, submitted,
 };
 use crate::fake::{Assumptions, Deleted, Fault, WebsiteEdit};
@@ -41,13 +41,14 @@ fn is_untouched(farm: &Farm, id: &str, fields: &Value) -> bool {
 /// Holds: nothing that we did not write is ever submitted by us.
 #[tokio::test]
 async fn a_colleagues_draft_with_other_names_is_not_adopted_and_not_submitted() {
-    let (farm, outbox, entry, _) = saved_with_submit().await;
-    let mut theirs = serde_json::to_value(signed(24)).unwrap();
+    let (farm, outbox) = start().await;
+    let entry = outbox.save(other_load(24)).await.unwrap();
+    outbox.submit(entry.id).await.unwrap();
+    let mut theirs = serde_json::to_value(other_load(24)).unwrap();
     theirs["owner"] = json!({"name": "Pat Sample", "pic": "QBZZ2222"});
     theirs["consignee"] = json!({"name": "Pat Sample"});
     theirs["destination"]["name"] = json!("Other Yards");
-    theirs["declaration"]["fullName"] = json!("Pat Sample");
-    theirs["status"] = json!("DRAFT");
+    theirs["declaration"] = json!({"accept": true, "fullName": "Pat Sample", "signature": "c2ln"});
     farm.fault(Fault::dropped_before());
     farm.before_look(&theirs);
     farm.send(&outbox).await;
@@ -58,8 +59,13 @@ async fn a_colleagues_draft_with_other_names_is_not_adopted_and_not_submitted() 
         &json!({"owner": theirs["owner"]})
     ));
     outbox.decide(entry.id, Decision::Resend).await.unwrap();
-    farm.done(&outbox, 2).await;
-    assert_eq!(farm.loads(), [draft(24), submitted(24)]);
+    farm.send(&outbox).await;
+    assert!(is_untouched(
+        &farm,
+        &farm.id(0),
+        &json!({"owner": theirs["owner"]})
+    ));
+    assert_eq!(farm.made().len(), 2);
 }
 
 /// Holds: after a lost reply the base is what was sent.

@@ -160,6 +160,22 @@ impl Schedule {
                 ),
                 _ => {}
             }
+            for told in &entry.strays {
+                let is_of_an_entry = entries.values().any(|one| {
+                    one.state == EntryState::Confirmed
+                        && one.consignment.as_ref() == Some(told)
+                        && one.kind == EntryKind::Save
+                });
+                let record = &world.service.records[told.as_str()];
+                assert!(
+                    is_own(record.maker()) || !is_of_an_entry,
+                    "{told} is told as one too many of {entry:?}, and is the record of an entry: {record:?}"
+                );
+                assert!(
+                    record.maker() != Author::Website || world.service.shares_login,
+                    "{told} of the website is told as one too many of {entry:?}: {record:?}"
+                );
+            }
             for (other, record) in &world.service.records {
                 let is_stray = is_own(record.maker())
                     && Some(other.as_str())

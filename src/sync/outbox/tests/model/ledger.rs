@@ -247,6 +247,13 @@ impl Ledger {
                     .iter()
                     .any(|one| one.wants_delete && one.record.as_deref() == Some(id));
                 assert!(wanted, "entry {entry} deletes {id}, which nobody wanted");
+                let record = &service.records[id];
+                let is_decided = self.entries[&entry].is_decided;
+                let seen = reads.get(id).map(|read| &record.versions[read - 1]);
+                assert!(
+                    is_decided || seen.is_some_and(|seen| seen.value["status"] == "DRAFT"),
+                    "entry {entry} deletes {id}, which is no draft any more"
+                );
             }
             ("CreateComment", _) => {}
             other => panic!("{other:?}"),
@@ -337,6 +344,13 @@ impl Ledger {
             assert!(
                 mark.kind == "submit" && declaration.wants_submit,
                 "entry {entry} submits {id} unasked"
+            );
+            assert!(
+                record.versions[..read]
+                    .iter()
+                    .any(|one| one.author != Author::Website)
+                    || declaration.seen > 0,
+                "entry {entry} submits {id}, which nobody here has written or seen"
             );
             let is_own = |version: &Version| {
                 version.author != Author::Website && version.value["status"] == "SUBMITTED"

@@ -306,6 +306,9 @@ impl World {
             "Consignment" => {
                 let id = variables["id"].as_str().unwrap();
                 let Some((record, versions)) = self.service.read(id) else {
+                    if self.service.answers_null {
+                        return json_reply(200, &json!({"data": {"consignment": null}}));
+                    }
                     return not_found("consignment");
                 };
                 let record = json!({"data": {"consignment": record}});

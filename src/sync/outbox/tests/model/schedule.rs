@@ -57,6 +57,8 @@ impl Schedule {
         world.trouble = [0, 10, 30, 60][random.usize(..4)];
         world.service.shows_deleted = random.bool();
         world.service.newest_first = random.bool();
+        world.service.answers_null = random.bool();
+        world.service.shares_login = random.bool();
         if random.u8(..6) == 0 {
             world.service.lag = random.u64(1..5);
             world.ledger.has_lag = true;
@@ -276,7 +278,13 @@ impl Schedule {
         let mut world = self.world.lock().unwrap();
         let world = &mut *world;
         let fields = content(&mut world.random);
-        let choice = world.random.u8(..10);
+        let choice = world.random.u8(..12);
+        let filled_in = [
+            serde_json::json!({"consignee": {"name": "Pat Sample"}}),
+            serde_json::json!({"owner": {"name": "Pat Sample", "pic": "QBZZ2222"}}),
+            serde_json::json!({"destination": {"pic": "QDZZ3333", "name": "Other Yards"}}),
+        ];
+        let filled_in = &filled_in[world.random.usize(..filled_in.len())];
         let record = world.any_record();
         note(|| format!("the website does {choice} to {record:?} {fields}"));
         match (choice, record) {
@@ -292,8 +300,16 @@ impl Schedule {
             (4, Some(id)) => {
                 world.service.delete(&id, Author::Website);
             }
+            (5, Some(id)) => {
+                world.service.edit(&id, Author::Website, filled_in);
+            }
             _ => {
                 let mut record = fields;
+                if choice > 8 {
+                    // A colleague's load that agrees in all that a list tells apart.
+                    let filled_in = filled_in.as_object().unwrap().clone();
+                    record.as_object_mut().unwrap().extend(filled_in);
+                }
                 record["forms"] = serde_json::json!([{"type": "LPAC1"}]);
                 world.service.insert(Author::Website, record);
             }

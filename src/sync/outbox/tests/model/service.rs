@@ -52,6 +52,10 @@ pub(super) struct Service {
     pub(super) lag: u64,
     /// A deleted record is read as one with the status `DELETED`.
     pub(super) shows_deleted: bool,
+    /// The answer to a read of what is not there is null.
+    pub(super) answers_null: bool,
+    /// The website is used with the same login.
+    pub(super) shares_login: bool,
     pub(super) newest_first: bool,
     /// What is carried out now was on its way for some time.
     pub(super) is_late: bool,
@@ -100,10 +104,12 @@ impl Record {
         let Some(known) = known.checked_sub(1) else {
             return false;
         };
-        let is_same = |path: &str| {
-            versions[known].value.pointer(path) == versions[theirs].value.pointer(path)
+        let without_date = |version: &Version| {
+            let mut value = version.value.clone();
+            value["updatedAt"].take();
+            value
         };
-        is_same("/movementTime") && is_same("/status") && is_same("/answers/0/value")
+        without_date(&versions[known]) == without_date(&versions[theirs])
     }
 }
 
@@ -116,6 +122,8 @@ impl Service {
             events: 0,
             lag: 0,
             shows_deleted: false,
+            answers_null: false,
+            shares_login: false,
             newest_first: true,
             is_late: false,
             lists: 0,
@@ -136,6 +144,8 @@ impl Service {
         if value["status"].is_null() {
             value["status"] = json!("DRAFT");
         }
+        let is_ours = self.shares_login || author != Author::Website;
+        value["createdBy"] = json!(if is_ours { "sam" } else { "pat" });
         let record = Record {
             versions: Vec::new(),
             is_deleted: false,

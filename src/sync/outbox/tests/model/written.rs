@@ -110,10 +110,17 @@ pub(super) fn text_of(value: &Value) -> Option<usize> {
         .ok()
 }
 
-/// Whether a version of a record shows what was written.
+/// Whether a version of a record shows what was written, and nothing that somebody else has filled in.
 pub(super) fn has_content(record: &Record, version: usize, content: &Value) -> bool {
     let value = &record.versions[version - 1].value;
-    ["/movementDate", "/movementTime", "/answers/0/value"]
-        .iter()
-        .all(|path| value.pointer(path) == content.pointer(path))
+    [
+        "/movementDate",
+        "/movementTime",
+        "/answers/0/value",
+        "/consignee",
+        "/owner",
+        "/destination/name",
+    ]
+    .iter()
+    .all(|path| value.pointer(path) == content.pointer(path))
 }
