@@ -1,23 +1,38 @@
 //! Which absent records are gone: those that the service does not show when asked for them either.
 
+use std::collections::HashMap;
+
 use futures_util::{StreamExt, stream};
+use serde_json::value::RawValue;
 
 use super::change::ChangeKind;
 use super::commit::{Draft, VersionedState};
 use super::local_record::LocalRecord;
 use super::round::{Round, is_answer};
 use crate::error::Result;
+use crate::graphql::Outcome;
 use crate::model::{Condition, ServerError};
 use crate::sync::store::{Order, Query, Row};
 
 /// How many absent rows are in memory at a time.
 const CHUNK: usize = 50;
 
+/// The status of a record that lists may hide.
+const DELETED: &str = "DELETED";
+
+/// What direct reads say of absent records.
+#[derive(Default)]
+struct AbsentRecords {
+    gone: Vec<String>,
+    found: HashMap<String, Box<RawValue>>,
+    /// The service could not be asked for others.
+    failed: bool,
+}
+
 /// What a direct read says of an absent record.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum DirectRead {
     NotFound,
-    Found,
+    Found(Box<RawValue>),
     /// The service refused for another reason: the next walk decides again.
     Refused,
     /// The service could not be asked.
@@ -47,10 +62,12 @@ impl Round<'_> {
             let Some(last) = rows.last().cloned() else {
                 break;
             };
-            let (gone, failed) = self.read_absent(rows).await;
-            if !gone.is_empty() && self.shows_a_present_record(before).await {
-                base = self.remove(base, before, gone).await?;
+            let mut read = self.read_absent(rows).await;
+            if !read.gone.is_empty() && !self.shows_a_present_record(before).await {
+                read.gone.clear();
             }
+            let failed = read.failed;
+            base = self.write_absent(base, before, read).await?;
             if failed {
                 let problem =
                     "absent records could not all be asked for; the next full walk does so again";
@@ -72,36 +89,47 @@ impl Round<'_> {
         }
     }
 
-    /// The ids of the rows that are not found, and whether the service could not be asked for others.
-    async fn read_absent(&mut self, rows: Vec<Row>) -> (Vec<String>, bool) {
+    /// Asks for each row, but for one that the copy shows as deleted: lists that hide deleted records will never show it.
+    async fn read_absent(&mut self, rows: Vec<Row>) -> AbsentRecords {
         let this = &*self;
-        let reads = stream::iter(rows).map(|row| async {
+        let absent = rows
+            .into_iter()
+            .filter(|row| row.keys.status.as_deref() != Some(DELETED));
+        let reads = stream::iter(absent).map(|row| async {
             let read = this.read_directly(&row.id).await;
             (row.id, read)
         });
-        let reads = reads.buffer_unordered(self.replica.settings.reads_at_once);
-        let reads: Vec<_> = reads.collect().await;
-        let failed = reads.iter().any(|(_, read)| *read == DirectRead::Failed);
-        let gone = reads
-            .into_iter()
-            .filter(|(_, read)| *read == DirectRead::NotFound);
-        let mut gone: Vec<String> = gone.map(|(id, _)| id).collect();
-        gone.sort_unstable();
-        (gone, failed)
+        let mut reads = reads.buffer_unordered(self.replica.settings.reads_at_once);
+        let mut absent = AbsentRecords::default();
+        while let Some((id, read)) = reads.next().await {
+            match read {
+                DirectRead::NotFound => absent.gone.push(id),
+                DirectRead::Found(record) => {
+                    absent.found.insert(id, record);
+                }
+                DirectRead::Refused => {}
+                DirectRead::Failed => absent.failed = true,
+            }
+        }
+        absent.gone.sort_unstable();
+        absent
     }
 
     pub(super) async fn is_found(&self, id: &str) -> bool {
-        self.read_directly(id).await == DirectRead::Found
+        matches!(self.read_directly(id).await, DirectRead::Found(_))
     }
 
     pub(super) async fn is_not_found(&self, id: &str) -> bool {
-        self.read_directly(id).await == DirectRead::NotFound
+        matches!(self.read_directly(id).await, DirectRead::NotFound)
     }
 
     async fn read_directly(&self, id: &str) -> DirectRead {
         self.count_request();
         match self.replica.account().received_consignment(id).await {
-            Ok(outcome) if outcome.value.is_some() => DirectRead::Found,
+            Ok(Outcome {
+                value: Some(record),
+                ..
+            }) => DirectRead::Found(record),
             // Null alone, or with an error that means it.
             Ok(outcome) if outcome.problems.iter().all(means_not_found) => DirectRead::NotFound,
             Ok(_) => DirectRead::Refused,
@@ -128,35 +156,56 @@ impl Round<'_> {
         let Some(present) = rows.into_iter().find(|row| row.generation > before) else {
             return true;
         };
-        self.read_directly(&present.id).await == DirectRead::Found
+        self.is_found(&present.id).await
     }
 
-    /// Removes rows, unless they were listed meanwhile.
-    async fn remove(
+    /// Removes the rows that are gone, and writes those that are in another state, unless they were listed meanwhile.
+    async fn write_absent(
         &mut self,
         mut base: VersionedState,
         before: u64,
-        gone: Vec<String>,
+        read: AbsentRecords,
     ) -> Result<VersionedState> {
         let replica = self.replica;
+        let ids: Vec<String> = read.gone.iter().chain(read.found.keys()).cloned().collect();
         loop {
             let (mut state, mut draft) = (base.state.clone(), Draft::default());
-            for row in replica.store().rows(replica.key(), &gone).await? {
+            for row in replica.store().rows(replica.key(), &ids).await? {
                 if row.generation >= before {
                     continue;
                 }
                 let last_seen = LocalRecord::from_payload(&row.id, &row.payload)?;
-                if let Some(kind) = ChangeKind::between(Some(&last_seen), None) {
-                    draft.change(&mut state, &row.id, row.sequence, &kind);
+                let after = read.found.get(&row.id);
+                let after = after.map(|record| last_seen.as_read(record));
+                if after
+                    .as_ref()
+                    .is_some_and(|after| !after.is_in_another_state(&last_seen))
+                {
+                    continue;
                 }
-                draft.removed.push(row.id);
+                let kind = ChangeKind::between(Some(&last_seen), after.as_ref());
+                if let Some(kind) = &kind {
+                    draft.change(&mut state, &row.id, row.sequence, kind);
+                }
+                match after {
+                    None => draft.removed.push(row.id),
+                    Some(after) => draft.rows.push(Row {
+                        // As if a walk had listed it: only two later ones make it absent again.
+                        generation: state.walks,
+                        sequence: kind.map_or(row.sequence, |_| state.last_sequence()),
+                        keys: after.keys(),
+                        payload: after.to_payload(),
+                        ..row
+                    }),
+                }
             }
-            let removed = draft.removed.len() as u64;
-            if removed == 0 {
+            let (removed, changed) = (draft.removed.len() as u64, draft.rows.len() as u64);
+            if removed + changed == 0 {
                 return Ok(base);
             }
             if let Some(after) = replica.commit(&base, state, draft).await? {
                 self.report.gone += removed;
+                self.report.changed += changed;
                 return Ok(after);
             }
             base = replica.load().await?;

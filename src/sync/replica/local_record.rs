@@ -3,8 +3,8 @@
 use chrono::Datelike;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::auth::StoreError;
 use crate::model::{
@@ -81,6 +81,24 @@ impl LocalRecord {
         // An instant that cannot be read comes last in the order, so it never replaces one that can.
         new.first_updated = first.into_iter().chain(new.updated_at()).min();
         new
+    }
+
+    /// The record as a direct read shows it, with the fields that the copy holds.
+    pub(super) fn as_read(&self, read: &RawValue) -> Self {
+        if self.depth == Depth::Full {
+            return Self::new(read, Depth::Full, Some(self));
+        }
+        let mut fields = serde_json::from_str::<Map<String, Value>>(read.get()).unwrap_or_default();
+        let listed = self.value();
+        fields.retain(|name, _| listed.get(name).is_some());
+        // OK because a map of JSON can always be written.
+        let listed = serde_json::value::to_raw_value(&fields).unwrap_or_default();
+        Self::new(&listed, Depth::Summary, Some(self))
+    }
+
+    /// Whether its status or the date of its last change is another one.
+    pub(super) fn is_in_another_state(&self, other: &Self) -> bool {
+        (self.status(), self.updated_at()) != (other.status(), other.updated_at())
     }
 
     /// What a store keeps of it.

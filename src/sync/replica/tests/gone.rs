@@ -1,6 +1,7 @@
 //! Records that are not listed any more.
 
 use super::site::{Site, copied, told};
+use crate::model::ConsignmentStatus;
 use crate::sync::store::MemorySync;
 
 /// Holds: gone: after two clean walks in a row and a read that does not find it.
@@ -66,4 +67,27 @@ async fn a_walk_that_shifts_or_stops_makes_nothing_gone() {
         replica.sync_full().await.unwrap();
     }
     assert_eq!(copied(&store).await, site.ids());
+}
+
+/// Lists hide what is deleted, and a read shows it as `DELETED`: the copy shows it as well, and asks no more.
+#[tokio::test]
+async fn a_record_that_a_read_shows_in_another_state_is_written() {
+    let (site, store) = (Site::with(5), MemorySync::new());
+    let replica = site.replica(store.clone());
+    replica.sync_full().await.unwrap();
+    told(&replica, "a").await;
+    {
+        let mut site = site.lock();
+        site.save("r002", |record| record["status"] = "DELETED".into());
+        site.list.record("r002", "").is_listed = false;
+    }
+    replica.sync_full().await.unwrap();
+    let report = replica.sync_full().await.unwrap();
+    assert_eq!((report.changed, report.gone), (1, 0), "{report}");
+    let record = replica.consignment("r002").await.unwrap().unwrap();
+    assert_eq!(record.status(), Some(ConsignmentStatus::Deleted));
+    assert_eq!(told(&replica, "a").await, ["changed r002 status"]);
+    let before = replica.sync_full().await.unwrap().requests;
+    assert_eq!(replica.sync_full().await.unwrap().requests, before);
+    assert!(told(&replica, "a").await.is_empty());
 }
