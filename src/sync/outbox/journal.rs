@@ -1,5 +1,6 @@
 //! Reads and writes of the outbox: each whole, and only over the state that it was made from.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -146,11 +147,16 @@ impl Journal {
         };
         let head: Head =
             serde_json::from_str(&document.text).map_err(|_| unreadable(&document.name))?;
-        if head.format > FORMAT {
-            let what = "a newer version of this crate wrote the outbox: update this program";
-            return Err(StoreError::new(what).into());
-        }
-        Ok((document.version, head))
+        let what = match head.format.cmp(&FORMAT) {
+            Ordering::Equal => return Ok((document.version, head)),
+            Ordering::Greater => {
+                "a newer version of this crate wrote the outbox: update this program"
+            }
+            Ordering::Less => {
+                "an earlier version of this crate wrote the outbox: send what waits with the program that wrote it, then use a new file"
+            }
+        };
+        Err(StoreError::new(what).into())
     }
 
     fn keep(&self, snapshot: Snapshot) {

@@ -9,8 +9,8 @@ use super::input_text::InputText;
 use crate::error::Error;
 use crate::model::{ConsignmentId, ConsignmentNumber, ConsignmentStatus, ServerError, Timestamp};
 
-/// The format of the documents; a greater one was written by a later version of this crate.
-pub(super) const FORMAT: u32 = 1;
+/// The format of the documents. What a lost reply leaves, and what a list shows, was written in another way before.
+pub(super) const FORMAT: u32 = 2;
 
 /// What concerns all entries. Its version fences every write of the outbox.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

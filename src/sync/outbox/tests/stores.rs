@@ -92,16 +92,15 @@ async fn a_damaged_store_sends_nothing_and_is_not_overwritten() {
 }
 
 #[tokio::test]
-async fn a_later_version_is_named() {
-    let farm = Farm::start().await;
-    farm.overwrite(
-        "outbox/head",
-        r#"{"format":99,"next":1,"leases":0,"pruned":0}"#,
-    )
-    .await;
-    let error = farm.outbox().send().await.unwrap_err();
-    let source = std::error::Error::source(&error).unwrap().to_string();
-    assert!(source.contains("newer version"), "{source}");
+async fn a_later_and_an_earlier_version_are_named() {
+    for (format, named) in [(99, "newer version"), (1, "earlier version")] {
+        let farm = Farm::start().await;
+        let head = format!(r#"{{"format":{format},"next":1,"leases":0,"pruned":0}}"#);
+        farm.overwrite("outbox/head", &head).await;
+        let error = farm.outbox().send().await.unwrap_err();
+        let source = std::error::Error::source(&error).unwrap().to_string();
+        assert!(source.contains(named), "{source}");
+    }
 }
 
 /// What looks keep of the changes of the copy is let go when nothing is looked for any more.

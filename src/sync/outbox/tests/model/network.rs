@@ -245,10 +245,12 @@ impl World {
         match fate {
             Fate::Answered => {
                 let outcome = self.carry_out(&change);
+                self.website_is_quick(&outcome);
                 Ok(reply_to(operation, outcome))
             }
             Fate::LostAfter | Fate::Failed(true, _) => {
-                self.carry_out(&change);
+                let outcome = self.carry_out(&change);
+                self.website_is_quick(&outcome);
                 failed(fate, operation)
             }
             Fate::Late(delay) => {
@@ -257,6 +259,17 @@ impl World {
                 failed(fate, operation)
             }
             _ => failed(fate, operation),
+        }
+    }
+
+    /// Somebody edits a record on the website before its reply arrives, or before it is read after that.
+    fn website_is_quick(&mut self, outcome: &Outcome) {
+        if let Outcome::Saved(record) = outcome
+            && let (Some(id), 0) = (record["id"].as_str(), self.random.u8(..12))
+        {
+            let fields = filled_in(&mut self.random);
+            note(|| format!("the website is quick: {id} {fields}"));
+            self.service.edit(id, Author::Website, &fields);
         }
     }
 
@@ -331,4 +344,13 @@ fn as_record(input: &Value) -> Value {
         record["forms"] = forms.iter().map(|form| json!({"type": form})).collect();
     }
     record
+}
+
+/// What somebody fills in on the website, and the outbox has not sent.
+pub(super) fn filled_in(random: &mut fastrand::Rng) -> Value {
+    match random.u8(..3) {
+        0 => json!({"consignee": {"name": "Pat Sample"}}),
+        1 => json!({"owner": {"name": "Pat Sample", "pic": "QBZZ2222"}}),
+        _ => json!({"destination": {"pic": "QDZZ3333", "name": "Other Yards"}}),
+    }
 }

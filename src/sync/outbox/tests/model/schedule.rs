@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use super::network::{Shared, World};
+use super::network::{Shared, World, filled_in};
 use super::note;
 use super::process::{AtCommit, Process, ProcessStore, Settings, replica};
 use super::service::Author;
@@ -84,16 +84,16 @@ impl Schedule {
         }
         for _ in 0..self.random.usize(8..32) {
             self.step();
-            let polls = [0, 3, 12, 40, 400][self.random.usize(..5)];
+            let polls = [0, 3, 6, 12, 40, 400][self.random.usize(..6)];
             self.poll(polls).await;
         }
     }
 
     fn step(&mut self) {
         match self.random.u8(..40) {
-            0..14 => self.user(),
-            14..24 => self.send(),
-            24..29 => self.website(),
+            0..12 => self.user(),
+            12..20 => self.send(),
+            20..29 => self.website(),
             29 => self.sync(),
             30 => self.prune(),
             31 => self.kill(),
@@ -278,14 +278,14 @@ impl Schedule {
         let mut world = self.world.lock().unwrap();
         let world = &mut *world;
         let fields = content(&mut world.random);
-        let choice = world.random.u8(..12);
-        let filled_in = [
-            serde_json::json!({"consignee": {"name": "Pat Sample"}}),
-            serde_json::json!({"owner": {"name": "Pat Sample", "pic": "QBZZ2222"}}),
-            serde_json::json!({"destination": {"pic": "QDZZ3333", "name": "Other Yards"}}),
-        ];
-        let filled_in = &filled_in[world.random.usize(..filled_in.len())];
-        let record = world.any_record();
+        let choice = world.random.u8(..13);
+        let filled_in = filled_in(&mut world.random);
+        // What was made last is what others most likely look at, before its reply is there.
+        let newest = world.service.records.iter().next_back();
+        let newest = newest.filter(|(_, record)| !record.is_deleted);
+        let newest = newest.map(|(id, _)| id.clone());
+        let record = newest.filter(|_| world.random.u8(..3) > 0);
+        let record = record.or_else(|| world.any_record());
         note(|| format!("the website does {choice} to {record:?} {fields}"));
         match (choice, record) {
             (0..3, Some(id)) => {
@@ -300,12 +300,12 @@ impl Schedule {
             (4, Some(id)) => {
                 world.service.delete(&id, Author::Website);
             }
-            (5, Some(id)) => {
-                world.service.edit(&id, Author::Website, filled_in);
+            (5..8, Some(id)) => {
+                world.service.edit(&id, Author::Website, &filled_in);
             }
             _ => {
                 let mut record = fields;
-                if choice > 8 {
+                if choice > 10 {
                     // A colleague's load that agrees in all that a list tells apart.
                     let filled_in = filled_in.as_object().unwrap().clone();
                     record.as_object_mut().unwrap().extend(filled_in);
