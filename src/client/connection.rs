@@ -137,8 +137,9 @@ impl Client {
     ) -> Pager<T> {
         let client = self.clone();
         let fetch = move |here: Position, number, next| {
-            let call = call(&client, here.cursor().map(str::to_owned));
-            let call = call.page(number, watch(here.clone(), next)).into_future();
+            let call = call(&client, here.cursor().map(str::to_owned))
+                .page(number, watch(here.clone(), next))
+                .into_future();
             Box::pin(async move { Ok(Some(page(here, call.await?))) }) as _
         };
         Pager::new(operation, LOOK_AHEAD, id.into(), Box::new(fetch))
@@ -185,8 +186,8 @@ fn next_position(info: &PageInfo, here: &Position) -> Result<Option<Position>, &
     let next = info
         .end_cursor
         .as_deref()
-        .filter(|cursor| !cursor.is_empty());
-    let next = next.map(Position::after);
+        .filter(|cursor| !cursor.is_empty())
+        .map(Position::after);
     match (info.has_next_page, next) {
         (Some(false), _) => Ok(None),
         (None, _) => Err("the page does not say whether another one follows"),

@@ -37,14 +37,15 @@ impl<D> GraphqlOperation<D> {
         part: impl FnOnce(D) -> Option<T>,
     ) -> Result<Outcome<T>> {
         let Reply { status, body, .. } = &reply;
-        let result = outcome.part(&self.encoded.operation, part);
-        result.map_err(|error| match status {
-            200..=299 => {
-                error.with_received(received(*status, reply.media_type().as_deref(), body))
-            }
-            // Data without the record is final, and one of these statuses would make it retryable.
-            _ => error,
-        })
+        outcome
+            .part(&self.encoded.operation, part)
+            .map_err(|error| match status {
+                200..=299 => {
+                    error.with_received(received(*status, reply.media_type().as_deref(), body))
+                }
+                // Data without the record is final, and one of these statuses would make it retryable.
+                _ => error,
+            })
     }
 }
 

@@ -25,8 +25,11 @@ impl Backpressure {
     /// Starts a pause after a refusal with this status and `Retry-After`. The calls that are deferred get the status alone: the
     /// text may be about the user of the refused call.
     pub(crate) fn note(&self, clock: &Clock, status: u16, error: &Error) {
-        let wait = error.retry_after().filter(|wait| !wait.is_zero());
-        let Some(wait) = wait.filter(|_| error.http_status() == Some(status)) else {
+        let Some(wait) = error
+            .retry_after()
+            .filter(|wait| !wait.is_zero())
+            .filter(|_| error.http_status() == Some(status))
+        else {
             return;
         };
         let refusal = Error::http(Received::new(status, None, b"", None));

@@ -216,8 +216,7 @@ impl<T: Send + 'static> Call<T> {
     /// [`is_config`](crate::Error::is_config) when the variables cannot be written as JSON or a setting cannot be used.
     #[doc(alias("inspect", "curl"))]
     pub fn dry_run(&self) -> Result<DryRun> {
-        let work = self.work.as_ref().map_err(Clone::clone)?;
-        let mut request = (*work.request).clone();
+        let mut request = (*self.work.as_ref().map_err(Clone::clone)?.request).clone();
         self.sender.prepare(&mut request, &self.settings);
         Ok(DryRun::new(request, self.sender.pool.http.user_agent()))
     }

@@ -111,8 +111,7 @@ impl<T> ListGuard<T> {
         if let Some(number) = (self.identity.number)(record) {
             return Some(self.keyed.hash_one(number));
         }
-        let id = (self.identity.id)(record)?;
-        Some(self.keyed.hash_one(id.as_ref()))
+        Some(self.keyed.hash_one((self.identity.id)(record)?.as_ref()))
     }
 
     /// Whether the same page came before. `ids` is a hash of the ids of its records, `all_new` whether none of them was known.
