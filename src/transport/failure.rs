@@ -60,8 +60,8 @@ pub(super) fn failed(source: reqwest::Error) -> Error {
         (false, Unsent::Perhaps) => "the connection was lost before the reply was complete",
     };
     if unsent == Unsent::Perhaps && !timeout && is_foreign(&source) {
-        let error = Error::protocol("the server's reply breaks the rules of HTTP");
-        return error.with_source(source.without_url());
+        return Error::protocol("the server's reply breaks the rules of HTTP")
+            .with_source(source.without_url());
     }
     let refused_locally = source.is_builder();
     // The address is taken out: it may carry a token or what the user searches for.

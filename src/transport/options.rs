@@ -251,8 +251,9 @@ mod tests {
     #[test]
     fn the_password_of_a_proxy_and_the_key_of_a_certificate_are_not_shown() {
         let proxy = "http://clerk:pa55w0rd@proxy.example:8080";
-        let options = HttpOptions::default().proxy(Url::parse(proxy).unwrap());
-        let options = options.client_certificate("-----BEGIN PRIVATE KEY-----\ns3cr3t");
+        let options = HttpOptions::default()
+            .proxy(Url::parse(proxy).unwrap())
+            .client_certificate("-----BEGIN PRIVATE KEY-----\ns3cr3t");
         let shown = format!("{options:#?}");
         assert!(
             !shown.contains("pa55w0rd") && !shown.contains("s3cr3t"),

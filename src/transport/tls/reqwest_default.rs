@@ -65,8 +65,7 @@ fn with_identity(
     certificate: &ClientCertificate<'_>,
 ) -> Result<ClientBuilder, Error> {
     let pem = [&certificate.chain[..], &[certificate.key]].concat();
-    let pem = zeroize::Zeroizing::new(pem.join("\n"));
-    let identity = Identity::from_pem(pem.as_bytes())
+    let identity = Identity::from_pem(zeroize::Zeroizing::new(pem.join("\n")).as_bytes())
         .map_err(|_| refused("damaged certificate or private key"))?;
     // Named, since another crate may have chosen another library as the default.
     Ok(builder.identity(identity).tls_backend_rustls())
