@@ -107,8 +107,9 @@ async fn revoke_request(provider: &Provider, url: &Url, token: &Secret) -> Resul
 async fn post(settings: &ProviderSettings, url: &Url, fields: &[(&str, &str)]) -> Result<Request> {
     let began = settings.clock.monotonic();
     let credentials = &settings.authentication;
-    let credentials = credentials.credentials(&settings.client_id, &settings.clock);
-    let credentials = credentials.await?;
+    let credentials = credentials
+        .credentials(&settings.client_id, &settings.clock)
+        .await?;
     let fields = fields.iter().copied().chain(credentials.fields());
     let json = HeaderValue::from_static("application/json");
     let mut request = Request::post_form(url.clone(), form(fields)).header(ACCEPT, json);
@@ -124,9 +125,11 @@ async fn post(settings: &ProviderSettings, url: &Url, fields: &[(&str, &str)]) -
 /// A form that is wiped when the request is dropped.
 fn form<'a>(fields: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Bytes {
     // Three bytes for each at most, and room for all of them: a text that grows leaves copies behind.
-    let sizes = fields.clone();
-    let sizes = sizes.map(|(name, value)| 3 * (name.len() + value.len()) + 2);
-    let mut form = Serializer::new(String::with_capacity(sizes.sum()));
+    let size = fields
+        .clone()
+        .map(|(name, value)| 3 * (name.len() + value.len()) + 2)
+        .sum();
+    let mut form = Serializer::new(String::with_capacity(size));
     form.extend_pairs(fields);
     Bytes::from_owner(Zeroizing::new(form.finish().into_bytes()))
 }

@@ -99,8 +99,10 @@ impl Refusal {
 /// 500 `access_denied`.
 pub(super) fn read_reply(reply: &Reply, grant: Grant, now: SystemTime) -> Result<Issued, Refusal> {
     let fields: Option<ReplyFields> = serde_json::from_slice(&reply.body).ok();
-    let code = fields.as_ref().and_then(|fields| fields.error.as_str());
-    let code = code.map(error_code);
+    let code = fields
+        .as_ref()
+        .and_then(|fields| fields.error.as_str())
+        .map(error_code);
     let granted = code.is_none() && (200..=299).contains(&reply.status);
     let (class, error) = match (code, reply.status) {
         (Some(code), status) => {
@@ -210,8 +212,10 @@ fn salvage(body: &[u8]) -> Option<Secret> {
     let start = body.windows(NAME.len()).position(|bytes| bytes == NAME)? + NAME.len();
     let rest = body.get(start..)?.trim_ascii_start().strip_prefix(b":")?;
     // Reads one value and ignores what follows; a text without its closing quote is an error.
-    let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<String>();
-    let token = values.next()?.ok()?;
+    let token = serde_json::Deserializer::from_slice(rest)
+        .into_iter::<String>()
+        .next()?
+        .ok()?;
     (!token.is_empty()).then(|| Secret::new(token))
 }
 

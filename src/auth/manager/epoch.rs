@@ -253,8 +253,12 @@ impl Epoch {
         let Some(cached) = state.cached.clone() else {
             return Err(Stop::Failed(auth(AuthProblem::NoTokens)));
         };
-        let current = self.shared.snapshot.load();
-        let current = current.as_ref().map(|snapshot| snapshot.token.clone());
+        let current = self
+            .shared
+            .snapshot
+            .load()
+            .as_ref()
+            .map(|snapshot| snapshot.token.clone());
         match current {
             // Not by the text: a provider may issue the same access token again, with a new lifetime.
             Some(token) if token.generation() == cached.tokens.generation => Ok(token),

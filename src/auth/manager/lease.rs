@@ -61,8 +61,10 @@ impl Lease {
     async fn kept(shared: &Arc<Shared>, wait: Duration) -> Result<(Self, Duration), StoreError> {
         let clock = shared.clock();
         let until = clock.monotonic().saturating_add(wait);
-        let lock = clock.within(wait, shared.lock.clone().lock_owned()).await;
-        let lock = lock.ok_or_else(StoreError::lock_timeout)?;
+        let lock = clock
+            .within(wait, shared.lock.clone().lock_owned())
+            .await
+            .ok_or_else(StoreError::lock_timeout)?;
         let lease = Self {
             kept: lock.is_some(),
             lock,

@@ -34,8 +34,9 @@ impl Login {
 
     /// Exchanges a code for tokens.
     pub(super) async fn redeem(self, callback: CheckedCallback) -> Result<TokenSet> {
-        let outcome = self.exchange_and_accept(&callback).await;
-        outcome.inspect_err(|error| self.shared.note_failure(error))
+        self.exchange_and_accept(&callback)
+            .await
+            .inspect_err(|error| self.shared.note_failure(error))
     }
 
     async fn exchange_and_accept(&self, callback: &CheckedCallback) -> Result<TokenSet> {
@@ -133,11 +134,11 @@ impl Login {
         let stored = shared.load().await.ok().and_then(|read| read.stored);
         let epoch = {
             let mut state = epoch.state()?;
-            let stored_generation = stored.as_ref().map(|s| s.record.tokens.generation);
-            let last = state
+            let stored_generation = stored.as_ref().map_or(0, |s| s.record.tokens.generation);
+            tokens.generation = state
                 .last_generation
-                .max(stored_generation.unwrap_or_default());
-            tokens.generation = last.saturating_add(1);
+                .max(stored_generation)
+                .saturating_add(1);
             state.last_generation = tokens.generation;
             state.account.clone_from(&tokens.subject);
             state.note_login(&tokens);

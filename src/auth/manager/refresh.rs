@@ -91,8 +91,12 @@ impl Refresh {
 
     /// Reads the store; returns the current token if it is a result.
     async fn read_store(&self) -> Result<Option<AccessToken>, Stop> {
-        let read = self.epoch.shared.load().await;
-        let read = read.map_err(|error| self.epoch.store_failed(error))?;
+        let read = self
+            .epoch
+            .shared
+            .load()
+            .await
+            .map_err(|error| self.epoch.store_failed(error))?;
         self.epoch.reconcile(read)?;
         Ok(self.usable_token())
     }

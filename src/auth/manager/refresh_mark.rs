@@ -161,8 +161,11 @@ impl RefreshMark<'_> {
 
     /// Whether the store has another version now; if so, memory is brought in line with it.
     async fn has_changed(&self, version: Option<Version>) -> Result<bool, Stop> {
-        let read = self.epoch.run(self.epoch.shared.load()).await?;
-        let read = read.map_err(|error| self.epoch.store_failed(error))?;
+        let read = self
+            .epoch
+            .run(self.epoch.shared.load())
+            .await?
+            .map_err(|error| self.epoch.store_failed(error))?;
         let changed = read.stored.as_ref().map(|stored| stored.version) != version;
         if changed {
             self.epoch.reconcile(read)?;

@@ -160,8 +160,9 @@ impl Shared {
     }
 
     pub(super) fn subscribe(&self) -> broadcast::Receiver<Event> {
-        let events = self.events.get_or_init(|| broadcast::Sender::new(64));
-        events.subscribe()
+        self.events
+            .get_or_init(|| broadcast::Sender::new(64))
+            .subscribe()
     }
 
     /// Runs a task that no caller can cancel.

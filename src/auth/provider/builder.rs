@@ -268,9 +268,9 @@ impl ProviderBuilder {
         let logout_url = optional("logout_url", self.logout_url)?;
         let device_authorization_url =
             optional("device_authorization_url", self.device_authorization_url)?;
-        let authentication = self.authentication;
         let authentication =
-            authentication.check(&self.client_id, self.issuer.as_deref(), self.timeout)?;
+            self.authentication
+                .check(&self.client_id, self.issuer.as_deref(), self.timeout)?;
         let redirect_uri = self.redirect_uri.map(redirect_uri).transpose()?;
         if redirect_uri.is_some() && authorize_url.is_none() {
             return Err(Error::config("authorize_url is not set"));
@@ -327,8 +327,8 @@ impl ProviderBuilder {
 
     /// With the limits that [`http`](Self::http) names.
     pub(super) fn http_options(&self) -> HttpOptions {
-        let options = self.http.clone();
-        options
+        self.http
+            .clone()
             .connect_timeout(Duration::from_secs(5))
             .timeout(self.timeout)
             .max_body_bytes(1 << 20)

@@ -153,8 +153,9 @@ pub(super) fn addresses(issuer: &str, may_be_private: bool) -> Result<[Url; 2]> 
 
 /// How long a reply may be used.
 pub(super) fn lifetime(headers: &HeaderMap) -> Duration {
-    let max_age = max_age(headers).unwrap_or(DEFAULT_LIFETIME);
-    max_age.min(LONGEST_LIFETIME)
+    max_age(headers)
+        .unwrap_or(DEFAULT_LIFETIME)
+        .min(LONGEST_LIFETIME)
 }
 
 #[cfg(test)]

@@ -137,10 +137,9 @@ impl TokenStore for FileStore {
     fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
         let key = key.to_owned();
         // Without a lock: the file is whole at any time.
-        Box::pin(self.with_file(move |file| {
-            let json = file.read()?;
-            FileContents::parse(json.as_deref())?.find(&key)
-        }))
+        Box::pin(
+            self.with_file(move |file| FileContents::parse(file.read()?.as_deref())?.find(&key)),
+        )
     }
 
     fn swap<'a>(

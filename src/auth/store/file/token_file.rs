@@ -88,8 +88,9 @@ impl TokenFile {
 
     /// Replaces what is in the file, whole or not at all; without accounts, deletes the file. The write lock is held.
     pub(super) fn write(&self, contents: &FileContents<'_>) -> Result<(), StoreError> {
-        let begun = self.faults.pass(WriteStep::Begin);
-        begun.map_err(|source| StoreError::io(NOT_WRITTEN, source))?;
+        self.faults
+            .pass(WriteStep::Begin)
+            .map_err(|source| StoreError::io(NOT_WRITTEN, source))?;
         if contents.accounts.is_empty() {
             return self.delete();
         }
@@ -249,8 +250,7 @@ impl<'a> FileContents<'a> {
     }
 
     pub(super) fn version(&self, key: &str) -> Option<Version> {
-        let stored = self.accounts.get(key)?;
-        Some(Version::new(stored.version))
+        Some(Version::new(self.accounts.get(key)?.version))
     }
 
     pub(super) fn insert(&mut self, key: &str, record: &'a Secret) -> Result<Version, StoreError> {
