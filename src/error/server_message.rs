@@ -108,10 +108,10 @@ fn unescaped(text: &str) -> String {
     let mut rest = text;
     while let Some((before, entity)) = rest.split_once('&') {
         plain.push_str(before);
-        let known = entity
+        let (character, after) = entity
             .split_once(';')
-            .and_then(|(name, after)| Some((character(name)?, after)));
-        let (character, after) = known.unwrap_or(('&', entity));
+            .and_then(|(name, after)| Some((character(name)?, after)))
+            .unwrap_or(('&', entity));
         plain.push(character);
         rest = after;
     }

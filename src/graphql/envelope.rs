@@ -78,8 +78,9 @@ pub(crate) fn decode<T: DeserializeOwned>(
         return reply.limited(|| reply.not_utf8());
     };
     let text = object_text(text)?;
-    let quick = reply.limited(|| reply.read_at_once(text));
-    quick.or_else(|| reply.limited(|| reply.salvage(text)))
+    reply
+        .limited(|| reply.read_at_once(text))
+        .or_else(|| reply.limited(|| reply.salvage(text)))
 }
 
 /// The text without a byte order mark (RFC 8259 section 8.1), if it can be an object: pages and documents of other kinds
@@ -211,14 +212,14 @@ impl RawReply<'_> {
     }
 
     fn without_data(&self) -> Error {
-        let error = Error::protocol("the reply has neither data nor errors");
-        error.with_received(self.received(None))
+        Error::protocol("the reply has neither data nor errors").with_received(self.received(None))
     }
 
     fn rejected(&self, errors: Vec<ServerError>, data: Option<Value>) -> Error {
         let status = self.status;
-        let error = Error::new(Kind::Rejected { status, errors }).with_omitted(self.omitted);
-        error.with_received(self.received(data))
+        Error::new(Kind::Rejected { status, errors })
+            .with_omitted(self.omitted)
+            .with_received(self.received(data))
     }
 
     fn unreadable(
@@ -228,15 +229,14 @@ impl RawReply<'_> {
         errors: Vec<ServerError>,
         data: Option<Value>,
     ) -> Error {
-        let error = Error::new(Kind::Decode {
+        Error::new(Kind::Decode {
             status: self.status,
             path: path.to_owned(),
             detail: detail.into(),
             errors,
-        });
-        error
-            .with_omitted(self.omitted)
-            .with_received(self.received(data))
+        })
+        .with_omitted(self.omitted)
+        .with_received(self.received(data))
     }
 
     fn received(&self, data: Option<Value>) -> Received {

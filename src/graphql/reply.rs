@@ -224,8 +224,10 @@ pub(crate) fn early_page_info(body: &[u8]) -> Option<PageInfo> {
         .get(at + KEY.len()..)?
         .trim_ascii_start()
         .strip_prefix(b":")?;
-    let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<PageInfo>();
-    values.next()?.ok()
+    serde_json::Deserializer::from_slice(rest)
+        .into_iter::<PageInfo>()
+        .next()?
+        .ok()
 }
 
 #[cfg(test)]

@@ -142,13 +142,12 @@ fn range_of(text: &str, list: &[&str]) -> Option<Range<usize>> {
 /// The path, with its index in the list, at which the only record of a text does not fit, and the reason.
 fn misfit_in<T: DeserializeOwned>(alone: &str, list: &str, index: usize) -> (String, &'static str) {
     let mut reader = serde_json::Deserializer::from_str(alone);
-    let found = reply_memory::limited(alone.len(), || {
+    let (path, detail) = reply_memory::limited(alone.len(), || {
         serde_path_to_error::deserialize::<_, T>(&mut reader).err()
-    });
-    let (path, detail) = found
-        .flatten()
-        .map(|error| (error.path().to_string(), json_fault(error.inner())))
-        .unwrap_or_default();
+    })
+    .flatten()
+    .map(|error| (error.path().to_string(), json_fault(error.inner())))
+    .unwrap_or_default();
     let inside = path.strip_prefix(&format!("{list}[0]")).unwrap_or_default();
     (format!("{list}[{index}]{inside}"), detail)
 }
