@@ -166,8 +166,10 @@ fn formed(text: Option<&str>, form: fn(&str) -> String) -> Maybe<String> {
 }
 
 fn forms(forms: &List<ConsignmentForm>) -> Vec<FormType> {
-    let types = forms.iter().filter_map(|form| form.form_type.clone());
-    types.collect()
+    forms
+        .iter()
+        .filter_map(|form| form.form_type.clone())
+        .collect()
 }
 
 impl Consignment {

@@ -148,8 +148,7 @@ impl Candidates {
     fn is_known(&self, record: &ConsignmentSummary) -> bool {
         let id = self.input.id.value().map(AsRef::as_ref);
         let sent = [id, self.input.number.value().map(AsRef::as_ref)];
-        let mut pairs = std::iter::zip(names(record), sent);
-        !pairs.any(|(name, sent)| name.is_some() && name == sent)
+        !std::iter::zip(names(record), sent).any(|(name, sent)| name.is_some() && name == sent)
             && (names(record).into_iter().flatten()).any(|name| self.known.contains(name))
     }
 

@@ -28,10 +28,8 @@ type Same = fn(&str, &str) -> bool;
 
 /// Compares what was sent with what a record shows, in the shape of an input.
 pub(crate) fn similarity(sent: &ConsignmentInput, read: &ConsignmentInput) -> Similarity {
-    let [signed, shown] = [sent, read].map(|input| {
-        let declaration = input.declaration.value();
-        declaration.cloned().unwrap_or_default()
-    });
+    let [signed, shown] =
+        [sent, read].map(|input| input.declaration.value().cloned().unwrap_or_default());
     let fields: [(Option<&str>, Option<&str>, Same); 11] = [
         (text(&sent.id), text(&read.id), same_text),
         (text(&sent.number), text(&read.number), same_text),
@@ -140,10 +138,10 @@ fn same_text(one: &str, other: &str) -> bool {
 
 /// A day may come back as an instant, and its midnight in another zone. What cannot be read cannot differ.
 fn same_day(one: &str, other: &str) -> bool {
-    let instants = instant(one).zip(instant(other));
-    instants.is_none_or(|(one, other)| {
-        let apart = one.duration_since(other);
-        apart.unwrap_or_else(|error| error.duration()) < Duration::from_secs(86_400)
+    instant(one).zip(instant(other)).is_none_or(|(one, other)| {
+        one.duration_since(other)
+            .unwrap_or_else(|error| error.duration())
+            < Duration::from_secs(86_400)
     })
 }
 
@@ -156,8 +154,9 @@ fn instant(text: &str) -> Option<SystemTime> {
 
 /// What cannot be read cannot differ.
 fn same_time(one: &str, other: &str) -> bool {
-    let times = minute(one).zip(minute(other));
-    times.is_none_or(|(one, other)| one == other)
+    minute(one)
+        .zip(minute(other))
+        .is_none_or(|(one, other)| one == other)
 }
 
 /// The minute of the day, of HH:mm with or without seconds.

@@ -84,8 +84,8 @@ impl Register {
         self.look_up(*pic, Ok(None), |lookup| match lookup.value() {
             Some(Lookup::Found(property)) => Ok(Some(*property)),
             Some(Lookup::Several(_)) => {
-                let error = Error::protocol("the register sent several properties for one PIC");
-                Err(error.with_operation(OPERATION))
+                let what = "the register sent several properties for one PIC";
+                Err(Error::protocol(what).with_operation(OPERATION))
             }
             _ => Ok(None),
         })

@@ -239,8 +239,10 @@ impl LookupMany {
         if self.distinct.is_none() {
             self.distinct = Some(self.start());
         }
-        let repeated = self.repeated.first_entry();
-        let repeated = repeated.filter(|entry| self.as_completed || *entry.key() == self.returned);
+        let repeated = self
+            .repeated
+            .first_entry()
+            .filter(|entry| self.as_completed || *entry.key() == self.returned);
         let (position, result) = if let Some(repeated) = repeated {
             repeated.remove_entry()
         } else if let Some(distinct) = &mut self.distinct
