@@ -86,8 +86,9 @@ impl<'a> GivenAnswers<'a> {
 
     /// The answers to a question in all rows.
     pub(super) fn of(&self, question: usize) -> &[GivenAnswer<'a>] {
-        let range = self.starts.get(question).zip(self.starts.get(question + 1));
-        range
+        self.starts
+            .get(question)
+            .zip(self.starts.get(question + 1))
             .and_then(|(start, end)| self.all.get(*start..*end))
             .unwrap_or_default()
     }

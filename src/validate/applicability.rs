@@ -197,9 +197,10 @@ impl<'a> Applicability<'a> {
                 return Some(HiddenBy::UnansweredParent(above));
             }
         }
-        let mut triggers = triggers.iter();
-        let unmet = triggers.find(|trigger| self.trigger_value(trigger, instance).is_none());
-        unmet.map(HiddenBy::Trigger)
+        triggers
+            .iter()
+            .find(|trigger| self.trigger_value(trigger, instance).is_none())
+            .map(HiddenBy::Trigger)
     }
 
     /// The question above, in the same row.
@@ -246,8 +247,7 @@ impl<'a> Applicability<'a> {
         });
         // In the same row if there is an answer in it, else anywhere but in other rows of its own section. assumed
         let is_in_row = here.clone().next().is_some();
-        let mut values = trigger.values.iter().map(EcoString::as_str);
-        values.find(|value| {
+        trigger.values.iter().map(EcoString::as_str).find(|value| {
             if is_in_row {
                 return here
                     .clone()
@@ -256,10 +256,10 @@ impl<'a> Applicability<'a> {
             trigger.sources.iter().any(|source| match section(source) {
                 None => self.has_value(in_row(source), value),
                 own if own == rows_of => false,
-                Some(other) => {
-                    let mut rows = self.rows(other).iter();
-                    rows.any(|row| self.has_value(row.with(*source), value))
-                }
+                Some(other) => self
+                    .rows(other)
+                    .iter()
+                    .any(|row| self.has_value(row.with(*source), value)),
             })
         })
     }
@@ -330,8 +330,9 @@ impl<'a> Applicability<'a> {
         let Some(section) = self.tree[question].rows_of else {
             return self.applies(Instance::outside_rows(question));
         };
-        let mut rows = self.rows(section).iter();
-        rows.any(|row| self.applies(row.with(question)))
+        self.rows(section)
+            .iter()
+            .any(|row| self.applies(row.with(question)))
     }
 
     pub(super) fn is_on_forms(&self, question: usize) -> bool {

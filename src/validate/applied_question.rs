@@ -115,8 +115,9 @@ pub struct Progress {
 
 /// All questions that apply, in display order.
 pub(super) fn list(questions: &Applicability<'_>) -> Vec<AppliedQuestion> {
-    let applied = questions.applied.iter();
-    applied
+    questions
+        .applied
+        .iter()
         .map(|instance| describe(questions, *instance))
         .collect()
 }
@@ -153,8 +154,7 @@ fn because(questions: &Applicability<'_>, instance: Instance) -> Vec<Because> {
     let met = question.triggers.iter().filter_map(|trigger| {
         let value = questions.trigger_value(trigger, instance)?;
         let source = &tree[*trigger.sources.first()?];
-        let mut choices = source.choices.iter();
-        let choice = choices.find(|choice| choice.value == value);
+        let choice = source.choices.iter().find(|choice| choice.value == value);
         Some(Because {
             question: source.id.clone(),
             text: source.text.clone(),

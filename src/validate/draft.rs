@@ -56,16 +56,18 @@ pub fn validate_fields_json(input: &Value, context: &Context) -> Report {
 }
 
 fn unread(input: &Value, findings: &[Finding]) -> Vec<Option<QuestionId>> {
-    let paths = findings.iter().map(|finding| finding.path.as_slice());
-    let unread = paths.filter_map(|path| match path {
-        [answers, position, value] if answers == "answers" && value == "value" => {
-            let answer = input["answers"].get(position.parse::<usize>().ok()?)?;
-            Some(answer["questionId"].as_str().map(QuestionId::from))
-        }
-        [answers, ..] if answers == "answers" => Some(None),
-        _ => None,
-    });
-    unread.collect()
+    findings
+        .iter()
+        .map(|finding| finding.path.as_slice())
+        .filter_map(|path| match path {
+            [answers, position, value] if answers == "answers" && value == "value" => {
+                let answer = input["answers"].get(position.parse::<usize>().ok()?)?;
+                Some(answer["questionId"].as_str().map(QuestionId::from))
+            }
+            [answers, ..] if answers == "answers" => Some(None),
+            _ => None,
+        })
+        .collect()
 }
 
 /// A type of the server's schema, with its name.
@@ -163,8 +165,7 @@ impl Reader {
                 None
             }
             (Type::List(item), Value::Array(values)) => {
-                let items = values.iter().enumerate();
-                let items = items.filter_map(|(position, value)| {
+                let items = values.iter().enumerate().filter_map(|(position, value)| {
                     self.inside(&position.to_string(), |reader| reader.item(value, item))
                 });
                 Some(items.collect())
@@ -172,14 +173,16 @@ impl Reader {
             // GraphQL takes a single value for a list of one.
             (Type::List(item), value) => Some(self.read(value, item).into_iter().collect()),
             (Type::Object(name, fields), Value::Object(values)) => {
-                let read = fields.iter().filter_map(|(field, wanted)| {
-                    let value = match values.get(*field)? {
-                        Value::Null => Value::Null,
-                        value => self.inside(field, |reader| reader.read(value, wanted))?,
-                    };
-                    Some(((*field).to_owned(), value))
-                });
-                let read: Map<String, Value> = read.collect();
+                let read: Map<String, Value> = fields
+                    .iter()
+                    .filter_map(|(field, wanted)| {
+                        let value = match values.get(*field)? {
+                            Value::Null => Value::Null,
+                            value => self.inside(field, |reader| reader.read(value, wanted))?,
+                        };
+                        Some(((*field).to_owned(), value))
+                    })
+                    .collect();
                 self.reject_unknown(values, fields, name);
                 Some(read.into())
             }
@@ -231,8 +234,8 @@ impl Reader {
     }
 
     fn push(&mut self, message: String, expected: Option<Expected>) {
-        let finding = Finding::schema(Rule::WireType, self.path.clone(), message);
-        self.findings.push(finding.expecting(expected));
+        self.findings
+            .push(Finding::schema(Rule::WireType, self.path.clone(), message).expecting(expected));
     }
 
     /// The path as the server writes it.

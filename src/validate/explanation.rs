@@ -85,14 +85,17 @@ pub(super) fn explain(questions: &Applicability<'_>, id: &str, row: Option<i64>)
     if questions.is_too_large {
         return Explanation::TooLarge;
     }
-    let mut all = instances.clone();
-    if all.any(|instance| questions.applies(instance)) {
+    if instances
+        .clone()
+        .any(|instance| questions.applies(instance))
+    {
         return Explanation::Applies;
     }
-    let on_forms = instances.find(|instance| questions.is_on_forms(instance.question));
-    on_forms.map_or(Explanation::OtherForms, |instance| {
-        of_hidden(questions, instance)
-    })
+    instances
+        .find(|instance| questions.is_on_forms(instance.question))
+        .map_or(Explanation::OtherForms, |instance| {
+            of_hidden(questions, instance)
+        })
 }
 
 fn of_hidden(questions: &Applicability<'_>, instance: Instance) -> Explanation {

@@ -176,9 +176,10 @@ fn advise_pics(input: &ConsignmentInput, advice: &mut Vec<Arc<Finding>>) {
         ("consignee.pic", input.consignee.value()),
     ];
     for (code, party) in parties {
-        let pic = party.and_then(|party| party.pic.value());
-        let pic = pic.filter(|text| Pic::has_format(text));
-        let pic = pic.and_then(|text| Pic::parse(text).ok());
+        let pic = party
+            .and_then(|party| party.pic.value())
+            .filter(|text| Pic::has_format(text))
+            .and_then(|text| Pic::parse(text).ok());
         if let Some(pic) = pic.filter(|pic| pic.jurisdiction().is_none()) {
             let message = "The first character names no state or territory";
             let finding = Finding::field(Rule::PicState, code, message);

@@ -67,8 +67,9 @@ const STATES: [&str; 8] = ["ACT", "NSW", "NT", "QLD", "SA", "TAS", "VIC", "WA"];
 impl Format {
     /// The format of the field with this last name.
     pub(super) fn of_field(name: &str) -> Option<Self> {
-        let field = ALL.iter().find(|(field, _)| *field == name);
-        field.map(|(_, format)| *format)
+        ALL.iter()
+            .find(|(field, _)| *field == name)
+            .map(|(_, format)| *format)
     }
 
     pub(super) fn rule(self) -> Rule {
@@ -182,9 +183,11 @@ fn correct_date(text: &str) -> Option<String> {
         [day, month, year] if year >= 1000 => (year, month, day),
         _ => return None,
     };
-    let days = (1..=day.min(31)).rev().filter(|_| day <= 31);
-    let mut days = days.filter_map(|day| Day::new(i32::try_from(year).ok()?, month, day));
-    days.next().map(|day| day.to_string())
+    (1..=day.min(31))
+        .rev()
+        .filter(|_| day <= 31)
+        .find_map(|day| Day::new(i32::try_from(year).ok()?, month, day))
+        .map(|day| day.to_string())
 }
 
 /// The time that a text most likely means, as HH:mm.

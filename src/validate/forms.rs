@@ -92,10 +92,11 @@ pub(super) fn advise(forms: &[FormType], advice: &mut Vec<Arc<Finding>>) {
 }
 
 fn distinct(forms: &[FormType]) -> impl Iterator<Item = &FormType> {
-    let forms_before = forms.iter().enumerate();
-    let first = forms_before
-        .filter(|(position, form)| forms.iter().take(*position).all(|other| other != *form));
-    first.map(|(_, form)| form)
+    forms
+        .iter()
+        .enumerate()
+        .filter(|(position, form)| forms.iter().take(*position).all(|other| other != *form))
+        .map(|(_, form)| form)
 }
 
 fn closed(form: &FormType, context: &Context) -> Option<Finding> {
@@ -109,8 +110,9 @@ fn closed(form: &FormType, context: &Context) -> Option<Finding> {
         let first = form.first_day().filter(|day| today < *day)?;
         format!("{form} cannot be created before {first}.")
     };
-    let finding = Finding::whole(Rule::FormOpen, "Bad request").described(description);
-    let finding = finding.of_value(form.as_str());
+    let finding = Finding::whole(Rule::FormOpen, "Bad request")
+        .described(description)
+        .of_value(form.as_str());
     Some(finding.expecting(Expected::Created {
         from: form.first_day(),
         before: form.closed_from(),
@@ -148,8 +150,10 @@ fn check_accreditation(
         FormType::Lpahrg0 => Some(("hRG", known.hrg, FormRefusal::UnlessTrue)),
         _ => None,
     };
-    let lacking = [program, further].into_iter().flatten();
-    let lacking = lacking.filter(|(_, held, _)| *held != Some(true));
+    let lacking = [program, further]
+        .into_iter()
+        .flatten()
+        .filter(|(_, held, _)| *held != Some(true));
     let refuses = |(_, held, refusal): (_, Option<bool>, FormRefusal)| match refusal {
         FormRefusal::WhenFalse => held == Some(false),
         FormRefusal::UnlessTrue => true,
@@ -163,8 +167,9 @@ fn check_accreditation(
     } else if context.advice {
         report.advice.extend(lacking.map(|(name, ..)| {
             let message = format!("{form} needs the accreditation {name}");
-            let finding = Finding::field(Rule::Accredited, "forms[]", message);
-            finding.of_value(form.as_str()).advice()
+            Finding::field(Rule::Accredited, "forms[]", message)
+                .of_value(form.as_str())
+                .advice()
         }));
     }
 }

@@ -175,8 +175,7 @@ fn advice(questions: &Applicability<'_>, position: usize, answer: &AnswerInput) 
     let tree = questions.tree;
     let id = answer.question_id.value();
     let row = answers::row(answer);
-    let asked = tree.with(id).iter();
-    let mut asked = asked.map(|question| Instance {
+    let mut asked = tree.with(id).iter().map(|question| Instance {
         question: *question,
         row,
     });

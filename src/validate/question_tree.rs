@@ -185,10 +185,11 @@ impl QuestionTree {
 
     /// Whether the triggers are few enough to be followed: each leads to all questions with the id.
     fn has_few_triggers(&self) -> bool {
-        let triggers = self.iter().flat_map(|(_, question)| &question.triggers);
-        let comparisons = triggers
-            .map(|trigger| trigger.comparisons() * self.with(trigger.source.as_ref()).len());
-        comparisons.sum::<usize>() <= MOST_COMPARISONS
+        self.iter()
+            .flat_map(|(_, question)| &question.triggers)
+            .map(|trigger| trigger.comparisons() * self.with(trigger.source.as_ref()).len())
+            .sum::<usize>()
+            <= MOST_COMPARISONS
     }
 
     /// Leads triggers to their sources, and adds up what they cost.
@@ -293,14 +294,16 @@ impl TreeQuestion {
         let parent = above.map(|(parent, _)| parent);
         let above = above.map(|(_, above)| above);
         let kind = ItemKind::of(question.question_type.as_ref());
-        let acceptable = question.acceptable_answers.iter();
-        let choices = acceptable.filter_map(|choice| {
-            Some(AcceptableChoice {
-                value: choice.value.as_deref()?.into(),
-                name: choice.display_name.as_deref().unwrap_or_default().into(),
+        let choices: Vec<_> = question
+            .acceptable_answers
+            .iter()
+            .filter_map(|choice| {
+                Some(AcceptableChoice {
+                    value: choice.value.as_deref()?.into(),
+                    name: choice.display_name.as_deref().unwrap_or_default().into(),
+                })
             })
-        });
-        let choices: Vec<_> = choices.collect();
+            .collect();
         let mut read = Self {
             id: question.id.clone().unwrap_or_default(),
             parent,

@@ -61,8 +61,8 @@ impl Questionnaire {
         input: &ConsignmentInput,
         context: &Context,
     ) -> Report {
-        let report = self.check(questions, input, context);
-        report.stopped_by(forms::refused_values(input), &[])
+        self.check(questions, input, context)
+            .stopped_by(forms::refused_values(input), &[])
     }
 
     fn check(

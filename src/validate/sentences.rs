@@ -47,15 +47,17 @@ impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Sentences {
 impl Sentences {
     /// The English table, for translators: keys and texts.
     pub fn english() -> impl Iterator<Item = (&'static str, &'static str)> {
-        let lines = include_str!("english.txt").lines();
-        let texts = lines.filter(|line| !line.starts_with("# "));
-        texts.filter_map(|line| line.split_once(": "))
+        include_str!("english.txt")
+            .lines()
+            .filter(|line| !line.starts_with("# "))
+            .filter_map(|line| line.split_once(": "))
     }
 
     /// The keys of the English table that have no text here.
     pub fn missing(&self) -> impl Iterator<Item = &'static str> {
-        let keys = Self::english().map(|(key, _)| key);
-        keys.filter(|key| !self.0.contains_key(*key))
+        Self::english()
+            .map(|(key, _)| key)
+            .filter(|key| !self.0.contains_key(*key))
     }
 
     /// What is wrong, and what would be right: see [`Finding::sentence`].
@@ -191,10 +193,10 @@ impl Sentences {
     }
 
     fn text(&self, key: &str) -> Option<&str> {
-        let own = self.0.get(key).map(String::as_str);
-        own.or_else(|| {
-            let mut english = Self::english().filter(|(known, _)| *known == key);
-            english.next().map(|(_, text)| text)
+        self.0.get(key).map(String::as_str).or_else(|| {
+            Self::english()
+                .find(|(known, _)| *known == key)
+                .map(|(_, text)| text)
         })
     }
 }

@@ -62,19 +62,20 @@ impl Form {
         let tree = questions.tree;
         // Where several sections have the id, the one that waits for its first row.
         let with_id = tree.with_id(section.id.as_str()).iter().copied();
-        let mut instances = with_id.map(|question| Instance {
-            question,
-            row: section.row,
-        });
-        let waiting = instances.find(|instance| {
-            self.judged.applied.contains(instance)
-                && tree[instance.question].kind == ItemKind::Rows
-                && !questions.has_rows(*instance)
-        });
-        let instance = waiting.unwrap_or(Instance {
-            question: first,
-            row: section.row,
-        });
+        let instance = with_id
+            .map(|question| Instance {
+                question,
+                row: section.row,
+            })
+            .find(|instance| {
+                self.judged.applied.contains(instance)
+                    && tree[instance.question].kind == ItemKind::Rows
+                    && !questions.has_rows(*instance)
+            })
+            .unwrap_or(Instance {
+                question: first,
+                row: section.row,
+            });
         let index = if tree[instance.question].is_outermost_section() {
             let last = questions
                 .rows(instance.question)
@@ -104,11 +105,12 @@ impl Form {
         row: impl Into<Option<i64>>,
     ) -> Result<Change, EditError> {
         let (id, index) = (section.into(), row.into());
-        let questionnaire = self.questionnaire.clone();
-        let tree = &questionnaire.0;
+        let tree = &self.questionnaire.clone().0;
         let at = QuestionRef::new(id.clone(), index);
-        let mut with_id = tree.with_id(id.as_str()).iter();
-        let is_inner = with_id.all(|question| !tree[*question].is_outermost_section());
+        let is_inner = tree
+            .with_id(id.as_str())
+            .iter()
+            .all(|question| !tree[*question].is_outermost_section());
         let outside = QuestionRef::new(id.clone(), None);
         let section = if is_inner { &at } else { &outside };
         let question = self.position(section, |kind| kind == ItemKind::Rows)?;
@@ -248,15 +250,20 @@ impl Form {
     ) -> Result<usize, EditError> {
         let (id, row) = (question.id.clone(), question.row);
         let tree = &self.questionnaire.0;
-        let with_id = tree.with_id(id.as_str()).iter().copied();
-        let mut with_id = with_id.filter(|_| !id.as_str().is_empty());
+        let mut with_id = tree
+            .with_id(id.as_str())
+            .iter()
+            .copied()
+            .filter(|_| !id.as_str().is_empty());
         let kind = |question: usize| tree[question].kind;
         let applies = |question: &usize| {
             let question = *question;
             self.judged.applied.contains(&Instance { question, row })
         };
-        let mut all = with_id.clone();
-        if let Some(found) = all.find(|question| is_wanted(kind(*question)) && applies(question)) {
+        if let Some(found) = with_id
+            .clone()
+            .find(|question| is_wanted(kind(*question)) && applies(question))
+        {
             return Ok(found);
         }
         let Some(first) = with_id.clone().next() else {
@@ -289,8 +296,10 @@ fn put(
     question: &QuestionRef,
     value: Option<&str>,
 ) {
-    let mut with_id = tree.with_id(question.id.as_str()).iter();
-    let is_outside = with_id.all(|question| tree[*question].rows_of.is_none());
+    let is_outside = tree
+        .with_id(question.id.as_str())
+        .iter()
+        .all(|question| tree[*question].rows_of.is_none());
     let mut answer = value.map(|value| {
         let answer = AnswerInput::new(&question.id, value);
         match question.row {

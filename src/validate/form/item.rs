@@ -175,8 +175,7 @@ impl<'a> Builder<'a> {
             if at.kind != ItemKind::Rows {
                 item.children = take(below.remove(&(Some(question), row)));
             } else if at.rows_of.is_none() {
-                let rows = self.questions.rows(question).iter();
-                let rows = rows.map(|row| ItemRow {
+                let rows = self.questions.rows(question).iter().map(|row| ItemRow {
                     index: row.row,
                     items: take(below.remove(&(Some(question), row.row))),
                 });

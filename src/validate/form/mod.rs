@@ -169,9 +169,13 @@ impl Form {
     fn first_open(&self, wanted: impl Fn(&Item) -> bool) -> Option<Item> {
         let questions = self.questions();
         let builder = Builder::new(&questions, &self.judged.report);
-        let open = questions.applied.iter().copied();
-        let open = open.filter(|instance| self.is_open(&questions, *instance));
-        open.map(|instance| builder.item(instance)).find(wanted)
+        questions
+            .applied
+            .iter()
+            .copied()
+            .filter(|instance| self.is_open(&questions, *instance))
+            .map(|instance| builder.item(instance))
+            .find(wanted)
     }
 
     fn is_open(&self, questions: &Applicability<'_>, instance: Instance) -> bool {
