@@ -56,7 +56,7 @@ pub(crate) fn input_path(path: Vec<String>, code: &str) -> Vec<String> {
     } else {
         Vec::new()
     };
-    // Both are to name the field; where one holds the field name only, the longer is more precise.
+    // Both name the field, and the longer one is more precise.
     translated(if code.len() > path.len() { code } else { path })
 }
 

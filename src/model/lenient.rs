@@ -10,6 +10,28 @@ use serde_json::{Number, Value};
 
 use super::{List, reply_memory};
 
+/// A text, which is not copied first.
+pub(super) fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: for<'a> From<&'a str>,
+{
+    struct FromText<T>(PhantomData<T>);
+
+    impl<T: for<'a> From<&'a str>> Visitor<'_> for FromText<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a text")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+            Ok(text.into())
+        }
+    }
+    deserializer.deserialize_str(FromText(PhantomData))
+}
+
 /// A text, or a whole number as its digits.
 pub(super) fn text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
