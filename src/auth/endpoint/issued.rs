@@ -62,7 +62,7 @@ impl ReplyFields {
             return None;
         }
         let text = |text: Option<Secret>| text.filter(|text| !text.is_empty());
-        // What cannot stand in a header cannot be used (RFC 6750 section 2.1).
+        // A token must fit into a header (RFC 6750 section 2.1).
         let sendable = |token: &Secret| token.expose().bytes().all(|b| b.is_ascii_graphic());
         let access_token = text(self.access_token).filter(sendable)?;
         Some(Issued {
@@ -99,7 +99,7 @@ impl Issued {
                 None => default_lifetime,
             });
         let subject = self.subject();
-        // The stated end is that of one refresh token: the next one may have another.
+        // The stated end belongs to one refresh token: the next one may have another.
         let same = self.refresh_token.is_none();
         let stated = self.session.map(|session| asked_at + session);
         TokenSet {
@@ -138,7 +138,7 @@ pub(super) fn seconds(value: &Value, longest: Duration) -> Option<Duration> {
     if seconds < 1.0 {
         return Some(Duration::ZERO);
     }
-    // Infinite and huge ones are cut off; what is not a number compares with nothing.
+    // Huge numbers are cut off, and NaN fails the comparison.
     (seconds >= 1.0).then(|| Duration::from_secs_f64(seconds.min(longest.as_secs_f64())))
 }
 

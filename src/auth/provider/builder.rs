@@ -191,7 +191,7 @@ impl ProviderBuilder {
     /// RFC 3927, RFC 4193), as of a provider in the own network. Off unless set; addresses that are set here need it not. What was discovered before is discarded.
     pub fn allow_private_addresses(mut self, allowed: bool) -> Self {
         self.private_addresses = allowed;
-        // What it holds was checked by the setting before.
+        // The cached metadata was checked by the old setting.
         self.metadata_cache = MetadataCache::default();
         self.found = None;
         self
@@ -234,7 +234,7 @@ impl ProviderBuilder {
     /// The clock by which tokens and logins expire.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
-        // Its times are those of the clock before.
+        // The times in the cache are those of the old clock.
         self.metadata_cache = MetadataCache::default();
         self
     }
@@ -325,7 +325,7 @@ impl ProviderBuilder {
         Err(Error::config(problem))
     }
 
-    /// With the limits that [`http`](Self::http) names.
+    /// The settings for HTTP, with the limits that [`http`](Self::http) names.
     pub(super) fn http_options(&self) -> HttpOptions {
         self.http
             .clone()
@@ -336,7 +336,7 @@ impl ProviderBuilder {
     }
 }
 
-// Not the unchecked addresses: they may contain credentials.
+// Without the unchecked addresses, which may contain credentials.
 debug_shows!(ProviderBuilder, |it| client_id: it.client_id);
 
 fn required(name: &str, value: Option<String>) -> Result<String> {
