@@ -67,7 +67,7 @@ struct DevicePolling {
     interval: Duration,
     deadline: Duration,
     next_poll: Duration,
-    /// In a row.
+    /// Failures in a row.
     failures: u32,
     last_failure: Option<Error>,
     /// Whether the tokens may have been issued in a reply that was lost.
@@ -118,7 +118,7 @@ impl DevicePolling {
     fn go_on(&mut self, refusal: Refusal, sent_at: Duration) -> Result<()> {
         let Refusal { class, error, .. } = refusal;
         match class {
-            // A code whose tokens were issued would not be accepted any more.
+            // The provider accepts no code whose tokens were issued.
             Class::Pending | Class::SlowDown => {
                 (self.failures, self.may_be_used) = (0, false);
                 if class == Class::SlowDown {

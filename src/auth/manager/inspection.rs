@@ -138,7 +138,7 @@ impl TokenManager {
                     Err(Stop::Failed(error)) if !error.is_reauth_required() => {
                         (record, Some(error))
                     }
-                    // The end of a session is in the state, as is what a login or logout has changed meanwhile.
+                    // The state has the end of a session, and what a login or logout has changed meanwhile.
                     _ => (record, None),
                 }
             }
@@ -153,7 +153,7 @@ impl TokenManager {
         let session = session_state(&state, now, can_serve, store_error.is_some());
         let cached = state.cached.as_ref();
         let needs_login = matches!(session, SessionState::NeedsLogin { .. });
-        // Of a session that had ended, or was another user's, when it was read: memory has no tokens of it.
+        // Memory has no tokens of a session that had ended, or belonged to another user, when it was read.
         let ended = record.as_ref().filter(|_| cached.is_none() && needs_login);
         let tokens = cached.map(|cached| &*cached.tokens);
         let tokens = tokens.or(ended.map(Record::tokens));

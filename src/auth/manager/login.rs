@@ -15,7 +15,7 @@ use crate::auth::{CheckedCallback, StoreError, TokenSet};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 
-/// What every kind of login does with its tokens.
+/// What all kinds of login do with their tokens.
 pub(super) struct Login {
     pub(super) shared: Arc<Shared>,
     expected: ExpectedIdToken,
@@ -157,7 +157,7 @@ impl Login {
             return Err(error.into());
         }
         let generation = tokens.generation;
-        // Unless a later login in another process came in between.
+        // A later login in another process may have come in between.
         if epoch.publish_cached()?.generation() == generation {
             shared.emit(Event::LoggedIn {
                 generation,
@@ -165,7 +165,7 @@ impl Login {
             });
         }
         if let Some(error) = failed.filter(StoreError::is_unreadable) {
-            // It may stay unreadable: the caller must not rely on a login that outlives the process.
+            // The record may stay unreadable, so the caller must not rely on a login that outlives the process.
             return Err(error.with_login_not_saved().into());
         }
         tracing::debug!(generation, "logged in");

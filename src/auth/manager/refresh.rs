@@ -64,7 +64,7 @@ impl Refresh {
                 return Ok(token);
             }
             if lease.kept && !shared.state().has_unsaved() {
-                // It may have been lost since: stored tokens are sent under a lock that was just taken.
+                // A kept lock may have been lost: stored tokens are sent only under a lock that was just taken.
                 continue;
             }
             let Some(foreign) = mark.foreign()? else {
@@ -202,7 +202,7 @@ impl Refresh {
         if !overlap_left.is_zero() {
             short.min(overlap_left / 2)
         } else if class == Class::TimedOut {
-            // It was sent when its assertion was signed.
+            // A request is sent when its assertion is signed.
             let in_flight = IN_FLIGHT + provider.authentication.signing_limit();
             in_flight.saturating_sub(elapsed).max(short)
         } else {
@@ -234,7 +234,7 @@ impl Refresh {
         let new = tokens.refresh_token.clone();
         let stored = self.store(old, tokens).await;
         if stored.is_err() {
-            // Revoked if the user was logged out meanwhile, here or elsewhere; else they are still cached.
+            // The tokens are revoked if the user was logged out meanwhile; otherwise they are still cached.
             shared.discard(new.as_ref()).await;
         }
         let token = stored?;
@@ -287,7 +287,7 @@ impl Refresh {
         let record = Record::ended(&failed.tokens, ended);
         let current = self.epoch.state()?.cached.clone();
         let version = current.map_or(failed.version, |cached| cached.version);
-        // Only in the place of the record that failed: another process may be storing its own.
+        // Only the record that failed is replaced: another process may be storing its own.
         match shared.swap(version, &record).await {
             Ok(Some(version)) => {
                 if let Some(cached) = &mut self.epoch.state()?.cached {
@@ -313,7 +313,7 @@ fn drop_invalid_id_token(provider: &Provider, issued: &mut Issued) {
     if let Some(id_token) = &issued.id_token
         && let Err(error) = provider.check_id_token(id_token, None, None)
     {
-        // The code alone: the source may be the application's.
+        // Only the code is logged: the source may be an error of the application.
         let reason = match error.kind() {
             Kind::Auth(AuthProblem::LoginRefused { code }) => code.as_str(),
             _ => "unreadable",

@@ -10,7 +10,7 @@ use super::epoch::Epoch;
 use super::lease::Lease;
 use super::shared::Shared;
 use super::state::{CachedTokens, ForeignMark, Stop};
-use crate::auth::store::Intent;
+use crate::auth::store::StoredMark;
 use crate::auth::{AccessToken, Record, StoreError, Version};
 
 /// The pause between two reads of a marked record.
@@ -50,7 +50,7 @@ impl RefreshMark<'_> {
     pub(super) async fn set(&self) -> Result<CachedTokens, Stop> {
         let mut cached = self.epoch.cached()?;
         if cached.saved && cached.tokens.refresh_token.is_some() {
-            // Also for a token whose first reply was lost: a new mark restarts the wait of other processes.
+            // A token whose first reply was lost is marked again, which restarts the wait of other processes.
             let record = self.marked(&cached, Some(self.epoch.owner()));
             let marked = self.rewrite(&mut cached, &record).await;
             // Nothing is sent while the store cannot be written: the reply could not be stored.
@@ -147,7 +147,7 @@ impl RefreshMark<'_> {
             let claimed = ForeignMark { version, ..mark };
             self.epoch.state()?.foreign_mark = Some(claimed);
         }
-        // Counted, not timed: while the process is stopped it does not read.
+        // Reads are counted, because a stopped process does not read.
         for _ in 0..CLAIM_READS {
             let pause = self.epoch.shared.clock().sleep(POLL_INTERVAL);
             self.epoch.run(pause).await?;
@@ -175,7 +175,7 @@ impl RefreshMark<'_> {
 
     fn marked(&self, cached: &CachedTokens, owner: Option<u64>) -> Record {
         let mut record = Record::new(cached.tokens.as_ref().clone());
-        record.intent = Some(Intent {
+        record.refresh_mark = Some(StoredMark {
             generation: cached.tokens.generation,
             at: self.epoch.shared.clock().now(),
             owner,
@@ -211,7 +211,7 @@ fn claim_at(shared: &Shared, mark: ForeignMark) -> Duration {
 pub(super) async fn abandon(shared: &Arc<Shared>) -> Result<(), StoreError> {
     let epoch = Epoch::current(shared, &shared.state());
     let stored = shared.load().await?.stored;
-    if let Some(stored) = stored.filter(|stored| stored.record.intent.is_some())
+    if let Some(stored) = stored.filter(|stored| stored.record.refresh_mark.is_some())
         && let Ok(mut state) = epoch.state()
     {
         state.abandoned = Some(stored.version);

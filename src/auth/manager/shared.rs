@@ -144,7 +144,7 @@ impl Shared {
 
     /// Remembers a failure for support.
     pub(super) fn note_failure(&self, error: &Error) {
-        // That no user is logged in is the state of the session, and no failure.
+        // A session without a user is no failure.
         if !matches!(error.kind(), Kind::Auth(AuthProblem::NoTokens)) {
             let at = self.clock().now();
             let error = error.clone();

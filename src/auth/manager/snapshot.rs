@@ -31,9 +31,9 @@ impl Snapshot {
         let margin = (life / 10).min(policy.margin);
         let renew_after = match life {
             _ if renew_now => Duration::ZERO,
-            // Short ones leave time for a second attempt only if the first is made at half time.
+            // A short life leaves time for a second attempt only if the first is made at half of it.
             _ if life < Duration::from_secs(300) => life / 2,
-            // Drawn once for each token: clients that got theirs in the same second spread out.
+            // Drawn once for each token, so that clients whose tokens have the same age spread out.
             _ => life.mul_f64(0.8 - 0.1 * fastrand::f64()),
         };
         // A clock that was set back must not make the token older or younger than it can be.

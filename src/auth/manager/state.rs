@@ -141,7 +141,7 @@ impl State {
 
     /// Caches new tokens in the place of old ones; they are not stored yet.
     pub(super) fn replace_tokens(&mut self, old: &CachedTokens, tokens: TokenSet) -> CachedTokens {
-        // The old ones may have been stored since.
+        // The old tokens may have been stored since they were read.
         let old = self
             .cached
             .as_ref()

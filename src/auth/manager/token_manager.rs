@@ -277,7 +277,7 @@ impl TokenManager {
             }
             state.forced_at = Some(now.monotonic);
         }
-        // Also when the tokens are dead: the user may have logged in in another process.
+        // A refresh starts even for dead tokens: the user may have logged in in another process.
         let replaces = rejected.filter(|_| is_rejected);
         let task = RefreshTask::register(&self.0, &mut state, replaces);
         drop(state);

@@ -135,7 +135,7 @@ pub(super) fn sealed_record(record: &Record, seal: Seal) -> Record {
             logged_in_at: tokens.logged_in_at,
             session_ends_at: tokens.session_ends_at,
         },
-        intent: record.intent,
+        refresh_mark: record.refresh_mark,
         ended: None,
         seal: Some(seal),
     }

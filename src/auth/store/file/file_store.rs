@@ -61,7 +61,7 @@ impl FileStore {
     pub fn new(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         Self {
-            // The file stays the same when the program changes its directory.
+            // An absolute path, so that the program may change its directory.
             path: std::path::absolute(&path).unwrap_or(path),
             clock: Clock::system(),
             faults: WriteFaults::default(),
@@ -136,7 +136,7 @@ impl FileStore {
 impl TokenStore for FileStore {
     fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
         let key = key.to_owned();
-        // Without a lock: the file is whole at any time.
+        // Reads without a lock: the file is whole at any time.
         Box::pin(
             self.with_file(move |file| FileContents::parse(file.read()?.as_deref())?.find(&key)),
         )
@@ -234,7 +234,7 @@ fn try_lock(file: File, faults: &WriteFaults) -> Result<Result<FileLock, File>, 
     match tried {
         Ok(()) => Ok(Ok(FileLock(file))),
         Err(TryLockError::WouldBlock) => Ok(Err(file)),
-        // Without a lock there is no refresh: two processes would use one refresh token.
+        // Fails without a lock: two processes would use one refresh token.
         Err(TryLockError::Error(error)) => {
             let message = "the file system of the token file has no locks";
             Err(StoreError::of(StoreErrorKind::Unsupported, message).caused_by(error))
