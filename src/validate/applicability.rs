@@ -96,7 +96,7 @@ impl<'a> Applicability<'a> {
         if tree.order.cyclic.is_empty() {
             this.evaluate(&tree.order.positions);
         } else {
-            // A cycle may lead through questions of other forms; then it is none for these forms.
+            // A cycle that leads through a question of other forms is no cycle for these forms.
             let order = tree.order_among(|question| this.is_on_forms(question));
             this.cyclic = HashSet::from_iter(order.cyclic);
             this.evaluate(&order.positions);
@@ -120,7 +120,7 @@ impl<'a> Applicability<'a> {
                 section, rows_of, ..
             } = tree[question];
             let mut section = if outermost { rows_of } else { section };
-            // What has the row already has it from an answer, and so have those above it.
+            // A section that has the row has it from an earlier answer, as have the sections above it.
             while let Some(question) = section.filter(|section| is_wanted(*section))
                 && self.is_on_forms(given.instance.question)
                 && made.insert(Instance { question, row })
@@ -245,7 +245,7 @@ impl<'a> Applicability<'a> {
                 && self.counts(in_row(source))
                 && !self.given(in_row(source)).is_empty()
         });
-        // In the same row if there is an answer in it, else anywhere but in other rows of its own section. assumed
+        // assumed: an answer in the same row counts first, then answers anywhere but in other rows of the same section.
         let is_in_row = here.clone().next().is_some();
         trigger.values.iter().map(EcoString::as_str).find(|value| {
             if is_in_row {

@@ -72,7 +72,7 @@ pub(super) fn check(
             report.findings.extend(closed(form, context).map(Arc::new));
         }
     }
-    // Nothing is known of a user who is not given.
+    // Without the accreditations of a user these rules are not checked.
     if let Some(known) = &context.accreditations {
         for form in distinct(forms) {
             check_accreditation(form, known, context, policy, report);

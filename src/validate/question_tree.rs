@@ -192,7 +192,7 @@ impl QuestionTree {
             <= MOST_COMPARISONS
     }
 
-    /// Leads triggers to their sources, and adds up what they cost.
+    /// Links triggers to their sources, and adds up what they cost.
     fn link(&mut self) {
         for question in &mut self.questions {
             for trigger in &mut question.triggers {
@@ -278,7 +278,7 @@ impl QuestionTree {
 impl Index<usize> for QuestionTree {
     type Output = TreeQuestion;
 
-    // Positions are made in `read` and lead nowhere else.
+    // OK because `read` makes all positions.
     #[allow(clippy::indexing_slicing)]
     fn index(&self, position: usize) -> &TreeQuestion {
         &self.questions[position]

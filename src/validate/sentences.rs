@@ -127,7 +127,7 @@ impl Sentences {
         let text = self.text(&key);
         match (text, path.last()) {
             (Some(text), _) => fill(text, &[("number", &number)]),
-            // A field that the interface does not have, as it is written there.
+            // A field that the interface does not have is named as the server wrote it.
             (None, Some(name)) => self.filled("label.unknown", &[("name", name.as_ref())]),
             (None, None) => self.filled("label.consignment", &[]),
         }

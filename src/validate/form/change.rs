@@ -97,7 +97,7 @@ pub enum EditError {
 
 /// What only the first of two lists has, and what only the second has; equals count one by one.
 pub(super) fn differences<T: Clone + Eq + Hash>(before: &[T], after: &[T]) -> (Vec<T>, Vec<T>) {
-    // Mostly all is the same but a part in the middle.
+    // Mostly only a part in the middle differs.
     let same = before
         .iter()
         .zip(after)

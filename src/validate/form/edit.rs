@@ -60,7 +60,7 @@ impl Form {
         let first = self.position(&section, |kind| kind == ItemKind::Rows)?;
         let questions = self.questions();
         let tree = questions.tree;
-        // Where several sections have the id, the one that waits for its first row.
+        // Of several sections with the id, this takes the one without a row.
         let with_id = tree.with_id(section.id.as_str()).iter().copied();
         let instance = with_id
             .map(|question| Instance {
@@ -282,7 +282,7 @@ impl Form {
         let because = explanation::explain(&questions, question.id.as_str(), question.row);
         let question = question.clone();
         match because {
-            // It applies, but in another row or in none.
+            // The question applies, but in another row or in none.
             Explanation::Applies | Explanation::NoSuchRow => EditError::NoSuchRow(question),
             because => EditError::DoesNotApply { question, because },
         }
@@ -331,7 +331,7 @@ fn with_field(mut json: Value, path: &str, value: Value) -> Option<Value> {
     let mut object = json.as_object_mut()?;
     for name in above.split('.').filter(|name| !name.is_empty()) {
         if value.is_null() && object.get(name).is_none_or(Value::is_null) {
-            // The field is not there, and taking it away must not add what would hold it.
+            // Removing a field that is not there must not add the object that would hold it.
             return Some(json);
         }
         let below = object.entry(name).or_insert(Value::Null);

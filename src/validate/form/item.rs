@@ -161,7 +161,7 @@ impl<'a> Builder<'a> {
 
     /// All items, as a tree. Each is made when all below it are, so that nothing is recursive.
     pub(super) fn tree(&self) -> Items {
-        // By the question above and the row: what stands under it, the last one first.
+        // The items below each question in each row, the last one first.
         let mut below: HashMap<(Option<usize>, Option<i64>), Vec<Item>> = HashMap::new();
         let take = |items: Option<Vec<Item>>| {
             let mut items = items.unwrap_or_default();
