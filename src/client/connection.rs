@@ -151,12 +151,12 @@ fn watch(here: Position, next: mpsc::Sender<Position>) -> Watch {
     let seen = AtomicUsize::new(0);
     Arc::new(move |body: &[u8]| {
         let before = seen.swap(body.len(), Ordering::Relaxed);
-        // Beyond the beginning nothing new comes; a shorter body belongs to another attempt.
+        // The position stands at the beginning; a shorter body belongs to another attempt.
         if (before < BEGINNING || body.len() < before)
             && let Some(info) = early_page_info(body)
             && let Ok(Some(position)) = next_position(&info, &here)
         {
-            // OK to ignore: it was reported before.
+            // OK to ignore: the position was reported before.
             let _ = next.try_send(position);
         }
     })

@@ -1,4 +1,10 @@
-//! The client of the declaration interface: its settings, its operations, and the handle of an account.
+//! The client of the declaration interface.
+//!
+//! A [`Client`] knows the endpoint, the documents and the sender, a [`ClientBuilder`] has its settings, and an [`Account`] is a
+//! client with the id of an account. A [`Connection`] is a page of a list with cursors.
+//!
+//! Each operation takes one way: its document and variables are encoded, the [`Call`] is sent, [`GraphqlOperation`] reads the
+//! reply, and the record is taken out of the data.
 
 mod builder;
 mod connection;
@@ -40,7 +46,7 @@ use crate::send::{Call, Sender, Settings};
 pub struct Client {
     endpoint: Arc<Endpoint>,
     sender: Sender,
-    /// Those of the call whose further requests this client sends.
+    /// The settings of the call whose further requests this client sends.
     settings: Arc<Settings>,
 }
 

@@ -77,7 +77,7 @@ impl<D: DeserializeOwned + Send> Operation for GraphqlOperation<D> {
             return Err(reply.into_error());
         };
         let outcome = decoded?;
-        // One for all: a schema that has changed breaks many records in the same way.
+        // One warning is enough: a schema that has changed breaks many records in the same way.
         outcome.unreadable().take(1).for_each(send::decode_failure);
         Ok((outcome, reply))
     }

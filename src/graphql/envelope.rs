@@ -73,7 +73,7 @@ pub(crate) fn decode<T: DeserializeOwned>(
         needs_errors,
         omitted: 0,
     };
-    // One check of the whole body: serde_json would check text by text.
+    // UTF-8 is checked once for the body: serde_json would check each string.
     let Ok(text) = std::str::from_utf8(bytes) else {
         return reply.limited(|| reply.not_utf8());
     };
@@ -118,7 +118,7 @@ impl RawReply<'_> {
 
     /// Reads a reply that has errors, or whose data does not fit; `None` when it is not of the interface.
     fn salvage<T: DeserializeOwned>(&self, text: &str) -> Option<Result<Outcome<T>, Error>> {
-        // Raw texts: one number that no type can hold must not spoil the other parts.
+        // Raw texts, so that one number which no type can hold leaves the other parts readable.
         let parts: Parts<'_> = match serde_json::from_str(text) {
             Ok(parts) => parts,
             Err(_) if self.needs_errors => return None,

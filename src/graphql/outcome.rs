@@ -37,7 +37,7 @@ pub struct Outcome<T> {
     pub(crate) unreadable: Vec<Unreadable>,
     pub(super) omitted: usize,
     pub(super) status: u16,
-    /// As its text: few callers ask for it.
+    /// The JSON text: few callers read it.
     pub(super) extensions: Option<Box<str>>,
     /// Whether it is the outcome of a change, which then was carried out.
     pub(super) change: bool,

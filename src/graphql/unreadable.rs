@@ -68,7 +68,7 @@ fn salvage<T: DeserializeOwned>(
     let range = range_of(text, list)?;
     let (before, after) = (text.get(..range.start)?, text.get(range.end..)?);
     let around = |records: &str| format!("{before}[{records}]{after}");
-    // Something else than a record does not fit.
+    // Without records it must fit, or the fault is elsewhere.
     reply_memory::from_str::<T>(&around("")).ok()?;
     let RecordSeed(records) = serde_json::from_str(text.get(range)?).ok()?;
     let work = records.len().saturating_mul(before.len() + after.len());
@@ -134,7 +134,7 @@ fn range_of(text: &str, list: &[&str]) -> Option<Range<usize>> {
         let mut members: BTreeMap<Name<'_>, &RawValue> = serde_json::from_str(part.get()).ok()?;
         part = members.remove(&Name(Cow::Borrowed(name)))?;
     }
-    // A part of the text, so this is its distance from the start.
+    // `part` is a slice of `text`, so this is its distance from the start.
     let start = part.get().as_ptr().addr() - text.as_ptr().addr();
     Some(start..start + part.get().len())
 }

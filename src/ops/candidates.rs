@@ -92,7 +92,7 @@ impl Candidates {
     /// error as well, [`is_rejected`](Error::is_rejected) or [`is_protocol`](Error::is_protocol): records are missing
     /// from it, or the server reports problems beside it.
     pub fn find(&self) -> Call<Vec<ConsignmentSummary>> {
-        // In a box, as it stays in the future of the call.
+        // Boxed, because it stays in the future of the call.
         let mut search = Box::new(self.clone());
         let first = self.filter.variables(self.account.id(), None);
         let first = self.account.client().execute::<Consignments>(first);
@@ -116,7 +116,7 @@ impl Candidates {
     async fn listed(&self) -> Result<Vec<(ConsignmentSummary, Similarity)>> {
         let mut pager = self.account.consignments(&self.filter);
         let (mut records, mut total) = (Vec::new(), None);
-        // A record that comes twice, since the list changed meanwhile, does not make up for another one.
+        // The list may have changed meanwhile: a record that comes twice counts once.
         let (mut ids, mut unnamed) = (HashSet::new(), 0);
         while let Some(page) = pager.next_page().await? {
             if let Some(error) = page.unreadable.into_iter().next() {

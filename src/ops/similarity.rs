@@ -52,7 +52,7 @@ pub(crate) fn similarity(sent: &ConsignmentInput, read: &ConsignmentInput) -> Si
         (text(&signed.date), text(&shown.date), same_day),
     ];
     let fields = fields.map(|field| match field {
-        // What was not sent cannot differ, and what is not shown leaves it open.
+        // A field that was not sent cannot differ, and one that is not shown leaves the question open.
         (None, _, _) => Agrees,
         (Some(_), None, _) => Open,
         (Some(sent), Some(read), same) => agrees_if(same(sent, read)),
@@ -130,7 +130,7 @@ fn text<T: AsRef<str>>(field: &Maybe<T>) -> Option<&str> {
     text.filter(|text| !text.is_empty())
 }
 
-/// Whatever the letter case and the blanks.
+/// Compares without regard to letter case and blanks.
 fn same_text(one: &str, other: &str) -> bool {
     let [one, other] = [one, other].map(|text| text.split_whitespace().map(str::to_lowercase));
     one.eq(other)
@@ -152,7 +152,7 @@ fn instant(text: &str) -> Option<SystemTime> {
     }
 }
 
-/// What cannot be read cannot differ.
+/// A text that cannot be read does not differ.
 fn same_time(one: &str, other: &str) -> bool {
     minute(one)
         .zip(minute(other))

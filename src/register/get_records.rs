@@ -105,7 +105,7 @@ fn decode(reply: Reply) -> Result<Subset> {
     if status == 204 {
         return Ok(Subset::default());
     }
-    // UTF-8 is checked once for the body, not for each string.
+    // UTF-8 is checked once for the body: serde_json would check each string.
     let (path, detail) = match std::str::from_utf8(&reply.body) {
         Ok(text) => {
             // A byte order mark may be ignored (RFC 8259 section 8.1).

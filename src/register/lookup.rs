@@ -231,7 +231,7 @@ impl LookupCache {
         let now = self.clock.monotonic();
         let mut results = self.results();
         if results.len() >= self.capacity && !results.contains_key(&pic) {
-            // Half of them, so that the search for the oldest is rare.
+            // Removes half of the results, so that the search for the oldest is rare.
             let mut times: Vec<_> = results.values().map(|(at, _)| *at).collect();
             let middle = (times.len() - 1) / 2;
             let (_, middle, _) = times.select_nth_unstable(middle);

@@ -230,7 +230,7 @@ impl LookupMany {
         if self.as_completed {
             look_ups.buffer_unordered(self.concurrency).boxed()
         } else {
-            // Others run on while the first one hangs.
+            // The other look-ups continue while the first one hangs.
             look_ups.buffered(4 * self.concurrency).boxed()
         }
     }

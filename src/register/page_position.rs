@@ -128,7 +128,7 @@ impl PageRange {
         if self.count == 0 && end < total {
             return Err(empty_before(total));
         }
-        // Counted from 1, an unknown origin is one too small.
+        // An unknown origin counts as 0, and is one too small where records are counted from 1.
         if self.count > 0 && end > total.saturating_add(u64::from(self.origin.is_none())) {
             return Err(Error::protocol(format!(
                 "the register sent records up to number {end} with a Total of {total}"

@@ -56,7 +56,7 @@ impl Backpressure {
     pub(super) async fn wait(&self, clock: &Clock, policy: &RetryPolicy) -> Result<()> {
         let start = clock.monotonic();
         loop {
-            // Registered before the look at the pause, so that no end is missed.
+            // Registered before the pause is read, so that no end is missed.
             let ended = self.ended.notified();
             let Some((left, refusal)) = self.left(clock) else {
                 return Ok(());

@@ -53,7 +53,7 @@ pub struct Call<T> {
 
 /// The first request, and everything that is done with it.
 struct Work<T> {
-    /// In a box, as it is moved from here through the futures of the call.
+    /// Boxed, because it is moved from here through the futures of the call.
     request: Box<Request>,
     start: Box<Start<T>>,
 }
@@ -87,7 +87,7 @@ pub(super) struct Facts {
 }
 
 impl Settings {
-    /// Notes facts for a [`Response`], if the caller needs one.
+    /// Notes facts, if a [`Response`] is requested.
     pub(super) fn note(&self, note: impl FnOnce(&mut Facts)) {
         if let Some(facts) = &self.facts {
             note(&mut facts.lock().unwrap_or_else(PoisonError::into_inner));
@@ -128,7 +128,7 @@ impl<T: Send + 'static> Call<T> {
         Call::new(&self.sender, self.settings, work)
     }
 
-    /// Judges the value of this call.
+    /// Checks the value of this call.
     pub(crate) fn checked(self, check: impl FnOnce(&T) -> Result<()> + Send + 'static) -> Self {
         let work = self.work.map(|Work { request, start }| {
             let both = |request, settings: Arc<Settings>| async {

@@ -137,7 +137,7 @@ impl SenderOptions {
 }
 
 impl Sender {
-    /// The same for another user.
+    /// A sender for another user, over the same pool.
     pub(crate) fn with_token_source(&self, source: impl TokenSource) -> Self {
         Self {
             pool: Arc::clone(&self.pool),
@@ -255,7 +255,7 @@ impl<O: Operation> Exchange<'_, O> {
     async fn retry(&mut self, policy: &RetryPolicy) -> DecodedReply<O> {
         let pool = &self.sender.pool;
         if self.sender.paused_for().is_some() {
-            // Waits are rare, and in boxes: the futures around them stay small.
+            // Waits are rare, so they are boxed: the futures around them stay small.
             for (_, pause) in self.sender.pauses() {
                 Box::pin(pause.wait(&pool.clock, policy)).await?;
             }
@@ -264,7 +264,7 @@ impl<O: Operation> Exchange<'_, O> {
         loop {
             self.is_sent = false;
             let span = trace::attempt(number);
-            // In a box as well: the futures around it are moved, and a box stays where it is.
+            // Boxed as well: the futures around it are moved, and a box stays where it is.
             let attempt = Box::pin(self.authorize());
             let result = attempt.instrument(span.clone()).await;
             self.trace_end(&span, &result);
@@ -279,7 +279,7 @@ impl<O: Operation> Exchange<'_, O> {
             let wait = Some(&error)
                 .filter(|error| self.safety.allows_retry(error))
                 .and_then(|error| policy.next_wait(number, elapsed, error.retry_after()))
-                // Last, so that only a retry that is made costs something.
+                // Taken last, so that only a retry that is made uses up the budget.
                 .filter(|_| pool.budget.take());
             let Some(wait) = wait else {
                 return Err(error);

@@ -1,4 +1,4 @@
-//! Attempts and waits of the lane, with scripted failures.
+//! Attempts and waits of a sender, with scripted failures.
 
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};

@@ -162,7 +162,7 @@ pub(crate) fn max_age(headers: &HeaderMap) -> Option<Duration> {
             "no-cache" | "no-store" => return Some(Duration::ZERO),
             "max-age" => {
                 let value = value.trim().trim_matches('"');
-                // What is not a number means stale (section 4.2.1).
+                // A value that is not a number means stale (section 4.2.1).
                 max_age = Some(delta_seconds(value).unwrap_or_default());
             }
             _ => {}

@@ -30,7 +30,7 @@ impl<T> From<RecordId<T>> for RecordIdentity<T> {
     }
 }
 
-/// Hashes by a key, which are spread as they are.
+/// Keyed hashes, which need no further hashing.
 type Hashes = HashSet<u64, BuildHasherDefault<IsHash>>;
 
 /// The pages of a list that were read, in hashes.
@@ -124,7 +124,7 @@ impl<T> ListGuard<T> {
         if page.records.is_empty() {
             return false;
         }
-        // Several different ids tell a page apart. Others may not, where a server gives one id to many records.
+        // Several different ids identify a page; a server may give one id to many records.
         if all_new && page.records.len() > 1 {
             self.fingerprints.insert(ids);
             return false;

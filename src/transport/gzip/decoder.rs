@@ -136,7 +136,7 @@ impl Decoder {
             if status == Status::StreamEnd {
                 return Ok(read);
             }
-            // With room left, everything that the chunk holds has come out.
+            // Room is left, so the whole chunk was decompressed.
             if self.length < self.buffer.len() {
                 self.member = Some(member);
                 return (read == chunk.len()).then_some(read).ok_or_else(damaged);
@@ -151,7 +151,7 @@ impl Decoder {
         }
         let guess = coming.saturating_mul(RATIO).max(LEAST);
         let length = self.length.saturating_add(guess.max(self.length));
-        // The last time it grows, what came out is copied once, so it should be little then.
+        // The last growth copies all that came out, so it should come early.
         let length = if length > self.limit / 2 {
             self.limit.saturating_add(1)
         } else {

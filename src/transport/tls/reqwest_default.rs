@@ -54,7 +54,7 @@ fn with_identity(
     let chain = certificate.chain.join("\n");
     let identity = Identity::from_pkcs8_pem(chain.as_bytes(), certificate.key.as_bytes())
         .map_err(|_| refused("damaged certificate, or a private key that cannot be used"))?;
-    // Named, since another crate may have chosen another library as the default.
+    // Another crate may have chosen another library as the default.
     Ok(builder.identity(identity).tls_backend_native())
 }
 
@@ -67,6 +67,6 @@ fn with_identity(
     let pem = [&certificate.chain[..], &[certificate.key]].concat();
     let identity = Identity::from_pem(zeroize::Zeroizing::new(pem.join("\n")).as_bytes())
         .map_err(|_| refused("damaged certificate or private key"))?;
-    // Named, since another crate may have chosen another library as the default.
+    // Another crate may have chosen another library as the default.
     Ok(builder.identity(identity).tls_backend_rustls())
 }
