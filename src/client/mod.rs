@@ -181,25 +181,21 @@ impl Client {
         encoded: Result<Encoded>,
         part: fn(D) -> Option<T>,
     ) -> Call<Outcome<T>> {
-        let operation = encoded.map(|encoded| GraphqlOperation::<D> {
-            endpoint: Arc::clone(&self.endpoint),
-            encoded,
-            data: PhantomData,
+        let work = encoded.map(|encoded| {
+            let sender = self.sender.clone();
+            let operation = GraphqlOperation::<D> {
+                endpoint: Arc::clone(&self.endpoint),
+                encoded,
+                data: PhantomData,
+            };
+            let request = Box::new(operation.request());
+            let send = move |request, settings: Arc<Settings>| async move {
+                let read = sender.send(&operation, request, &settings).await?;
+                operation.part(read, part)
+            };
+            (request, send)
         });
-        Call::new(
-            &self.sender,
-            Arc::clone(&self.settings),
-            operation.map(|operation| {
-                let sender = self.sender.clone();
-                (
-                    Box::new(operation.request()),
-                    move |request, settings: Arc<Settings>| async move {
-                        let answered = sender.send(&operation, request, &settings).await?;
-                        operation.part(answered, part)
-                    },
-                )
-            }),
-        )
+        Call::new(&self.sender, Arc::clone(&self.settings), work)
     }
 
     /// This client for the further requests of a call.
