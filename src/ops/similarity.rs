@@ -26,39 +26,34 @@ use Similarity::{Agrees, Differs, Open};
 /// Whether two texts mean the same.
 type Same = fn(&str, &str) -> bool;
 
+type TextOf = fn(&ConsignmentInput) -> Option<&str>;
+
 /// Compares what was sent with what a record shows, in the shape of an input.
 pub(crate) fn similarity(sent: &ConsignmentInput, read: &ConsignmentInput) -> Similarity {
-    let [signed, shown] =
-        [sent, read].map(|input| input.declaration.value().cloned().unwrap_or_default());
-    let fields: [(Option<&str>, Option<&str>, Same); 11] = [
-        (text(&sent.id), text(&read.id), same_text),
-        (text(&sent.number), text(&read.number), same_text),
-        (
-            text(&sent.movement_date),
-            text(&read.movement_date),
-            same_day,
-        ),
-        (
-            text(&sent.movement_time),
-            text(&read.movement_time),
-            same_time,
-        ),
+    let texts: [(TextOf, Same); 7] = [
+        (|it| text(&it.id), same_text),
+        (|it| text(&it.number), same_text),
+        (|it| text(&it.movement_date), same_day),
+        (|it| text(&it.movement_time), same_time),
+        (|it| text(&it.declaration.value()?.full_name), same_text),
+        (|it| text(&it.declaration.value()?.email), same_text),
+        (|it| text(&it.declaration.value()?.date), same_day),
+    ];
+    let texts = texts.map(|(of, same)| (of(sent), of(read), same));
+    let parties = [
         party(Some(&sent.origin), Some(&read.origin)),
         party(Some(&sent.destination), Some(&read.destination)),
         party(sent.owner.value(), read.owner.value()),
         party(sent.consignee.value(), read.consignee.value()),
-        (text(&signed.full_name), text(&shown.full_name), same_text),
-        (text(&signed.email), text(&shown.email), same_text),
-        (text(&signed.date), text(&shown.date), same_day),
     ];
-    let fields = fields.map(|field| match field {
+    let fields = texts.into_iter().chain(parties).map(|field| match field {
         // A field that was not sent cannot differ, and one that is not shown leaves the question open.
         (None, _, _) => Agrees,
         (Some(_), None, _) => Open,
         (Some(sent), Some(read), same) => agrees_if(same(sent, read)),
     });
-    let answers = sent.answers().iter();
-    answers
+    sent.answers()
+        .iter()
         .map(|sent| answer(sent, read.answers()))
         .chain(fields)
         .fold(forms(&sent.forms, &read.forms), Ord::max)

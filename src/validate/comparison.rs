@@ -107,11 +107,8 @@ pub fn compare(mirror: &Report, server: &Report) -> Comparison {
 
 /// Severity, code and message. Public material spells the same messages in another case.
 fn key(finding: &Finding) -> (Severity, &str, String) {
-    (
-        finding.severity,
-        &finding.code,
-        finding.message.to_lowercase(),
-    )
+    let message = finding.message.to_lowercase();
+    (finding.severity, &finding.code, message)
 }
 
 /// Whether a message with an excerpt and a message with the whole value are the same otherwise.

@@ -78,6 +78,9 @@ enum Type {
 }
 
 const TEXT: Type = Type::Scalar("String", Expected::Text, Value::is_string);
+const BOOLEAN: Type = Type::Scalar("Boolean", Expected::YesOrNo, Value::is_boolean);
+const INT: Type = Type::Scalar("Int", Expected::WholeNumber, Value::is_i64);
+const STATUS: Type = Type::Scalar("ConsignmentStatus", Expected::Text, Value::is_string);
 
 /// The fields of spec 2.1.
 static CONSIGNMENT: Type = Type::Object(
@@ -93,10 +96,7 @@ static CONSIGNMENT: Type = Type::Object(
         ("declaration", DECLARATION),
         ("movementDate", TEXT),
         ("movementTime", TEXT),
-        (
-            "status",
-            Type::Scalar("ConsignmentStatus", Expected::Text, Value::is_string),
-        ),
+        ("status", STATUS),
         ("answers", Type::List(&ANSWER)),
     ],
 );
@@ -119,10 +119,7 @@ const ADDRESS: Type = Type::Object(
 const DECLARATION: Type = Type::Object(
     "DeclarationInput",
     &[
-        (
-            "accept",
-            Type::Scalar("Boolean", Expected::YesOrNo, Value::is_boolean),
-        ),
+        ("accept", BOOLEAN),
         ("fullName", TEXT),
         ("phone", TEXT),
         ("email", TEXT),
@@ -135,14 +132,7 @@ const DECLARATION: Type = Type::Object(
 /// Spec 2.4. A row is a whole number; 1.0 is none.
 static ANSWER: Type = Type::Object(
     "AnswerInput",
-    &[
-        ("questionId", TEXT),
-        (
-            "index",
-            Type::Scalar("Int", Expected::WholeNumber, Value::is_i64),
-        ),
-        ("value", TEXT),
-    ],
+    &[("questionId", TEXT), ("index", INT), ("value", TEXT)],
 );
 
 /// Where the reader is, and what it found.

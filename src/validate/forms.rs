@@ -51,13 +51,9 @@ pub(super) fn check(
     let forms = &input.forms;
     if forms.is_empty() {
         // The species follows from the forms, so it is missing too.
-        for (code, message) in [
-            ("species", "invalid type, expected String but got Null"),
-            (
-                "programs",
-                "array item count 0 is less than minimum count of 1",
-            ),
-        ] {
+        let no_species = "invalid type, expected String but got Null";
+        let no_form = "array item count 0 is less than minimum count of 1";
+        for (code, message) in [("species", no_species), ("programs", no_form)] {
             report.push(Finding::field(Rule::FormsNotEmpty, code, message));
         }
     }

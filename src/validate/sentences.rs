@@ -71,18 +71,13 @@ impl Sentences {
         };
         let text = self.text(&format!("{key}{variant}"));
         let text = text.or_else(|| self.text(&key)).unwrap_or("{label}");
-        let expected = finding.expected.as_ref();
-        fill(
-            text,
-            &[
-                ("label", &self.label(finding)),
-                ("value", finding.value.as_deref().unwrap_or_default()),
-                (
-                    "expected",
-                    &expected.map_or_else(String::new, |e| self.expected(e)),
-                ),
-            ],
-        )
+        let expected = finding.expected.as_ref().map(|e| self.expected(e));
+        let values = [
+            ("label", &*self.label(finding)),
+            ("value", finding.value.as_deref().unwrap_or_default()),
+            ("expected", expected.as_deref().unwrap_or_default()),
+        ];
+        fill(text, &values)
     }
 
     /// What the finding is about: the text of the question, or the label of the field.

@@ -84,20 +84,15 @@ impl Metadata {
     fn check_addresses(&self, issuer: &str, may_be_private: bool) -> Result<()> {
         let none = MtlsAliases::default();
         let aliases = self.mtls_endpoint_aliases.as_ref().unwrap_or(&none);
+        let device = "device_authorization_endpoint";
         let addresses = [
             ("authorization_endpoint", &self.authorization_endpoint),
             ("token_endpoint", &self.token_endpoint),
             ("revocation_endpoint", &self.revocation_endpoint),
-            (
-                "device_authorization_endpoint",
-                &self.device_authorization_endpoint,
-            ),
+            (device, &self.device_authorization_endpoint),
             ("token_endpoint", &aliases.token),
             ("revocation_endpoint", &aliases.revocation),
-            (
-                "device_authorization_endpoint",
-                &aliases.device_authorization,
-            ),
+            (device, &aliases.device_authorization),
         ];
         let is_local = Url::parse(issuer).is_ok_and(|issuer| is_loopback(&issuer));
         for (field, address) in addresses {
