@@ -18,7 +18,7 @@ use crate::auth::{StoreError, StoreGuard};
 use crate::error::{Error, Result};
 
 /// The longest pause between two attempts to store tokens. Other processes wait longer before they send the stored refresh
-/// token (see `CLAIM_PERIOD` of `refresh_mark`).
+/// token (see `CLAIM_PERIOD` of `refresh`).
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Another process may hold a lost lock only to read the record: the write compares versions anyway.

@@ -7,7 +7,7 @@ use super::epoch::Epoch;
 use super::lease::Saver;
 use super::login::Login;
 use super::logout::Logout;
-use super::refresh_mark;
+use super::refresh;
 use super::refresh_task::RefreshTask;
 use super::shared::Shared;
 use super::snapshot::Snapshot;
@@ -126,7 +126,7 @@ impl TokenManager {
     ///
     /// As [`access_token`](Self::access_token).
     pub async fn take_over_refresh(&self) -> Result<AccessToken> {
-        refresh_mark::abandon(&self.0).await?;
+        refresh::abandon(&self.0).await?;
         self.obtain(None).await
     }
 
