@@ -1,4 +1,4 @@
-//! Which questions apply: forms, parents, triggers, rows (spec 2.6). `judge` says whether their answers are right.
+//! Which questions apply: forms, parents, triggers, rows (spec 2.6). `judge` checks whether their answers are right.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -271,7 +271,7 @@ impl<'a> Applicability<'a> {
         given.any(|given| given.has(value, kind)) && self.counts(source)
     }
 
-    /// Whether answers to a question trigger others: stale ones do only if the policy says so.
+    /// Whether answers to a question trigger others; stale ones do only by the policy.
     fn counts(&self, source: Instance) -> bool {
         self.applies(source)
             || self.tree.policy.stale_answers_count && self.is_on_forms(source.question)

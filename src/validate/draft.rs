@@ -142,7 +142,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// The parts of a value that have the type that is wanted there.
+    /// The parts of a value that have the expected type.
     fn read(&mut self, value: &Value, wanted: &Type) -> Option<Value> {
         match (wanted, value) {
             (Type::Scalar(.., fits), value) if fits(value) => Some(value.clone()),

@@ -120,7 +120,7 @@ fn closed(form: &FormType, context: &Context) -> Option<Finding> {
 enum FormRefusal {
     /// The user does not have it.
     WhenFalse,
-    /// The service does not say that the user has it: spec 2.8 and 9.3 are about users who have.
+    /// The form is refused unless the service states that the user has it (spec 2.8, 9.3).
     UnlessTrue,
     /// The specification ties the form to no such accreditation.
     Never,

@@ -24,7 +24,7 @@
 //! | show a form in a front end in another language | [`Form::items`], which serialize |
 //! | show errors of the server in the same way | [`Finding::from_server`], [`Report::from_server_errors`] |
 //! | find where the validator and the server differ | [`compare`], [`Comparison`] |
-//! | tell the facts and readings that the rules need | [`Context`], [`Policy`] |
+//! | set the facts and readings that the rules need | [`Context`], [`Policy`] |
 //!
 //! What a report can say, by example:
 //!

@@ -35,7 +35,7 @@ pub(super) struct QuestionTree {
     /// Whether there are too many triggers to follow; then nothing is judged.
     pub(super) is_too_large: bool,
     content: HashedContent,
-    /// Made when it is first asked for: SHA-256 takes longer than everything else here.
+    /// Computed at the first use: SHA-256 takes longer than everything else here.
     hash: OnceLock<ContentHash>,
 }
 

@@ -69,8 +69,10 @@ impl Sentences {
             None => ".unexplained",
             Some(_) => "",
         };
-        let text = self.text(&format!("{key}{variant}"));
-        let text = text.or_else(|| self.text(&key)).unwrap_or("{label}");
+        let text = self
+            .text(&format!("{key}{variant}"))
+            .or_else(|| self.text(&key))
+            .unwrap_or("{label}");
         let expected = finding.expected.as_ref().map(|e| self.expected(e));
         let values = [
             ("label", &*self.label(finding)),

@@ -160,7 +160,7 @@ impl Form {
     ///
     /// # Errors
     ///
-    /// [`EditError::Field`] if the consignment has no such field, or another kind of value is wanted. What is wrong with a
+    /// [`EditError::Field`] if the consignment has no such field, or it takes another kind of value. What is wrong with a
     /// value of the right kind is in the [report](Self::report).
     ///
     /// ```

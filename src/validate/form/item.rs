@@ -56,7 +56,7 @@ pub struct Item {
     pub required: bool,
     /// Whether it is only presentation.
     pub read_only: bool,
-    /// Why it is asked, in words; `None` for a question that stands under no other and has no trigger.
+    /// Why it applies, in words; `None` for a question that stands under no other and has no trigger.
     pub why: Option<String>,
     /// What is wrong with the answer.
     pub findings: Vec<Arc<Finding>>,
@@ -201,8 +201,10 @@ impl<'a> Builder<'a> {
             choices = vec![Choice::new("True", "Yes"), Choice::new("False", "No")];
         }
         let given = self.questions.given(instance).iter();
-        let given = given.filter(|given| !given.is_empty());
-        let texts: Vec<&str> = given.map(|given| given.text).collect();
+        let texts: Vec<&str> = given
+            .filter(|given| !given.is_empty())
+            .map(|given| given.text)
+            .collect();
         let because: Vec<String> = asked.because.iter().map(ToString::to_string).collect();
         let findings = self.findings.get(&asked.question).into_iter().flatten();
         Item {
