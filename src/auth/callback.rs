@@ -176,7 +176,7 @@ mod tests {
                 "code=c&state=st-1&iss=https://id.example",
                 "issuer_mismatch",
             ),
-            // The state comes first: another login's callback says nothing about this one.
+            // The state is checked first: the callback of another login must not end this one.
             ("code=c&state=other", "state_mismatch"),
         ] {
             let error = judge_with(callback, true).unwrap_err();

@@ -34,7 +34,7 @@ pub struct Connection<T> {
 }
 
 impl<T> Connection<T> {
-    /// A page with what its `pageInfo` says and, of each edge, the cursor and the record (`node`).
+    /// A page with its `pageInfo` and, of each edge, the cursor and the record (`node`).
     ///
     /// A cursor is `None` where the document does not select it. A place without a record counts as
     /// [`missing`](Page::missing).
@@ -51,14 +51,14 @@ impl<T> Connection<T> {
         Self::from_edges(None, Some(info), edges, |edge| edge)
     }
 
-    /// How many records the server says there are on all pages.
+    /// The number of records on all pages, as the server states it.
     pub fn total(mut self, total: impl Into<Option<i64>>) -> Self {
         self.total = total.into();
         self
     }
 
     /// A page of an operation of the crate; `split` takes the cursor and the record out of an edge. A list that is null is empty
-    /// only if the server says so.
+    /// only if the server states a total of 0.
     pub(crate) fn from_list<E>(
         total: Option<i64>,
         info: Option<PageInfo>,

@@ -1,6 +1,6 @@
 //! The client of the declaration interface.
 //!
-//! A [`Client`] knows the endpoint, the documents and the sender, a [`ClientBuilder`] has its settings, and an [`Account`] is a
+//! A [`Client`] has the endpoint, the documents and the sender, a [`ClientBuilder`] has its settings, and an [`Account`] is a
 //! client with the id of an account. A [`Connection`] is a page of a list with cursors.
 //!
 //! Each operation takes one way: its document and variables are encoded, the [`Call`] is sent, [`GraphqlOperation`] reads the

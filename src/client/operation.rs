@@ -30,7 +30,7 @@ impl<D> GraphqlOperation<D> {
         Request::post_json(url, body).header(ACCEPT, ACCEPTED)
     }
 
-    /// The part of the data that the caller asked for.
+    /// The requested part of the data.
     pub(super) fn part<T>(
         &self,
         (outcome, reply): (Outcome<D>, Reply),

@@ -80,8 +80,8 @@ fn names_reason(error: &ServerError) -> bool {
 /// Whether path and Code agree on a field (spec 7.2); a Code alone may be any word.
 fn names_field(error: &ServerError) -> bool {
     let code = error.code().unwrap_or_default();
-    let field = code.rsplit('.').next().unwrap_or_default();
-    let field = field.strip_suffix("[]").unwrap_or(field);
+    let last = code.rsplit('.').next().unwrap_or_default();
+    let field = last.strip_suffix("[]").unwrap_or(last);
     error.path().len() > 1
         && error
             .path()

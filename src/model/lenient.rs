@@ -75,8 +75,9 @@ pub(super) fn int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i
     let is_exact = |float: &f64| float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0;
     #[allow(clippy::cast_possible_truncation)] // OK because it is checked before.
     let whole = number.as_f64().filter(is_exact).map(|float| float as i64);
-    let whole = number.as_i64().or(whole);
-    whole
+    number
+        .as_i64()
+        .or(whole)
         .map(Some)
         .ok_or_else(|| D::Error::custom("not a whole number of 64 bits"))
 }

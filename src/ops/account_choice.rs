@@ -119,7 +119,7 @@ fn has_word(text: &str, word: &str) -> bool {
 }
 
 impl Client {
-    /// The user whom the token names, with accounts and roles.
+    /// The user of the token, with accounts and roles.
     ///
     /// The specification names the operation `userDetails` and `userDetailsQuery` and has the record under `data`; public
     /// queries have `userDetails` without it. The forms are tried in turn until the server takes one, which is kept

@@ -94,8 +94,8 @@ impl Candidates {
     pub fn find(&self) -> Call<Vec<ConsignmentSummary>> {
         // Boxed, because it stays in the future of the call.
         let mut search = Box::new(self.clone());
-        let first = self.filter.variables(self.account.id(), None);
-        let first = self.account.client().execute::<Consignments>(first);
+        let variables = self.filter.variables(self.account.id(), None);
+        let first = self.account.client().execute::<Consignments>(variables);
         first.instead(async move |settings| {
             search.account = search.account.with_settings(settings);
             search.found().await

@@ -1,7 +1,7 @@
 //! Whether a record may have been made of an input.
 //!
 //! A record too many is a nuisance, one too few is a second declaration. So only what was sent, is shown and plainly
-//! differs tells them apart, and what a server may change or drop is not compared: addresses, phone, signature,
+//! differs counts against a record, and what a server may change or drop is not compared: addresses, phone, signature,
 //! certificate number, acceptance and status.
 
 use std::time::{Duration, SystemTime};

@@ -19,7 +19,7 @@ use crate::send::pages::Task;
 /// Look-ups of many PICs as a stream of results, from [`Register::lookup_many`].
 ///
 /// There is one result for each input, in the order of the inputs. A PIC that occurs twice is requested once; an input that
-/// is no PIC fails without a request. A failure does not stop the others. When the register asks to wait, all of them do.
+/// is no PIC fails without a request. A failure does not stop the others. A `Retry-After` of the register defers all of them.
 /// Dropping the stream stops them.
 ///
 /// A refused token stops all look-ups that are not sent yet: after a result that

@@ -69,7 +69,7 @@ pub(crate) struct Settings {
     /// When the deadline passes, on the monotonic clock.
     pub(super) end: Option<Duration>,
     pub(super) idempotent: bool,
-    /// Whether a request may still be sent, asked right before its first byte.
+    /// Whether a request may still be sent; evaluated right before its first byte.
     pub(super) condition: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     /// The number of the page, for traces.
     pub(super) page: Option<u64>,

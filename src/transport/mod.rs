@@ -1,7 +1,7 @@
 //! Sends one HTTP request. Only this room uses reqwest.
 //!
 //! [`Http`] is a pool of connections, made from [`HttpOptions`]. A [`Request`] goes out, and a [`Reply`] of any status comes
-//! back; an error means that no complete reply came, and says whether the request may have arrived. [`RetryPolicy`],
+//! back; an error means that no complete reply came, and whether the request may have arrived. [`RetryPolicy`],
 //! [`RetryBudget`] and [`Safety`] decide whether it is sent again. A [`Clock`] has the time for all waits, and a test moves it.
 //!
 //! [`Http::slot`] waits for a free connection, [`Http::send`] passes the request to reqwest, `chunks` gathers the body (decompressed

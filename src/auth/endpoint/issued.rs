@@ -218,7 +218,7 @@ mod tests {
     /// Row 40.
     #[test]
     fn without_a_lifetime_the_end_is_compared_with_the_servers_clock() {
-        // {"exp":1060}; the server's clock says 1000, ours is not asked.
+        // {"exp":1060}; the server's clock shows 1000, and ours is not read.
         let jwt = "e30.eyJleHAiOjEwNjB9.s";
         let fields: ReplyFields = serde_json::from_value(json!({"access_token": jwt})).unwrap();
         let server = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);

@@ -109,8 +109,8 @@ async fn revoke_request(provider: &Provider, url: &Url, token: &Secret) -> Resul
 /// assertion among the credentials is good for one request.
 async fn post(settings: &ProviderSettings, url: &Url, fields: &[(&str, &str)]) -> Result<Request> {
     let began = settings.clock.monotonic();
-    let credentials = &settings.authentication;
-    let credentials = credentials
+    let credentials = settings
+        .authentication
         .credentials(&settings.client_id, &settings.clock)
         .await?;
     let fields = fields.iter().copied().chain(credentials.fields());

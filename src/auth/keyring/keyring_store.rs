@@ -78,12 +78,14 @@ impl KeyringStore {
         let runtime = Handle::try_current().map_err(|_| {
             StoreError::new("the keyring store must be opened inside a tokio runtime")
         })?;
-        let opened = runtime.spawn_blocking(native).await;
-        let opened = opened.map_err(|_| StoreError::new("the keyring could not be opened"))?;
-        let keyring = opened.map_err(|error| {
-            let message = "there is no keyring for this user on this machine";
-            StoreError::of(StoreErrorKind::Unsupported, message).caused_by(cause(&error))
-        })?;
+        let keyring = runtime
+            .spawn_blocking(native)
+            .await
+            .map_err(|_| StoreError::new("the keyring could not be opened"))?
+            .map_err(|error| {
+                let message = "there is no keyring for this user on this machine";
+                StoreError::of(StoreErrorKind::Unsupported, message).caused_by(cause(&error))
+            })?;
         Ok(Self::with_keyring(keyring, service.into(), locks.into()))
     }
 

@@ -24,7 +24,7 @@ const IN_FLIGHT: Duration = Duration::from_secs(30);
 impl TokenManager {
     /// Waits until the user has answered a login on another device, and stores its tokens before this returns (RFC 8628).
     ///
-    /// The token endpoint is asked at the provider's [interval](crate::auth::DeviceLogin::interval), less often when it says
+    /// The token endpoint is polled at the provider's [interval](crate::auth::DeviceLogin::interval), less often when it says
     /// so or cannot be reached, and never after the codes have expired. To give up, drop the future: no further request is
     /// sent, and a request that was sent already completes in a task of its own, so that tokens it brings are stored and
     /// nothing is lost. Tokens of an earlier login are replaced. A logout in between aborts the login.

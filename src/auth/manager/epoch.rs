@@ -216,7 +216,7 @@ impl Epoch {
         Stop::Failed(error)
     }
 
-    /// Stores the cached tokens. The inner error is the store's; the outer one says that they are obsolete.
+    /// Stores the cached tokens. The inner error is the store's; the outer one means that the tokens are obsolete.
     pub(super) async fn save(&self) -> Result<Result<(), StoreError>, Stop> {
         let mut last = StoreError::new("the record keeps changing");
         for _ in 0..3 {

@@ -100,7 +100,7 @@ debug_shows!(Inspection, |it|
 );
 
 impl TokenManager {
-    /// Who is logged in, since when and until when, in which store, and what failed last: for support, never a token.
+    /// The session for support: its user, its times, its store and its last failure, but no token.
     ///
     /// Reads the store once, at most for the caller's [`wait`](super::TokenManagerBuilder::wait), and notices what other
     /// processes did, as the [check of the store](super::TokenManagerBuilder::store_check) does. Nothing is sent to the
@@ -114,8 +114,8 @@ impl TokenManager {
     /// # equipment::example(async {
     /// # let fake = Fake::start().await;
     /// let manager = TokenManager::builder(fake.provider().build()?).build()?;
-    /// let nobody = manager.inspect().await;
-    /// assert!(matches!(nobody.state, SessionState::LoggedOut));
+    /// let before = manager.inspect().await;
+    /// assert!(matches!(before.state, SessionState::LoggedOut));
     ///
     /// # let login = manager.provider().authorization().start()?;
     /// # let callback = fake.consent(login.url())?;
@@ -155,8 +155,9 @@ impl TokenManager {
         let needs_login = matches!(session, SessionState::NeedsLogin { .. });
         // Memory has no tokens of a session that had ended, or belonged to another user, when it was read.
         let ended = record.as_ref().filter(|_| cached.is_none() && needs_login);
-        let tokens = cached.map(|cached| &*cached.tokens);
-        let tokens = tokens.or(ended.map(Record::tokens));
+        let tokens = cached
+            .map(|cached| &*cached.tokens)
+            .or(ended.map(Record::tokens));
         Inspection {
             state: session,
             subject: tokens.and_then(|tokens| tokens.subject.clone()),

@@ -130,8 +130,8 @@ impl Shared {
     /// Caches tokens and serves them.
     pub(super) fn publish(&self, state: &mut State, cached: CachedTokens) -> Result<Arc<Snapshot>> {
         let tokens = &cached.tokens;
-        let snapshot = Snapshot::new(tokens, self.now(), &self.policy, cached.possibly_used)?;
-        let snapshot = Arc::new(snapshot);
+        let renew_now = cached.possibly_used;
+        let snapshot = Arc::new(Snapshot::new(tokens, self.now(), &self.policy, renew_now)?);
         state.last_generation = state.last_generation.max(tokens.generation);
         if tokens.subject.is_some() {
             state.account.clone_from(&tokens.subject);

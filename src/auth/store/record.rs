@@ -27,7 +27,7 @@ pub struct Record {
     pub(in crate::auth) seal: Option<Seal>,
 }
 
-/// A refresh was about to be sent. Found later, it says that the refresh token may be used up already.
+/// A refresh was about to be sent. A record that still has this mark may hold a refresh token that is used up.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(in crate::auth) struct StoredMark {
     pub(in crate::auth) generation: u64,
@@ -90,7 +90,7 @@ struct StoredRecord {
     tokens: StoredTokens,
     #[serde(rename = "intent", skip_serializing_if = "Option::is_none")]
     refresh_mark: Option<StoredMark>,
-    /// Unknown to older versions, which read a record without a refresh token and ask for a login as well.
+    /// Older versions ignore it, find no refresh token, and require a login as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<Ended>,
     #[serde(skip_serializing_if = "Option::is_none")]

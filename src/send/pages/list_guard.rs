@@ -16,7 +16,7 @@ pub(crate) struct RecordIdentity<T> {
     pub(crate) id: RecordId<T>,
     /// The id where it is a number: it is hashed as it is, and no text is made of it.
     pub(crate) number: fn(&T) -> Option<i64>,
-    /// Hashes all that tells records apart, for lists whose positions do not show that pages repeat.
+    /// Hashes all that distinguishes records, for lists whose positions do not show that pages repeat.
     pub(crate) content: Option<fn(&T, &mut DefaultHasher)>,
 }
 

@@ -14,7 +14,7 @@ use crate::model::{ListNotice, Position, ServerError};
 pub struct Page<T, P = Position> {
     /// The records, in the order of the server.
     pub records: Vec<T>,
-    /// How many records the server says there are on all pages.
+    /// The number of records on all pages, as the server states it.
     pub total: Option<i64>,
     /// By how many records the total has grown (or shrunk, when negative) since the first page: the list changes while
     /// it is read, so a record may be missed or come twice.

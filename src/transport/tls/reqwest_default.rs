@@ -35,7 +35,7 @@ pub(in crate::transport) fn configure(
     })
 }
 
-/// The errors of these libraries are of types that only reqwest knows: a refusal is reported as a lost connection.
+/// The error types of these libraries are private to reqwest, so a refusal is reported as a lost connection.
 pub(in crate::transport) fn refuses_certificate(_: &std::io::Error) -> bool {
     false
 }

@@ -65,8 +65,8 @@ pub(in crate::transport) fn refuses_certificate(error: &io::Error) -> bool {
 fn shared_config(secure: bool) -> Result<ClientConfig, Error> {
     static SECURE: Mutex<Option<ClientConfig>> = Mutex::new(None);
     static INSECURE: Mutex<Option<ClientConfig>> = Mutex::new(None);
-    let shared = if secure { &SECURE } else { &INSECURE }.lock();
-    let mut shared = shared.unwrap_or_else(PoisonError::into_inner);
+    let lock = if secure { &SECURE } else { &INSECURE };
+    let mut shared = lock.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(config) = &*shared {
         return Ok(config.clone());
     }

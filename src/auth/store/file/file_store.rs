@@ -29,10 +29,10 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// that are writable to a group with the user's own number, as the umask 002 makes them. Give the store a directory of its own with mode 700. In a container the
 /// volume must belong to the user inside. Access control lists and the directories above are not checked.
 ///
-/// A login over a damaged file is not saved, and its error says so. A logout sets the file aside, under its name and
+/// A login over a damaged file is not saved, and fails with an error to that effect. A logout sets the file aside, under its name and
 /// `.damaged`, so that the next login can be saved; the records in it are kept, but no program reads them any more.
 ///
-/// The locks are files beside it with names that end in `.lock`, kept to their owner as it is: who may open one can hold the lock.
+/// The locks are files beside it with names that end in `.lock`, kept to their owner as it is, since a user who may open one can hold the lock.
 /// They stay; do not delete them while a program runs. The directory has to exist, on a file system with locks: some network file systems have none between machines.
 ///
 /// ```
@@ -187,7 +187,7 @@ impl TokenStore for FileStore {
         true
     }
 
-    /// With the whole path, which support staff ask for.
+    /// Names the whole path, for support.
     fn describe(&self) -> String {
         format!("file {}", self.path.display())
     }
@@ -204,7 +204,7 @@ impl TokenStore for FileStore {
 debug_shows!(FileStore);
 
 /// A lock file that is held until this is dropped. The operating system frees it at once when its process dies. The file
-/// stays: deleting it would free the lock of those who have it open.
+/// stays: deleting it would free the locks on the open file.
 struct FileLock(File);
 
 impl Drop for FileLock {
