@@ -14,11 +14,12 @@ pub(super) struct Instance {
 }
 
 impl Instance {
+    pub(super) fn new(question: usize, row: Option<i64>) -> Self {
+        Self { question, row }
+    }
+
     pub(super) fn outside_rows(question: usize) -> Self {
-        Self {
-            question,
-            row: None,
-        }
+        Self::new(question, None)
     }
 
     /// Another question in the same row.
@@ -58,10 +59,7 @@ impl<'a> GivenAnswers<'a> {
                     return None;
                 }
                 given.push(GivenAnswer {
-                    instance: Instance {
-                        question: *question,
-                        row: row(answer),
-                    },
+                    instance: Instance::new(*question, row(answer)),
                     position,
                     text: text(answer),
                 });

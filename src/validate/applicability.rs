@@ -130,10 +130,7 @@ impl<'a> Applicability<'a> {
         }
         for (id, row) in opened {
             for question in tree.with(Some(id)).iter().copied() {
-                let row = Instance {
-                    question,
-                    row: *row,
-                };
+                let row = Instance::new(question, *row);
                 if is_wanted(question) && self.is_on_forms(question) && made.insert(row) {
                     self.empty_rows.insert(row);
                 }

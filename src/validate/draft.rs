@@ -147,11 +147,8 @@ impl Reader {
         match (wanted, value) {
             (Type::Scalar(.., fits), value) if fits(value) => Some(value.clone()),
             (Type::Scalar(name, expected, _), value) => {
-                let value = shown(value);
-                self.reject(
-                    expected.clone(),
-                    &format!("Unable to convert '{value}' to '{name}'"),
-                );
+                let message = format!("Unable to convert '{}' to '{name}'", shown(value));
+                self.reject(expected.clone(), &message);
                 None
             }
             (Type::List(item), Value::Array(values)) => {

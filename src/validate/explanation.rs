@@ -63,11 +63,8 @@ impl fmt::Display for Explanation {
             Self::ParentHidden(above) => write!(f, "question {above} above it does not apply"),
             Self::ParentUnanswered(above) => write!(f, "question {above} above it has no answer"),
             Self::TriggerNotMet { source, values } => {
-                write!(
-                    f,
-                    "question {source} is not answered {}",
-                    values.join(" or ")
-                )
+                let values = values.join(" or ");
+                write!(f, "question {source} is not answered {values}")
             }
             Self::TooLarge => f.write_str("there are too many questions and answers to judge"),
             Self::Cycle => f.write_str("it depends on itself"),
@@ -80,8 +77,7 @@ pub(super) fn explain(questions: &Applicability<'_>, id: &str, row: Option<i64>)
     let mut instances = questions
         .tree
         .with_id(id)
-        .iter()
-        .map(|&question| Instance { question, row });
+        .map(|question| Instance::new(question, row));
     if instances.len() == 0 {
         return Explanation::Unknown;
     }
@@ -94,11 +90,10 @@ pub(super) fn explain(questions: &Applicability<'_>, id: &str, row: Option<i64>)
     {
         return Explanation::Applies;
     }
-    instances
-        .find(|instance| questions.is_on_forms(instance.question))
-        .map_or(Explanation::OtherForms, |instance| {
-            of_hidden(questions, instance)
-        })
+    match instances.find(|instance| questions.is_on_forms(instance.question)) {
+        Some(instance) => of_hidden(questions, instance),
+        None => Explanation::OtherForms,
+    }
 }
 
 fn of_hidden(questions: &Applicability<'_>, instance: Instance) -> Explanation {

@@ -244,8 +244,11 @@ impl QuestionTree {
     }
 
     /// The positions of the questions with an id.
-    pub(super) fn with_id(&self, id: &str) -> &[usize] {
-        self.with(Some(&id.into()))
+    pub(super) fn with_id<'t>(
+        &'t self,
+        id: &str,
+    ) -> impl ExactSizeIterator<Item = usize> + Clone + use<'t> {
+        self.with(Some(&id.into())).iter().copied()
     }
 
     /// As `with_id`; without an id there are none.
@@ -333,12 +336,9 @@ impl TreeQuestion {
             read.unchecked.push(UncheckedReason::NoId);
         }
         if kind == ItemKind::Unknown {
-            let name = question
-                .question_type
-                .as_ref()
-                .map_or("", QuestionType::as_str);
-            read.unchecked
-                .push(UncheckedReason::UnknownType(name.to_owned()));
+            let name = question.question_type.as_ref().map(ToString::to_string);
+            let reason = UncheckedReason::UnknownType(name.unwrap_or_default());
+            read.unchecked.push(reason);
         }
         for validator in &question.validators {
             read.add_validator(validator);

@@ -55,11 +55,8 @@ impl fmt::Display for Blocker {
         match self {
             Self::Finding(finding) => f.write_str(&finding.sentence()),
             Self::NoRow { section, text } => {
-                write!(
-                    f,
-                    "{} has no row: add one, or leave it out.",
-                    name(section, text)
-                )
+                let section = name(section, text);
+                write!(f, "{section} has no row: add one, or leave it out.")
             }
             Self::EmptyRow { section, text, row } => {
                 // People count from 1.

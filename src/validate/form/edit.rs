@@ -61,21 +61,15 @@ impl Form {
         let questions = self.questions();
         let tree = questions.tree;
         // Of several sections with the id, this takes the one without a row.
-        let with_id = tree.with_id(section.id.as_str()).iter().copied();
-        let instance = with_id
-            .map(|question| Instance {
-                question,
-                row: section.row,
-            })
+        let instance = tree
+            .with_id(section.id.as_str())
+            .map(|question| Instance::new(question, section.row))
             .find(|instance| {
                 self.judged.applied.contains(instance)
                     && tree[instance.question].kind == ItemKind::Rows
                     && !questions.has_rows(*instance)
             })
-            .unwrap_or(Instance {
-                question: first,
-                row: section.row,
-            });
+            .unwrap_or(Instance::new(first, section.row));
         let index = if tree[instance.question].is_outermost_section() {
             let last = questions
                 .rows(instance.question)
@@ -109,16 +103,11 @@ impl Form {
         let at = QuestionRef::new(id.clone(), index);
         let is_inner = tree
             .with_id(id.as_str())
-            .iter()
-            .all(|question| !tree[*question].is_outermost_section());
+            .all(|question| !tree[question].is_outermost_section());
         let outside = QuestionRef::new(id.clone(), None);
         let section = if is_inner { &at } else { &outside };
         let question = self.position(section, |kind| kind == ItemKind::Rows)?;
-        let row = Instance {
-            question,
-            row: index,
-        };
-        if !self.questions().has_row(row) {
+        if !self.questions().has_row(Instance::new(question, index)) {
             return Err(EditError::NoSuchRow(at));
         }
         let below = question + 1..tree[question].end;
@@ -252,14 +241,10 @@ impl Form {
         let tree = &self.questionnaire.0;
         let mut with_id = tree
             .with_id(id.as_str())
-            .iter()
-            .copied()
             .filter(|_| !id.as_str().is_empty());
         let kind = |question: usize| tree[question].kind;
-        let applies = |question: &usize| {
-            let question = *question;
-            self.judged.applied.contains(&Instance { question, row })
-        };
+        let judged = &self.judged;
+        let applies = |question: &usize| judged.applied.contains(&Instance::new(*question, row));
         if let Some(found) = with_id
             .clone()
             .find(|question| is_wanted(kind(*question)) && applies(question))
@@ -298,8 +283,7 @@ fn put(
 ) {
     let is_outside = tree
         .with_id(question.id.as_str())
-        .iter()
-        .all(|question| tree[*question].rows_of.is_none());
+        .all(|question| tree[question].rows_of.is_none());
     let mut answer = value.map(|value| {
         let answer = AnswerInput::new(&question.id, value);
         match question.row {
