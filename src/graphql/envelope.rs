@@ -185,13 +185,8 @@ impl RawReply<'_> {
                 (errors, omitted, error.raw_data().cloned())
             }
         };
-        let reply = Self { omitted, ..*self };
-        Some(Err(reply.unreadable(
-            ".",
-            "the body is not UTF-8",
-            errors,
-            data,
-        )))
+        let (reply, detail) = (Self { omitted, ..*self }, "the body is not UTF-8");
+        Some(Err(reply.unreadable(".", detail, errors, data)))
     }
 
     fn outcome<T>(

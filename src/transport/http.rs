@@ -161,9 +161,8 @@ fn proxy_rule(proxy: &Url) -> Result<reqwest::Proxy, Error> {
     match proxy.scheme() {
         "http" | "https" => {}
         "socks4" | "socks4a" | "socks5" | "socks5h" => {
-            return Err(Error::config(
-                "SOCKS proxies are not supported: set an http or https proxy",
-            ));
+            let what = "SOCKS proxies are not supported: set an http or https proxy";
+            return Err(Error::config(what));
         }
         // reqwest ignores such a proxy.
         _ => return Err(Error::config("the proxy must be an http or https address")),

@@ -144,9 +144,8 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
         }
     }
     let reset = text("x-ratelimit-reset")?.parse().ok()?;
-    Some(until(
-        SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(reset))?,
-    ))
+    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(reset))?;
+    Some(until(at))
 }
 
 /// How long a reply may be used by its `Cache-Control`: `max-age`, or zero where it must not be kept (RFC 9111 section 5.2.2).

@@ -118,12 +118,9 @@ impl Decoder {
             self.make_room(chunk.len() - read);
             let before = (member.total_in(), member.total_out());
             let room = self.buffer.get_mut(self.length..).unwrap_or_default();
+            let rest = chunk.get(read..).unwrap_or_default();
             let status = member
-                .decompress(
-                    chunk.get(read..).unwrap_or_default(),
-                    room,
-                    InflateFlush::NoFlush,
-                )
+                .decompress(rest, room, InflateFlush::NoFlush)
                 .map_err(|_| damaged())?;
             read += (member.total_in() - before.0) as usize;
             self.length += (member.total_out() - before.1) as usize;
