@@ -2,7 +2,7 @@
 //!
 //! 1. [`Sender::send`] adds headers, and the facts of the call to its result;
 //! 2. `run` keeps the deadline of the call;
-//! 3. `retry` waits for the end of a pause, and decides after each failure whether another attempt is made;
+//! 3. `retry` waits for the end of a pause, and makes attempts as long as `decide` allows another one;
 //! 4. `authorize` adds the token, and a new one after "Unauthorized";
 //! 5. `fit_document` rewrites a document that the server's schema does not fit;
 //! 6. `connect` waits for a free connection, and notes whether a change is in doubt;
@@ -276,17 +276,27 @@ impl<O: Operation> Exchange<'_, O> {
                 Err(error) => error,
             };
             let elapsed = pool.clock.monotonic().saturating_sub(start);
-            let wait = Some(&error)
-                .filter(|error| self.safety.allows_retry(error))
-                .and_then(|error| policy.next_wait(number, elapsed, error.retry_after()))
-                // Taken last, so that only a retry that is made uses up the budget.
-                .filter(|_| pool.budget.take());
-            let Some(wait) = wait else {
+            let Some(wait) = self.decide(&error, policy, number, elapsed) else {
                 return Err(error);
             };
             Box::pin(pool.clock.sleep(wait)).await;
             number += 1;
         }
+    }
+
+    /// How long to wait before another attempt, if one is made.
+    fn decide(
+        &self,
+        error: &Error,
+        policy: &RetryPolicy,
+        attempts: u32,
+        elapsed: Duration,
+    ) -> Option<Duration> {
+        Some(error)
+            .filter(|error| self.safety.allows_retry(error))
+            .and_then(|error| policy.next_wait(attempts, elapsed, error.retry_after()))
+            // Taken last, so that only a retry that is made uses up the budget.
+            .filter(|_| self.sender.pool.budget.take())
     }
 
     /// Sends a request with a token, and once more with a new one when the first is refused.
@@ -334,13 +344,13 @@ impl<O: Operation> Exchange<'_, O> {
         result
     }
 
-    /// Sends one request: the rewritten one, or that of the call.
+    /// Waits for a free connection, and sends one request: the rewritten one, or that of the call.
     async fn connect(
         &mut self,
         rewritten: Option<&Request>,
         token: Option<&AccessToken>,
     ) -> DecodedReply<O> {
-        // A call whose time runs out here has not been sent: the facts below are noted after it.
+        // A call whose time runs out in this wait has not been sent, so the facts are noted after it.
         let sender = self.sender;
         let slot = sender.pool.http.slot().await;
         if matches!(&self.settings.condition, Some(condition) if !condition()) {
