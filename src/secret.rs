@@ -6,8 +6,8 @@ use zeroize::Zeroizing;
 
 /// `Debug` of a type that shows only what is named here, so that a field which is added later stays hidden.
 macro_rules! debug_shows {
-    ($shown:ident $(<$generic:ident>)? $(, |$it:ident| $($field:ident: $value:expr),+ $(,)?)?) => {
-        impl $(<$generic>)? std::fmt::Debug for $shown $(<$generic>)? {
+    ($shown:ident $(<$($generic:ident $(: $bound:path)?),+>)? $(, |$it:ident| $($field:ident: $value:expr),+ $(,)?)?) => {
+        impl $(<$($generic $(: $bound)?),+>)? std::fmt::Debug for $shown $(<$($generic),+>)? {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 $(let $it = self;)?
                 f.debug_struct(stringify!($shown))

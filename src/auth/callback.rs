@@ -87,7 +87,7 @@ pub(super) fn code(
     state: &Secret,
     issuer: ExpectedIssuer<'_>,
 ) -> Result<Secret> {
-    // First: an error without the state of this login may come from anywhere and must not end the login.
+    // The state is checked first: an error without it may come from anywhere, and must not end the login.
     if !has_state(parameters, state) {
         return Err(login_refused("state_mismatch"));
     }
@@ -169,14 +169,14 @@ mod tests {
         assert!(cancelled.unwrap_err().to_string().contains("access_denied"));
         for (callback, why) in [
             ("code=c&state=st-1", "missing_issuer"),
-            // An error may be another provider's as well.
+            // The issuer of an error is checked as well.
             ("error=access_denied&state=st-1", "missing_issuer"),
             ("code=c&state=st-1&iss=", "issuer_mismatch"),
             (
                 "code=c&state=st-1&iss=https://id.example",
                 "issuer_mismatch",
             ),
-            // The state comes first: another login's callback says nothing about this one.
+            // The state is checked first: the callback of another login must not end this one.
             ("code=c&state=other", "state_mismatch"),
         ] {
             let error = judge_with(callback, true).unwrap_err();

@@ -85,42 +85,31 @@ impl Claims {
             one => std::slice::from_ref(one),
         };
         let azp_matches = self.azp.as_ref().map(|azp| azp == expected.client_id);
-        let expiry = self.exp.and_then(moment);
-        let expiry = expiry.and_then(|expiry| expiry.checked_add(LEEWAY));
+        let expiry = self
+            .exp
+            .and_then(moment)
+            .and_then(|expiry| expiry.checked_add(LEEWAY));
+        let nonce = self.nonce.as_deref().unwrap_or_default();
         let subject = self.sub.as_deref().filter(|subject| !subject.is_empty());
-        let checks = [
-            (
-                expected.issuer.is_none() || expected.issuer == self.iss.as_deref(),
-                "id_token_issuer",
-            ),
-            (
-                audiences
-                    .iter()
-                    .any(|audience| audience == expected.client_id),
-                "id_token_audience",
-            ),
-            (
-                azp_matches.unwrap_or(audiences.len() == 1),
-                "id_token_authorized_party",
-            ),
-            (expiry > Some(expected.now), "id_token_expired"),
-            (
-                // Without one in the request there is nothing to compare (OIDC Core 3.1.3.7, point 11).
-                expected
-                    .nonce
-                    .is_none_or(|nonce| nonce.matches(self.nonce.as_deref().unwrap_or_default())),
-                "id_token_nonce",
-            ),
-            (subject.is_some(), "id_token_subject"),
-            (
-                expected.subject.is_none() || expected.subject == subject,
-                "unexpected_subject",
-            ),
-        ];
-        match checks.into_iter().find(|(passed, _)| !passed) {
-            Some((_, code)) => Err(login_refused(code)),
-            None => Ok(()),
-        }
+        let code = if expected.issuer.is_some() && expected.issuer != self.iss.as_deref() {
+            "id_token_issuer"
+        } else if !audiences.iter().any(|aud| aud == expected.client_id) {
+            "id_token_audience"
+        } else if !azp_matches.unwrap_or(audiences.len() == 1) {
+            "id_token_authorized_party"
+        } else if expiry <= Some(expected.now) {
+            "id_token_expired"
+        // A request without a nonce leaves nothing to compare (OIDC Core 3.1.3.7, point 11).
+        } else if expected.nonce.is_some_and(|sent| !sent.matches(nonce)) {
+            "id_token_nonce"
+        } else if subject.is_none() {
+            "id_token_subject"
+        } else if expected.subject.is_some() && expected.subject != subject {
+            "unexpected_subject"
+        } else {
+            return Ok(());
+        };
+        Err(login_refused(code))
     }
 
     /// The lifetime of the token, for scheduling; by the server's clock if the token has both `iat` and `exp`.

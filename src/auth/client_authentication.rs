@@ -121,7 +121,7 @@ impl ClientAuthentication {
             Self::SecretPost(secret) => credentials.secret = Some(secret),
             Self::SecretBasic(header) => {
                 credentials.header = Some(header.clone());
-                // The header has it (RFC 6749 section 4.1.3).
+                // The header names the client (RFC 6749 section 4.1.3).
                 credentials.client_id = None;
             }
             Self::PrivateKeyJwt(assertions) => {
@@ -275,7 +275,7 @@ impl ClientAssertions {
         let signature = clock
             .within(self.limit, self.signer.sign(input.as_bytes()))
             .await
-            // A machine that slept meanwhile has an assertion that is out of date.
+            // After a sleep of the machine the assertion is out of date.
             .filter(|_| clock.monotonic().saturating_sub(began) <= self.limit)
             .ok_or_else(|| unavailable("the client assertion was not signed in time"))?
             .map_err(|source| {
@@ -287,7 +287,7 @@ impl ClientAssertions {
                 "private_key_jwt: the signer returned an empty signature",
             ));
         }
-        // All at once: a text that grows leaves copies behind.
+        // Allocated once: a text that grows leaves copies behind.
         let size = input.len() + 1 + 4 * signature.len().div_ceil(3);
         let mut assertion = String::with_capacity(size);
         assertion.push_str(&input);

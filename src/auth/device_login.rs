@@ -65,7 +65,7 @@ impl LoginRequest {
         let codes = endpoint::authorize_device(&provider, url, &fields).await?;
         let received = settings.clock.monotonic();
         Ok(DeviceLogin {
-            // Both counted from before the request: the provider's time began later.
+            // Both times count from before the request: those of the provider start later.
             expires_at: sent.wall + codes.expires_in,
             deadline: sent.monotonic.saturating_add(codes.expires_in),
             next_poll: received.saturating_add(codes.interval),
@@ -127,7 +127,7 @@ impl DeviceLogin {
     }
 }
 
-// Neither code: who knows one can take over the login.
+// Without the codes: either is enough to take over the login.
 debug_shows!(DeviceLogin, |it|
     host: it.codes.verification_url.host_str(),
     expires_at: it.expires_at,

@@ -21,9 +21,21 @@ pub(super) fn login_error(code: &str) -> Error {
             unavailable("the identity provider has a temporary problem")
         }
         _ if wants_interaction(code) => auth(AuthProblem::InteractionRequired { code: owned }),
-        _ if blames_settings(code) => auth(AuthProblem::Misconfigured { code: owned }),
+        _ if blames_settings(code) => misconfigured(code),
         _ => login_refused(code),
     }
+}
+
+/// The client's settings do not fit the provider.
+pub(super) fn misconfigured(code: &str) -> Error {
+    auth(AuthProblem::Misconfigured {
+        code: code.to_owned(),
+    })
+}
+
+/// No user is logged in.
+pub(super) fn no_tokens() -> Error {
+    auth(AuthProblem::NoTokens)
 }
 
 pub(super) fn reauth(reason: &'static str) -> Error {

@@ -155,7 +155,7 @@
 //!
 //! A job at night, or one of many hosts (`guide::many_hosts`), has no user before it: it renews what a user has logged in
 //! elsewhere, in a store that both share. It needs neither a browser nor a redirect address. A client with a key of its own
-//! shows who it is with signed assertions ([`ProviderBuilder::private_key_jwt`]) or a certificate
+//! authenticates with signed assertions ([`ProviderBuilder::private_key_jwt`]) or a certificate
 //! ([`HttpOptions::client_certificate`](crate::HttpOptions::client_certificate)), which no dump of settings gives away.
 //!
 //! ```

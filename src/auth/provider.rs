@@ -1,4 +1,7 @@
 //! The settings of an identity provider.
+//!
+//! A [`Provider`] has the checked settings, a [`ProviderBuilder`] those that are not checked yet. `Metadata` is what a provider
+//! publishes for its issuer; discovery fetches it, and it fills the settings that are not set.
 
 mod builder;
 mod discovery;

@@ -57,7 +57,6 @@ pub(super) mod option {
     pub(in crate::auth) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Option<Secret>, D::Error> {
-        let text = Option::<String>::deserialize(from)?;
-        Ok(text.map(Secret::new))
+        Ok(Option::<String>::deserialize(from)?.map(Secret::new))
     }
 }

@@ -3,8 +3,8 @@
 use std::pin::Pin;
 
 use super::AccessToken;
-use super::failure::{auth, reauth, unavailable};
-use crate::error::{AuthProblem, Error, Result};
+use super::failure::{no_tokens, reauth, unavailable};
+use crate::error::{Error, Result};
 
 /// A boxed future that can be sent to another thread.
 ///
@@ -136,7 +136,7 @@ impl Error {
     /// No token is available until the user logs in: [`is_reauth_required`](Self::is_reauth_required).
     #[must_use]
     pub fn login_needed() -> Self {
-        auth(AuthProblem::NoTokens)
+        no_tokens()
     }
 }
 

@@ -34,7 +34,7 @@ pub struct Connection<T> {
 }
 
 impl<T> Connection<T> {
-    /// A page with what its `pageInfo` says and, of each edge, the cursor and the record (`node`).
+    /// A page with its `pageInfo` and, of each edge, the cursor and the record (`node`).
     ///
     /// A cursor is `None` where the document does not select it. A place without a record counts as
     /// [`missing`](Page::missing).
@@ -51,14 +51,14 @@ impl<T> Connection<T> {
         Self::from_edges(None, Some(info), edges, |edge| edge)
     }
 
-    /// How many records the server says there are on all pages.
+    /// The number of records on all pages, as the server states it.
     pub fn total(mut self, total: impl Into<Option<i64>>) -> Self {
         self.total = total.into();
         self
     }
 
     /// A page of an operation of the crate; `split` takes the cursor and the record out of an edge. A list that is null is empty
-    /// only if the server says so.
+    /// only if the server states a total of 0.
     pub(crate) fn from_list<E>(
         total: Option<i64>,
         info: Option<PageInfo>,
@@ -137,8 +137,9 @@ impl Client {
     ) -> Pager<T> {
         let client = self.clone();
         let fetch = move |here: Position, number, next| {
-            let call = call(&client, here.cursor().map(str::to_owned));
-            let call = call.page(number, watch(here.clone(), next)).into_future();
+            let call = call(&client, here.cursor().map(str::to_owned))
+                .page(number, watch(here.clone(), next))
+                .into_future();
             Box::pin(async move { Ok(Some(page(here, call.await?))) }) as _
         };
         Pager::new(operation, LOOK_AHEAD, id.into(), Box::new(fetch))
@@ -150,12 +151,12 @@ fn watch(here: Position, next: mpsc::Sender<Position>) -> Watch {
     let seen = AtomicUsize::new(0);
     Arc::new(move |body: &[u8]| {
         let before = seen.swap(body.len(), Ordering::Relaxed);
-        // Beyond the beginning nothing new comes; a shorter body belongs to another attempt.
+        // The position stands at the beginning; a shorter body belongs to another attempt.
         if (before < BEGINNING || body.len() < before)
             && let Some(info) = early_page_info(body)
             && let Ok(Some(position)) = next_position(&info, &here)
         {
-            // OK to ignore: it was reported before.
+            // OK to ignore: the position was reported before.
             let _ = next.try_send(position);
         }
     })
@@ -185,8 +186,8 @@ fn next_position(info: &PageInfo, here: &Position) -> Result<Option<Position>, &
     let next = info
         .end_cursor
         .as_deref()
-        .filter(|cursor| !cursor.is_empty());
-    let next = next.map(Position::after);
+        .filter(|cursor| !cursor.is_empty())
+        .map(Position::after);
     match (info.has_next_page, next) {
         (Some(false), _) => Ok(None),
         (None, _) => Err("the page does not say whether another one follows"),

@@ -1,4 +1,10 @@
-//! The client of the declaration interface: its settings, its operations, and the handle of an account.
+//! The client of the declaration interface.
+//!
+//! A [`Client`] has the endpoint, the documents and the sender, a [`ClientBuilder`] has its settings, and an [`Account`] is a
+//! client with the id of an account. A [`Connection`] is a page of a list with cursors.
+//!
+//! Each operation takes one way: its document and variables are encoded, the [`Call`] is sent, [`GraphqlOperation`] reads the
+//! reply, and the record is taken out of the data.
 
 mod builder;
 mod connection;
@@ -40,7 +46,7 @@ use crate::send::{Call, Sender, Settings};
 pub struct Client {
     endpoint: Arc<Endpoint>,
     sender: Sender,
-    /// Those of the call whose further requests this client sends.
+    /// The settings of the call whose further requests this client sends.
     settings: Arc<Settings>,
 }
 
@@ -175,25 +181,21 @@ impl Client {
         encoded: Result<Encoded>,
         part: fn(D) -> Option<T>,
     ) -> Call<Outcome<T>> {
-        let operation = encoded.map(|encoded| GraphqlOperation::<D> {
-            endpoint: Arc::clone(&self.endpoint),
-            encoded,
-            data: PhantomData,
+        let work = encoded.map(|encoded| {
+            let sender = self.sender.clone();
+            let operation = GraphqlOperation::<D> {
+                endpoint: Arc::clone(&self.endpoint),
+                encoded,
+                data: PhantomData,
+            };
+            let request = Box::new(operation.request());
+            let send = move |request, settings: Arc<Settings>| async move {
+                let read = sender.send(&operation, request, &settings).await?;
+                operation.part(read, part)
+            };
+            (request, send)
         });
-        Call::new(
-            &self.sender,
-            Arc::clone(&self.settings),
-            operation.map(|operation| {
-                let sender = self.sender.clone();
-                (
-                    Box::new(operation.request()),
-                    move |request, settings: Arc<Settings>| async move {
-                        let answered = sender.send(&operation, request, &settings).await?;
-                        operation.part(answered, part)
-                    },
-                )
-            }),
-        )
+        Call::new(&self.sender, Arc::clone(&self.settings), work)
     }
 
     /// This client for the further requests of a call.

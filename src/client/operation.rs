@@ -30,21 +30,22 @@ impl<D> GraphqlOperation<D> {
         Request::post_json(url, body).header(ACCEPT, ACCEPTED)
     }
 
-    /// The part of the data that the caller asked for.
+    /// The requested part of the data.
     pub(super) fn part<T>(
         &self,
         (outcome, reply): (Outcome<D>, Reply),
         part: impl FnOnce(D) -> Option<T>,
     ) -> Result<Outcome<T>> {
         let Reply { status, body, .. } = &reply;
-        let result = outcome.part(&self.encoded.operation, part);
-        result.map_err(|error| match status {
-            200..=299 => {
-                error.with_received(received(*status, reply.media_type().as_deref(), body))
-            }
-            // Data without the record is final, and one of these statuses would make it retryable.
-            _ => error,
-        })
+        outcome
+            .part(&self.encoded.operation, part)
+            .map_err(|error| match status {
+                200..=299 => {
+                    error.with_received(received(*status, reply.media_type().as_deref(), body))
+                }
+                // Data without the record is final, and one of these statuses would make it retryable.
+                _ => error,
+            })
     }
 }
 
@@ -76,7 +77,7 @@ impl<D: DeserializeOwned + Send> Operation for GraphqlOperation<D> {
             return Err(reply.into_error());
         };
         let outcome = decoded?;
-        // One for all: a schema that has changed breaks many records in the same way.
+        // One warning is enough: a schema that has changed breaks many records in the same way.
         outcome.unreadable().take(1).for_each(send::decode_failure);
         Ok((outcome, reply))
     }

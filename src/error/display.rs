@@ -70,7 +70,7 @@ impl fmt::Display for Clause<'_> {
             }
             Kind::Http => other_reply(f, self.0),
             Kind::Rejected { status, errors } => rejected(f, *status, errors),
-            // The reply as a whole: its end is missing, or it is no JSON.
+            // The whole reply cannot be read: its end is missing, or it is no JSON.
             Kind::Decode { path, detail, .. } if path == "." => {
                 write!(f, "the reply does not have the expected shape: {detail}")
             }

@@ -1,7 +1,5 @@
 //! The kinds of the opaque error.
 
-use std::fmt;
-
 use serde_json::error::Category;
 
 use crate::model::ServerError;
@@ -55,27 +53,37 @@ pub(crate) enum Unsent {
 }
 
 /// What went wrong with login and tokens.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum AuthProblem {
     /// No user is logged in, or the user was logged out.
+    #[error("no user is logged in")]
     NoTokens,
     /// The refresh token is not valid any more.
+    #[error("the user has to log in again: {reason}")]
     ReauthRequired { reason: &'static str },
     /// The provider requires an action of the user; the tokens may stay valid.
+    #[error("the identity provider requires the user to log in again ({code})")]
     InteractionRequired { code: String },
     /// The client's settings do not fit the provider; the tokens are kept.
+    #[error("the identity provider does not accept the client's settings ({code})")]
     Misconfigured { code: String },
     /// The login ended with an error of the provider or a callback that does not belong to it.
+    #[error("the login was refused ({code})")]
     LoginRefused { code: String },
     /// The provider refused to renew the tokens, for a reason that does not end them; they are kept.
+    #[error("the identity provider refused to renew the token ({code})")]
     RefreshRefused { code: String },
     /// The token endpoint is not available for now.
+    #[error("no token is available for now: {what}")]
     Unavailable { what: &'static str },
     /// A store failed, that of the tokens or of the copy; the source has the details.
+    #[error("the store failed")]
     Store,
     /// The server of the store does not answer; the source has the details.
+    #[error("the server of the store does not answer")]
     StoreUnreachable,
     /// Another process holds a lock in the store.
+    #[error("another process holds a lock in the store")]
     LockTimeout,
 }
 
@@ -92,34 +100,6 @@ impl AuthProblem {
             self,
             Self::Unavailable { .. } | Self::StoreUnreachable | Self::LockTimeout
         )
-    }
-}
-
-impl fmt::Display for AuthProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoTokens => f.write_str("no user is logged in"),
-            Self::ReauthRequired { reason } => write!(f, "the user has to log in again: {reason}"),
-            Self::InteractionRequired { code } => write!(
-                f,
-                "the identity provider requires the user to log in again ({code})"
-            ),
-            Self::Misconfigured { code } => write!(
-                f,
-                "the identity provider does not accept the client's settings ({code})"
-            ),
-            Self::LoginRefused { code } => write!(f, "the login was refused ({code})"),
-            Self::RefreshRefused { code } => {
-                write!(
-                    f,
-                    "the identity provider refused to renew the token ({code})"
-                )
-            }
-            Self::Unavailable { what } => write!(f, "no token is available for now: {what}"),
-            Self::Store => f.write_str("the store failed"),
-            Self::StoreUnreachable => f.write_str("the server of the store does not answer"),
-            Self::LockTimeout => f.write_str("another process holds a lock in the store"),
-        }
     }
 }
 

@@ -4,6 +4,8 @@
 //! in this layer, [`source`](std::error::Error::source) what happened below. Neither, nor `Debug`, shows a token, a secret,
 //! a body, an answer or a message of the server, since servers repeat what they were sent; the messages of the server are
 //! in [`Error::server_errors`], and in [`Error::report`] as one text. A `Display` is one line of less than 300 bytes.
+//!
+//! Inside, a [`Kind`] says what failed, a [`Failure`] why no complete reply came, and a [`Received`] is the reply behind the error.
 
 mod display;
 mod kind;

@@ -222,7 +222,7 @@ impl Error {
     pub(crate) fn is_transient(&self) -> bool {
         match &self.0.kind {
             Kind::Transport(failure) => !failure.refused_locally,
-            // Something in front of the server answers 502 to 504, in whatever shape.
+            // A proxy in front of the server answers 502 to 504, with any body.
             _ => matches!(self.http_status(), Some(502..=504)) || self.is_rate_limited(),
         }
     }

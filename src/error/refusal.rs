@@ -14,7 +14,7 @@ impl Error {
     /// among them: a firewall that inspects replies answers so after the change was made.
     pub(crate) fn is_refusal(&self) -> bool {
         let errors = self.server_errors();
-        // One that is not kept may name anything.
+        // An error that is not kept may have any reason.
         if errors.len() < self.server_error_count() || errors.iter().any(is_internal) {
             return false;
         }
@@ -53,7 +53,7 @@ fn is_internal(error: &ServerError) -> bool {
 
 /// Whether an error names a reason for which nothing is carried out: validation, token, permission, limit, schema.
 fn names_reason(error: &ServerError) -> bool {
-    // The path of such an error goes into the result, so there was one.
+    // An error whose path goes into the result shows that there is one.
     if is_name(error.path().get(1), "data") {
         return false;
     }
@@ -80,8 +80,8 @@ fn names_reason(error: &ServerError) -> bool {
 /// Whether path and Code agree on a field (spec 7.2); a Code alone may be any word.
 fn names_field(error: &ServerError) -> bool {
     let code = error.code().unwrap_or_default();
-    let field = code.rsplit('.').next().unwrap_or_default();
-    let field = field.strip_suffix("[]").unwrap_or(field);
+    let last = code.rsplit('.').next().unwrap_or_default();
+    let field = last.strip_suffix("[]").unwrap_or(last);
     error.path().len() > 1
         && error
             .path()

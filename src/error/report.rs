@@ -83,8 +83,10 @@ fn line(report: &mut String, name: &str, text: &str) {
 
 /// At most so many bytes of a text.
 pub(super) fn start_of(text: &str, limit: usize) -> &str {
-    let mut ends = (0..=text.len().min(limit)).rev();
-    ends.find_map(|end| text.get(..end)).unwrap_or_default()
+    (0..=text.len().min(limit))
+        .rev()
+        .find_map(|end| text.get(..end))
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ fn of_json(text: &str) -> Option<(usize, String)> {
         let value = value.trim_start();
         let mut known = NAMES.iter();
         let rank = known.position(|known| name.eq_ignore_ascii_case(known));
-        // A member of another type is no message; of an object, its own members count.
+        // A member of another type is no message; in an object its members are searched.
         if let Some(rank) = rank.filter(|rank| best.as_ref().is_none_or(|(best, _)| rank < best))
             && let Some((_, message)) = of_json(value)
         {
@@ -108,10 +108,10 @@ fn unescaped(text: &str) -> String {
     let mut rest = text;
     while let Some((before, entity)) = rest.split_once('&') {
         plain.push_str(before);
-        let known = entity
+        let (character, after) = entity
             .split_once(';')
-            .and_then(|(name, after)| Some((character(name)?, after)));
-        let (character, after) = known.unwrap_or(('&', entity));
+            .and_then(|(name, after)| Some((character(name)?, after)))
+            .unwrap_or(('&', entity));
         plain.push(character);
         rest = after;
     }

@@ -32,15 +32,17 @@ pub struct AdaptedOperation {
 impl Overrides {
     /// The operations that have another document since the server refused ours.
     pub(crate) fn adapted_operations(&self) -> Vec<AdaptedOperation> {
-        let adapted = CATALOGUE.iter().filter_map(|known| {
-            let document = self.adapted.of(known);
-            (document != known.document).then(|| AdaptedOperation {
-                operation: known.name,
-                left_out: left_out(known, &document),
-                document: document.into_owned(),
+        CATALOGUE
+            .iter()
+            .filter_map(|known| {
+                let document = self.adapted.of(known);
+                (document != known.document).then(|| AdaptedOperation {
+                    operation: known.name,
+                    left_out: left_out(known, &document),
+                    document: document.into_owned(),
+                })
             })
-        });
-        adapted.collect()
+            .collect()
     }
 
     /// Sends the document of a body from now on; returns the fields that it leaves out.
@@ -116,10 +118,9 @@ fn next(known: &KnownOperation, refused: &str, errors: &[ServerError]) -> Option
 /// The paths of the fields of our document that another one leaves out.
 fn left_out(known: &KnownOperation, document: &str) -> Vec<String> {
     let theirs = record_paths(document);
-    let missing = record_paths(known.document)
+    record_paths(known.document)
         .into_iter()
-        .filter(|path| !theirs.contains(path));
-    missing
+        .filter(|path| !theirs.contains(path))
         .map(|path| format!("{}.{path}", known.name))
         .collect()
 }

@@ -205,8 +205,9 @@ fn length_of(text: &str, belongs: impl Fn(char) -> bool) -> usize {
 /// The length of a text in quotes, or in three of them, at the start.
 fn text_length(text: &str) -> Option<usize> {
     if let Some(inside) = text.strip_prefix("\"\"\"") {
-        let mut ends = inside.match_indices("\"\"\"");
-        let (at, _) = ends.find(|(at, _)| !inside.split_at(*at).0.ends_with('\\'))?;
+        let (at, _) = inside
+            .match_indices("\"\"\"")
+            .find(|(at, _)| !inside.split_at(*at).0.ends_with('\\'))?;
         return Some(at + 6);
     }
     let mut escaped = false;

@@ -73,13 +73,14 @@ pub(crate) fn decode<T: DeserializeOwned>(
         needs_errors,
         omitted: 0,
     };
-    // One check of the whole body: serde_json would check text by text.
+    // UTF-8 is checked once for the body: serde_json would check each string.
     let Ok(text) = std::str::from_utf8(bytes) else {
         return reply.limited(|| reply.not_utf8());
     };
     let text = object_text(text)?;
-    let quick = reply.limited(|| reply.read_at_once(text));
-    quick.or_else(|| reply.limited(|| reply.salvage(text)))
+    reply
+        .limited(|| reply.read_at_once(text))
+        .or_else(|| reply.limited(|| reply.salvage(text)))
 }
 
 /// The text without a byte order mark (RFC 8259 section 8.1), if it can be an object: pages and documents of other kinds
@@ -117,7 +118,7 @@ impl RawReply<'_> {
 
     /// Reads a reply that has errors, or whose data does not fit; `None` when it is not of the interface.
     fn salvage<T: DeserializeOwned>(&self, text: &str) -> Option<Result<Outcome<T>, Error>> {
-        // Raw texts: one number that no type can hold must not spoil the other parts.
+        // Raw texts, so that one number which no type can hold leaves the other parts readable.
         let parts: Parts<'_> = match serde_json::from_str(text) {
             Ok(parts) => parts,
             Err(_) if self.needs_errors => return None,
@@ -184,13 +185,8 @@ impl RawReply<'_> {
                 (errors, omitted, error.raw_data().cloned())
             }
         };
-        let reply = Self { omitted, ..*self };
-        Some(Err(reply.unreadable(
-            ".",
-            "the body is not UTF-8",
-            errors,
-            data,
-        )))
+        let (reply, detail) = (Self { omitted, ..*self }, "the body is not UTF-8");
+        Some(Err(reply.unreadable(".", detail, errors, data)))
     }
 
     fn outcome<T>(
@@ -211,14 +207,14 @@ impl RawReply<'_> {
     }
 
     fn without_data(&self) -> Error {
-        let error = Error::protocol("the reply has neither data nor errors");
-        error.with_received(self.received(None))
+        Error::protocol("the reply has neither data nor errors").with_received(self.received(None))
     }
 
     fn rejected(&self, errors: Vec<ServerError>, data: Option<Value>) -> Error {
         let status = self.status;
-        let error = Error::new(Kind::Rejected { status, errors }).with_omitted(self.omitted);
-        error.with_received(self.received(data))
+        Error::new(Kind::Rejected { status, errors })
+            .with_omitted(self.omitted)
+            .with_received(self.received(data))
     }
 
     fn unreadable(
@@ -228,15 +224,14 @@ impl RawReply<'_> {
         errors: Vec<ServerError>,
         data: Option<Value>,
     ) -> Error {
-        let error = Error::new(Kind::Decode {
+        Error::new(Kind::Decode {
             status: self.status,
             path: path.to_owned(),
             detail: detail.into(),
             errors,
-        });
-        error
-            .with_omitted(self.omitted)
-            .with_received(self.received(data))
+        })
+        .with_omitted(self.omitted)
+        .with_received(self.received(data))
     }
 
     fn received(&self, data: Option<Value>) -> Received {

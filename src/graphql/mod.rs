@@ -1,5 +1,11 @@
-//! The GraphQL interface, without any sending: operations, the bodies of requests, the envelope of replies, and the
-//! comparison of schemas.
+//! The GraphQL interface, without any sending.
+//!
+//! [`generated`] has an operation for each document under `graphql/`, and a catalogue knows where its record is. An override is a
+//! document of the caller in place of ours, and an [`AdaptedOperation`] a query whose document the client has fitted to the
+//! live schema. A [`SchemaDrift`] lists how that differs from [`SCHEMA`].
+//!
+//! Document and variables are encoded as the body of a request. A reply is decoded in one pass or, where that fails, part by
+//! part. The result is an [`Outcome`]: the data, with the errors of the server beside it.
 
 mod adapted_operation;
 pub(crate) mod catalogue;

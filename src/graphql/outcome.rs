@@ -37,7 +37,7 @@ pub struct Outcome<T> {
     pub(crate) unreadable: Vec<Unreadable>,
     pub(super) omitted: usize,
     pub(super) status: u16,
-    /// As its text: few callers ask for it.
+    /// The JSON text: few callers read it.
     pub(super) extensions: Option<Box<str>>,
     /// Whether it is the outcome of a change, which then was carried out.
     pub(super) change: bool,
@@ -132,23 +132,11 @@ impl<T> Outcome<T> {
 
     /// The value, and everything else.
     pub(super) fn split(self) -> (T, Outcome<()>) {
-        let rest = Outcome {
-            value: (),
-            problems: self.problems,
-            unreadable: self.unreadable,
-            omitted: self.omitted,
-            status: self.status,
-            extensions: self.extensions,
-            change: self.change,
-        };
-        (self.value, rest)
+        self.replace(())
     }
-}
 
-impl Outcome<()> {
-    /// The outcome with another value.
-    pub(super) fn with<T>(self, value: T) -> Outcome<T> {
-        Outcome {
+    fn replace<U>(self, value: U) -> (T, Outcome<U>) {
+        let replaced = Outcome {
             value,
             problems: self.problems,
             unreadable: self.unreadable,
@@ -156,7 +144,15 @@ impl Outcome<()> {
             status: self.status,
             extensions: self.extensions,
             change: self.change,
-        }
+        };
+        (self.value, replaced)
+    }
+}
+
+impl Outcome<()> {
+    /// The outcome with another value.
+    pub(super) fn with<T>(self, value: T) -> Outcome<T> {
+        self.replace(value).1
     }
 
     /// The error for a reply without a record: the server's reasons, or that it gave none.

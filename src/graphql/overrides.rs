@@ -13,13 +13,13 @@ use crate::error::Error;
 /// The documents that a client sends instead of ours.
 #[derive(Default)]
 pub(crate) struct Overrides {
-    /// Those of the caller, by the name of our operation.
+    /// The documents of the caller, by the name of our operation.
     given: HashMap<&'static str, Override>,
-    /// Those that the client made itself.
+    /// The documents that the client has adapted.
     pub(super) adapted: Adapted,
 }
 
-/// By the name of our operation.
+/// Adapted documents, by the name of our operation.
 #[derive(Default)]
 pub(super) struct Adapted(RwLock<BTreeMap<&'static str, Arc<str>>>);
 

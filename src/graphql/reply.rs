@@ -33,7 +33,7 @@ impl Encoded {
                 None => decode::<Box<RawValue>>(status, media_type, body)?
                     .and_then(|outcome| self.read_record(location, outcome, received)),
             },
-            // Into the type of the caller from the text: a `Value` between them would cost digits.
+            // Read from the text into the type of the caller: a `Value` between them would lose digits.
             None => match decode(status, media_type, body)? {
                 _ if self.is_change() && is_without_record(body) => {
                     Err(Error::protocol("the reply has no record").with_received(received()))
@@ -156,7 +156,7 @@ fn expected_record<T: DeserializeOwned>(
     media_type: Option<&str>,
     body: &[u8],
 ) -> Option<Outcome<T>> {
-    // Maps: a type with fields is read from a list as well.
+    // Maps, because a type with fields is read from a list as well.
     type Record<'a> = BTreeMap<&'a str, &'a RawValue>;
 
     #[derive(Deserialize)]
@@ -224,8 +224,10 @@ pub(crate) fn early_page_info(body: &[u8]) -> Option<PageInfo> {
         .get(at + KEY.len()..)?
         .trim_ascii_start()
         .strip_prefix(b":")?;
-    let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<PageInfo>();
-    values.next()?.ok()
+    serde_json::Deserializer::from_slice(rest)
+        .into_iter::<PageInfo>()
+        .next()?
+        .ok()
 }
 
 #[cfg(test)]

@@ -129,10 +129,8 @@ fn kind_of(document: &str, operation_name: &str) -> OperationKind {
     let mut named = operations
         .iter()
         .filter(|operation| operation.name == Some(operation_name));
-    match (
-        named.next().and_then(|operation| operation.kind),
-        named.next(),
-    ) {
+    let kind = named.next().and_then(|operation| operation.kind);
+    match (kind, named.next()) {
         (Some(kind), None) => kind,
         _ => OperationKind::Mutation,
     }

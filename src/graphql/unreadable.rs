@@ -68,7 +68,7 @@ fn salvage<T: DeserializeOwned>(
     let range = range_of(text, list)?;
     let (before, after) = (text.get(..range.start)?, text.get(range.end..)?);
     let around = |records: &str| format!("{before}[{records}]{after}");
-    // Something else than a record does not fit.
+    // Without records it must fit, or the fault is elsewhere.
     reply_memory::from_str::<T>(&around("")).ok()?;
     let RecordSeed(records) = serde_json::from_str(text.get(range)?).ok()?;
     let work = records.len().saturating_mul(before.len() + after.len());
@@ -134,7 +134,7 @@ fn range_of(text: &str, list: &[&str]) -> Option<Range<usize>> {
         let mut members: BTreeMap<Name<'_>, &RawValue> = serde_json::from_str(part.get()).ok()?;
         part = members.remove(&Name(Cow::Borrowed(name)))?;
     }
-    // A part of the text, so this is its distance from the start.
+    // `part` is a slice of `text`, so this is its distance from the start.
     let start = part.get().as_ptr().addr() - text.as_ptr().addr();
     Some(start..start + part.get().len())
 }
@@ -142,13 +142,12 @@ fn range_of(text: &str, list: &[&str]) -> Option<Range<usize>> {
 /// The path, with its index in the list, at which the only record of a text does not fit, and the reason.
 fn misfit_in<T: DeserializeOwned>(alone: &str, list: &str, index: usize) -> (String, &'static str) {
     let mut reader = serde_json::Deserializer::from_str(alone);
-    let found = reply_memory::limited(alone.len(), || {
+    let (path, detail) = reply_memory::limited(alone.len(), || {
         serde_path_to_error::deserialize::<_, T>(&mut reader).err()
-    });
-    let (path, detail) = found
-        .flatten()
-        .map(|error| (error.path().to_string(), json_fault(error.inner())))
-        .unwrap_or_default();
+    })
+    .flatten()
+    .map(|error| (error.path().to_string(), json_fault(error.inner())))
+    .unwrap_or_default();
     let inside = path.strip_prefix(&format!("{list}[0]")).unwrap_or_default();
     (format!("{list}[{index}]{inside}"), detail)
 }

@@ -114,10 +114,9 @@ impl PropertyStatus {
     pub(super) fn from_code(text: &str) -> Self {
         let text = text.trim();
         let is = |name: &str| text.eq_ignore_ascii_case(name);
-        let status = Self::KNOWN
+        Self::KNOWN
             .iter()
-            .find(|status| is(status.as_str()) || status.short_code().is_some_and(is));
-        status
+            .find(|status| is(status.as_str()) || status.short_code().is_some_and(is))
             .cloned()
             .unwrap_or_else(|| Self::Unrecognized(text.to_owned()))
     }

@@ -32,7 +32,7 @@ impl Day {
     ///
     /// When the text has another form or the calendar has no such day.
     pub fn parse(text: &str) -> Result<Self, TextError> {
-        // Not by chrono, which also accepts `2026-1-2` and `+2026-01-02`.
+        // chrono would also accept `2026-1-2` and `+2026-01-02`.
         let number = |digits: &[u8]| {
             digits.iter().try_fold(0, |number, digit| match digit {
                 b'0'..=b'9' => Some(number * 10 + u32::from(digit - b'0')),

@@ -166,8 +166,10 @@ fn formed(text: Option<&str>, form: fn(&str) -> String) -> Maybe<String> {
 }
 
 fn forms(forms: &List<ConsignmentForm>) -> Vec<FormType> {
-    let types = forms.iter().filter_map(|form| form.form_type.clone());
-    types.collect()
+    forms
+        .iter()
+        .filter_map(|form| form.form_type.clone())
+        .collect()
 }
 
 impl Consignment {
@@ -215,6 +217,7 @@ impl Consignment {
     #[must_use]
     pub fn not_carried_over(&self) -> Vec<&'static str> {
         let date = self.declaration.as_ref().and_then(|it| it.date.as_ref());
+        let (day, time) = (&self.movement_date, &self.movement_time);
         let found = [
             ("species", self.species.is_some()),
             ("heads", self.heads.is_some()),
@@ -224,14 +227,8 @@ impl Consignment {
             ("updatedBy", self.updated_by.is_some()),
             ("submittedAt", self.submitted_at.is_some()),
             ("questions", !self.questions.is_empty()),
-            (
-                "movementDate",
-                self.movement_date.as_deref().is_some_and(loses_time),
-            ),
-            (
-                "movementTime",
-                self.movement_time.as_deref().is_some_and(loses_seconds),
-            ),
+            ("movementDate", day.as_deref().is_some_and(loses_time)),
+            ("movementTime", time.as_deref().is_some_and(loses_seconds)),
             ("declaration.date", date.is_some_and(loses_instant)),
             ("answers", !self.answers.null_positions().is_empty()),
         ];

@@ -48,9 +48,11 @@ impl std::str::FromStr for Program {
     type Err = TextError;
 
     fn from_str(text: &str) -> Result<Self, TextError> {
-        let mut programs = Self::KNOWN.iter().copied();
-        let found = programs.find(|program| program.as_str() == text);
-        found.ok_or(TextError::new("not a program of section 2.7"))
+        Self::KNOWN
+            .iter()
+            .copied()
+            .find(|program| program.as_str() == text)
+            .ok_or(TextError::new("not a program of section 2.7"))
     }
 }
 

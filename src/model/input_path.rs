@@ -56,7 +56,7 @@ pub(crate) fn input_path(path: Vec<String>, code: &str) -> Vec<String> {
     } else {
         Vec::new()
     };
-    // Both are to name the field; where one holds the field name only, the longer is more precise.
+    // Both name the field, and the longer one is more precise.
     translated(if code.len() > path.len() { code } else { path })
 }
 
@@ -64,9 +64,9 @@ pub(crate) fn input_path(path: Vec<String>, code: &str) -> Vec<String> {
 fn variable(message: &str) -> Option<Vec<String>> {
     let (_, rest) = message.split_once("'$input.")?;
     let (place, _) = rest.split_once('\'')?;
-    let names = place.split(['.', '[']);
     Some(
-        names
+        place
+            .split(['.', '['])
             .map(|name| name.trim_end_matches(']').to_owned())
             .collect(),
     )

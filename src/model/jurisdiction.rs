@@ -81,9 +81,11 @@ impl std::str::FromStr for Jurisdiction {
 
     /// Reads an abbreviation in any case.
     fn from_str(text: &str) -> Result<Self, TextError> {
-        let mut states = Self::KNOWN.iter().copied();
-        let found = states.find(|state| state.as_str().eq_ignore_ascii_case(text.trim()));
-        found.ok_or(TextError::new("not a state or territory of Australia"))
+        Self::KNOWN
+            .iter()
+            .copied()
+            .find(|state| state.as_str().eq_ignore_ascii_case(text.trim()))
+            .ok_or(TextError::new("not a state or territory of Australia"))
     }
 }
 

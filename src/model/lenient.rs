@@ -10,6 +10,28 @@ use serde_json::{Number, Value};
 
 use super::{List, reply_memory};
 
+/// A text, which is not copied first.
+pub(super) fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: for<'a> From<&'a str>,
+{
+    struct FromText<T>(PhantomData<T>);
+
+    impl<T: for<'a> From<&'a str>> Visitor<'_> for FromText<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a text")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+            Ok(text.into())
+        }
+    }
+    deserializer.deserialize_str(FromText(PhantomData))
+}
+
 /// A text, or a whole number as its digits.
 pub(super) fn text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
@@ -53,8 +75,9 @@ pub(super) fn int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i
     let is_exact = |float: &f64| float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0;
     #[allow(clippy::cast_possible_truncation)] // OK because it is checked before.
     let whole = number.as_f64().filter(is_exact).map(|float| float as i64);
-    let whole = number.as_i64().or(whole);
-    whole
+    number
+        .as_i64()
+        .or(whole)
         .map(Some)
         .ok_or_else(|| D::Error::custom("not a whole number of 64 bits"))
 }

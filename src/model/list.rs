@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::reply_memory;
 
-/// A list of a reply: a slice of the elements that are there, which remembers where the server sent null.
+/// A list of a reply: a slice of its elements, with the positions at which the server sent null.
 ///
 /// The server may send null for any element, and for the list itself; most code does not care.
 ///

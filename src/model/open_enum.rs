@@ -77,21 +77,7 @@ macro_rules! open_enum {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                // Known values need no copy of the text.
-                struct Text;
-
-                impl serde::de::Visitor<'_> for Text {
-                    type Value = $name;
-
-                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                        f.write_str("a text")
-                    }
-
-                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
-                        Ok(text.into())
-                    }
-                }
-                deserializer.deserialize_str(Text)
+                $crate::model::lenient::from_text(deserializer)
             }
         }
     };

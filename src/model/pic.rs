@@ -38,7 +38,7 @@ impl TextError {
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```
 #[doc(alias = "property identification code")]
-// The bytes themselves: ten thousand codes are 80 kB, and none of them needs the heap.
+// Bytes take no heap: ten thousand codes are 80 kB.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pic([u8; 8]);
 

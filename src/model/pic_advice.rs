@@ -80,11 +80,11 @@ fn fits(form: &[u8], code: &[u8]) -> bool {
 
 /// Digits count as they are, A as 10 to Z as 35; the weights halve from 128 to 1.
 fn weighted_sum(code: [u8; 8]) -> u32 {
-    let values = code.iter().map(|character| match character {
-        b'0'..=b'9' => u32::from(character - b'0'),
-        letter => u32::from(letter - b'A') + 10,
-    });
-    values
+    code.iter()
+        .map(|character| match character {
+            b'0'..=b'9' => u32::from(character - b'0'),
+            letter => u32::from(letter - b'A') + 10,
+        })
         .zip((0..8).rev())
         .map(|(value, bit)| value << bit)
         .sum()

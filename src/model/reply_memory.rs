@@ -46,8 +46,8 @@ pub(crate) fn limited<T>(length: usize, read: impl FnOnce() -> T) -> Option<T> {
 
 /// Reads a text within what it may take.
 pub(crate) fn from_str<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
-    let read = limited(text.len(), || serde_json::from_str(text));
-    read.unwrap_or_else(|| Err(serde_json::Error::custom(TOO_MUCH)))
+    limited(text.len(), || serde_json::from_str(text))
+        .unwrap_or_else(|| Err(serde_json::Error::custom(TOO_MUCH)))
 }
 
 /// Adds an element to a list of the reply.
@@ -80,8 +80,7 @@ pub(crate) fn any_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Va
     if BUDGET.get().is_none() {
         return Value::deserialize(deserializer);
     }
-    let raw = Box::<RawValue>::deserialize(deserializer)?;
-    Ok(value(raw.get()))
+    Ok(value(Box::<RawValue>::deserialize(deserializer)?.get()))
 }
 
 /// Why a reply is refused.

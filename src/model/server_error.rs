@@ -160,8 +160,8 @@ impl ServerError {
 
     /// `extensions.codes`: all codes of a schema-level error.
     pub fn schema_codes(&self) -> impl Iterator<Item = &str> {
-        let codes = self.raw.pointer("/extensions/codes");
-        codes
+        self.raw
+            .pointer("/extensions/codes")
             .and_then(Value::as_array)
             .into_iter()
             .flatten()
@@ -247,16 +247,11 @@ impl fmt::Display for ServerError {
     }
 }
 
-impl fmt::Debug for ServerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let code = self.code().or_else(|| self.schema_code());
-        f.debug_struct("ServerError")
-            .field("condition", &self.condition())
-            .field("code", &code.and_then(shown_code))
-            .field("path", &ShownPath(self))
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(ServerError, |it|
+    condition: it.condition(),
+    code: it.code().or_else(|| it.schema_code()).and_then(shown_code),
+    path: ShownPath(it),
+);
 
 impl<'de> Deserialize<'de> for ServerError {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -132,8 +132,8 @@ impl TimeZone {
 /// Whether daylight is saved at a time on a clock that shows standard time.
 fn is_daylight(standard: NaiveDateTime) -> bool {
     let change = |month| {
-        let sunday = NaiveDate::from_weekday_of_month_opt(standard.year(), month, Weekday::Sun, 1);
-        sunday.and_then(|day| day.and_hms_opt(2, 0, 0))
+        NaiveDate::from_weekday_of_month_opt(standard.year(), month, Weekday::Sun, 1)
+            .and_then(|day| day.and_hms_opt(2, 0, 0))
     };
     let (april, october) = (change(4), change(10));
     april.is_some_and(|end| standard < end) || october.is_some_and(|begin| standard >= begin)

@@ -60,8 +60,7 @@ impl Timestamp {
     /// ```
     #[must_use]
     pub fn day_in(&self, zone: impl Into<TimeZone>) -> Option<Day> {
-        let local = zone.into().local(self.utc()?);
-        Some(Day::from_naive(local.date()))
+        Some(Day::from_naive(zone.into().local(self.utc()?).date()))
     }
 
     /// An instant of UTC, with as many digits of the second as it has (none, 3, 6 or 9).
@@ -78,12 +77,14 @@ impl Timestamp {
     }
 
     pub(crate) fn utc(&self) -> Option<DateTime<Utc>> {
-        let with_zone = DateTime::parse_from_rfc3339(&self.0).map(|time| time.with_timezone(&Utc));
-        with_zone.ok().or_else(|| {
-            NaiveDateTime::parse_from_str(&self.0, "%Y-%m-%dT%H:%M:%S%.f")
-                .ok()
-                .map(|t| t.and_utc())
-        })
+        DateTime::parse_from_rfc3339(&self.0)
+            .map(|time| time.with_timezone(&Utc))
+            .ok()
+            .or_else(|| {
+                NaiveDateTime::parse_from_str(&self.0, "%Y-%m-%dT%H:%M:%S%.f")
+                    .ok()
+                    .map(|t| t.and_utc())
+            })
     }
 }
 

@@ -86,8 +86,10 @@ impl<'a> ClockTime<'a> {
 
 fn two_digits(text: &str, limit: u8) -> Option<u8> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    let number = text.parse().ok().filter(|number| *number < limit);
-    number.filter(|_| digits)
+    text.parse()
+        .ok()
+        .filter(|number| *number < limit)
+        .filter(|_| digits)
 }
 
 /// Nothing, `Z`, or an offset in hours and minutes.

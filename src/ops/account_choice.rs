@@ -88,9 +88,12 @@ impl AccountChoice {
             Self::Role(role) => account.roles.contains(role),
             Self::Pic(pic) => {
                 let label = account.account_label.as_deref();
-                let properties = account.properties.iter();
-                let names = properties.filter_map(|property| property.property_name.as_deref());
-                names.chain(label).any(|text| has_word(text, pic.as_str()))
+                account
+                    .properties
+                    .iter()
+                    .filter_map(|property| property.property_name.as_deref())
+                    .chain(label)
+                    .any(|text| has_word(text, pic.as_str()))
             }
             Self::Label(label) => account.account_label.as_deref() == Some(label),
             Self::Id(id) => account.envd_account_id.as_ref() == Some(id),
@@ -116,7 +119,7 @@ fn has_word(text: &str, word: &str) -> bool {
 }
 
 impl Client {
-    /// The user whom the token names, with accounts and roles.
+    /// The user of the token, with accounts and roles.
     ///
     /// The specification names the operation `userDetails` and `userDetailsQuery` and has the record under `data`; public
     /// queries have `userDetails` without it. The forms are tried in turn until the server takes one, which is kept

@@ -92,10 +92,10 @@ impl Candidates {
     /// error as well, [`is_rejected`](Error::is_rejected) or [`is_protocol`](Error::is_protocol): records are missing
     /// from it, or the server reports problems beside it.
     pub fn find(&self) -> Call<Vec<ConsignmentSummary>> {
-        // In a box, as it stays in the future of the call.
+        // Boxed, because it stays in the future of the call.
         let mut search = Box::new(self.clone());
-        let first = self.filter.variables(self.account.id(), None);
-        let first = self.account.client().execute::<Consignments>(first);
+        let variables = self.filter.variables(self.account.id(), None);
+        let first = self.account.client().execute::<Consignments>(variables);
         first.instead(async move |settings| {
             search.account = search.account.with_settings(settings);
             search.found().await
@@ -116,7 +116,7 @@ impl Candidates {
     async fn listed(&self) -> Result<Vec<(ConsignmentSummary, Similarity)>> {
         let mut pager = self.account.consignments(&self.filter);
         let (mut records, mut total) = (Vec::new(), None);
-        // A record that comes twice, since the list changed meanwhile, does not make up for another one.
+        // The list may have changed meanwhile: a record that comes twice counts once.
         let (mut ids, mut unnamed) = (HashSet::new(), 0);
         while let Some(page) = pager.next_page().await? {
             if let Some(error) = page.unreadable.into_iter().next() {
@@ -148,8 +148,7 @@ impl Candidates {
     fn is_known(&self, record: &ConsignmentSummary) -> bool {
         let id = self.input.id.value().map(AsRef::as_ref);
         let sent = [id, self.input.number.value().map(AsRef::as_ref)];
-        let mut pairs = std::iter::zip(names(record), sent);
-        !pairs.any(|(name, sent)| name.is_some() && name == sent)
+        !std::iter::zip(names(record), sent).any(|(name, sent)| name.is_some() && name == sent)
             && (names(record).into_iter().flatten()).any(|name| self.known.contains(name))
     }
 

@@ -123,8 +123,8 @@ impl Account {
                 "fullConsignments",
                 read,
                 |page: &Connection<Consignment>| {
-                    let records = page.records.iter();
-                    records
+                    page.records
+                        .iter()
                         .map(|record| levels(&record.questions))
                         .max()
                         .unwrap_or(0)

@@ -158,8 +158,9 @@ mod tests {
         assert_eq!(sent.from_date, Some("2026-10-03T14:00:00Z".into()));
         assert_eq!(sent.to_date, Some("2026-10-04T13:00:00Z".into()));
         // A day without a zone is one of UTC.
-        let sent = ConsignmentFilter::default().from(day("2026-10-04"));
-        let sent = sent.variables(&"envd-1".into(), None);
+        let sent = ConsignmentFilter::default()
+            .from(day("2026-10-04"))
+            .variables(&"envd-1".into(), None);
         assert_eq!(sent.from_date, Some("2026-10-04T00:00:00Z".into()));
     }
 }

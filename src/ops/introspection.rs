@@ -33,8 +33,8 @@ impl Client {
     pub fn schema_drift(&self) -> Call<SchemaDrift> {
         let client = self.clone();
         let [(_, name, document), ..] = introspections();
-        let first = self.execute_document::<Value>(&document, name, &json!({}));
-        first.instead(async move |settings| client.with_settings(settings).introspected().await)
+        self.execute_document::<Value>(&document, name, &json!({}))
+            .instead(async move |settings| client.with_settings(settings).introspected().await)
     }
 
     async fn introspected(&self) -> Result<SchemaDrift> {

@@ -59,8 +59,9 @@ impl Client {
 
 /// How many levels of questions there are.
 pub(super) fn levels(questions: &[Question]) -> usize {
-    let below = questions
+    questions
         .iter()
-        .map(|question| 1 + levels(&question.child_questions));
-    below.max().unwrap_or(0)
+        .map(|question| 1 + levels(&question.child_questions))
+        .max()
+        .unwrap_or(0)
 }

@@ -112,8 +112,9 @@ impl Account {
         });
         client.all_levels("consignment", read, |record: &Option<Box<RawValue>>| {
             let record = record.as_ref().map_or("null", |record| record.get());
-            let record = reply_memory::from_str::<Option<Consignment>>(record);
-            let record = record.ok().flatten();
+            let record = reply_memory::from_str::<Option<Consignment>>(record)
+                .ok()
+                .flatten();
             record.map_or(0, |record| levels(&record.questions))
         })
     }

@@ -1,7 +1,7 @@
 //! Whether a record may have been made of an input.
 //!
 //! A record too many is a nuisance, one too few is a second declaration. So only what was sent, is shown and plainly
-//! differs tells them apart, and what a server may change or drop is not compared: addresses, phone, signature,
+//! differs counts against a record, and what a server may change or drop is not compared: addresses, phone, signature,
 //! certificate number, acceptance and status.
 
 use std::time::{Duration, SystemTime};
@@ -26,41 +26,34 @@ use Similarity::{Agrees, Differs, Open};
 /// Whether two texts mean the same.
 type Same = fn(&str, &str) -> bool;
 
+type TextOf = fn(&ConsignmentInput) -> Option<&str>;
+
 /// Compares what was sent with what a record shows, in the shape of an input.
 pub(crate) fn similarity(sent: &ConsignmentInput, read: &ConsignmentInput) -> Similarity {
-    let [signed, shown] = [sent, read].map(|input| {
-        let declaration = input.declaration.value();
-        declaration.cloned().unwrap_or_default()
-    });
-    let fields: [(Option<&str>, Option<&str>, Same); 11] = [
-        (text(&sent.id), text(&read.id), same_text),
-        (text(&sent.number), text(&read.number), same_text),
-        (
-            text(&sent.movement_date),
-            text(&read.movement_date),
-            same_day,
-        ),
-        (
-            text(&sent.movement_time),
-            text(&read.movement_time),
-            same_time,
-        ),
+    let texts: [(TextOf, Same); 7] = [
+        (|it| text(&it.id), same_text),
+        (|it| text(&it.number), same_text),
+        (|it| text(&it.movement_date), same_day),
+        (|it| text(&it.movement_time), same_time),
+        (|it| text(&it.declaration.value()?.full_name), same_text),
+        (|it| text(&it.declaration.value()?.email), same_text),
+        (|it| text(&it.declaration.value()?.date), same_day),
+    ];
+    let texts = texts.map(|(of, same)| (of(sent), of(read), same));
+    let parties = [
         party(Some(&sent.origin), Some(&read.origin)),
         party(Some(&sent.destination), Some(&read.destination)),
         party(sent.owner.value(), read.owner.value()),
         party(sent.consignee.value(), read.consignee.value()),
-        (text(&signed.full_name), text(&shown.full_name), same_text),
-        (text(&signed.email), text(&shown.email), same_text),
-        (text(&signed.date), text(&shown.date), same_day),
     ];
-    let fields = fields.map(|field| match field {
-        // What was not sent cannot differ, and what is not shown leaves it open.
+    let fields = texts.into_iter().chain(parties).map(|field| match field {
+        // A field that was not sent cannot differ, and one that is not shown leaves the question open.
         (None, _, _) => Agrees,
         (Some(_), None, _) => Open,
         (Some(sent), Some(read), same) => agrees_if(same(sent, read)),
     });
-    let answers = sent.answers().iter();
-    answers
+    sent.answers()
+        .iter()
         .map(|sent| answer(sent, read.answers()))
         .chain(fields)
         .fold(forms(&sent.forms, &read.forms), Ord::max)
@@ -132,7 +125,7 @@ fn text<T: AsRef<str>>(field: &Maybe<T>) -> Option<&str> {
     text.filter(|text| !text.is_empty())
 }
 
-/// Whatever the letter case and the blanks.
+/// Compares without regard to letter case and blanks.
 pub(crate) fn same_text(one: &str, other: &str) -> bool {
     let [one, other] = [one, other].map(|text| text.split_whitespace().map(str::to_lowercase));
     one.eq(other)
@@ -140,10 +133,10 @@ pub(crate) fn same_text(one: &str, other: &str) -> bool {
 
 /// A day may come back as an instant, and its midnight in another zone. What cannot be read cannot differ.
 pub(crate) fn same_day(one: &str, other: &str) -> bool {
-    let instants = instant(one).zip(instant(other));
-    instants.is_none_or(|(one, other)| {
-        let apart = one.duration_since(other);
-        apart.unwrap_or_else(|error| error.duration()) < Duration::from_secs(86_400)
+    instant(one).zip(instant(other)).is_none_or(|(one, other)| {
+        one.duration_since(other)
+            .unwrap_or_else(|error| error.duration())
+            < Duration::from_secs(86_400)
     })
 }
 
@@ -154,10 +147,11 @@ fn instant(text: &str) -> Option<SystemTime> {
     }
 }
 
-/// What cannot be read cannot differ.
+/// A text that cannot be read does not differ.
 fn same_time(one: &str, other: &str) -> bool {
-    let times = minute(one).zip(minute(other));
-    times.is_none_or(|(one, other)| one == other)
+    minute(one)
+        .zip(minute(other))
+        .is_none_or(|(one, other)| one == other)
 }
 
 /// The minute of the day, of HH:mm with or without seconds.

@@ -105,14 +105,14 @@ fn decode(reply: Reply) -> Result<Subset> {
     if status == 204 {
         return Ok(Subset::default());
     }
-    // UTF-8 is checked once for the body, not for each string.
+    // UTF-8 is checked once for the body: serde_json would check each string.
     let (path, detail) = match std::str::from_utf8(&reply.body) {
         Ok(text) => {
             // A byte order mark may be ignored (RFC 8259 section 8.1).
             let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-            let read =
-                reply_memory::limited(text.len(), || serde_json::from_str::<RecordsReply>(text));
-            match read.ok_or_else(|| too_much(&reply))? {
+            match reply_memory::limited(text.len(), || serde_json::from_str::<RecordsReply>(text))
+                .ok_or_else(|| too_much(&reply))?
+            {
                 Ok(envelope) => return Ok(envelope.value.unwrap_or_default()),
                 Err(failure) => match mended(status, text) {
                     Some(subset) => return Ok(subset),
@@ -165,12 +165,11 @@ fn located(text: &str, failure: &serde_json::Error) -> (Option<String>, String) 
     let (line, column) = (failure.line(), failure.column());
     let detail = format!("{}, line {line} column {column}", json_fault(failure));
     let mut reader = serde_json::Deserializer::from_str(text);
-    let located = reply_memory::limited(text.len(), || {
+    let path = reply_memory::limited(text.len(), || {
         serde_path_to_error::deserialize::<_, RecordsReply>(&mut reader).err()
-    });
-    let path = located
-        .flatten()
-        .filter(|_| failure.classify() == Category::Data);
+    })
+    .flatten()
+    .filter(|_| failure.classify() == Category::Data);
     (path.map(|error| error.path().to_string()), detail)
 }
 
@@ -217,8 +216,9 @@ mod tests {
 
     #[test]
     fn a_message_in_place_of_records_is_kept() {
-        let error = decode(reply("application/json", r#"{"Message": "Not accepted"}"#));
-        let error = error.err().unwrap();
+        let error = decode(reply("application/json", r#"{"Message": "Not accepted"}"#))
+            .err()
+            .unwrap();
         assert_eq!(error.http_status(), Some(200));
         assert_eq!(error.server_message().as_deref(), Some("Not accepted"));
     }

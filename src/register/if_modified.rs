@@ -86,8 +86,7 @@ pub(super) fn if_modified_since(date: SystemTime) -> Result<HeaderValue> {
 }
 
 pub(super) fn last_modified(reply: &Reply) -> Option<SystemTime> {
-    let value = reply.headers.get(LAST_MODIFIED)?;
-    httpdate::parse_http_date(value.to_str().ok()?).ok()
+    httpdate::parse_http_date(reply.headers.get(LAST_MODIFIED)?.to_str().ok()?).ok()
 }
 
 #[cfg(test)]

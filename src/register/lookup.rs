@@ -84,8 +84,8 @@ impl Register {
         self.look_up(*pic, Ok(None), |lookup| match lookup.value() {
             Some(Lookup::Found(property)) => Ok(Some(*property)),
             Some(Lookup::Several(_)) => {
-                let error = Error::protocol("the register sent several properties for one PIC");
-                Err(error.with_operation(OPERATION))
+                let what = "the register sent several properties for one PIC";
+                Err(Error::protocol(what).with_operation(OPERATION))
             }
             _ => Ok(None),
         })
@@ -127,29 +127,25 @@ impl Register {
         let work = since.map(|since| {
             let get = GetRecords::new("lookup", since);
             let request = Box::new(get.request(self.0.address.property(pic)));
-            (
-                request,
-                move |request, settings: Arc<Settings>| async move {
-                    let cache = register.0.cache.as_ref().filter(|_| get.since.is_none());
-                    if let Some(cached) = cache.and_then(|cache| cache.get(pic)) {
-                        return result(IfModified::changed(cached, None));
-                    }
-                    let reply = register.0.sender.send(&get, request, &settings).await;
-                    let lookup = match reply {
-                        Ok(reply) => reply.try_map(|subset| {
-                            lookup_of(subset, pic).map_err(|error| error.with_operation(OPERATION))
-                        })?,
-                        Err(error) if is_unknown(&error) => {
-                            IfModified::changed(Lookup::NotFound, None)
-                        }
-                        Err(error) => return Err(error),
-                    };
-                    if let (Some(cache), IfModified::Changed { value, .. }) = (cache, &lookup) {
-                        cache.store(pic, value);
-                    }
-                    result(lookup)
-                },
-            )
+            let send = move |request, settings: Arc<Settings>| async move {
+                let cache = register.0.cache.as_ref().filter(|_| get.since.is_none());
+                if let Some(cached) = cache.and_then(|cache| cache.get(pic)) {
+                    return result(IfModified::changed(cached, None));
+                }
+                let reply = register.0.sender.send(&get, request, &settings).await;
+                let lookup = match reply {
+                    Ok(reply) => reply.try_map(|subset| {
+                        lookup_of(subset, pic).map_err(|error| error.with_operation(OPERATION))
+                    })?,
+                    Err(error) if is_unknown(&error) => IfModified::changed(Lookup::NotFound, None),
+                    Err(error) => return Err(error),
+                };
+                if let (Some(cache), IfModified::Changed { value, .. }) = (cache, &lookup) {
+                    cache.store(pic, value);
+                }
+                result(lookup)
+            };
+            (request, send)
         });
         Call::new(&self.0.sender, Arc::default(), work)
     }
@@ -231,7 +227,7 @@ impl LookupCache {
         let now = self.clock.monotonic();
         let mut results = self.results();
         if results.len() >= self.capacity && !results.contains_key(&pic) {
-            // Half of them, so that the search for the oldest is rare.
+            // Removes half of the results, so that the search for the oldest is rare.
             let mut times: Vec<_> = results.values().map(|(at, _)| *at).collect();
             let middle = (times.len() - 1) / 2;
             let (_, middle, _) = times.select_nth_unstable(middle);

@@ -19,7 +19,7 @@ use crate::send::pages::Task;
 /// Look-ups of many PICs as a stream of results, from [`Register::lookup_many`].
 ///
 /// There is one result for each input, in the order of the inputs. A PIC that occurs twice is requested once; an input that
-/// is no PIC fails without a request. A failure does not stop the others. When the register asks to wait, all of them do.
+/// is no PIC fails without a request. A failure does not stop the others. A `Retry-After` of the register defers all of them.
 /// Dropping the stream stops them.
 ///
 /// A refused token stops all look-ups that are not sent yet: after a result that
@@ -230,7 +230,7 @@ impl LookupMany {
         if self.as_completed {
             look_ups.buffer_unordered(self.concurrency).boxed()
         } else {
-            // Others run on while the first one hangs.
+            // The other look-ups continue while the first one hangs.
             look_ups.buffered(4 * self.concurrency).boxed()
         }
     }
@@ -239,8 +239,10 @@ impl LookupMany {
         if self.distinct.is_none() {
             self.distinct = Some(self.start());
         }
-        let repeated = self.repeated.first_entry();
-        let repeated = repeated.filter(|entry| self.as_completed || *entry.key() == self.returned);
+        let repeated = self
+            .repeated
+            .first_entry()
+            .filter(|entry| self.as_completed || *entry.key() == self.returned);
         let (position, result) = if let Some(repeated) = repeated {
             repeated.remove_entry()
         } else if let Some(distinct) = &mut self.distinct

@@ -3,6 +3,10 @@
 //! [`Register`] is a client of its own: its address and its token source are settings that share
 //! nothing with the declaration interface, since the specification does not show how the register authenticates.
 //!
+//! A [`PropertySearch`] finds properties page by page, and a [`PagePosition`] is where such a page starts. A [`Lookup`] is what the
+//! register has for one PIC, and [`LookupMany`] looks up a list of them. A request with a date has an [`IfModified`] as its
+//! result.
+//!
 //! ```
 //! # use envd_sdk::fake::Fake;
 //! use envd_sdk::model::Pic;

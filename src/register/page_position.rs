@@ -128,7 +128,7 @@ impl PageRange {
         if self.count == 0 && end < total {
             return Err(empty_before(total));
         }
-        // Counted from 1, an unknown origin is one too small.
+        // An unknown origin counts as 0, and is one too small where records are counted from 1.
         if self.count > 0 && end > total.saturating_add(u64::from(self.origin.is_none())) {
             return Err(Error::protocol(format!(
                 "the register sent records up to number {end} with a Total of {total}"
@@ -215,8 +215,7 @@ mod tests {
             let first = PageRange::first(None, false, None, &page(0, 3)).unwrap();
             let second = first.next(1, &page(1, 3)).unwrap().unwrap();
             assert!(first.has_next() && second.has_next());
-            let third = second.next(2, &page(2, 1)).unwrap().unwrap();
-            assert!(!third.has_next());
+            assert!(!second.next(2, &page(2, 1)).unwrap().unwrap().has_next());
             // The same, begun at the second page.
             let inside = PageRange::first(Some(1), true, None, &page(1, 3)).unwrap();
             assert!(inside.has_next());

@@ -71,17 +71,15 @@ impl Register {
             let (search, index) = (search.checked()?, self.first_page_index());
             let get = GetRecords::new("search", Some(since));
             let request = Box::new(get.request(self.0.address.search(&search, index)));
-            Ok((
-                request,
-                move |request, settings: Arc<Settings>| async move {
-                    let reply = register.0.sender.send(&get, request, &settings).await?;
-                    reply.try_map(|subset| {
-                        let range = PageRange::first(index, false, search.page_size, &subset)?;
-                        let page = page(PagePosition::default(), range, subset);
-                        Ok(register.search(&search).with_first_page(page))
-                    })
-                },
-            ))
+            let send = move |request, settings: Arc<Settings>| async move {
+                let reply = register.0.sender.send(&get, request, &settings).await?;
+                reply.try_map(|subset| {
+                    let range = PageRange::first(index, false, search.page_size, &subset)?;
+                    let page = page(PagePosition::default(), range, subset);
+                    Ok(register.search(&search).with_first_page(page))
+                })
+            };
+            Ok((request, send))
         });
         Call::new(&self.0.sender, Arc::default(), work)
     }

@@ -1,7 +1,5 @@
 //! The parameters of a search, and the check before they are sent.
 
-use std::fmt;
-
 use crate::error::{Error, Result};
 use crate::model::{Pic, PropertyStatus, PropertyTypeCode};
 
@@ -170,16 +168,11 @@ impl PropertySearch {
     }
 }
 
-/// Without values: one may be the name of a person.
-impl fmt::Debug for PropertySearch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self.fields.iter().map(|(name, _)| name).collect();
-        f.debug_struct("PropertySearch")
-            .field("fields", &names)
-            .field("page_size", &self.page_size)
-            .finish_non_exhaustive()
-    }
-}
+// Without values: one may be the name of a person.
+debug_shows!(PropertySearch, |it|
+    fields: it.fields.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+    page_size: it.page_size,
+);
 
 #[cfg(test)]
 mod tests {

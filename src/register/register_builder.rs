@@ -125,5 +125,5 @@ impl RegisterBuilder {
     }
 }
 
-// Not the address, which is unchecked and may contain credentials.
+// Without the address, which is unchecked and may contain credentials.
 debug_shows!(RegisterBuilder, |it| first_page_index: it.first_page_index);

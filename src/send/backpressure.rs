@@ -25,8 +25,11 @@ impl Backpressure {
     /// Starts a pause after a refusal with this status and `Retry-After`. The calls that are deferred get the status alone: the
     /// text may be about the user of the refused call.
     pub(crate) fn note(&self, clock: &Clock, status: u16, error: &Error) {
-        let wait = error.retry_after().filter(|wait| !wait.is_zero());
-        let Some(wait) = wait.filter(|_| error.http_status() == Some(status)) else {
+        let Some(wait) = error
+            .retry_after()
+            .filter(|wait| !wait.is_zero())
+            .filter(|_| error.http_status() == Some(status))
+        else {
             return;
         };
         let refusal = Error::http(Received::new(status, None, b"", None));
@@ -53,7 +56,7 @@ impl Backpressure {
     pub(super) async fn wait(&self, clock: &Clock, policy: &RetryPolicy) -> Result<()> {
         let start = clock.monotonic();
         loop {
-            // Registered before the look at the pause, so that no end is missed.
+            // Registered before the pause is read, so that no end is missed.
             let ended = self.ended.notified();
             let Some((left, refusal)) = self.left(clock) else {
                 return Ok(());

@@ -53,7 +53,7 @@ pub struct Call<T> {
 
 /// The first request, and everything that is done with it.
 struct Work<T> {
-    /// In a box, as it is moved from here through the futures of the call.
+    /// Boxed, because it is moved from here through the futures of the call.
     request: Box<Request>,
     start: Box<Start<T>>,
 }
@@ -69,7 +69,7 @@ pub(crate) struct Settings {
     /// When the deadline passes, on the monotonic clock.
     pub(super) end: Option<Duration>,
     pub(super) idempotent: bool,
-    /// Whether a request may still be sent, asked right before its first byte.
+    /// Whether a request may still be sent; evaluated right before its first byte.
     pub(super) condition: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     /// The number of the page, for traces.
     pub(super) page: Option<u64>,
@@ -87,7 +87,7 @@ pub(super) struct Facts {
 }
 
 impl Settings {
-    /// Notes facts for a [`Response`], if the caller needs one.
+    /// Notes facts, if a [`Response`] is requested.
     pub(super) fn note(&self, note: impl FnOnce(&mut Facts)) {
         if let Some(facts) = &self.facts {
             note(&mut facts.lock().unwrap_or_else(PoisonError::into_inner));
@@ -128,7 +128,7 @@ impl<T: Send + 'static> Call<T> {
         Call::new(&self.sender, self.settings, work)
     }
 
-    /// Judges the value of this call.
+    /// Checks the value of this call.
     pub(crate) fn checked(self, check: impl FnOnce(&T) -> Result<()> + Send + 'static) -> Self {
         let work = self.work.map(|Work { request, start }| {
             let both = |request, settings: Arc<Settings>| async {
@@ -216,8 +216,7 @@ impl<T: Send + 'static> Call<T> {
     /// [`is_config`](crate::Error::is_config) when the variables cannot be written as JSON or a setting cannot be used.
     #[doc(alias("inspect", "curl"))]
     pub fn dry_run(&self) -> Result<DryRun> {
-        let work = self.work.as_ref().map_err(Clone::clone)?;
-        let mut request = (*work.request).clone();
+        let mut request = (*self.work.as_ref().map_err(Clone::clone)?.request).clone();
         self.sender.prepare(&mut request, &self.settings);
         Ok(DryRun::new(request, self.sender.pool.http.user_agent()))
     }

@@ -1,6 +1,5 @@
 //! The result of a call with facts of HTTP, and the request of a dry run.
 
-use std::fmt;
 use std::time::Duration;
 
 use url::Url;
@@ -69,12 +68,7 @@ impl DryRun {
     }
 }
 
-impl fmt::Debug for DryRun {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
-        f.debug_struct("DryRun")
-            .field("headers", &names)
-            .field("bytes", &self.body.len())
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(DryRun, |it|
+    headers: it.headers.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+    bytes: it.body.len(),
+);

@@ -1,5 +1,12 @@
-//! The path of a request, from top to bottom: pause, token, send, refresh once after a refusal, read the reply; all of it
-//! retried where that does no harm.
+//! The path of a request, from top to bottom. Each step calls the next:
+//!
+//! 1. [`Sender::send`] adds headers, and the facts of the call to its result;
+//! 2. `run` keeps the deadline of the call;
+//! 3. `retry` waits for the end of a pause, and makes attempts as long as `decide` allows another one;
+//! 4. `authorize` adds the token, and a new one after "Unauthorized";
+//! 5. `fit_document` rewrites a document that the server's schema does not fit;
+//! 6. `connect` waits for a free connection, and notes whether a change is in doubt;
+//! 7. `transfer` sends the request, and `read` reads its reply.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -19,7 +26,7 @@ use crate::transport::{
     Clock, Http, HttpOptions, Reply, Request, RetryBudget, RetryPolicy, Safety, retry_after,
 };
 
-/// How many other documents a request tries: the four paths of the user details, each with and without doubtful fields.
+/// How many other documents are tried for a request: the four paths of the user details, each with and without doubtful fields.
 const DOCUMENTS: u32 = 8;
 
 /// The settings that the clients of both interfaces have in common.
@@ -78,14 +85,14 @@ pub(crate) trait Operation: Sync {
         None
     }
 
-    /// Keeps the document of an adapted request, which the server accepted.
+    /// Keeps the document of a rewritten request, which the server accepted.
     fn keep_document(&self, _request: &Request) {}
 }
 
-/// The value of an operation, in a box: it is large, and is passed on from future to future.
+/// The value of an operation. It is large and passed from future to future, hence the box.
 type DecodedReply<O> = Result<Box<<O as Operation>::Value>>;
 
-/// One request with its attempts, and how far it has come when its time runs out.
+/// One request, its attempts, and what is known of it when its time runs out.
 struct Exchange<'a, O> {
     sender: &'a Sender,
     operation: &'a O,
@@ -106,33 +113,31 @@ struct Exchange<'a, O> {
 impl SenderOptions {
     /// A sender of requests to this address.
     pub(crate) fn build(self, endpoint: &Url) -> Result<Sender> {
-        let mut headers = self.headers.into_iter();
-        let headers = headers.try_fold(Headers::default(), |headers, (name, value)| {
-            headers.with(&name, value)
-        })?;
+        let mut headers = Headers::default();
+        for (name, value) in self.headers {
+            headers = headers.with(&name, value)?;
+        }
         let mut headers = headers.beside_tokens(self.tokens.is_some())?;
         if self.http.gzip {
             headers.accept_gzip();
         }
-        let pool = Arc::new(Pool {
-            http: Http::new(&self.http, &[endpoint])?,
-            headers,
-            retry: self.retry,
-            budget: RetryBudget::default(),
-            clock: self.clock,
-            maintenance: Backpressure::default(),
-        });
-        let tokens = self.tokens;
         Ok(Sender {
-            pool,
-            tokens,
+            pool: Arc::new(Pool {
+                http: Http::new(&self.http, &[endpoint])?,
+                headers,
+                retry: self.retry,
+                budget: RetryBudget::default(),
+                clock: self.clock,
+                maintenance: Backpressure::default(),
+            }),
+            tokens: self.tokens,
             limited: Arc::default(),
         })
     }
 }
 
 impl Sender {
-    /// The same for another user.
+    /// A sender for another user, over the same pool.
     pub(crate) fn with_token_source(&self, source: impl TokenSource) -> Self {
         Self {
             pool: Arc::clone(&self.pool),
@@ -148,9 +153,10 @@ impl Sender {
 
     /// The remaining time for which requests are deferred.
     pub(crate) fn paused_for(&self) -> Option<Duration> {
-        let pauses = self.pauses().into_iter();
-        let left = pauses.filter_map(|(_, pause)| pause.left(&self.pool.clock));
-        left.map(|(left, _)| left).max()
+        self.pauses()
+            .into_iter()
+            .filter_map(|(_, pause)| Some(pause.left(&self.pool.clock)?.0))
+            .max()
     }
 
     pub(crate) fn clock(&self) -> &Clock {
@@ -165,7 +171,7 @@ impl Sender {
 
     /// Adds the headers and limits that are set, all but the token.
     pub(super) fn prepare(&self, request: &mut Request, settings: &Settings) {
-        // They name none of the headers that a request has by itself (`Headers::with`).
+        // None of these headers is one that a request has already (`Headers::with`).
         let set = [&self.pool.headers.0, &settings.headers.0];
         for headers in set.into_iter().filter(|headers| !headers.is_empty()) {
             request.headers.extend(headers.clone());
@@ -202,8 +208,9 @@ impl Sender {
         let result = exchange.run().instrument(span.clone()).await;
         let (attempts, in_doubt) = (exchange.attempts, exchange.in_doubt);
         let result = result.map_err(|error| {
-            let error = error.with_attempts(attempts);
-            error.with_may_have_applied(in_doubt)
+            error
+                .with_attempts(attempts)
+                .with_may_have_applied(in_doubt)
         });
         span.record("attempts", attempts);
         exchange.trace_end(&span, &result);
@@ -215,19 +222,19 @@ impl Sender {
 }
 
 impl<O: Operation> Exchange<'_, O> {
-    /// Within the time of the call.
+    /// Ends the call when its deadline has passed.
     async fn run(&mut self) -> DecodedReply<O> {
         let (pool, settings) = (&self.sender.pool, self.settings);
         let policy = settings.retry.as_ref().unwrap_or(&pool.retry);
         let Some(end) = settings.end else {
-            return self.retried(policy).await;
+            return self.retry(policy).await;
         };
         let left = end.saturating_sub(pool.clock.monotonic());
         let policy = policy.clone().deadline(left);
         let result = {
             // Pinned here: a future that is passed by value is copied.
-            let retried = pin!(self.retried(&policy));
-            pool.clock.within(left, retried).await
+            let retry = pin!(self.retry(&policy));
+            pool.clock.within(left, retry).await
         };
         match result {
             Some(result) => result,
@@ -244,11 +251,11 @@ impl<O: Operation> Exchange<'_, O> {
         }
     }
 
-    /// Again until it succeeds, or the failure or the policy allows no further attempt.
-    async fn retried(&mut self, policy: &RetryPolicy) -> DecodedReply<O> {
+    /// Makes attempts until one succeeds, or the failure or the policy allows no further one.
+    async fn retry(&mut self, policy: &RetryPolicy) -> DecodedReply<O> {
         let pool = &self.sender.pool;
         if self.sender.paused_for().is_some() {
-            // Waits are rare, and in boxes: the futures around them stay small.
+            // Waits are rare, so they are boxed: the futures around them stay small.
             for (_, pause) in self.sender.pauses() {
                 Box::pin(pause.wait(&pool.clock, policy)).await?;
             }
@@ -257,8 +264,8 @@ impl<O: Operation> Exchange<'_, O> {
         loop {
             self.is_sent = false;
             let span = trace::attempt(number);
-            // In a box as well: the futures around it are moved, a box is not.
-            let attempt = Box::pin(self.attempt());
+            // Boxed as well: the futures around it are moved, and a box stays where it is.
+            let attempt = Box::pin(self.authorize());
             let result = attempt.instrument(span.clone()).await;
             self.trace_end(&span, &result);
             let error = match result {
@@ -269,12 +276,7 @@ impl<O: Operation> Exchange<'_, O> {
                 Err(error) => error,
             };
             let elapsed = pool.clock.monotonic().saturating_sub(start);
-            let wait = Some(&error)
-                .filter(|error| self.safety.allows_retry(error))
-                .and_then(|error| policy.next_wait(number, elapsed, error.retry_after()))
-                // Last, so that only a retry that is made costs something.
-                .filter(|_| pool.budget.take());
-            let Some(wait) = wait else {
+            let Some(wait) = self.decide(&error, policy, number, elapsed) else {
                 return Err(error);
             };
             Box::pin(pool.clock.sleep(wait)).await;
@@ -282,24 +284,39 @@ impl<O: Operation> Exchange<'_, O> {
         }
     }
 
-    /// With a token, and once more with a new one when it is refused.
-    async fn attempt(&mut self) -> DecodedReply<O> {
+    /// How long to wait before another attempt, if one is made.
+    fn decide(
+        &self,
+        error: &Error,
+        policy: &RetryPolicy,
+        attempts: u32,
+        elapsed: Duration,
+    ) -> Option<Duration> {
+        Some(error)
+            .filter(|error| self.safety.allows_retry(error))
+            .and_then(|error| policy.next_wait(attempts, elapsed, error.retry_after()))
+            // Taken last, so that only a retry that is made uses up the budget.
+            .filter(|_| self.sender.pool.budget.take())
+    }
+
+    /// Sends a request with a token, and once more with a new one when the first is refused.
+    async fn authorize(&mut self) -> DecodedReply<O> {
         let Some(tokens) = &self.sender.tokens else {
-            return self.send_fitting(None).await;
+            return self.fit_document(None).await;
         };
         let token = match tokens.current() {
             Some(token) => token,
             None => tokens.token().await?,
         };
-        match self.send_fitting(Some(&token)).await {
-            // Refused before it was carried out, so that sending it again does no harm, whatever it is.
+        match self.fit_document(Some(&token)).await {
+            // The request was refused before it was carried out, so a change may be sent again as well.
             Err(refused)
                 if refused.is_unauthorized()
                     && !self.safety.may_have_applied(&refused)
                     && !std::mem::replace(&mut self.is_renewed, true) =>
             {
                 match tokens.renew(&token).await {
-                    Ok(token) => self.send_fitting(Some(&token)).await,
+                    Ok(token) => self.fit_document(Some(&token)).await,
                     Err(error) if error.is_retryable() => Err(refused),
                     Err(error) => Err(error),
                 }
@@ -308,32 +325,32 @@ impl<O: Operation> Exchange<'_, O> {
         }
     }
 
-    /// Again with another document when the server's schema does not fit the first one.
-    async fn send_fitting(&mut self, token: Option<&AccessToken>) -> DecodedReply<O> {
-        let mut result = self.send(None, token).await;
+    /// Sends a request, and again with another document when the server's schema does not fit the first one.
+    async fn fit_document(&mut self, token: Option<&AccessToken>) -> DecodedReply<O> {
+        let mut result = self.connect(None, token).await;
         let mut request: Option<Box<Request>> = None;
         for _ in 0..DOCUMENTS {
             let Err(error) = &result else { break };
             let refused = request.as_ref().unwrap_or(&self.request);
-            let Some(adapted) = self.operation.rewrite_document(refused, error) else {
+            let Some(rewritten) = self.operation.rewrite_document(refused, error) else {
                 break;
             };
-            let adapted = request.insert(Box::new(adapted));
-            result = self.send(Some(adapted), token).await;
+            let rewritten = request.insert(Box::new(rewritten));
+            result = self.connect(Some(rewritten), token).await;
             if result.is_ok() {
-                self.operation.keep_document(adapted);
+                self.operation.keep_document(rewritten);
             }
         }
         result
     }
 
-    /// Once; the request of the call, if there is no adapted one.
-    async fn send(
+    /// Waits for a free connection, and sends one request: the rewritten one, or that of the call.
+    async fn connect(
         &mut self,
-        adapted: Option<&Request>,
+        rewritten: Option<&Request>,
         token: Option<&AccessToken>,
     ) -> DecodedReply<O> {
-        // Before the facts below: a call whose time runs out here has not been sent.
+        // A call whose time runs out in this wait has not been sent, so the facts are noted after it.
         let sender = self.sender;
         let slot = sender.pool.http.slot().await;
         if matches!(&self.settings.condition, Some(condition) if !condition()) {
@@ -346,20 +363,22 @@ impl<O: Operation> Exchange<'_, O> {
         }
         self.attempts += u32::from(!std::mem::replace(&mut self.is_sent, true));
         let was_in_doubt = std::mem::replace(&mut self.in_doubt, self.operation.is_change());
-        let reply = self.reply(adapted.unwrap_or(&self.request), token).await;
+        let reply = self
+            .transfer(rewritten.unwrap_or(&self.request), token)
+            .await;
         drop(slot);
         if self.settings.watch.is_some() {
             // Yield, so that the look-ahead task runs before this page is decoded, which keeps the thread for a while.
             tokio::task::yield_now().await;
         }
-        let result = reply.and_then(|reply| self.decode_reply(reply));
+        let result = reply.and_then(|reply| self.read(reply));
         self.in_doubt =
             was_in_doubt || matches!(&result, Err(error) if self.safety.may_have_applied(error));
         result
     }
 
-    /// The reply to a request with this token. Not an `async fn`, whose future would have room for the request.
-    fn reply(
+    /// Sends a request with this token. Not an `async fn`, whose future would have room for the request.
+    fn transfer(
         &self,
         request: &Request,
         token: Option<&AccessToken>,
@@ -371,7 +390,8 @@ impl<O: Operation> Exchange<'_, O> {
         self.sender.pool.http.send(request)
     }
 
-    fn decode_reply(&mut self, reply: Reply) -> DecodedReply<O> {
+    /// Reads a reply. A refusal with `Retry-After` starts a pause.
+    fn read(&mut self, reply: Reply) -> DecodedReply<O> {
         let pool = &self.sender.pool;
         let wait = retry_after(&reply.headers, pool.clock.now());
         self.status = reply.status;
@@ -379,11 +399,14 @@ impl<O: Operation> Exchange<'_, O> {
             facts.status = Some(reply.status);
             facts.request_id = reply.request_id().map(str::to_owned);
         });
-        let decoded = self.operation.decode_reply(reply).map(Box::new);
-        let decoded = decoded.map_err(|error| {
-            trace::decode_failure(&error);
-            error.with_retry_after(wait)
-        });
+        let decoded = self
+            .operation
+            .decode_reply(reply)
+            .map(Box::new)
+            .map_err(|error| {
+                trace::decode_failure(&error);
+                error.with_retry_after(wait)
+            });
         if let Err(error) = &decoded {
             for (status, pause) in self.sender.pauses() {
                 pause.note(&pool.clock, status, error);

@@ -1,4 +1,4 @@
-//! Attempts and waits of the lane, with scripted failures.
+//! Attempts and waits of a sender, with scripted failures.
 
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
@@ -69,8 +69,7 @@ async fn run_with(
 ) -> (Result<()>, usize) {
     let server = MockServer::start().await;
     let reply = ResponseTemplate::new(200).insert_header("retry-after", wait.to_string());
-    let reply = Mock::given(any()).respond_with(reply);
-    reply.mount(&server).await;
+    Mock::given(any()).respond_with(reply).mount(&server).await;
     let url = Url::parse(&server.uri()).unwrap();
     let options = SenderOptions {
         retry: RetryPolicy::default().base_wait(Duration::ZERO),

@@ -35,7 +35,7 @@ pub(super) async fn gather(
         body = if body.is_empty() {
             chunk
         } else {
-            // A copy the first time, and then the same memory.
+            // Copies the first chunk, and then uses the same memory.
             let mut longer = BytesMut::from(body);
             longer.reserve(chunk.len().max(announced.saturating_sub(longer.len())));
             longer.extend_from_slice(&chunk);
@@ -115,7 +115,7 @@ pub(super) async fn gather_and_wipe(mut reply: reqwest::Response, limit: usize) 
 fn wipe(chunk: Bytes) {
     if let Ok(mut memory) = chunk.try_into_mut() {
         memory.clear();
-        // The place in front of the chunk, where the head of the reply or an earlier chunk was.
+        // Reclaims the place in front of the chunk, where the head of the reply or an earlier chunk was.
         let _ = memory.try_reclaim(memory.capacity() + 1);
         memory.resize(memory.capacity(), 0);
         memory.as_mut().zeroize();

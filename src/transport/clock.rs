@@ -76,7 +76,7 @@ impl Clock {
     /// A clock that stands still until it is moved. Clones show the same time.
     #[must_use]
     pub fn manual(start: SystemTime) -> Self {
-        // Unlike the calendar time, so that a test that confuses the two clocks fails.
+        // Differs from the calendar time, so that a test which confuses the two clocks fails.
         let moment = Moment {
             wall: start,
             monotonic: Duration::from_secs(1_000),
@@ -158,7 +158,7 @@ impl Clock {
             TimeSource::Manual(moment) => {
                 let mut moment = moment.subscribe();
                 let until = moment.borrow_and_update().monotonic.saturating_add(time);
-                // OK because the sender lives in `self`: the channel cannot close while we wait.
+                // OK because the sender lives in `self`, so the channel stays open.
                 let _ = moment.wait_for(|moment| moment.monotonic >= until).await;
             }
         }

@@ -9,7 +9,11 @@ use crate::error::{Error, Failure, Kind, Unsent};
 
 /// A reply with more bytes than the caller allows.
 pub(super) fn too_large() -> Error {
-    let what = "the reply is larger than the limit";
+    refused("the reply is larger than the limit")
+}
+
+/// Ended by this crate after the request may have been sent.
+fn refused(what: &'static str) -> Error {
     Error::new(Kind::Transport(Failure {
         what,
         timeout: false,
@@ -38,13 +42,7 @@ pub(super) fn failed(source: reqwest::Error) -> Error {
             return Error::config(CERTIFICATE_REFUSED).with_source(source.without_url());
         }
         // A connection that was in use may have carried the request before.
-        return Error::new(Kind::Transport(Failure {
-            what: CERTIFICATE_REFUSED,
-            timeout: false,
-            unsent: Unsent::Perhaps,
-            refused_locally: true,
-        }))
-        .with_source(source.without_url());
+        return refused(CERTIFICATE_REFUSED).with_source(source.without_url());
     }
     // `is_connect` covers name look-up, the TCP and the TLS handshake: nothing of the request was sent.
     let unsent = if source.is_connect() || source.is_builder() {
@@ -60,18 +58,17 @@ pub(super) fn failed(source: reqwest::Error) -> Error {
         (false, Unsent::Perhaps) => "the connection was lost before the reply was complete",
     };
     if unsent == Unsent::Perhaps && !timeout && is_foreign(&source) {
-        let error = Error::protocol("the server's reply breaks the rules of HTTP");
-        return error.with_source(source.without_url());
+        return Error::protocol("the server's reply breaks the rules of HTTP")
+            .with_source(source.without_url());
     }
-    let refused_locally = source.is_builder();
-    // The address is taken out: it may carry a token or what the user searches for.
-    Error::new(Kind::Transport(Failure {
+    let failure = Failure {
         what,
         timeout,
         unsent,
-        refused_locally,
-    }))
-    .with_source(source.without_url())
+        refused_locally: source.is_builder(),
+    };
+    // The address is taken out: it may carry a token or what the user searches for.
+    Error::new(Kind::Transport(failure)).with_source(source.without_url())
 }
 
 /// Whether the reply is not HTTP, or breaks its rules: the same request would fail again.

@@ -87,7 +87,7 @@ impl Http {
         &self,
         request: Request,
     ) -> impl Future<Output = Result<Reply, Error>> + Send + use<> {
-        // Not in an async block, which would have room for this future twice.
+        // An async block would have room for this future twice.
         self.send_and_keep(request).map(|result| match result? {
             (reply, None) => Ok(reply),
             (reply, Some(cut)) => Err(cut.with_received(reply.received())),
@@ -113,7 +113,7 @@ impl Http {
         let (limit, is_secret, watch) = (self.max_body_bytes, request.is_secret, request.watch);
         let is_first = !self.keep_alive;
         let accepts_gzip = request.headers.contains_key(ACCEPT_ENCODING);
-        // Without reqwest's builder, which copies the headers.
+        // reqwest's builder would copy the headers.
         let mut outgoing = reqwest::Request::new(request.method, request.url);
         *outgoing.headers_mut() = request.headers;
         if !request.body.is_empty() {
@@ -134,7 +134,7 @@ impl Http {
             let status = reply.status().as_u16();
             let mut headers = std::mem::take(reply.headers_mut());
             let (body, cut) = if is_secret {
-                // They share the memory of the body, which cannot be overwritten as long as they live.
+                // Headers share the memory of the body, which cannot be overwritten as long as they live.
                 detach(&mut headers);
                 // Boxed, so that the futures of all other requests stay small.
                 Box::pin(gather_and_wipe(reply, limit)).await
@@ -161,9 +161,8 @@ fn proxy_rule(proxy: &Url) -> Result<reqwest::Proxy, Error> {
     match proxy.scheme() {
         "http" | "https" => {}
         "socks4" | "socks4a" | "socks5" | "socks5h" => {
-            return Err(Error::config(
-                "SOCKS proxies are not supported: set an http or https proxy",
-            ));
+            let what = "SOCKS proxies are not supported: set an http or https proxy";
+            return Err(Error::config(what));
         }
         // reqwest ignores such a proxy.
         _ => return Err(Error::config("the proxy must be an http or https address")),

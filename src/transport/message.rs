@@ -85,8 +85,9 @@ impl Reply {
 
     /// The id that the server gave the request.
     pub(crate) fn request_id(&self) -> Option<&str> {
-        let mut names = ["x-request-id", "x-correlation-id"].into_iter();
-        names.find_map(|name| self.headers.get(name)?.to_str().ok())
+        ["x-request-id", "x-correlation-id"]
+            .into_iter()
+            .find_map(|name| self.headers.get(name)?.to_str().ok())
     }
 
     /// Whether the body has a content encoding (RFC 9110 section 8.4), so that it cannot be read.
@@ -106,8 +107,10 @@ impl Reply {
     }
 
     pub(crate) fn received(&self) -> Received {
-        let location = self.headers.get(LOCATION);
-        let location = location.map(|address| address.to_str().unwrap_or_default());
+        let location = self
+            .headers
+            .get(LOCATION)
+            .map(|address| address.to_str().unwrap_or_default());
         Received::new(self.status, self.media_type().as_deref(), &self.body, None)
             .redirected(location)
             .encoded(content_encoding(&self.headers).filter(|_| self.is_encoded()))
@@ -119,8 +122,12 @@ impl Reply {
 pub(super) fn content_encoding(headers: &HeaderMap) -> Option<&str> {
     let mut lines = headers.get_all(CONTENT_ENCODING).iter();
     let (first, second) = (lines.next()?, lines.next());
-    let name = first.to_str().ok().filter(|_| second.is_none());
-    let name = name.unwrap_or("?").trim();
+    let name = first
+        .to_str()
+        .ok()
+        .filter(|_| second.is_none())
+        .unwrap_or("?")
+        .trim();
     Some(name).filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity"))
 }
 
@@ -137,15 +144,16 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
         }
     }
     let reset = text("x-ratelimit-reset")?.parse().ok()?;
-    Some(until(
-        SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(reset))?,
-    ))
+    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(reset))?;
+    Some(until(at))
 }
 
 /// How long a reply may be used by its `Cache-Control`: `max-age`, or zero where it must not be kept (RFC 9111 section 5.2.2).
 pub(crate) fn max_age(headers: &HeaderMap) -> Option<Duration> {
-    let lines = headers.get_all(CACHE_CONTROL).iter();
-    let lines = lines.filter_map(|line| line.to_str().ok());
+    let lines = headers
+        .get_all(CACHE_CONTROL)
+        .iter()
+        .filter_map(|line| line.to_str().ok());
     let mut max_age = None;
     for directive in lines.flat_map(|line| line.split(',')) {
         let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
@@ -153,7 +161,7 @@ pub(crate) fn max_age(headers: &HeaderMap) -> Option<Duration> {
             "no-cache" | "no-store" => return Some(Duration::ZERO),
             "max-age" => {
                 let value = value.trim().trim_matches('"');
-                // What is not a number means stale (section 4.2.1).
+                // A value that is not a number means stale (section 4.2.1).
                 max_age = Some(delta_seconds(value).unwrap_or_default());
             }
             _ => {}

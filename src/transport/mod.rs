@@ -1,6 +1,11 @@
 //! Sends one HTTP request. Only this room uses reqwest.
 //!
-//! A reply of any status is a reply; an error means that no complete reply came. Redirects are never followed, and
+//! [`Http`] is a pool of connections, made from [`HttpOptions`]. A [`Request`] goes out, and a [`Reply`] of any status comes
+//! back; an error means that no complete reply came, and whether the request may have arrived. [`RetryPolicy`],
+//! [`RetryBudget`] and [`Safety`] decide whether it is sent again. A [`Clock`] has the time for all waits, and a test moves it.
+//!
+//! [`Http::slot`] waits for a free connection, [`Http::send`] passes the request to reqwest, `chunks` gathers the body (decompressed
+//! by `gzip`, or wiped where it holds tokens), and `failure` names what went wrong. Redirects are never followed, and
 //! addresses are `https`, except on loopback (RFC 8252 section 8.3).
 
 mod chunks;

@@ -43,7 +43,7 @@ impl Default for HttpOptions {
             user_agent: concat!("envd-sdk/", env!("CARGO_PKG_VERSION")).to_owned(),
             // A host that does not answer within this is down or unreachable, also over a satellite link.
             connect_timeout: Duration::from_secs(10),
-            // A question tree or a page of hundreds over a slow rural line.
+            // A question tree, or a page of hundreds of records, may come over a slow rural line.
             timeout: Duration::from_secs(60),
             // The largest reply seen in public was under 1 MB; a runaway reply must not fill the memory.
             max_body_bytes: 64 << 20,
@@ -251,8 +251,9 @@ mod tests {
     #[test]
     fn the_password_of_a_proxy_and_the_key_of_a_certificate_are_not_shown() {
         let proxy = "http://clerk:pa55w0rd@proxy.example:8080";
-        let options = HttpOptions::default().proxy(Url::parse(proxy).unwrap());
-        let options = options.client_certificate("-----BEGIN PRIVATE KEY-----\ns3cr3t");
+        let options = HttpOptions::default()
+            .proxy(Url::parse(proxy).unwrap())
+            .client_certificate("-----BEGIN PRIVATE KEY-----\ns3cr3t");
         let shown = format!("{options:#?}");
         assert!(
             !shown.contains("pa55w0rd") && !shown.contains("s3cr3t"),

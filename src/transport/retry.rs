@@ -48,7 +48,7 @@ impl Default for RetryPolicy {
             max_retries: 3,
             base: Duration::from_millis(200),
             cap: Duration::from_secs(10),
-            // Long enough for a restart behind a load balancer, short enough for a user at a screen.
+            // Longer than a restart behind a load balancer, and bearable for a user at a screen.
             deadline: Duration::from_secs(90),
         }
     }
@@ -97,7 +97,7 @@ impl RetryPolicy {
             .base
             .saturating_mul(1 << (attempts.saturating_sub(1)).min(20))
             .min(self.cap);
-        // At least the random wait: with `Retry-After: 0` all clients would come at once.
+        // The random wait is the minimum: with `Retry-After: 0` all clients would come at once.
         let wait = limit
             .mul_f64(fastrand::f64())
             .max(retry_after.unwrap_or_default());

@@ -14,11 +14,12 @@ pub(super) struct Instance {
 }
 
 impl Instance {
+    pub(super) fn new(question: usize, row: Option<i64>) -> Self {
+        Self { question, row }
+    }
+
     pub(super) fn outside_rows(question: usize) -> Self {
-        Self {
-            question,
-            row: None,
-        }
+        Self::new(question, None)
     }
 
     /// Another question in the same row.
@@ -58,10 +59,7 @@ impl<'a> GivenAnswers<'a> {
                     return None;
                 }
                 given.push(GivenAnswer {
-                    instance: Instance {
-                        question: *question,
-                        row: row(answer),
-                    },
+                    instance: Instance::new(*question, row(answer)),
                     position,
                     text: text(answer),
                 });
@@ -86,8 +84,9 @@ impl<'a> GivenAnswers<'a> {
 
     /// The answers to a question in all rows.
     pub(super) fn of(&self, question: usize) -> &[GivenAnswer<'a>] {
-        let range = self.starts.get(question).zip(self.starts.get(question + 1));
-        range
+        self.starts
+            .get(question)
+            .zip(self.starts.get(question + 1))
             .and_then(|(start, end)| self.all.get(*start..*end))
             .unwrap_or_default()
     }

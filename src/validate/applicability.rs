@@ -1,4 +1,4 @@
-//! Which questions apply: forms, parents, triggers, rows (spec 2.6). `judge` says whether their answers are right.
+//! Which questions apply: forms, parents, triggers, rows (spec 2.6). `judge` checks whether their answers are right.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -96,7 +96,7 @@ impl<'a> Applicability<'a> {
         if tree.order.cyclic.is_empty() {
             this.evaluate(&tree.order.positions);
         } else {
-            // A cycle may lead through questions of other forms; then it is none for these forms.
+            // A cycle that leads through a question of other forms is no cycle for these forms.
             let order = tree.order_among(|question| this.is_on_forms(question));
             this.cyclic = HashSet::from_iter(order.cyclic);
             this.evaluate(&order.positions);
@@ -120,7 +120,7 @@ impl<'a> Applicability<'a> {
                 section, rows_of, ..
             } = tree[question];
             let mut section = if outermost { rows_of } else { section };
-            // What has the row already has it from an answer, and so have those above it.
+            // A section that has the row has it from an earlier answer, as have the sections above it.
             while let Some(question) = section.filter(|section| is_wanted(*section))
                 && self.is_on_forms(given.instance.question)
                 && made.insert(Instance { question, row })
@@ -130,10 +130,7 @@ impl<'a> Applicability<'a> {
         }
         for (id, row) in opened {
             for question in tree.with(Some(id)).iter().copied() {
-                let row = Instance {
-                    question,
-                    row: *row,
-                };
+                let row = Instance::new(question, *row);
                 if is_wanted(question) && self.is_on_forms(question) && made.insert(row) {
                     self.empty_rows.insert(row);
                 }
@@ -197,9 +194,10 @@ impl<'a> Applicability<'a> {
                 return Some(HiddenBy::UnansweredParent(above));
             }
         }
-        let mut triggers = triggers.iter();
-        let unmet = triggers.find(|trigger| self.trigger_value(trigger, instance).is_none());
-        unmet.map(HiddenBy::Trigger)
+        triggers
+            .iter()
+            .find(|trigger| self.trigger_value(trigger, instance).is_none())
+            .map(HiddenBy::Trigger)
     }
 
     /// The question above, in the same row.
@@ -244,10 +242,9 @@ impl<'a> Applicability<'a> {
                 && self.counts(in_row(source))
                 && !self.given(in_row(source)).is_empty()
         });
-        // In the same row if there is an answer in it, else anywhere but in other rows of its own section. assumed
+        // assumed: an answer in the same row counts first, then answers anywhere but in other rows of the same section.
         let is_in_row = here.clone().next().is_some();
-        let mut values = trigger.values.iter().map(EcoString::as_str);
-        values.find(|value| {
+        trigger.values.iter().map(EcoString::as_str).find(|value| {
             if is_in_row {
                 return here
                     .clone()
@@ -256,10 +253,10 @@ impl<'a> Applicability<'a> {
             trigger.sources.iter().any(|source| match section(source) {
                 None => self.has_value(in_row(source), value),
                 own if own == rows_of => false,
-                Some(other) => {
-                    let mut rows = self.rows(other).iter();
-                    rows.any(|row| self.has_value(row.with(*source), value))
-                }
+                Some(other) => self
+                    .rows(other)
+                    .iter()
+                    .any(|row| self.has_value(row.with(*source), value)),
             })
         })
     }
@@ -271,7 +268,7 @@ impl<'a> Applicability<'a> {
         given.any(|given| given.has(value, kind)) && self.counts(source)
     }
 
-    /// Whether answers to a question trigger others: stale ones do only if the policy says so.
+    /// Whether answers to a question trigger others; stale ones do only by the policy.
     fn counts(&self, source: Instance) -> bool {
         self.applies(source)
             || self.tree.policy.stale_answers_count && self.is_on_forms(source.question)
@@ -330,8 +327,9 @@ impl<'a> Applicability<'a> {
         let Some(section) = self.tree[question].rows_of else {
             return self.applies(Instance::outside_rows(question));
         };
-        let mut rows = self.rows(section).iter();
-        rows.any(|row| self.applies(row.with(question)))
+        self.rows(section)
+            .iter()
+            .any(|row| self.applies(row.with(question)))
     }
 
     pub(super) fn is_on_forms(&self, question: usize) -> bool {

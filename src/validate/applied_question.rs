@@ -1,4 +1,4 @@
-//! What to ask, and how far the answers have come.
+//! The questions that apply, and the progress of the answers.
 
 use std::fmt;
 
@@ -40,7 +40,7 @@ pub struct AppliedQuestion {
     pub text: String,
     /// The position on display.
     pub order: Option<i64>,
-    /// What kind of answer is wanted.
+    /// The kind of answer.
     pub question_type: Option<QuestionType>,
     /// The answers to choose from; empty where the question is no choice.
     pub choices: Vec<Choice>,
@@ -64,7 +64,7 @@ pub struct Because {
     pub question: QuestionId,
     /// The text of that question; empty where it has none.
     pub text: String,
-    /// The value that was wanted and found, with its name; `None` where any answer will do.
+    /// The value that the trigger names and that was found, with its name; `None` where any answer will do.
     pub answer: Option<Choice>,
 }
 
@@ -115,8 +115,9 @@ pub struct Progress {
 
 /// All questions that apply, in display order.
 pub(super) fn list(questions: &Applicability<'_>) -> Vec<AppliedQuestion> {
-    let applied = questions.applied.iter();
-    applied
+    questions
+        .applied
+        .iter()
         .map(|instance| describe(questions, *instance))
         .collect()
 }
@@ -153,8 +154,7 @@ fn because(questions: &Applicability<'_>, instance: Instance) -> Vec<Because> {
     let met = question.triggers.iter().filter_map(|trigger| {
         let value = questions.trigger_value(trigger, instance)?;
         let source = &tree[*trigger.sources.first()?];
-        let mut choices = source.choices.iter();
-        let choice = choices.find(|choice| choice.value == value);
+        let choice = source.choices.iter().find(|choice| choice.value == value);
         Some(Because {
             question: source.id.clone(),
             text: source.text.clone(),

@@ -107,17 +107,13 @@ pub fn compare(mirror: &Report, server: &Report) -> Comparison {
 
 /// Severity, code and message. Public material spells the same messages in another case.
 fn key(finding: &Finding) -> (Severity, &str, String) {
-    (
-        finding.severity,
-        &finding.code,
-        finding.message.to_lowercase(),
-    )
+    let message = finding.message.to_lowercase();
+    (finding.severity, &finding.code, message)
 }
 
 /// Whether a message with an excerpt and a message with the whole value are the same otherwise.
 fn is_cut_from(cut: &str, whole: &str) -> bool {
-    let mut ellipses = cut.match_indices(ELLIPSIS);
-    ellipses.any(|(at, ellipsis)| {
+    cut.match_indices(ELLIPSIS).any(|(at, ellipsis)| {
         let (before, after) = cut.split_at(at);
         let after = after.strip_prefix(ellipsis).unwrap_or_default();
         let rest = whole.strip_prefix(before);
@@ -145,8 +141,11 @@ impl Finding {
     #[must_use]
     pub fn from_server(error: &ServerError) -> Self {
         let condition = error.condition();
-        let code = error.code().or_else(|| error.schema_code());
-        let code = code.unwrap_or_default().to_owned();
+        let code = error
+            .code()
+            .or_else(|| error.schema_code())
+            .unwrap_or_default()
+            .to_owned();
         let mut path: Vec<String> = error.path().iter().map(ToString::to_string).collect();
         // The first name is the operation's, unless the path alone makes up the code.
         if !path.is_empty() && path.join(".") != code {
@@ -205,8 +204,10 @@ impl Report {
     /// ```
     #[must_use]
     pub fn to_server_errors(&self, operation: &str) -> Vec<ServerError> {
-        let findings = self.findings().iter();
-        findings.map(|f| f.to_server_error(operation)).collect()
+        self.findings()
+            .iter()
+            .map(|f| f.to_server_error(operation))
+            .collect()
     }
 }
 
@@ -246,9 +247,12 @@ fn variable_path(code: &str, message: &str) -> Vec<String> {
         .strip_prefix("Variable '$input")
         .filter(|_| code == "INVALID_VALUE")
         .and_then(|rest| rest.split_once('\''));
-    let names = place.map_or("", |(place, _)| place).split(['.', '[', ']']);
-    let names = names.filter(|name| !name.is_empty());
-    names.map(str::to_owned).collect()
+    place
+        .map_or("", |(place, _)| place)
+        .split(['.', '[', ']'])
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn rule(condition: Condition, code: &str) -> Rule {

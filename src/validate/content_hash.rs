@@ -1,4 +1,4 @@
-//! What tells two lists of questions apart.
+//! The hash that identifies a list of questions.
 
 use std::fmt;
 

@@ -56,16 +56,18 @@ pub fn validate_fields_json(input: &Value, context: &Context) -> Report {
 }
 
 fn unread(input: &Value, findings: &[Finding]) -> Vec<Option<QuestionId>> {
-    let paths = findings.iter().map(|finding| finding.path.as_slice());
-    let unread = paths.filter_map(|path| match path {
-        [answers, position, value] if answers == "answers" && value == "value" => {
-            let answer = input["answers"].get(position.parse::<usize>().ok()?)?;
-            Some(answer["questionId"].as_str().map(QuestionId::from))
-        }
-        [answers, ..] if answers == "answers" => Some(None),
-        _ => None,
-    });
-    unread.collect()
+    findings
+        .iter()
+        .map(|finding| finding.path.as_slice())
+        .filter_map(|path| match path {
+            [answers, position, value] if answers == "answers" && value == "value" => {
+                let answer = input["answers"].get(position.parse::<usize>().ok()?)?;
+                Some(answer["questionId"].as_str().map(QuestionId::from))
+            }
+            [answers, ..] if answers == "answers" => Some(None),
+            _ => None,
+        })
+        .collect()
 }
 
 /// A type of the server's schema, with its name.
@@ -76,6 +78,9 @@ enum Type {
 }
 
 const TEXT: Type = Type::Scalar("String", Expected::Text, Value::is_string);
+const BOOLEAN: Type = Type::Scalar("Boolean", Expected::YesOrNo, Value::is_boolean);
+const INT: Type = Type::Scalar("Int", Expected::WholeNumber, Value::is_i64);
+const STATUS: Type = Type::Scalar("ConsignmentStatus", Expected::Text, Value::is_string);
 
 /// The fields of spec 2.1.
 static CONSIGNMENT: Type = Type::Object(
@@ -91,10 +96,7 @@ static CONSIGNMENT: Type = Type::Object(
         ("declaration", DECLARATION),
         ("movementDate", TEXT),
         ("movementTime", TEXT),
-        (
-            "status",
-            Type::Scalar("ConsignmentStatus", Expected::Text, Value::is_string),
-        ),
+        ("status", STATUS),
         ("answers", Type::List(&ANSWER)),
     ],
 );
@@ -117,10 +119,7 @@ const ADDRESS: Type = Type::Object(
 const DECLARATION: Type = Type::Object(
     "DeclarationInput",
     &[
-        (
-            "accept",
-            Type::Scalar("Boolean", Expected::YesOrNo, Value::is_boolean),
-        ),
+        ("accept", BOOLEAN),
         ("fullName", TEXT),
         ("phone", TEXT),
         ("email", TEXT),
@@ -133,14 +132,7 @@ const DECLARATION: Type = Type::Object(
 /// Spec 2.4. A row is a whole number; 1.0 is none.
 static ANSWER: Type = Type::Object(
     "AnswerInput",
-    &[
-        ("questionId", TEXT),
-        (
-            "index",
-            Type::Scalar("Int", Expected::WholeNumber, Value::is_i64),
-        ),
-        ("value", TEXT),
-    ],
+    &[("questionId", TEXT), ("index", INT), ("value", TEXT)],
 );
 
 /// Where the reader is, and what it found.
@@ -150,21 +142,17 @@ struct Reader {
 }
 
 impl Reader {
-    /// The parts of a value that have the type that is wanted there.
+    /// The parts of a value that have the expected type.
     fn read(&mut self, value: &Value, wanted: &Type) -> Option<Value> {
         match (wanted, value) {
             (Type::Scalar(.., fits), value) if fits(value) => Some(value.clone()),
             (Type::Scalar(name, expected, _), value) => {
-                let value = shown(value);
-                self.reject(
-                    expected.clone(),
-                    &format!("Unable to convert '{value}' to '{name}'"),
-                );
+                let message = format!("Unable to convert '{}' to '{name}'", shown(value));
+                self.reject(expected.clone(), &message);
                 None
             }
             (Type::List(item), Value::Array(values)) => {
-                let items = values.iter().enumerate();
-                let items = items.filter_map(|(position, value)| {
+                let items = values.iter().enumerate().filter_map(|(position, value)| {
                     self.inside(&position.to_string(), |reader| reader.item(value, item))
                 });
                 Some(items.collect())
@@ -172,14 +160,16 @@ impl Reader {
             // GraphQL takes a single value for a list of one.
             (Type::List(item), value) => Some(self.read(value, item).into_iter().collect()),
             (Type::Object(name, fields), Value::Object(values)) => {
-                let read = fields.iter().filter_map(|(field, wanted)| {
-                    let value = match values.get(*field)? {
-                        Value::Null => Value::Null,
-                        value => self.inside(field, |reader| reader.read(value, wanted))?,
-                    };
-                    Some(((*field).to_owned(), value))
-                });
-                let read: Map<String, Value> = read.collect();
+                let read: Map<String, Value> = fields
+                    .iter()
+                    .filter_map(|(field, wanted)| {
+                        let value = match values.get(*field)? {
+                            Value::Null => Value::Null,
+                            value => self.inside(field, |reader| reader.read(value, wanted))?,
+                        };
+                        Some(((*field).to_owned(), value))
+                    })
+                    .collect();
                 self.reject_unknown(values, fields, name);
                 Some(read.into())
             }
@@ -231,8 +221,8 @@ impl Reader {
     }
 
     fn push(&mut self, message: String, expected: Option<Expected>) {
-        let finding = Finding::schema(Rule::WireType, self.path.clone(), message);
-        self.findings.push(finding.expecting(expected));
+        self.findings
+            .push(Finding::schema(Rule::WireType, self.path.clone(), message).expecting(expected));
     }
 
     /// The path as the server writes it.

@@ -12,7 +12,7 @@ pub(super) struct EvaluationOrder {
 #[derive(Clone, Copy)]
 enum Visit {
     Never,
-    /// Its position in the list of questions of which it is not known yet to which cycle they belong.
+    /// Its position among the questions whose cycle is not known yet.
     Open(usize),
     Done,
 }

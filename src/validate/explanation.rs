@@ -45,12 +45,12 @@ pub enum Explanation {
         /// The question on which it depends; empty where the trigger names none.
         source: QuestionId,
         /// The values that will do.
-        wanted: Vec<String>,
+        values: Vec<String>,
     },
     /// There is too much to judge: see [`Rule::Size`](super::Rule::Size).
     TooLarge,
     /// It depends on itself, through triggers and questions above, so it never applies.
-    Ring,
+    Cycle,
 }
 
 impl fmt::Display for Explanation {
@@ -62,43 +62,44 @@ impl fmt::Display for Explanation {
             Self::NoSuchRow => f.write_str("no answer stands in this row"),
             Self::ParentHidden(above) => write!(f, "question {above} above it does not apply"),
             Self::ParentUnanswered(above) => write!(f, "question {above} above it has no answer"),
-            Self::TriggerNotMet { source, wanted } => {
-                write!(
-                    f,
-                    "question {source} is not answered {}",
-                    wanted.join(" or ")
-                )
+            Self::TriggerNotMet { source, values } => {
+                let values = values.join(" or ");
+                write!(f, "question {source} is not answered {values}")
             }
             Self::TooLarge => f.write_str("there are too many questions and answers to judge"),
-            Self::Ring => f.write_str("it waits for itself"),
+            Self::Cycle => f.write_str("it depends on itself"),
         }
     }
 }
 
 /// Of several questions with the id, the first that applies, else the first of the forms.
 pub(super) fn explain(questions: &Applicability<'_>, id: &str, row: Option<i64>) -> Explanation {
-    let with_id = questions.tree.with_id(id).iter().copied();
-    let mut instances = with_id.map(|question| Instance { question, row });
+    let mut instances = questions
+        .tree
+        .with_id(id)
+        .map(|question| Instance::new(question, row));
     if instances.len() == 0 {
         return Explanation::Unknown;
     }
     if questions.is_too_large {
         return Explanation::TooLarge;
     }
-    let mut all = instances.clone();
-    if all.any(|instance| questions.applies(instance)) {
+    if instances
+        .clone()
+        .any(|instance| questions.applies(instance))
+    {
         return Explanation::Applies;
     }
-    let on_forms = instances.find(|instance| questions.is_on_forms(instance.question));
-    on_forms.map_or(Explanation::OtherForms, |instance| {
-        of_hidden(questions, instance)
-    })
+    match instances.find(|instance| questions.is_on_forms(instance.question)) {
+        Some(instance) => of_hidden(questions, instance),
+        None => Explanation::OtherForms,
+    }
 }
 
 fn of_hidden(questions: &Applicability<'_>, instance: Instance) -> Explanation {
     let question = &questions.tree[instance.question];
     if questions.is_in_cycle(instance.question) {
-        return Explanation::Ring;
+        return Explanation::Cycle;
     }
     let is_missing = |section| !questions.has_row(instance.with(section));
     if question.rows_of.is_some_and(is_missing) {
@@ -110,8 +111,8 @@ fn of_hidden(questions: &Applicability<'_>, instance: Instance) -> Explanation {
         Some(HiddenBy::UnansweredParent(above)) => Explanation::ParentUnanswered(named(above)),
         Some(HiddenBy::Trigger(trigger)) => Explanation::TriggerNotMet {
             source: trigger.source.clone().unwrap_or_default(),
-            wanted: trigger.values.iter().map(ToString::to_string).collect(),
+            values: trigger.values.iter().map(ToString::to_string).collect(),
         },
-        None => Explanation::Ring,
+        None => Explanation::Cycle,
     }
 }

@@ -65,11 +65,8 @@ fn check_party(party: &PartyInput, name: &str, pic_required: bool, report: &mut 
     check_texts(&[name], [(format::NAME, &party.name)], report);
     if pic_required && party.pic.value().is_none() {
         let message = "invalid type, expected String but got Null";
-        report.push(Finding::field(
-            Rule::PicPresent,
-            format!("{name}.pic"),
-            message,
-        ));
+        let code = format!("{name}.pic");
+        report.push(Finding::field(Rule::PicPresent, code, message));
     }
     check_texts(&[name], [(format::PIC, &party.pic)], report);
     check_address(party.address.value(), &[name, "address"], report);
@@ -149,13 +146,8 @@ fn check_devices(input: &ConsignmentInput, report: &mut Report) {
         }
         "The goats are not eligible to be moved without devices. The accreditation is at risk."
     } else if is_draft {
-        let message = "Required".to_owned();
-        return report.push(Finding::answer(
-            Severity::Warning,
-            Rule::Required,
-            question,
-            message,
-        ));
+        let (rule, message) = (Rule::Required, "Required".to_owned());
+        return report.push(Finding::answer(Severity::Warning, rule, question, message));
     } else {
         "Question 185 must be answered Yes."
     };
@@ -176,9 +168,10 @@ fn advise_pics(input: &ConsignmentInput, advice: &mut Vec<Arc<Finding>>) {
         ("consignee.pic", input.consignee.value()),
     ];
     for (code, party) in parties {
-        let pic = party.and_then(|party| party.pic.value());
-        let pic = pic.filter(|text| Pic::has_format(text));
-        let pic = pic.and_then(|text| Pic::parse(text).ok());
+        let pic = party
+            .and_then(|party| party.pic.value())
+            .filter(|text| Pic::has_format(text))
+            .and_then(|text| Pic::parse(text).ok());
         if let Some(pic) = pic.filter(|pic| pic.jurisdiction().is_none()) {
             let message = "The first character names no state or territory";
             let finding = Finding::field(Rule::PicState, code, message);

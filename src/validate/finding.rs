@@ -222,7 +222,7 @@ pub struct Finding {
     pub question: Option<QuestionRef>,
     /// Where it comes from.
     pub source: Source,
-    /// What would be right, where the validator knows it.
+    /// What would be right, where the rule shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
     /// The value that is wrong, as far as [`message`](Self::message) repeats it; `None` in findings of the server.

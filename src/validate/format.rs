@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use email_address::EmailAddress;
 
 use super::{Expected, Finding, Rule};
-use crate::model::{Day, Pic};
+use crate::model::{Day, Jurisdiction, Pic};
 
 /// The format of the text of a field.
 #[derive(Clone, Copy, Debug)]
@@ -62,13 +62,12 @@ const ALL: [TextField; 14] = [
     MOVEMENT_TIME,
 ];
 
-const STATES: [&str; 8] = ["ACT", "NSW", "NT", "QLD", "SA", "TAS", "VIC", "WA"];
-
 impl Format {
     /// The format of the field with this last name.
     pub(super) fn of_field(name: &str) -> Option<Self> {
-        let field = ALL.iter().find(|(field, _)| *field == name);
-        field.map(|(_, format)| *format)
+        ALL.iter()
+            .find(|(field, _)| *field == name)
+            .map(|(_, format)| *format)
     }
 
     pub(super) fn rule(self) -> Rule {
@@ -88,14 +87,16 @@ impl Format {
 
     pub(super) fn accepts(self, text: &str) -> bool {
         match self {
-            // There are never more characters than bytes, which settles nearly all.
+            // A text has at most as many characters as bytes, so hardly any is counted.
             Self::MaxLength(max) => text.len() <= max || text.chars().count() <= max,
             Self::Pic => Pic::has_format(text),
             Self::Postcode => {
                 matches!(text.as_bytes(), [b'1'..=b'9', rest @ ..]
                     if rest.len() == 3 && rest.iter().all(u8::is_ascii_digit))
             }
-            Self::State => STATES.contains(&text),
+            Self::State => Jurisdiction::KNOWN
+                .iter()
+                .any(|state| state.as_str() == text),
             Self::Date => Day::parse(text).is_ok(),
             Self::Time => is_clock(text, &[24, 60]),
             // Second 60 is rejected: RFC 3339 has it only in a leap second, and spec 2.3 does not mention it.
@@ -147,7 +148,7 @@ impl Format {
         };
         Some(match self {
             Self::MaxLength(at_most) => Expected::Characters { at_most },
-            Self::State => Expected::one_of(STATES),
+            Self::State => Expected::one_of(Jurisdiction::KNOWN),
             Self::Date => written(correct_date(text), "2026-11-20"),
             Self::Time => written(correct_time(text), "14:30"),
             Self::DateTime => written(correct_date_time(text), "2026-11-20T14:30:00"),
@@ -182,9 +183,11 @@ fn correct_date(text: &str) -> Option<String> {
         [day, month, year] if year >= 1000 => (year, month, day),
         _ => return None,
     };
-    let days = (1..=day.min(31)).rev().filter(|_| day <= 31);
-    let mut days = days.filter_map(|day| Day::new(i32::try_from(year).ok()?, month, day));
-    days.next().map(|day| day.to_string())
+    (1..=day.min(31))
+        .rev()
+        .filter(|_| day <= 31)
+        .find_map(|day| Day::new(i32::try_from(year).ok()?, month, day))
+        .map(|day| day.to_string())
 }
 
 /// The time that a text most likely means, as HH:mm.

@@ -51,13 +51,9 @@ pub(super) fn check(
     let forms = &input.forms;
     if forms.is_empty() {
         // The species follows from the forms, so it is missing too.
-        for (code, message) in [
-            ("species", "invalid type, expected String but got Null"),
-            (
-                "programs",
-                "array item count 0 is less than minimum count of 1",
-            ),
-        ] {
+        let no_species = "invalid type, expected String but got Null";
+        let no_form = "array item count 0 is less than minimum count of 1";
+        for (code, message) in [("species", no_species), ("programs", no_form)] {
             report.push(Finding::field(Rule::FormsNotEmpty, code, message));
         }
     }
@@ -72,7 +68,7 @@ pub(super) fn check(
             report.findings.extend(closed(form, context).map(Arc::new));
         }
     }
-    // Nothing is known of a user who is not given.
+    // Without the accreditations of a user these rules are not checked.
     if let Some(known) = &context.accreditations {
         for form in distinct(forms) {
             check_accreditation(form, known, context, policy, report);
@@ -92,10 +88,11 @@ pub(super) fn advise(forms: &[FormType], advice: &mut Vec<Arc<Finding>>) {
 }
 
 fn distinct(forms: &[FormType]) -> impl Iterator<Item = &FormType> {
-    let forms_before = forms.iter().enumerate();
-    let first = forms_before
-        .filter(|(position, form)| forms.iter().take(*position).all(|other| other != *form));
-    first.map(|(_, form)| form)
+    forms
+        .iter()
+        .enumerate()
+        .filter(|(position, form)| forms.iter().take(*position).all(|other| other != *form))
+        .map(|(_, form)| form)
 }
 
 fn closed(form: &FormType, context: &Context) -> Option<Finding> {
@@ -109,8 +106,9 @@ fn closed(form: &FormType, context: &Context) -> Option<Finding> {
         let first = form.first_day().filter(|day| today < *day)?;
         format!("{form} cannot be created before {first}.")
     };
-    let finding = Finding::whole(Rule::FormOpen, "Bad request").described(description);
-    let finding = finding.of_value(form.as_str());
+    let finding = Finding::whole(Rule::FormOpen, "Bad request")
+        .described(description)
+        .of_value(form.as_str());
     Some(finding.expecting(Expected::Created {
         from: form.first_day(),
         before: form.closed_from(),
@@ -122,7 +120,7 @@ fn closed(form: &FormType, context: &Context) -> Option<Finding> {
 enum FormRefusal {
     /// The user does not have it.
     WhenFalse,
-    /// The service does not say that the user has it: spec 2.8 and 9.3 are about users who have.
+    /// The form is refused unless the service states that the user has it (spec 2.8, 9.3).
     UnlessTrue,
     /// The specification ties the form to no such accreditation.
     Never,
@@ -148,8 +146,10 @@ fn check_accreditation(
         FormType::Lpahrg0 => Some(("hRG", known.hrg, FormRefusal::UnlessTrue)),
         _ => None,
     };
-    let lacking = [program, further].into_iter().flatten();
-    let lacking = lacking.filter(|(_, held, _)| *held != Some(true));
+    let lacking = [program, further]
+        .into_iter()
+        .flatten()
+        .filter(|(_, held, _)| *held != Some(true));
     let refuses = |(_, held, refusal): (_, Option<bool>, FormRefusal)| match refusal {
         FormRefusal::WhenFalse => held == Some(false),
         FormRefusal::UnlessTrue => true,
@@ -163,8 +163,9 @@ fn check_accreditation(
     } else if context.advice {
         report.advice.extend(lacking.map(|(name, ..)| {
             let message = format!("{form} needs the accreditation {name}");
-            let finding = Finding::field(Rule::Accredited, "forms[]", message);
-            finding.of_value(form.as_str()).advice()
+            Finding::field(Rule::Accredited, "forms[]", message)
+                .of_value(form.as_str())
+                .advice()
         }));
     }
 }

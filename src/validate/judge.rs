@@ -120,11 +120,8 @@ impl AskedQuestion<'_> {
         if names == values {
             names.clear();
         }
-        let message = format!(
-            "Answer: {} is not valid. Acceptable answers are: {}",
-            excerpt(text),
-            values.join(", ")
-        );
+        let (shown, all) = (excerpt(text), values.join(", "));
+        let message = format!("Answer: {shown} is not valid. Acceptable answers are: {all}");
         self.finding(Severity::Error, Rule::Acceptable, message, None)
             .of_value(text)
             .expecting(Expected::OneOf { values, names })
@@ -135,11 +132,8 @@ impl AskedQuestion<'_> {
         if !years.broken_by(text, today) {
             return None;
         }
-        let message = format!(
-            "Question {}: {} is not valid",
-            self.question.id,
-            excerpt(text)
-        );
+        let (id, shown) = (&self.question.id, excerpt(text));
+        let message = format!("Question {id}: {shown} is not valid");
         let mut messages = self.question.year_messages.iter();
         let failed = messages.find(|(years, _)| years.broken_by(text, today));
         let error_message = failed.and_then(|(_, message)| message.as_ref());
@@ -175,11 +169,7 @@ fn advice(questions: &Applicability<'_>, position: usize, answer: &AnswerInput) 
     let tree = questions.tree;
     let id = answer.question_id.value();
     let row = answers::row(answer);
-    let asked = tree.with(id).iter();
-    let mut asked = asked.map(|question| Instance {
-        question: *question,
-        row,
-    });
+    let mut asked = tree.with(id).iter().map(|&at| Instance::new(at, row));
     let first = asked.clone().next();
     let applying = asked.find(|instance| questions.applies(*instance));
     let (rule, message) = match (first, applying) {

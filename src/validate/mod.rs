@@ -24,7 +24,7 @@
 //! | show a form in a front end in another language | [`Form::items`], which serialize |
 //! | show errors of the server in the same way | [`Finding::from_server`], [`Report::from_server_errors`] |
 //! | find where the validator and the server differ | [`compare`], [`Comparison`] |
-//! | tell the facts and readings that the rules need | [`Context`], [`Policy`] |
+//! | set the facts and readings that the rules need | [`Context`], [`Policy`] |
 //!
 //! What a report can say, by example:
 //!
@@ -88,7 +88,7 @@
 //! * Questions 23, 24 and 87 are no part of LPAG3, even if a list still names them for it (spec 2.6, 9.4).
 //! * Of a question of an unknown type the validators and acceptable answers that are known count; it may be a choice of
 //!   several.
-//! * Questions that depend on each other never apply ([`Explanation::Ring`]).
+//! * Questions that depend on each other never apply ([`Explanation::Cycle`]).
 //! * An answer to a `MULTIPLE_CHOICE` question may be a list with commas, and there may be several answers.
 //! * An empty text is no answer: it triggers nothing, and what is required is still missing.
 //! * Second 60 is invalid: RFC 3339 has leap seconds, the format of spec 2.3 does not mention them.

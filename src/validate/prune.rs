@@ -48,10 +48,14 @@ fn counts(questions: &Applicability<'_>, answered: Instance, sources: &HashSet<u
 
 /// The questions whose answers may trigger others although they do not apply.
 fn sources(questions: &Applicability<'_>) -> HashSet<usize> {
-    let triggers = questions.tree.iter().flat_map(|(_, at)| &at.triggers);
-    let triggers = triggers.filter(|_| questions.tree.policy.stale_answers_count);
-    let sources = triggers.flat_map(|trigger| &trigger.sources);
-    sources.copied().collect()
+    questions
+        .tree
+        .iter()
+        .flat_map(|(_, at)| &at.triggers)
+        .filter(|_| questions.tree.policy.stale_answers_count)
+        .flat_map(|trigger| &trigger.sources)
+        .copied()
+        .collect()
 }
 
 /// Notes the REPEATABLE questions that have a row by an answer; true when one that applies had none before.

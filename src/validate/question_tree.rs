@@ -35,7 +35,7 @@ pub(super) struct QuestionTree {
     /// Whether there are too many triggers to follow; then nothing is judged.
     pub(super) is_too_large: bool,
     content: HashedContent,
-    /// Made when it is first asked for: SHA-256 takes longer than everything else here.
+    /// Computed at the first use: SHA-256 takes longer than everything else here.
     hash: OnceLock<ContentHash>,
 }
 
@@ -185,13 +185,14 @@ impl QuestionTree {
 
     /// Whether the triggers are few enough to be followed: each leads to all questions with the id.
     fn has_few_triggers(&self) -> bool {
-        let triggers = self.iter().flat_map(|(_, question)| &question.triggers);
-        let comparisons = triggers
-            .map(|trigger| trigger.comparisons() * self.with(trigger.source.as_ref()).len());
-        comparisons.sum::<usize>() <= MOST_COMPARISONS
+        self.iter()
+            .flat_map(|(_, question)| &question.triggers)
+            .map(|trigger| trigger.comparisons() * self.with(trigger.source.as_ref()).len())
+            .sum::<usize>()
+            <= MOST_COMPARISONS
     }
 
-    /// Leads triggers to their sources, and adds up what they cost.
+    /// Links triggers to their sources, and adds up what they cost.
     fn link(&mut self) {
         for question in &mut self.questions {
             for trigger in &mut question.triggers {
@@ -243,8 +244,11 @@ impl QuestionTree {
     }
 
     /// The positions of the questions with an id.
-    pub(super) fn with_id(&self, id: &str) -> &[usize] {
-        self.with(Some(&id.into()))
+    pub(super) fn with_id<'t>(
+        &'t self,
+        id: &str,
+    ) -> impl ExactSizeIterator<Item = usize> + Clone + use<'t> {
+        self.with(Some(&id.into())).iter().copied()
     }
 
     /// As `with_id`; without an id there are none.
@@ -277,7 +281,7 @@ impl QuestionTree {
 impl Index<usize> for QuestionTree {
     type Output = TreeQuestion;
 
-    // Positions are made in `read` and lead nowhere else.
+    // OK because `read` makes all positions.
     #[allow(clippy::indexing_slicing)]
     fn index(&self, position: usize) -> &TreeQuestion {
         &self.questions[position]
@@ -293,14 +297,16 @@ impl TreeQuestion {
         let parent = above.map(|(parent, _)| parent);
         let above = above.map(|(_, above)| above);
         let kind = ItemKind::of(question.question_type.as_ref());
-        let acceptable = question.acceptable_answers.iter();
-        let choices = acceptable.filter_map(|choice| {
-            Some(AcceptableChoice {
-                value: choice.value.as_deref()?.into(),
-                name: choice.display_name.as_deref().unwrap_or_default().into(),
+        let choices: Vec<_> = question
+            .acceptable_answers
+            .iter()
+            .filter_map(|choice| {
+                Some(AcceptableChoice {
+                    value: choice.value.as_deref()?.into(),
+                    name: choice.display_name.as_deref().unwrap_or_default().into(),
+                })
             })
-        });
-        let choices: Vec<_> = choices.collect();
+            .collect();
         let mut read = Self {
             id: question.id.clone().unwrap_or_default(),
             parent,
@@ -330,12 +336,9 @@ impl TreeQuestion {
             read.unchecked.push(UncheckedReason::NoId);
         }
         if kind == ItemKind::Unknown {
-            let name = question
-                .question_type
-                .as_ref()
-                .map_or("", QuestionType::as_str);
-            read.unchecked
-                .push(UncheckedReason::UnknownType(name.to_owned()));
+            let name = question.question_type.as_ref().map(ToString::to_string);
+            let reason = UncheckedReason::UnknownType(name.unwrap_or_default());
+            read.unchecked.push(reason);
         }
         for validator in &question.validators {
             read.add_validator(validator);

@@ -61,8 +61,8 @@ impl Questionnaire {
         input: &ConsignmentInput,
         context: &Context,
     ) -> Report {
-        let report = self.check(questions, input, context);
-        report.stopped_by(forms::refused_values(input), &[])
+        self.check(questions, input, context)
+            .stopped_by(forms::refused_values(input), &[])
     }
 
     fn check(
@@ -143,7 +143,7 @@ impl Questionnaire {
         prune::remove(input, &kept)
     }
 
-    /// What tells this list of questions apart: a hash of all that the service sends of them.
+    /// Identifies this list of questions: a hash of all that the service sends of them.
     ///
     /// It is the same in every process and every version of this crate, so a draft that is kept can name the list that it
     /// was filled in with. Another [`Policy`] does not change it.

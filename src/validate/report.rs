@@ -173,8 +173,9 @@ impl Report {
             let question = finding.question.as_ref();
             let is_unread = question.is_some_and(|question| {
                 let is_missing = matches!(finding.rule, Rule::Required | Rule::GoatsWithDevices);
-                let mut unread = unread.iter();
-                unread.any(|id| id.as_ref().map_or(is_missing, |id| *id == question.id))
+                unread
+                    .iter()
+                    .any(|id| id.as_ref().map_or(is_missing, |id| *id == question.id))
             });
             !in_refused && !is_unread
         });

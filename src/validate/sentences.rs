@@ -47,15 +47,17 @@ impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Sentences {
 impl Sentences {
     /// The English table, for translators: keys and texts.
     pub fn english() -> impl Iterator<Item = (&'static str, &'static str)> {
-        let lines = include_str!("english.txt").lines();
-        let texts = lines.filter(|line| !line.starts_with("# "));
-        texts.filter_map(|line| line.split_once(": "))
+        include_str!("english.txt")
+            .lines()
+            .filter(|line| !line.starts_with("# "))
+            .filter_map(|line| line.split_once(": "))
     }
 
     /// The keys of the English table that have no text here.
     pub fn missing(&self) -> impl Iterator<Item = &'static str> {
-        let keys = Self::english().map(|(key, _)| key);
-        keys.filter(|key| !self.0.contains_key(*key))
+        Self::english()
+            .map(|(key, _)| key)
+            .filter(|key| !self.0.contains_key(*key))
     }
 
     /// What is wrong, and what would be right: see [`Finding::sentence`].
@@ -67,20 +69,17 @@ impl Sentences {
             None => ".unexplained",
             Some(_) => "",
         };
-        let text = self.text(&format!("{key}{variant}"));
-        let text = text.or_else(|| self.text(&key)).unwrap_or("{label}");
-        let expected = finding.expected.as_ref();
-        fill(
-            text,
-            &[
-                ("label", &self.label(finding)),
-                ("value", finding.value.as_deref().unwrap_or_default()),
-                (
-                    "expected",
-                    &expected.map_or_else(String::new, |e| self.expected(e)),
-                ),
-            ],
-        )
+        let text = self
+            .text(&format!("{key}{variant}"))
+            .or_else(|| self.text(&key))
+            .unwrap_or("{label}");
+        let expected = finding.expected.as_ref().map(|e| self.expected(e));
+        let values = [
+            ("label", &*self.label(finding)),
+            ("value", finding.value.as_deref().unwrap_or_default()),
+            ("expected", expected.as_deref().unwrap_or_default()),
+        ];
+        fill(text, &values)
     }
 
     /// What the finding is about: the text of the question, or the label of the field.
@@ -125,7 +124,7 @@ impl Sentences {
         let text = self.text(&key);
         match (text, path.last()) {
             (Some(text), _) => fill(text, &[("number", &number)]),
-            // A field that the interface does not have, as it is written there.
+            // A field that the interface does not have is named as the server wrote it.
             (None, Some(name)) => self.filled("label.unknown", &[("name", name.as_ref())]),
             (None, None) => self.filled("label.consignment", &[]),
         }
@@ -191,10 +190,10 @@ impl Sentences {
     }
 
     fn text(&self, key: &str) -> Option<&str> {
-        let own = self.0.get(key).map(String::as_str);
-        own.or_else(|| {
-            let mut english = Self::english().filter(|(known, _)| *known == key);
-            english.next().map(|(_, text)| text)
+        self.0.get(key).map(String::as_str).or_else(|| {
+            Self::english()
+                .find(|(known, _)| *known == key)
+                .map(|(_, text)| text)
         })
     }
 }

@@ -9,11 +9,11 @@ use url::Url;
 use super::issued::{Issued, seconds};
 use super::refusal::{Grant, Refusal};
 use super::{post, send};
-use crate::auth::failure::{auth, error_code, login_error, unavailable};
+use crate::auth::failure::{error_code, login_error, misconfigured, unavailable};
 use crate::auth::{Provider, secret_json};
-use crate::error::{AuthProblem, Error, Result};
+use crate::error::{Error, Result};
 use crate::secret::Secret;
-use crate::transport::{Reply, Request, parse_endpoint};
+use crate::transport::{Reply, parse_endpoint};
 
 /// RFC 8628 section 3.2: without an `interval` clients must use 5 seconds. Also in the place of 0, which would mean polls
 /// without a pause.
@@ -66,23 +66,17 @@ pub(in crate::auth) async fn authorize_device(
     read_reply(&reply, provider.clock().now())
 }
 
-/// Asks for the tokens of a login whose user may have answered.
+/// Asks for the tokens of a login whose user may have answered (RFC 8628 section 3.4).
 pub(in crate::auth) async fn poll(
     provider: &Provider,
     device_code: &Secret,
 ) -> Result<Issued, Refusal> {
-    let request = poll_request(provider, device_code).await;
-    send(provider, Grant::DeviceCode, request).await
-}
-
-/// RFC 8628 section 3.4.
-async fn poll_request(provider: &Provider, device_code: &Secret) -> Result<Request> {
-    let settings = &provider.0;
     let fields = [
         ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
         ("device_code", device_code.expose()),
     ];
-    post(settings, &settings.token_url, &fields).await
+    let request = post(&provider.0, &provider.0.token_url, &fields).await;
+    send(provider, Grant::DeviceCode, request).await
 }
 
 fn read_reply(reply: &Reply, now: SystemTime) -> Result<DeviceCodes> {
@@ -110,9 +104,7 @@ fn refusal(code: Option<&str>, status: u16) -> Error {
         }
         (Some(code), _) => login_error(code),
         // Redirects are not followed: the client's secret would go to an address that is not configured.
-        (None, 300..=399) => auth(AuthProblem::Misconfigured {
-            code: "redirect".to_owned(),
-        }),
+        (None, 300..=399) => misconfigured("redirect"),
         (None, 200..=299) => {
             unavailable("the reply of the device authorization endpoint is not readable")
         }

@@ -62,7 +62,7 @@ impl ReplyFields {
             return None;
         }
         let text = |text: Option<Secret>| text.filter(|text| !text.is_empty());
-        // What cannot stand in a header cannot be used (RFC 6750 section 2.1).
+        // A token must fit into a header (RFC 6750 section 2.1).
         let sendable = |token: &Secret| token.expose().bytes().all(|b| b.is_ascii_graphic());
         let access_token = text(self.access_token).filter(sendable)?;
         Some(Issued {
@@ -99,7 +99,7 @@ impl Issued {
                 None => default_lifetime,
             });
         let subject = self.subject();
-        // The stated end is that of one refresh token: the next one may have another.
+        // The stated end belongs to one refresh token: the next one may have another.
         let same = self.refresh_token.is_none();
         let stated = self.session.map(|session| asked_at + session);
         TokenSet {
@@ -138,7 +138,7 @@ pub(super) fn seconds(value: &Value, longest: Duration) -> Option<Duration> {
     if seconds < 1.0 {
         return Some(Duration::ZERO);
     }
-    // Infinite and huge ones are cut off; what is not a number compares with nothing.
+    // Huge numbers are cut off, and NaN fails the comparison.
     (seconds >= 1.0).then(|| Duration::from_secs_f64(seconds.min(longest.as_secs_f64())))
 }
 
@@ -218,7 +218,7 @@ mod tests {
     /// Row 40.
     #[test]
     fn without_a_lifetime_the_end_is_compared_with_the_servers_clock() {
-        // {"exp":1060}; the server's clock says 1000, ours is not asked.
+        // {"exp":1060}; the server's clock shows 1000, and ours is not read.
         let jwt = "e30.eyJleHAiOjEwNjB9.s";
         let fields: ReplyFields = serde_json::from_value(json!({"access_token": jwt})).unwrap();
         let server = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);

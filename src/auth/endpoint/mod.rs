@@ -1,4 +1,8 @@
-//! The token endpoint: builds and sends the requests; [`refusal`] reads the replies, without I/O.
+//! The endpoints for tokens: builds the requests, sends them, and reads the replies.
+//!
+//! [`Issued`] are the tokens of a reply, [`DeviceCodes`] the codes of a login on another device. A [`Refusal`] is why there are
+//! none, and its [`Class`] what that means for the code or refresh token that was sent. `post` makes each request,
+//! `send` sends it, and [`refusal`] reads the reply, without I/O.
 //!
 //! The forms are not those of oauth2, which leaves copies of the tokens in memory.
 
@@ -85,12 +89,11 @@ async fn exchange_request(callback: &CheckedCallback) -> Result<Request> {
 
 /// Spec 5.5.
 async fn refresh_request(provider: &Provider, token: &Secret) -> Result<Request> {
-    let settings = &provider.0;
     let fields = [
         ("grant_type", "refresh_token"),
         ("refresh_token", token.expose()),
     ];
-    post(settings, &settings.token_url, &fields).await
+    post(&provider.0, &provider.0.token_url, &fields).await
 }
 
 /// RFC 7009 section 2.1.
@@ -106,16 +109,17 @@ async fn revoke_request(provider: &Provider, url: &Url, token: &Secret) -> Resul
 /// assertion among the credentials is good for one request.
 async fn post(settings: &ProviderSettings, url: &Url, fields: &[(&str, &str)]) -> Result<Request> {
     let began = settings.clock.monotonic();
-    let credentials = &settings.authentication;
-    let credentials = credentials.credentials(&settings.client_id, &settings.clock);
-    let credentials = credentials.await?;
+    let credentials = settings
+        .authentication
+        .credentials(&settings.client_id, &settings.clock)
+        .await?;
     let fields = fields.iter().copied().chain(credentials.fields());
     let json = HeaderValue::from_static("application/json");
     let mut request = Request::post_form(url.clone(), form(fields)).header(ACCEPT, json);
     if let Some(header) = &credentials.header {
         request = request.header(AUTHORIZATION, header.clone());
     }
-    // Signing counts: other processes wait no longer for a refresh than requests take.
+    // Signing counts, since other processes wait no longer for a refresh than its requests take.
     let signing = settings.clock.monotonic().saturating_sub(began);
     request.timeout = Some(settings.timeout.saturating_sub(signing));
     Ok(request)
@@ -123,10 +127,12 @@ async fn post(settings: &ProviderSettings, url: &Url, fields: &[(&str, &str)]) -
 
 /// A form that is wiped when the request is dropped.
 fn form<'a>(fields: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Bytes {
-    // Three bytes for each at most, and room for all of them: a text that grows leaves copies behind.
-    let sizes = fields.clone();
-    let sizes = sizes.map(|(name, value)| 3 * (name.len() + value.len()) + 2);
-    let mut form = Serializer::new(String::with_capacity(sizes.sum()));
+    // Allocated once, with three bytes for each: a text that grows leaves copies behind.
+    let size = fields
+        .clone()
+        .map(|(name, value)| 3 * (name.len() + value.len()) + 2)
+        .sum();
+    let mut form = Serializer::new(String::with_capacity(size));
     form.extend_pairs(fields);
     Bytes::from_owner(Zeroizing::new(form.finish().into_bytes()))
 }

@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use super::issued::{Issued, ReplyFields};
 use crate::auth::failure::{
-    auth, blames_settings, error_code, login_refused, reauth, unavailable, wants_interaction,
+    auth, blames_settings, error_code, login_refused, misconfigured, reauth, unavailable,
+    wants_interaction,
 };
 use crate::error::{AuthProblem, Error, Kind, Unsent};
 use crate::secret::Secret;
@@ -49,13 +50,7 @@ pub(in crate::auth) struct Refusal {
 }
 
 impl Refusal {
-    /// Of a request that could not be made, so that nothing was sent.
-    pub(super) fn without_request(error: Error) -> Self {
-        let class = if error.is_retryable() {
-            Class::NotSent
-        } else {
-            Class::Refused
-        };
+    fn new(class: Class, error: Error) -> Self {
         Self {
             class,
             error,
@@ -64,7 +59,16 @@ impl Refusal {
         }
     }
 
-    /// Of a request without a complete reply.
+    /// The request could not be made, so nothing was sent.
+    pub(super) fn without_request(error: Error) -> Self {
+        if error.is_retryable() {
+            Self::new(Class::NotSent, error)
+        } else {
+            Self::new(Class::Refused, error)
+        }
+    }
+
+    /// No complete reply came.
     pub(super) fn without_reply(error: Error) -> Self {
         if matches!(error.kind(), Kind::Config(_)) {
             // A certificate that the server does not accept: nothing was processed.
@@ -73,19 +77,15 @@ impl Refusal {
         let class = match error.kind() {
             Kind::Transport(failure) if failure.unsent == Unsent::Surely => Class::NotSent,
             Kind::Transport(failure) if failure.timeout => Class::TimedOut,
-            // Also a reply that is not HTTP: something replied, so the request may have been processed.
+            // A reply that is not HTTP is a reply: the request may have been processed.
             Kind::Transport(_) | Kind::Protocol(_) => Class::Ambiguous,
             _ => Class::Refused,
         };
-        Self {
-            class,
-            error: unavailable("the token endpoint could not be reached").with_source(error),
-            retry_after: None,
-            salvaged: None,
-        }
+        let unreachable = unavailable("the token endpoint could not be reached");
+        Self::new(class, unreachable.with_source(error))
     }
 
-    /// Of a reply whose body ended too early: it may hold the new refresh token.
+    /// The body ended too early; it may hold the new refresh token.
     pub(super) fn of_cut_reply(reply: &Reply, error: Error) -> Self {
         let granted = (200..=299).contains(&reply.status);
         Self {
@@ -99,8 +99,10 @@ impl Refusal {
 /// 500 `access_denied`.
 pub(super) fn read_reply(reply: &Reply, grant: Grant, now: SystemTime) -> Result<Issued, Refusal> {
     let fields: Option<ReplyFields> = serde_json::from_slice(&reply.body).ok();
-    let code = fields.as_ref().and_then(|fields| fields.error.as_str());
-    let code = code.map(error_code);
+    let code = fields
+        .as_ref()
+        .and_then(|fields| fields.error.as_str())
+        .map(error_code);
     let granted = code.is_none() && (200..=299).contains(&reply.status);
     let (class, error) = match (code, reply.status) {
         (Some(code), status) => {
@@ -140,7 +142,7 @@ pub(super) fn read_reply(reply: &Reply, grant: Grant, now: SystemTime) -> Result
     Err(Refusal {
         class,
         error,
-        // Auth0 sends the reset of its rate limit with every reply: polls have a pace of their own.
+        // Auth0 sends the reset of its rate limit with every reply, which must not slow down polls.
         retry_after: retry_after(&reply.headers, now).filter(|_| may_wait),
         salvaged: granted.then(|| salvage(&reply.body)).flatten(),
     })
@@ -198,20 +200,16 @@ fn transient() -> Error {
     unavailable("the token endpoint has a transient failure")
 }
 
-fn misconfigured(code: &str) -> Error {
-    auth(AuthProblem::Misconfigured {
-        code: code.to_owned(),
-    })
-}
-
 /// Finds a whole refresh token in a reply that is cut off or framed by something else: it may be the only copy.
 fn salvage(body: &[u8]) -> Option<Secret> {
     const NAME: &[u8] = b"\"refresh_token\"";
     let start = body.windows(NAME.len()).position(|bytes| bytes == NAME)? + NAME.len();
     let rest = body.get(start..)?.trim_ascii_start().strip_prefix(b":")?;
     // Reads one value and ignores what follows; a text without its closing quote is an error.
-    let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<String>();
-    let token = values.next()?.ok()?;
+    let token = serde_json::Deserializer::from_slice(rest)
+        .into_iter::<String>()
+        .next()?
+        .ok()?;
     (!token.is_empty()).then(|| Secret::new(token))
 }
 

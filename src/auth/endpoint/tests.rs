@@ -79,8 +79,8 @@ async fn a_public_client_sends_the_fields_of_the_spec() {
         ),
     ] {
         assert_eq!(request.url.path(), path);
-        let fields = form(request).into_iter();
-        let fields: Vec<_> = fields
+        let fields: Vec<_> = form(request)
+            .into_iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         assert_eq!(fields.join("&"), expected);
@@ -215,8 +215,7 @@ async fn rfc_7523_2_2_every_request_carries_an_assertion_of_its_own() {
             json!({"alg": "ES256", "kid": "k\"1", "typ": "client-authentication+jwt"})
         );
         let mut claims = json_of(payload);
-        let id = claims["jti"].take();
-        let id = id.as_str().unwrap().to_owned();
+        let id = claims["jti"].take().as_str().unwrap().to_owned();
         // 128 bits, and no longer than Auth0's limit.
         assert!((22..=64).contains(&id.len()), "{id}");
         ids.push(id);

@@ -78,12 +78,14 @@ impl KeyringStore {
         let runtime = Handle::try_current().map_err(|_| {
             StoreError::new("the keyring store must be opened inside a tokio runtime")
         })?;
-        let opened = runtime.spawn_blocking(native).await;
-        let opened = opened.map_err(|_| StoreError::new("the keyring could not be opened"))?;
-        let keyring = opened.map_err(|error| {
-            let message = "there is no keyring for this user on this machine";
-            StoreError::of(StoreErrorKind::Unsupported, message).caused_by(cause(&error))
-        })?;
+        let keyring = runtime
+            .spawn_blocking(native)
+            .await
+            .map_err(|_| StoreError::new("the keyring could not be opened"))?
+            .map_err(|error| {
+                let message = "there is no keyring for this user on this machine";
+                StoreError::of(StoreErrorKind::Unsupported, message).caused_by(cause(&error))
+            })?;
         Ok(Self::with_keyring(keyring, service.into(), locks.into()))
     }
 
@@ -127,7 +129,7 @@ impl KeyringStore {
             version: version.number(),
             record: serde_json::from_str(record.expose()).map_err(unfit)?,
         };
-        // With room for all of it: a buffer that grows leaves copies of the tokens behind.
+        // Allocated once: a buffer that grows leaves copies of the tokens behind.
         let mut json = Zeroizing::new(Vec::with_capacity(record.expose().len() + 64));
         serde_json::to_writer(&mut *json, &stored).map_err(unfit)?;
         self.entry(key)?.set_secret(&json).map_err(failed)
@@ -160,7 +162,7 @@ impl KeyringStore {
         }
         let next = match stored {
             Some(version) => version.number().wrapping_add(1),
-            // A random start: an entry that was deleted and written anew must not repeat versions.
+            // Starts at random, so that an entry which is deleted and written anew repeats no version.
             None => fastrand::u64(..1 << 52),
         };
         let version = Version::new(next);
@@ -183,7 +185,7 @@ impl KeyringStore {
 impl TokenStore for KeyringStore {
     fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
         let (store, key) = (self.clone(), key.to_owned());
-        // Under the write lock: keyrings do not promise that a read during a write returns the old or the new entry.
+        // Reads under the write lock, because a keyring may return neither the old nor the new entry during a write.
         Box::pin(self.locks.with_write_lock(move || store.read(&key)))
     }
 

@@ -132,7 +132,7 @@ impl TokenManagerBuilder {
     /// How long tokens are served from memory before the store is read again; 60 seconds unless set.
     ///
     /// The first use after that time starts a read in the background and is itself served from memory: a logout, or the
-    /// login of another user, in another process takes effect with the next use, and an [`Event`](super::Event) tells of it.
+    /// login of another user, in another process takes effect with the next use, and an [`Event`](super::Event) reports it.
     /// A store that cannot be read changes nothing. Accounts that are not used cause no reads.
     pub fn store_check(mut self, time: Duration) -> Self {
         Arc::make_mut(&mut self.policy).store_check = time;

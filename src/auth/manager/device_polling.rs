@@ -24,7 +24,7 @@ const IN_FLIGHT: Duration = Duration::from_secs(30);
 impl TokenManager {
     /// Waits until the user has answered a login on another device, and stores its tokens before this returns (RFC 8628).
     ///
-    /// The token endpoint is asked at the provider's [interval](crate::auth::DeviceLogin::interval), less often when it says
+    /// The token endpoint is polled at the provider's [interval](crate::auth::DeviceLogin::interval), less often when it says
     /// so or cannot be reached, and never after the codes have expired. To give up, drop the future: no further request is
     /// sent, and a request that was sent already completes in a task of its own, so that tokens it brings are stored and
     /// nothing is lost. Tokens of an earlier login are replaced. A logout in between aborts the login.
@@ -67,7 +67,7 @@ struct DevicePolling {
     interval: Duration,
     deadline: Duration,
     next_poll: Duration,
-    /// In a row.
+    /// Failures in a row.
     failures: u32,
     last_failure: Option<Error>,
     /// Whether the tokens may have been issued in a reply that was lost.
@@ -118,7 +118,7 @@ impl DevicePolling {
     fn go_on(&mut self, refusal: Refusal, sent_at: Duration) -> Result<()> {
         let Refusal { class, error, .. } = refusal;
         match class {
-            // A code whose tokens were issued would not be accepted any more.
+            // The provider accepts no code whose tokens were issued.
             Class::Pending | Class::SlowDown => {
                 (self.failures, self.may_be_used) = (0, false);
                 if class == Class::SlowDown {

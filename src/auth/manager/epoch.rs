@@ -9,9 +9,9 @@ use futures_util::future::{Either, select};
 use super::Event;
 use super::shared::{Shared, StoreRead};
 use super::state::{CachedTokens, ForeignMark, RefreshPause, State, Stop};
-use crate::auth::failure::{auth, reauth};
+use crate::auth::failure::{no_tokens, reauth};
 use crate::auth::{AccessToken, Record, StoreError, TokenSet, Version, Versioned};
-use crate::error::{AuthProblem, Error};
+use crate::error::Error;
 
 /// A response must not pause the manager for longer.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(3_600);
@@ -63,7 +63,7 @@ impl Epoch {
     /// Waits until the epoch is over.
     pub(super) async fn ended(&self) {
         loop {
-            // Listens before it looks, so that no change in between is missed.
+            // Registered before the check, so that no change in between is missed.
             let mut ended = pin!(self.shared.epoch_ended.notified());
             ended.as_mut().enable();
             if self.is_over() {
@@ -88,7 +88,7 @@ impl Epoch {
 
     pub(super) fn cached(&self) -> Result<CachedTokens, Stop> {
         let cached = self.state()?.cached.clone();
-        cached.ok_or_else(|| Stop::Failed(auth(AuthProblem::NoTokens)))
+        cached.ok_or_else(|| no_tokens().into())
     }
 
     /// Brings memory in line with the store. Other processes may have renewed the tokens, logged the user out, or another
@@ -96,7 +96,7 @@ impl Epoch {
     pub(super) fn reconcile(&self, read: StoreRead) -> Result<(), Stop> {
         let mut state = self.state()?;
         if read.writes != state.writes {
-            // Read before a write of this manager: out of date.
+            // A read that began before a write of this manager is out of date.
             return Ok(());
         }
         match read.stored {
@@ -112,7 +112,7 @@ impl Epoch {
             return Err(Stop::Failed(error.clone()));
         }
         match &state.cached {
-            // Not stored yet.
+            // These tokens are not stored yet.
             Some(cached) if cached.version.is_none() => return Ok(()),
             Some(_) => {
                 state.cached = None;
@@ -122,12 +122,12 @@ impl Epoch {
             }
             None => {}
         }
-        Err(Stop::Failed(auth(AuthProblem::NoTokens)))
+        Err(no_tokens().into())
     }
 
     fn with_record(&self, state: &mut State, stored: Versioned) -> Result<(), Stop> {
         let Versioned { version, record } = stored;
-        let owner = record.intent.map(|intent| intent.owner);
+        let owner = record.refresh_mark.map(|mark| mark.owner);
         let is_foreign = owner.is_some_and(|owner| owner != Some(self.owner()));
         if let Some(cached) = &mut state.cached {
             let same = same_tokens(&cached.tokens, &record.tokens);
@@ -147,7 +147,7 @@ impl Epoch {
         }
         if state.cached.is_none() && state.deletion.strong_count() > 0 {
             // The user has logged out here, and the record is still there.
-            return Err(Stop::Failed(auth(AuthProblem::NoTokens)));
+            return Err(no_tokens().into());
         }
         let generation = record.tokens.generation;
         let is_new_login = state.note_login(&record.tokens);
@@ -216,7 +216,7 @@ impl Epoch {
         Stop::Failed(error)
     }
 
-    /// Stores the cached tokens. The inner error is the store's; the outer one says that they are obsolete.
+    /// Stores the cached tokens. The inner error is the store's; the outer one means that the tokens are obsolete.
     pub(super) async fn save(&self) -> Result<Result<(), StoreError>, Stop> {
         let mut last = StoreError::new("the record keeps changing");
         for _ in 0..3 {
@@ -236,7 +236,7 @@ impl Epoch {
                     }
                     return Ok(Ok(()));
                 }
-                // Written by another process in between: its record decides.
+                // Another process has written in between, and its record decides.
                 Ok(None) => match self.shared.load().await {
                     Ok(read) => self.reconcile(read)?,
                     Err(error) => last = error,
@@ -251,12 +251,16 @@ impl Epoch {
     pub(super) fn publish_cached(&self) -> Result<AccessToken, Stop> {
         let mut state = self.state()?;
         let Some(cached) = state.cached.clone() else {
-            return Err(Stop::Failed(auth(AuthProblem::NoTokens)));
+            return Err(no_tokens().into());
         };
-        let current = self.shared.snapshot.load();
-        let current = current.as_ref().map(|snapshot| snapshot.token.clone());
+        let current = self
+            .shared
+            .snapshot
+            .load()
+            .as_ref()
+            .map(|snapshot| snapshot.token.clone());
         match current {
-            // Not by the text: a provider may issue the same access token again, with a new lifetime.
+            // Compares generations: a provider may issue the same access token again, with a new lifetime.
             Some(token) if token.generation() == cached.tokens.generation => Ok(token),
             _ => Ok(self.shared.publish(&mut state, cached)?.token.clone()),
         }
@@ -325,9 +329,9 @@ fn replaces(cached: &CachedTokens, record: &Record) -> bool {
     let stored = &record.tokens;
     match &cached.base {
         _ if cached.saved => false,
-        // Those of a login replace any earlier record.
+        // The tokens of a login replace any earlier record.
         None => stored.generation <= cached.tokens.generation,
-        // Those of a refresh replace what they were made from, and never a later login elsewhere.
+        // The tokens of a refresh replace those from which they were made, and never a later login elsewhere.
         Some(base) => {
             let unused = record.ended.is_some() || same_refresh_token(stored, base);
             stored.generation == base.generation && unused

@@ -100,7 +100,7 @@ debug_shows!(Inspection, |it|
 );
 
 impl TokenManager {
-    /// Who is logged in, since when and until when, in which store, and what failed last: for support, never a token.
+    /// The session for support: its user, its times, its store and its last failure, but no token.
     ///
     /// Reads the store once, at most for the caller's [`wait`](super::TokenManagerBuilder::wait), and notices what other
     /// processes did, as the [check of the store](super::TokenManagerBuilder::store_check) does. Nothing is sent to the
@@ -114,8 +114,8 @@ impl TokenManager {
     /// # equipment::example(async {
     /// # let fake = Fake::start().await;
     /// let manager = TokenManager::builder(fake.provider().build()?).build()?;
-    /// let nobody = manager.inspect().await;
-    /// assert!(matches!(nobody.state, SessionState::LoggedOut));
+    /// let before = manager.inspect().await;
+    /// assert!(matches!(before.state, SessionState::LoggedOut));
     ///
     /// # let login = manager.provider().authorization().start()?;
     /// # let callback = fake.consent(login.url())?;
@@ -138,7 +138,7 @@ impl TokenManager {
                     Err(Stop::Failed(error)) if !error.is_reauth_required() => {
                         (record, Some(error))
                     }
-                    // The end of a session is in the state, as is what a login or logout has changed meanwhile.
+                    // The state has the end of a session, and what a login or logout has changed meanwhile.
                     _ => (record, None),
                 }
             }
@@ -153,10 +153,11 @@ impl TokenManager {
         let session = session_state(&state, now, can_serve, store_error.is_some());
         let cached = state.cached.as_ref();
         let needs_login = matches!(session, SessionState::NeedsLogin { .. });
-        // Of a session that had ended, or was another user's, when it was read: memory has no tokens of it.
+        // Memory has no tokens of a session that had ended, or belonged to another user, when it was read.
         let ended = record.as_ref().filter(|_| cached.is_none() && needs_login);
-        let tokens = cached.map(|cached| &*cached.tokens);
-        let tokens = tokens.or(ended.map(Record::tokens));
+        let tokens = cached
+            .map(|cached| &*cached.tokens)
+            .or(ended.map(Record::tokens));
         Inspection {
             state: session,
             subject: tokens.and_then(|tokens| tokens.subject.clone()),

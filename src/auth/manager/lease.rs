@@ -18,7 +18,7 @@ use crate::auth::{StoreError, StoreGuard};
 use crate::error::{Error, Result};
 
 /// The longest pause between two attempts to store tokens. Other processes wait longer before they send the stored refresh
-/// token (see `CLAIM_PERIOD` of `refresh_mark`).
+/// token (see `CLAIM_PERIOD` of `refresh`).
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Another process may hold a lost lock only to read the record: the write compares versions anyway.
@@ -57,12 +57,14 @@ impl Lease {
         Ok((lease, StoreRead::new(stored, writes)?))
     }
 
-    /// With the lock that was kept, if there is one, and what is left of the wait.
+    /// The lease, with the lock that was kept if there is one, and what is left of the wait.
     async fn kept(shared: &Arc<Shared>, wait: Duration) -> Result<(Self, Duration), StoreError> {
         let clock = shared.clock();
         let until = clock.monotonic().saturating_add(wait);
-        let lock = clock.within(wait, shared.lock.clone().lock_owned()).await;
-        let lock = lock.ok_or_else(StoreError::lock_timeout)?;
+        let lock = clock
+            .within(wait, shared.lock.clone().lock_owned())
+            .await
+            .ok_or_else(StoreError::lock_timeout)?;
         let lease = Self {
             kept: lock.is_some(),
             lock,
@@ -173,7 +175,7 @@ impl Saver {
             },
             // A first write without the lock could come after a logout that found no record.
             Err(_) if is_unversioned(&self.shared.state()) => return,
-            // A refresh has it, whose request may take longer than others wait for the mark.
+            // A refresh holds the lock, and its request may take longer than other processes wait for the mark.
             Err(_) => None,
         };
         let (epoch, token) = {
@@ -189,7 +191,7 @@ impl Saver {
             }
             Ok(Err(error)) => self.shared.note_failure(&error.into()),
             Err(Stop::Superseded) => {}
-            // Revoked if the user was logged out elsewhere.
+            // The tokens are revoked if the user was logged out elsewhere.
             Err(Stop::Failed(_)) => self.shared.discard(token.as_ref()).await,
         }
     }

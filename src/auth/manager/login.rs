@@ -15,7 +15,7 @@ use crate::auth::{CheckedCallback, StoreError, TokenSet};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 
-/// What every kind of login does with its tokens.
+/// What all kinds of login do with their tokens.
 pub(super) struct Login {
     pub(super) shared: Arc<Shared>,
     expected: ExpectedIdToken,
@@ -34,8 +34,9 @@ impl Login {
 
     /// Exchanges a code for tokens.
     pub(super) async fn redeem(self, callback: CheckedCallback) -> Result<TokenSet> {
-        let outcome = self.exchange_and_accept(&callback).await;
-        outcome.inspect_err(|error| self.shared.note_failure(error))
+        self.exchange_and_accept(&callback)
+            .await
+            .inspect_err(|error| self.shared.note_failure(error))
     }
 
     async fn exchange_and_accept(&self, callback: &CheckedCallback) -> Result<TokenSet> {
@@ -133,11 +134,11 @@ impl Login {
         let stored = shared.load().await.ok().and_then(|read| read.stored);
         let epoch = {
             let mut state = epoch.state()?;
-            let stored_generation = stored.as_ref().map(|s| s.record.tokens.generation);
-            let last = state
+            let stored_generation = stored.as_ref().map_or(0, |s| s.record.tokens.generation);
+            tokens.generation = state
                 .last_generation
-                .max(stored_generation.unwrap_or_default());
-            tokens.generation = last.saturating_add(1);
+                .max(stored_generation)
+                .saturating_add(1);
             state.last_generation = tokens.generation;
             state.account.clone_from(&tokens.subject);
             state.note_login(&tokens);
@@ -156,7 +157,7 @@ impl Login {
             return Err(error.into());
         }
         let generation = tokens.generation;
-        // Unless a later login in another process came in between.
+        // A later login in another process may have come in between.
         if epoch.publish_cached()?.generation() == generation {
             shared.emit(Event::LoggedIn {
                 generation,
@@ -164,7 +165,7 @@ impl Login {
             });
         }
         if let Some(error) = failed.filter(StoreError::is_unreadable) {
-            // It may stay unreadable: the caller must not rely on a login that outlives the process.
+            // The record may stay unreadable, so the caller must not rely on a login that outlives the process.
             return Err(error.with_login_not_saved().into());
         }
         tracing::debug!(generation, "logged in");

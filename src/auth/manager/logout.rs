@@ -77,7 +77,7 @@ impl Logout {
         let mut tokens = Vec::from_iter(self.refresh_token.clone());
         let deleted = self.delete_record().await;
         let shared = self.epoch.shared;
-        // Also when another process has deleted the record: what was read before is out of date.
+        // Reads that began before are out of date, also when another process has deleted the record.
         shared.state().writes += 1;
         drop(self.deletion);
         match deleted {

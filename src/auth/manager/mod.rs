@@ -1,10 +1,10 @@
 //! Keeps the tokens of one account fresh.
 //!
 //! [`token_manager`] is what callers use: it serves the [`snapshot`], or starts and awaits a [`refresh_task`]. [`refresh`]
-//! is one refresh from the lock to the new tokens; [`lease`] has the store's lock and stores later what could not be stored
-//! at once, [`refresh_mark`] handles marks of unfinished refreshes. [`login`], which [`device_polling`] uses too, and
-//! [`logout`] start a new [`epoch`]: tasks of an earlier one change nothing.
-//! [`inspection`] reports the session for support.
+//! is one refresh from the lock to the new tokens, with the marks of unfinished ones; [`lease`] has the store's lock and stores
+//! later what could not be stored at once. [`login`], which [`device_polling`] uses too, and [`logout`] start a new
+//! [`epoch`]: tasks of an earlier one change nothing. [`state`] is what they all read and change under one lock, and
+//! [`inspection`] reports it for support.
 
 mod builder;
 mod device_polling;
@@ -16,7 +16,6 @@ mod login;
 mod logout;
 mod policy;
 mod refresh;
-mod refresh_mark;
 mod refresh_task;
 mod shared;
 mod snapshot;

@@ -19,12 +19,12 @@ pub(super) struct RefreshPolicy {
 impl Default for RefreshPolicy {
     fn default() -> Self {
         Self {
-            // As long as one request to the token endpoint may take.
+            // One request to the token endpoint may take as long.
             wait: Duration::from_secs(30),
             lock_wait: Duration::from_secs(30),
             background: true,
             strict: false,
-            // Clocks a little off, and the time that a request takes.
+            // Covers clocks that differ a little, and the time that a request takes.
             margin: Duration::from_secs(30),
             // A server that refuses every token must not cause a refresh for every call.
             between_forced: Duration::from_secs(30),

@@ -1,6 +1,7 @@
-//! One refresh, in order: read, lock, read again, wait for the marks of others, mark, send, judge, store, publish.
+//! One refresh, in order: read, lock, read again, wait for the marks of others, mark, send, read the reply, store, publish.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::{Either, select};
@@ -8,12 +9,12 @@ use futures_util::future::{Either, select};
 use super::Event;
 use super::epoch::Epoch;
 use super::lease::{Lease, save_or_report};
-use super::refresh_mark::{MarkOutcome, RefreshMark};
-use super::state::{CachedTokens, Stop};
+use super::shared::{Shared, StoreRead};
+use super::state::{CachedTokens, ForeignMark, Stop};
 use crate::auth::endpoint::{self, Class, Issued, Refusal};
 use crate::auth::failure::reauth;
-use crate::auth::store::Ended;
-use crate::auth::{AccessToken, Provider, Record, TokenSet};
+use crate::auth::store::{Ended, StoredMark};
+use crate::auth::{AccessToken, Provider, Record, StoreError, TokenSet, Version};
 use crate::error::{AuthProblem, Kind};
 use crate::secret::Secret;
 
@@ -22,6 +23,30 @@ const REFUSED_PAUSE: Duration = Duration::from_secs(60);
 
 /// A request that timed out may still be on its way for as long as servers and proxies wait for each other.
 const IN_FLIGHT: Duration = Duration::from_secs(30);
+
+/// The pause between two reads of a marked record.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+
+/// How many reads in a row must succeed after the mark was replaced.
+const CLAIM_READS: u32 = 60;
+
+/// How long these reads take: longer than the longest pause between two attempts of the other process to store its tokens,
+/// and the time that an attempt takes.
+const CLAIM_PERIOD: Duration = Duration::from_secs(30);
+
+/// After a longer stop between reading or marking the record and sending, the record is read again: another process may
+/// have replaced the mark. Much shorter than the wait for a mark.
+const STALE: Duration = Duration::from_secs(10);
+
+/// The end of the wait for another process.
+enum MarkOutcome {
+    /// Usable tokens were stored.
+    Token(AccessToken),
+    /// The record, or what is to be done with it, has changed.
+    Changed,
+    /// The replacement of the mark stood for long enough: the process has exited.
+    Abandoned(Lease),
+}
 
 pub(super) struct Refresh {
     pub(super) epoch: Epoch,
@@ -39,7 +64,7 @@ impl Refresh {
         if needs_read && let Some(token) = self.read_store().await? {
             return Ok(token);
         }
-        let (shared, mark) = (&self.epoch.shared, self.mark());
+        let shared = &self.epoch.shared;
         let clock = shared.clock();
         let until = clock.monotonic().saturating_add(shared.policy.lock_wait);
         loop {
@@ -64,13 +89,13 @@ impl Refresh {
                 return Ok(token);
             }
             if lease.kept && !shared.state().has_unsaved() {
-                // It may have been lost since: stored tokens are sent under a lock that was just taken.
+                // A kept lock may have been lost: stored tokens are sent only under a lock that was just taken.
                 continue;
             }
-            let Some(foreign) = mark.foreign()? else {
+            let Some(foreign) = self.foreign_mark()? else {
                 return self.mark_and_send(lease).await;
             };
-            match mark.wait_for_owner(foreign, lease, until).await? {
+            match self.wait_for_owner(foreign, lease, until).await? {
                 MarkOutcome::Token(token) => return Ok(token),
                 MarkOutcome::Changed => {}
                 MarkOutcome::Abandoned(lease) => return self.mark_and_send(lease).await,
@@ -78,22 +103,18 @@ impl Refresh {
         }
     }
 
-    fn mark(&self) -> RefreshMark<'_> {
-        RefreshMark {
-            epoch: &self.epoch,
-            replaces: self.replaces,
-        }
-    }
-
     fn usable_token(&self) -> Option<AccessToken> {
         self.epoch.shared.usable_token(self.replaces)
     }
 
+    async fn load(&self) -> Result<StoreRead, Stop> {
+        let read = self.epoch.shared.load().await;
+        read.map_err(|error| self.epoch.store_failed(error))
+    }
+
     /// Reads the store; returns the current token if it is a result.
     async fn read_store(&self) -> Result<Option<AccessToken>, Stop> {
-        let read = self.epoch.shared.load().await;
-        let read = read.map_err(|error| self.epoch.store_failed(error))?;
-        self.epoch.reconcile(read)?;
+        self.epoch.reconcile(self.load().await?)?;
         Ok(self.usable_token())
     }
 
@@ -111,8 +132,8 @@ impl Refresh {
     async fn mark_and_send(&self, lease: Lease) -> Result<AccessToken, Stop> {
         let clock = self.epoch.shared.clock();
         let began = clock.monotonic();
-        let mut cached = self.mark().set().await?;
-        self.mark().check_unmarked(began)?;
+        let mut cached = self.set_mark().await?;
+        self.check_unmarked(began)?;
         // Only the first failure of a row is repeated at once: an outage must not double the requests.
         let mut may_repeat = self.epoch.state()?.failures == 0;
         let mut lease = Some(lease);
@@ -139,7 +160,7 @@ impl Refresh {
             }
             if !ambiguous || !may_repeat {
                 if !ambiguous {
-                    self.mark().clear(&mut cached).await;
+                    self.clear_mark(&mut cached).await;
                 }
                 let retry_after = refusal.retry_after.unwrap_or_default();
                 let floor = match refusal.class {
@@ -157,7 +178,7 @@ impl Refresh {
             if let Some(token) = self.read_store().await? {
                 return Ok(token);
             }
-            self.mark().check_unmarked(began)?;
+            self.check_unmarked(began)?;
         }
     }
 
@@ -198,7 +219,7 @@ impl Refresh {
         if !overlap_left.is_zero() {
             short.min(overlap_left / 2)
         } else if class == Class::TimedOut {
-            // It was sent when its assertion was signed.
+            // A request is sent when its assertion is signed.
             let in_flight = IN_FLIGHT + provider.authentication.signing_limit();
             in_flight.saturating_sub(elapsed).max(short)
         } else {
@@ -230,7 +251,7 @@ impl Refresh {
         let new = tokens.refresh_token.clone();
         let stored = self.store(old, tokens).await;
         if stored.is_err() {
-            // Revoked if the user was logged out meanwhile, here or elsewhere; else they are still cached.
+            // The tokens are revoked if the user was logged out meanwhile; otherwise they are still cached.
             shared.discard(new.as_ref()).await;
         }
         let token = stored?;
@@ -283,7 +304,7 @@ impl Refresh {
         let record = Record::ended(&failed.tokens, ended);
         let current = self.epoch.state()?.cached.clone();
         let version = current.map_or(failed.version, |cached| cached.version);
-        // Only in the place of the record that failed: another process may be storing its own.
+        // Only the record that failed is replaced: another process may be storing its own.
         match shared.swap(version, &record).await {
             Ok(Some(version)) => {
                 if let Some(cached) = &mut self.epoch.state()?.cached {
@@ -309,12 +330,199 @@ fn drop_invalid_id_token(provider: &Provider, issued: &mut Issued) {
     if let Some(id_token) = &issued.id_token
         && let Err(error) = provider.check_id_token(id_token, None, None)
     {
-        // The code alone: the source may be the application's.
+        // Only the code is logged: the source may be an error of the application.
         let reason = match error.kind() {
             Kind::Auth(AuthProblem::LoginRefused { code }) => code.as_str(),
             _ => "unreadable",
         };
         tracing::warn!(reason, "the id token of a refresh is not kept");
         issued.id_token = None;
+    }
+}
+
+/// The mark that a refresh leaves in the store before it is sent, and the wait for the marks of other processes.
+///
+/// Where a lock can end while its holder runs, a free lock does not prove that the holder has exited. The mark is then
+/// left in place for a time, replaced, and watched for as long as a running process takes at most to store its tokens.
+impl Refresh {
+    /// Marks the record before a refresh is sent: if this process ends before the reply is stored, the token may be used
+    /// up.
+    async fn set_mark(&self) -> Result<CachedTokens, Stop> {
+        let mut cached = self.epoch.cached()?;
+        if cached.saved && cached.tokens.refresh_token.is_some() {
+            // A token whose first reply was lost is marked again, which restarts the wait of other processes.
+            let record = self.marked(&cached, Some(self.epoch.owner()));
+            // Nothing is sent while the store cannot be written: the reply could not be stored.
+            self.rewrite(&mut cached, &record)
+                .await
+                .map_err(|error| self.epoch.store_failed(error))?;
+        }
+        Ok(cached)
+    }
+
+    /// Removes the mark after a reply that proves that the token was not used.
+    async fn clear_mark(&self, cached: &mut CachedTokens) {
+        if !cached.possibly_used && cached.saved {
+            let record = Record::new(cached.tokens.as_ref().clone());
+            // OK to ignore: a superfluous mark costs one refresh ahead of time.
+            let _ = self.rewrite(cached, &record).await;
+        }
+    }
+
+    /// Checked before each request, because a lock that can be lost proves nothing: the record was read or marked just
+    /// now, after `began`, and has no foreign mark.
+    fn check_unmarked(&self, began: Duration) -> Result<(), Stop> {
+        let shared = &self.epoch.shared;
+        if shared.store.lock_survives_faults() {
+            return Ok(());
+        }
+        let passed = shared.clock().monotonic().saturating_sub(began);
+        if passed > STALE || self.foreign_mark()?.is_some() {
+            return Err(StoreError::lock_timeout().into());
+        }
+        Ok(())
+    }
+
+    /// The mark of another process that may still run, if there is one on the cached tokens.
+    fn foreign_mark(&self) -> Result<Option<ForeignMark>, Stop> {
+        let state = self.epoch.state()?;
+        let stands = |mark: &ForeignMark| state.abandoned != Some(mark.version);
+        let can_lose_lock = !self.epoch.shared.store.lock_survives_faults();
+        Ok(state.foreign_mark.filter(stands).filter(|_| can_lose_lock))
+    }
+
+    /// Waits, without the lock, until the owner of a mark has stored its tokens or the wait is over. At the end of the
+    /// lock wait: a lock time-out, and the next call continues the same wait.
+    async fn wait_for_owner(
+        &self,
+        mark: ForeignMark,
+        lease: Lease,
+        until: Duration,
+    ) -> Result<MarkOutcome, Stop> {
+        let shared = &self.epoch.shared;
+        let clock = shared.clock();
+        let is_over = |mark| clock.monotonic() >= claim_at(shared, mark);
+        if is_over(mark) {
+            return self.claim(mark, lease).await;
+        }
+        // The owner of the mark may need the lock.
+        drop(lease);
+        let mut last = StoreError::lock_timeout();
+        loop {
+            let left = until.saturating_sub(clock.monotonic());
+            if left.is_zero() {
+                return Err(last.into());
+            }
+            let pause = clock.sleep(POLL_INTERVAL.min(left));
+            self.epoch.run(pause).await?;
+            match self.epoch.run(shared.load()).await? {
+                Ok(read) => self.epoch.reconcile(read)?,
+                Err(error) => {
+                    last = error;
+                    continue;
+                }
+            }
+            last = StoreError::lock_timeout();
+            if let Some(token) = self.usable_token() {
+                return Ok(MarkOutcome::Token(token));
+            }
+            if self.foreign_mark()?.is_none_or(is_over) {
+                return Ok(MarkOutcome::Changed);
+            }
+        }
+    }
+
+    /// Replaces the mark, which proves that the store can be written, then waits so that the owner of the first mark can
+    /// still store its tokens. Nothing is sent unless the record stays unchanged and readable all the time.
+    async fn claim(&self, mark: ForeignMark, lease: Lease) -> Result<MarkOutcome, Stop> {
+        let mut cached = self.epoch.cached()?;
+        let record = self.marked(&cached, None);
+        let expected = cached.version;
+        match self.rewrite(&mut cached, &record).await {
+            Ok(()) => {}
+            Err(_) if self.has_changed(expected).await? => return Ok(MarkOutcome::Changed),
+            Err(error) => return Err(self.epoch.store_failed(error)),
+        }
+        if let Some(version) = cached.version {
+            // If this is cut off, the next call resumes here.
+            let claimed = ForeignMark { version, ..mark };
+            self.epoch.state()?.foreign_mark = Some(claimed);
+        }
+        // Reads are counted, because a stopped process does not read.
+        for _ in 0..CLAIM_READS {
+            let pause = self.epoch.shared.clock().sleep(POLL_INTERVAL);
+            self.epoch.run(pause).await?;
+            if self.has_changed(cached.version).await? {
+                let token = self.usable_token();
+                return Ok(token.map_or(MarkOutcome::Changed, MarkOutcome::Token));
+            }
+        }
+        Ok(MarkOutcome::Abandoned(lease))
+    }
+
+    /// Whether the store has another version now; if so, memory is brought in line with it.
+    async fn has_changed(&self, version: Option<Version>) -> Result<bool, Stop> {
+        let read = self.epoch.run(self.load()).await??;
+        let changed = read.stored.as_ref().map(|stored| stored.version) != version;
+        if changed {
+            self.epoch.reconcile(read)?;
+        }
+        Ok(changed)
+    }
+
+    fn marked(&self, cached: &CachedTokens, owner: Option<u64>) -> Record {
+        let mut record = Record::new(cached.tokens.as_ref().clone());
+        record.refresh_mark = Some(StoredMark {
+            generation: cached.tokens.generation,
+            at: self.epoch.shared.clock().now(),
+            owner,
+        });
+        record
+    }
+
+    async fn rewrite(&self, cached: &mut CachedTokens, record: &Record) -> Result<(), StoreError> {
+        let swapped = self.epoch.shared.swap(cached.version, record).await?;
+        let Some(version) = swapped else {
+            return Err(StoreError::new("a record changed while its lock was held"));
+        };
+        cached.version = Some(version);
+        if let Ok(mut state) = self.epoch.state() {
+            state.foreign_mark = None;
+            if let Some(cached) = &mut state.cached {
+                cached.version = Some(version);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// When the mark may be replaced, on the monotonic clock.
+fn claim_at(shared: &Shared, mark: ForeignMark) -> Duration {
+    let provider = &shared.provider.0;
+    let signing = provider.authentication.signing_limit();
+    let wait = shared.policy.mark_wait(provider.timeout, signing);
+    mark.since.saturating_add(wait.saturating_sub(CLAIM_PERIOD))
+}
+
+/// Ends the wait for the mark on the stored record: the process that wrote it has exited.
+pub(super) async fn abandon(shared: &Arc<Shared>) -> Result<(), StoreError> {
+    let epoch = Epoch::current(shared, &shared.state());
+    let stored = shared.load().await?.stored;
+    if let Some(stored) = stored.filter(|stored| stored.record.refresh_mark.is_some())
+        && let Ok(mut state) = epoch.state()
+    {
+        state.abandoned = Some(stored.version);
+        state.pause = None;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reads_take_the_claim_period() {
+        assert_eq!(POLL_INTERVAL * CLAIM_READS, CLAIM_PERIOD);
     }
 }

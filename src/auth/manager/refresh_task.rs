@@ -53,7 +53,7 @@ impl RefreshTask {
     pub(super) fn start(self) -> Result<()> {
         let shared = self.registration.shared.clone();
         let task = async move {
-            // Dropped in the reverse order: a caller that is woken must not find a refresh that has ended.
+            // Dropped last to first, so that the registration ends first: a woken caller must not find a refresh that has ended.
             let result = self.result;
             let registration = self.registration;
             let outcome = self.refresh.run().await;

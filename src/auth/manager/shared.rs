@@ -130,8 +130,8 @@ impl Shared {
     /// Caches tokens and serves them.
     pub(super) fn publish(&self, state: &mut State, cached: CachedTokens) -> Result<Arc<Snapshot>> {
         let tokens = &cached.tokens;
-        let snapshot = Snapshot::new(tokens, self.now(), &self.policy, cached.possibly_used)?;
-        let snapshot = Arc::new(snapshot);
+        let renew_now = cached.possibly_used;
+        let snapshot = Arc::new(Snapshot::new(tokens, self.now(), &self.policy, renew_now)?);
         state.last_generation = state.last_generation.max(tokens.generation);
         if tokens.subject.is_some() {
             state.account.clone_from(&tokens.subject);
@@ -144,7 +144,7 @@ impl Shared {
 
     /// Remembers a failure for support.
     pub(super) fn note_failure(&self, error: &Error) {
-        // That no user is logged in is the state of the session, and no failure.
+        // A session without a user is no failure.
         if !matches!(error.kind(), Kind::Auth(AuthProblem::NoTokens)) {
             let at = self.clock().now();
             let error = error.clone();
@@ -160,8 +160,9 @@ impl Shared {
     }
 
     pub(super) fn subscribe(&self) -> broadcast::Receiver<Event> {
-        let events = self.events.get_or_init(|| broadcast::Sender::new(64));
-        events.subscribe()
+        self.events
+            .get_or_init(|| broadcast::Sender::new(64))
+            .subscribe()
     }
 
     /// Runs a task that no caller can cancel.

@@ -31,14 +31,17 @@ impl Snapshot {
         let margin = (life / 10).min(policy.margin);
         let renew_after = match life {
             _ if renew_now => Duration::ZERO,
-            // Short ones leave time for a second attempt only if the first is made at half time.
+            // A short life leaves time for a second attempt only if the first is made at half of it.
             _ if life < Duration::from_secs(300) => life / 2,
-            // Drawn once for each token: clients that got theirs in the same second spread out.
+            // Drawn once for each token, so that clients whose tokens have the same age spread out.
             _ => life.mul_f64(0.8 - 0.1 * fastrand::f64()),
         };
         // A clock that was set back must not make the token older or younger than it can be.
-        let age = now.wall.duration_since(tokens.issued_at);
-        let age = age.unwrap_or_default().min(life);
+        let age = now
+            .wall
+            .duration_since(tokens.issued_at)
+            .unwrap_or_default()
+            .min(life);
         let limit = |after: Duration| Moment {
             wall: tokens.issued_at + after,
             monotonic: now.monotonic + after.saturating_sub(age),
@@ -89,8 +92,9 @@ impl Snapshot {
 
 /// Saturates after 584 years. Without `as_nanos`, whose 128 bits take longer than everything else of a read.
 fn nanos(time: Duration) -> u64 {
-    let seconds = time.as_secs().saturating_mul(1_000_000_000);
-    seconds.saturating_add(time.subsec_nanos().into())
+    time.as_secs()
+        .saturating_mul(1_000_000_000)
+        .saturating_add(time.subsec_nanos().into())
 }
 
 #[cfg(test)]
@@ -176,7 +180,6 @@ mod tests {
             wall: UNIX_EPOCH + 900 * HOUR,
             monotonic,
         };
-        let odd = snapshot(24 * HOUR, set_back(HOUR));
-        assert!(!odd.is_usable(set_back(25 * HOUR)));
+        assert!(!snapshot(24 * HOUR, set_back(HOUR)).is_usable(set_back(25 * HOUR)));
     }
 }

@@ -135,19 +135,18 @@ impl State {
 
     /// The failure to return now.
     pub(super) fn paused(&self, monotonic: Duration) -> Option<Error> {
-        let pause = self
-            .pause
-            .as_ref()
-            .filter(|pause| monotonic < pause.until)?;
-        Some(pause.error.clone())
+        let pause = self.pause.as_ref()?;
+        (monotonic < pause.until).then(|| pause.error.clone())
     }
 
     /// Caches new tokens in the place of old ones; they are not stored yet.
     pub(super) fn replace_tokens(&mut self, old: &CachedTokens, tokens: TokenSet) -> CachedTokens {
-        // The old ones may have been stored since.
-        let current = self.cached.as_ref();
-        let current = current.filter(|cached| Arc::ptr_eq(&cached.tokens, &old.tokens));
-        let old = current.unwrap_or(old);
+        // The old tokens may have been stored since they were read.
+        let old = self
+            .cached
+            .as_ref()
+            .filter(|cached| Arc::ptr_eq(&cached.tokens, &old.tokens))
+            .unwrap_or(old);
         let base = if old.saved {
             Some(old.tokens.clone())
         } else {

@@ -7,7 +7,7 @@ use super::epoch::Epoch;
 use super::lease::Saver;
 use super::login::Login;
 use super::logout::Logout;
-use super::refresh_mark;
+use super::refresh;
 use super::refresh_task::RefreshTask;
 use super::shared::Shared;
 use super::snapshot::Snapshot;
@@ -95,8 +95,9 @@ impl TokenManager {
     pub async fn redeem(&self, callback: CheckedCallback) -> Result<TokenSet> {
         self.check_provider(&callback.provider)?;
         let login = Login::begin(&self.0, callback.expected.clone());
-        let task = self.0.spawn(login.redeem(callback))?;
-        task.await
+        self.0
+            .spawn(login.redeem(callback))?
+            .await
             .map_err(|_| unavailable("the login was cut off"))?
     }
 
@@ -125,7 +126,7 @@ impl TokenManager {
     ///
     /// As [`access_token`](Self::access_token).
     pub async fn take_over_refresh(&self) -> Result<AccessToken> {
-        refresh_mark::abandon(&self.0).await?;
+        refresh::abandon(&self.0).await?;
         self.obtain(None).await
     }
 
@@ -186,8 +187,7 @@ impl TokenManager {
     /// `refresh_token_expires_in` in seconds. `None` before the tokens are first used.
     #[must_use]
     pub fn session_ends_at(&self) -> Option<SystemTime> {
-        let state = self.0.state();
-        state.cached.as_ref()?.tokens.session_ends_at
+        self.0.state().cached.as_ref()?.tokens.session_ends_at
     }
 
     /// Subscribes to the events from now on.
@@ -200,8 +200,8 @@ impl TokenManager {
     /// [`access_token`](Self::access_token) has work to start first: a renewal, or a check of the store.
     #[doc(hidden)] // For benches/tokens; the client uses `current`.
     pub fn read_current<T>(&self, read: impl FnOnce(&AccessToken) -> T) -> Option<T> {
-        let snapshot = self.0.snapshot.load();
-        let snapshot = snapshot.as_ref()?;
+        let loaded = self.0.snapshot.load();
+        let snapshot = loaded.as_ref()?;
         snapshot
             .is_fresh(self.0.now())
             .then(|| read(&snapshot.token))
@@ -232,8 +232,10 @@ impl TokenManager {
                 Served::WaitFor(completion) => completion,
             };
             let left = give_up.saturating_sub(clock.monotonic());
-            let outcome = clock.within(left, completion.wait_for(Option::is_some));
-            let Some(outcome) = outcome.await else {
+            let Some(outcome) = clock
+                .within(left, completion.wait_for(Option::is_some))
+                .await
+            else {
                 let what = "the refresh takes longer than the caller waits";
                 return Err(unavailable(what));
             };
@@ -275,7 +277,7 @@ impl TokenManager {
             }
             state.forced_at = Some(now.monotonic);
         }
-        // Also when the tokens are dead: the user may have logged in in another process.
+        // A refresh starts even for dead tokens: the user may have logged in in another process.
         let replaces = rejected.filter(|_| is_rejected);
         let task = RefreshTask::register(&self.0, &mut state, replaces);
         drop(state);

@@ -64,8 +64,9 @@ fn without_an_audience_none_is_sent() {
     let provider = Provider::builder("app")
         .authorize_url("http://127.0.0.1:1/authorize")
         .token_url("http://127.0.0.1:1/oauth/token")
-        .redirect_uri("https://app.example/cb");
-    let provider = provider.build().unwrap();
+        .redirect_uri("https://app.example/cb")
+        .build()
+        .unwrap();
     let login = provider.authorization().start().unwrap();
     assert!(!query(login.url()).contains_key("audience"));
     let clash = provider.authorization().param("audience", "mine").start();

@@ -191,7 +191,7 @@ impl ProviderBuilder {
     /// RFC 3927, RFC 4193), as of a provider in the own network. Off unless set; addresses that are set here need it not. What was discovered before is discarded.
     pub fn allow_private_addresses(mut self, allowed: bool) -> Self {
         self.private_addresses = allowed;
-        // What it holds was checked by the setting before.
+        // The cached metadata was checked by the old setting.
         self.metadata_cache = MetadataCache::default();
         self.found = None;
         self
@@ -234,7 +234,7 @@ impl ProviderBuilder {
     /// The clock by which tokens and logins expire.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
-        // Its times are those of the clock before.
+        // The times in the cache are those of the old clock.
         self.metadata_cache = MetadataCache::default();
         self
     }
@@ -268,9 +268,9 @@ impl ProviderBuilder {
         let logout_url = optional("logout_url", self.logout_url)?;
         let device_authorization_url =
             optional("device_authorization_url", self.device_authorization_url)?;
-        let authentication = self.authentication;
         let authentication =
-            authentication.check(&self.client_id, self.issuer.as_deref(), self.timeout)?;
+            self.authentication
+                .check(&self.client_id, self.issuer.as_deref(), self.timeout)?;
         let redirect_uri = self.redirect_uri.map(redirect_uri).transpose()?;
         if redirect_uri.is_some() && authorize_url.is_none() {
             return Err(Error::config("authorize_url is not set"));
@@ -325,10 +325,10 @@ impl ProviderBuilder {
         Err(Error::config(problem))
     }
 
-    /// With the limits that [`http`](Self::http) names.
+    /// The settings for HTTP, with the limits that [`http`](Self::http) names.
     pub(super) fn http_options(&self) -> HttpOptions {
-        let options = self.http.clone();
-        options
+        self.http
+            .clone()
             .connect_timeout(Duration::from_secs(5))
             .timeout(self.timeout)
             .max_body_bytes(1 << 20)
@@ -336,7 +336,7 @@ impl ProviderBuilder {
     }
 }
 
-// Not the unchecked addresses: they may contain credentials.
+// Without the unchecked addresses, which may contain credentials.
 debug_shows!(ProviderBuilder, |it| client_id: it.client_id);
 
 fn required(name: &str, value: Option<String>) -> Result<String> {

@@ -23,7 +23,7 @@ pub(super) type MetadataCache = Arc<Mutex<Option<Cached>>>;
 
 pub(super) struct Cached {
     metadata: Arc<Metadata>,
-    /// By the clock that never jumps.
+    /// On the monotonic clock.
     fresh_until: Duration,
 }
 
@@ -100,7 +100,7 @@ impl ProviderBuilder {
         });
         let (metadata, lifetime) = match (fetched, cached.take()) {
             (Ok(fetched), _) => fetched,
-            // Refused metadata is not an outage: what is held may be just as wrong.
+            // Refused metadata is not an outage: the old metadata may be as wrong.
             (Err(error), Some(held)) if !error.is_config() => {
                 tracing::warn!("the provider's metadata could not be renewed: {error}");
                 (held.metadata, RETRY_INTERVAL)
@@ -122,7 +122,7 @@ impl ProviderBuilder {
             Request::get(url).header(ACCEPT, json)
         };
         let mut reply = http.send(request(openid)).await?;
-        // Servers answer 403 as well for what they do not have.
+        // Some servers answer 403 for a page that they do not have.
         if matches!(reply.status, 400..=499) && !matches!(reply.status, 408 | 429) {
             reply = http.send(request(oauth)).await?;
         }

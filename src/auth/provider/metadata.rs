@@ -54,7 +54,7 @@ impl Metadata {
         metadata.check_issuer(issuer)?;
         metadata.check_addresses(issuer, may_be_private)?;
         let methods = metadata.code_challenge_methods_supported.as_deref();
-        // A provider that lists none may still have it (RFC 8414 section 2 makes the list optional); one with a list does not.
+        // The list is optional (RFC 8414 section 2): a provider without one may have the method.
         if methods.is_some_and(|methods| methods.iter().all(|method| method != "S256")) {
             return Err(Error::config(
                 "the provider's metadata does not list S256 in code_challenge_methods_supported; each login uses it",
@@ -84,27 +84,22 @@ impl Metadata {
     fn check_addresses(&self, issuer: &str, may_be_private: bool) -> Result<()> {
         let none = MtlsAliases::default();
         let aliases = self.mtls_endpoint_aliases.as_ref().unwrap_or(&none);
+        let device = "device_authorization_endpoint";
         let addresses = [
             ("authorization_endpoint", &self.authorization_endpoint),
             ("token_endpoint", &self.token_endpoint),
             ("revocation_endpoint", &self.revocation_endpoint),
-            (
-                "device_authorization_endpoint",
-                &self.device_authorization_endpoint,
-            ),
+            (device, &self.device_authorization_endpoint),
             ("token_endpoint", &aliases.token),
             ("revocation_endpoint", &aliases.revocation),
-            (
-                "device_authorization_endpoint",
-                &aliases.device_authorization,
-            ),
+            (device, &aliases.device_authorization),
         ];
         let is_local = Url::parse(issuer).is_ok_and(|issuer| is_loopback(&issuer));
         for (field, address) in addresses {
             let Some(address) = address else { continue };
             let name = format!("{field} of the provider's metadata");
             let url = parse_endpoint(&name, address)?;
-            // A provider elsewhere has no business on this machine, where alone plain http would be.
+            // Only loopback addresses may be plain http, and a provider elsewhere must not send requests there.
             if is_loopback(&url) && !is_local {
                 return Err(Error::config(format!("{name} must not be on this machine")));
             }
@@ -119,7 +114,7 @@ impl Metadata {
     }
 }
 
-/// Who names the issuer must not make this program call what only this program can reach.
+/// Refuses an issuer that would make this program call hosts which only it can reach.
 fn check_private(name: &str, url: &Url, allowed: bool) -> Result<()> {
     if is_private(url) && !allowed {
         return Err(Error::config(format!(
@@ -153,8 +148,9 @@ pub(super) fn addresses(issuer: &str, may_be_private: bool) -> Result<[Url; 2]> 
 
 /// How long a reply may be used.
 pub(super) fn lifetime(headers: &HeaderMap) -> Duration {
-    let max_age = max_age(headers).unwrap_or(DEFAULT_LIFETIME);
-    max_age.min(LONGEST_LIFETIME)
+    max_age(headers)
+        .unwrap_or(DEFAULT_LIFETIME)
+        .min(LONGEST_LIFETIME)
 }
 
 #[cfg(test)]

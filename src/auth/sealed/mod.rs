@@ -6,7 +6,7 @@
 //! no subject.
 //!
 //! Each record is bound to its account and cannot be decrypted under another one. An older record of the same account can,
-//! so a person who can write to the store can still restore an old one.
+//! so write access to the store is enough to restore an old one.
 
 pub(crate) mod sealed_store;
 

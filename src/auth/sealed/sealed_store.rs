@@ -1,7 +1,6 @@
 //! Encrypts records around a store.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -95,8 +94,10 @@ impl SealingKey {
         bound_to: &[u8],
         seal: &Seal,
     ) -> Result<Secret, StoreError> {
-        let key = keys.iter().find(|key| key.id == seal.key_id);
-        let key = key.ok_or_else(|| missing_key(&seal.key_id))?;
+        let key = keys
+            .iter()
+            .find(|key| key.id == seal.key_id)
+            .ok_or_else(|| missing_key(&seal.key_id))?;
         key.open(bound_to, seal).ok_or_else(|| {
             let message = "the stored record does not open: it was changed, moved, or sealed with another key of the same id";
             StoreError::of(StoreErrorKind::Unreadable, message)
@@ -134,7 +135,7 @@ pub(super) fn sealed_record(record: &Record, seal: Seal) -> Record {
             logged_in_at: tokens.logged_in_at,
             session_ends_at: tokens.session_ends_at,
         },
-        intent: record.intent,
+        refresh_mark: record.refresh_mark,
         ended: None,
         seal: Some(seal),
     }
@@ -343,12 +344,8 @@ fn is_damaged(error: &StoreError) -> bool {
     error.is_unreadable() && !error.is_newer_version() && error.missing_key_id().is_none()
 }
 
-impl<S: fmt::Debug> fmt::Debug for SealedStore<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SealedStore")
-            .field("inner", &self.inner)
-            .field("keys", &self.keys)
-            .field("hashes_accounts", &self.account_hash.is_some())
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(SealedStore<S: std::fmt::Debug>, |it|
+    inner: it.inner,
+    keys: it.keys,
+    hashes_accounts: it.account_hash.is_some(),
+);

@@ -6,7 +6,7 @@ use super::sealed_store::sealed_record;
 use super::{SealedStore, SealingKey};
 use crate::auth::store::file::Folder;
 use crate::auth::store::record::Seal;
-use crate::auth::store::{Intent, tokens};
+use crate::auth::store::{StoredMark, tokens};
 use crate::auth::{MemoryStore, Record, TokenStore};
 
 fn record(generation: u64) -> Record {
@@ -17,7 +17,7 @@ fn record(generation: u64) -> Record {
     tokens.subject = Some("auth0|sam".to_owned());
     tokens.scopes = vec!["openid".to_owned()];
     let mut record = Record::new(tokens);
-    record.intent = Some(Intent {
+    record.refresh_mark = Some(StoredMark {
         generation,
         at: record.tokens().issued_at(),
         owner: None,

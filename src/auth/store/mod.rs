@@ -19,7 +19,7 @@ pub use self::record::Record;
 pub use self::store_error::StoreError;
 pub use self::token_store::{StoreFuture, StoreGuard, TokenStore, Version, Versioned};
 
-pub(super) use self::record::{Ended, Intent, read_stored};
+pub(super) use self::record::{Ended, StoredMark, read_stored};
 pub(crate) use self::store_error::StoreErrorKind;
 #[cfg(test)]
 pub(super) use self::tests::{Gate, HookedStore, StoreCall, counts_down, fault, tokens};

@@ -21,15 +21,15 @@ const SEALED: u32 = 2;
 #[non_exhaustive]
 pub struct Record {
     pub(in crate::auth) tokens: TokenSet,
-    pub(in crate::auth) intent: Option<Intent>,
+    pub(in crate::auth) refresh_mark: Option<StoredMark>,
     pub(in crate::auth) ended: Option<Ended>,
     /// If present, the tokens have times and a generation only.
     pub(in crate::auth) seal: Option<Seal>,
 }
 
-/// A refresh was about to be sent. Found later, it says that the refresh token may be used up already.
+/// A refresh was about to be sent. A record that still has this mark may hold a refresh token that is used up.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(in crate::auth) struct Intent {
+pub(in crate::auth) struct StoredMark {
     pub(in crate::auth) generation: u64,
     #[serde(
         rename = "at_ms",
@@ -88,9 +88,9 @@ debug_shows!(Seal, |it| key_id: it.key_id);
 struct StoredRecord {
     form: u32,
     tokens: StoredTokens,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    intent: Option<Intent>,
-    /// Unknown to older versions, which read a record without a refresh token and ask for a login as well.
+    #[serde(rename = "intent", skip_serializing_if = "Option::is_none")]
+    refresh_mark: Option<StoredMark>,
+    /// Older versions ignore it, find no refresh token, and require a login as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<Ended>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,7 +130,7 @@ impl Record {
     pub(in crate::auth) fn new(tokens: TokenSet) -> Self {
         Self {
             tokens,
-            intent: None,
+            refresh_mark: None,
             ended: None,
             seal: None,
         }
@@ -163,7 +163,7 @@ impl Record {
     /// When a refresh of these tokens was marked as about to be sent, if no answer is stored yet.
     #[must_use]
     pub fn refresh_began_at(&self) -> Option<SystemTime> {
-        self.intent.map(|intent| intent.at)
+        self.refresh_mark.map(|mark| mark.at)
     }
 
     /// The record, unless it is sealed: a forgotten wrapper must not look like a lost session.
@@ -181,7 +181,7 @@ impl Record {
         let stored = StoredRecord {
             form: if self.seal.is_some() { SEALED } else { PLAIN },
             tokens: StoredTokens::from(&self.tokens),
-            intent: self.intent,
+            refresh_mark: self.refresh_mark,
             ended: self.ended,
             seal: self.seal.clone(),
         };
@@ -203,7 +203,7 @@ impl Record {
         let tokens = stored.tokens.into_set().filter(|_| has_format);
         Ok(Self {
             tokens: tokens.ok_or_else(|| unreadable(NAME))?,
-            intent: stored.intent,
+            refresh_mark: stored.refresh_mark,
             ended: stored.ended,
             seal: stored.seal,
         })

@@ -9,8 +9,8 @@ use super::{ChangeClass, ChangeKind, SchemaChange};
 type Used = BTreeMap<&'static str, BTreeSet<&'static str>>;
 
 fn used() -> Used {
-    let lines = include_str!("used.txt").lines();
-    lines
+    include_str!("used.txt")
+        .lines()
         .filter_map(|line| {
             let mut words = line.split(' ');
             Some((words.next()?, words.collect()))
@@ -140,8 +140,10 @@ fn affected_operations(
         Some(parent) if by_parent => parent,
         _ => coordinate,
     };
-    let operations = used.iter().filter(|(_, used)| used.contains(wanted));
-    operations.map(|(name, _)| (*name).to_owned()).collect()
+    used.iter()
+        .filter(|(_, used)| used.contains(wanted))
+        .map(|(name, _)| (*name).to_owned())
+        .collect()
 }
 
 #[cfg(test)]

@@ -184,8 +184,10 @@ impl SchemaDrift {
     /// The operations of this crate that fail, by their names in the specification, in alphabetical order.
     #[must_use]
     pub fn broken_operations(&self) -> Vec<&str> {
-        let breaks = self.changes.iter().filter(|change| change.breaks());
-        let names: BTreeSet<&str> = breaks
+        let names: BTreeSet<&str> = self
+            .changes
+            .iter()
+            .filter(|change| change.breaks())
             .flat_map(|change| change.operations.iter().map(String::as_str))
             .collect();
         names.into_iter().collect()

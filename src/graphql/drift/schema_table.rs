@@ -33,8 +33,7 @@ pub(super) enum Role {
 impl SchemaTable {
     /// The schema that this crate was written for, which is [`SCHEMA`](crate::graphql::SCHEMA).
     pub(super) fn bundled() -> Self {
-        let lines = include_str!("coordinates.txt").lines();
-        let elements = lines.filter_map(|line| {
+        let elements = include_str!("coordinates.txt").lines().filter_map(|line| {
             let (coordinate, element) = line.split_once(' ')?;
             let (text, default) = match element.split_once(" = ") {
                 Some((text, default)) => (text, Some(default.to_owned())),
@@ -123,8 +122,10 @@ impl SchemaTable {
 
     /// The names of all types.
     pub(super) fn types(&self) -> impl Iterator<Item = &str> {
-        let all = self.0.keys().map(String::as_str);
-        all.filter(|coordinate| !coordinate.contains('.'))
+        self.0
+            .keys()
+            .map(String::as_str)
+            .filter(|coordinate| !coordinate.contains('.'))
     }
 
     pub(super) fn role(&self, coordinate: &str) -> Role {
@@ -140,18 +141,17 @@ impl SchemaTable {
 
 /// The field of an argument, the type of a field.
 pub(super) fn parent(coordinate: &str) -> Option<&str> {
-    let parts = coordinate
+    coordinate
         .split_once('(')
-        .or_else(|| coordinate.split_once('.'));
-    parts.map(|(parent, _)| parent)
+        .or_else(|| coordinate.split_once('.'))
+        .map(|(parent, _)| parent)
 }
 
 /// The introspection operations, with their names and what they read, in the order in which they are tried.
 pub(crate) fn introspections() -> [(Coverage, &'static str, String); 3] {
     let whole = "query EnvdIntrospection { __schema { queryType { name } mutationType { name } \
                  types { ...EnvdType } } }";
-    let bundled = SchemaTable::bundled();
-    let types: Vec<String> = bundled
+    let types: Vec<String> = SchemaTable::bundled()
         .types()
         .enumerate()
         .map(|(i, name)| format!("t{i}: __type(name: \"{name}\") {{ ...EnvdType }}"))

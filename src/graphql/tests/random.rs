@@ -157,8 +157,9 @@ where
                 }
             }
             let body = json!({"data": sent}).to_string();
-            let read = decode::<Q::ResponseData>(200, Some(JSON), body.as_bytes()).unwrap();
-            let read = read.unwrap_or_else(|error| panic!("{name}: {error}\n{body}"));
+            let read = decode::<Q::ResponseData>(200, Some(JSON), body.as_bytes())
+                .unwrap()
+                .unwrap_or_else(|error| panic!("{name}: {error}\n{body}"));
             let found = serde_json::to_value(&read.value).unwrap();
             scalars += count_kept(&wanted, &found, name);
         }

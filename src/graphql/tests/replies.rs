@@ -222,8 +222,9 @@ fn a_token_that_the_body_refuses_is_as_refused_as_by_401() {
         json!({"comments": []}),
     ] {
         let body = json!({"data": data, "errors": [refusal]}).to_string();
-        let error = decode::<Value>(200, Some(JSON), body.as_bytes());
-        let error = error.unwrap().unwrap_err();
+        let error = decode::<Value>(200, Some(JSON), body.as_bytes())
+            .unwrap()
+            .unwrap_err();
         assert!(error.is_unauthorized(), "{data}");
         assert!(error.has(Condition::InvalidToken));
     }

@@ -6,6 +6,7 @@ mod wire_record;
 
 use std::fmt;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use self::wire_record::{Codes, Int, Status, wire_record};
@@ -44,14 +45,18 @@ wire_record! {
         /// The town.
         "Town" => town: Option<String>,
         /// The species that are kept.
+        #[serde(serialize_with = "wire_record::write_codes")]
         "Species" => species: List<SpeciesCode> as Codes,
         /// What the property is used for.
+        #[serde(serialize_with = "wire_record::write_codes")]
         "PropertyTypes" => property_types: List<PropertyTypeCode> as Codes,
         /// The codes of its brands.
+        #[serde(serialize_with = "wire_record::write_codes")]
         "Brands" => brands: List<String> as Codes,
         /// The state or territory in which it is registered, such as `QLD`.
         "RegisteredState" => registered_state: Option<String>,
         /// The state of the property in the register.
+        #[serde(serialize_with = "wire_record::write_status")]
         "AdminStatus" => admin_status: Option<PropertyStatus> as Status,
         /// The code of the shire.
         "ShireCode" => shire_code: Option<String>,
@@ -102,7 +107,8 @@ redacted_debug! {
 }
 
 /// Fields that this version of the crate does not know. Usually none, which costs a null pointer.
-#[derive(Clone, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq, Serialize)]
+#[serde(transparent)]
 struct Unknown(Option<Box<Map<String, Value>>>);
 
 impl Unknown {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
-use serde::de::{DeserializeOwned, DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, DeserializeSeed, Error, MapAccess, Visitor};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -24,10 +24,11 @@ macro_rules! wire_record {
         }
     ) => {
         $(#[$meta])*
-        #[derive(Clone, Default, PartialEq)]
+        #[derive(Clone, Default, PartialEq, serde::Serialize)]
         #[non_exhaustive]
         pub struct $name {
-            $($(#[$field_meta])* #[doc(alias = $wire)] pub $field: $type,)*
+            $($(#[$field_meta])* #[doc(alias = $wire)] #[serde(rename = $wire)] pub $field: $type,)*
+            #[serde(flatten)]
             unknown: $crate::model::property::Unknown,
         }
 
@@ -49,26 +50,18 @@ macro_rules! wire_record {
                     Unknown(String),
                 }
 
-                struct KeyVisitor;
-
-                impl serde::de::Visitor<'_> for KeyVisitor {
-                    type Value = Key;
-
-                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                        f.write_str("the name of a field")
-                    }
-
-                    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Key, E> {
-                        Ok(match name {
-                            $($wire => Key::$field,)*
-                            _ => Key::Unknown(name.to_owned()),
-                        })
+                impl From<&str> for Key {
+                    fn from(name: &str) -> Self {
+                        match name {
+                            $($wire => Self::$field,)*
+                            _ => Self::Unknown(name.to_owned()),
+                        }
                     }
                 }
 
                 impl<'de> serde::Deserialize<'de> for Key {
                     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                        deserializer.deserialize_identifier(KeyVisitor)
+                        $crate::model::lenient::from_text(deserializer)
                     }
                 }
 
@@ -102,23 +95,6 @@ macro_rules! wire_record {
                 deserializer.deserialize_map(RecordVisitor)
             }
         }
-
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                use serde::ser::SerializeMap;
-                use $crate::model::property::wire_record::{Plain, Write};
-
-                let mut map = serializer.serialize_map(None)?;
-                $(map.serialize_entry(
-                    $wire,
-                    &Write::<wire_record!(@format $($format)?), _>::new(&self.$field),
-                )?;)*
-                for (name, value) in self.unknown.iter() {
-                    map.serialize_entry(name, value)?;
-                }
-                map.end()
-            }
-        }
     };
     (@format) => { Plain };
     (@format $format:ident) => { $format };
@@ -126,22 +102,17 @@ macro_rules! wire_record {
 
 pub(super) use wire_record;
 
-/// How a field of type `T` is read and written.
+/// How a field of type `T` is read.
 pub(super) trait WireFormat<T> {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error>;
-    fn write<S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error>;
 }
 
-/// As serde reads and writes it.
+/// As serde reads it.
 pub(super) struct Plain;
 
-impl<T: Serialize + DeserializeOwned> WireFormat<T> for Plain {
+impl<T: DeserializeOwned> WireFormat<T> for Plain {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
         T::deserialize(deserializer)
-    }
-
-    fn write<S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-        value.serialize(serializer)
     }
 }
 
@@ -152,10 +123,6 @@ impl WireFormat<Value> for AnyValue {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
         reply_memory::any_value(deserializer)
     }
-
-    fn write<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Error> {
-        value.serialize(serializer)
-    }
 }
 
 /// A whole number, also where it is written `1.0`.
@@ -164,10 +131,6 @@ pub(super) struct Int;
 impl WireFormat<Option<i64>> for Int {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
         lenient::int(deserializer)
-    }
-
-    fn write<S: Serializer>(value: &Option<i64>, serializer: S) -> Result<S::Ok, S::Error> {
-        value.serialize(serializer)
     }
 }
 
@@ -188,24 +151,9 @@ impl<'de, T, F: WireFormat<T>> DeserializeSeed<'de> for Read<F, T> {
     }
 }
 
-/// Writes the value of a field in its format.
-pub(super) struct Write<'a, F, T>(&'a T, PhantomData<F>);
-
-impl<'a, F, T> Write<'a, F, T> {
-    pub(super) fn new(value: &'a T) -> Self {
-        Self(value, PhantomData)
-    }
-}
-
-impl<T, F: WireFormat<T>> Serialize for Write<'_, F, T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        F::write(self.0, serializer)
-    }
-}
-
 /// `{ShortCode, Description}`, or the bare code. assumed: the latter is tolerated, not seen
 #[derive(Deserialize)]
-#[serde(default, bound = "T: DeserializeOwned")]
+#[serde(bound = "T: DeserializeOwned")]
 struct Fields<T> {
     #[serde(rename = "ShortCode")]
     code: Option<T>,
@@ -213,22 +161,13 @@ struct Fields<T> {
     name: Option<T>,
 }
 
-impl<T> Default for Fields<T> {
-    fn default() -> Self {
-        Self {
-            code: None,
-            name: None,
-        }
-    }
-}
-
 struct Wire<T>(Fields<T>);
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Wire<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Code<T>(PhantomData<T>);
+        struct CodeVisitor<T>(PhantomData<T>);
 
-        impl<'de, T: DeserializeOwned> Visitor<'de> for Code<T> {
+        impl<'de, T: DeserializeOwned> Visitor<'de> for CodeVisitor<T> {
             type Value = Fields<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -244,59 +183,42 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Wire<T> {
                 Fields::deserialize(MapAccessDeserializer::new(map))
             }
         }
-        deserializer.deserialize_any(Code(PhantomData)).map(Self)
+        deserializer
+            .deserialize_any(CodeVisitor(PhantomData))
+            .map(Self)
     }
 }
 
 /// A list of `{ShortCode}`.
 pub(super) struct Codes;
 
-impl<T: Serialize + DeserializeOwned> WireFormat<List<T>> for Codes {
+impl<T: DeserializeOwned> WireFormat<List<T>> for Codes {
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<List<T>, D::Error> {
-        deserializer.deserialize_option(CodesVisitor(PhantomData))
-    }
-
-    fn write<S: Serializer>(list: &List<T>, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Coded<'a, T> {
-            #[serde(rename = "ShortCode")]
-            short_code: &'a T,
-        }
-        serializer.collect_seq(list.iter().map(|short_code| Coded { short_code }))
+        let codes = List::<Code<T>>::deserialize(deserializer)?;
+        Ok(codes.into_iter().filter_map(|Code(code)| code).collect())
     }
 }
 
-/// Reads the codes alone: most lists have one or two, and a list of their objects takes four times the memory.
-struct CodesVisitor<T>(PhantomData<T>);
+/// The code alone: a list of the objects would take four times the memory.
+struct Code<T>(Option<T>);
 
-impl<'de, T: DeserializeOwned> Visitor<'de> for CodesVisitor<T> {
-    type Value = List<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list or null")
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Code<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Wire::deserialize(deserializer).map(|Wire(fields)| Self(fields.code))
     }
+}
 
-    fn visit_none<E: Error>(self) -> Result<List<T>, E> {
-        Ok(List::default())
+/// For `#[serde(serialize_with)]`.
+pub(super) fn write_codes<T: Serialize, S: Serializer>(
+    list: &List<T>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Coded<'a, T> {
+        #[serde(rename = "ShortCode")]
+        short_code: &'a T,
     }
-
-    fn visit_unit<E: Error>(self) -> Result<List<T>, E> {
-        Ok(List::default())
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<List<T>, D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<List<T>, A::Error> {
-        let mut codes = Vec::new();
-        while let Some(element) = sequence.next_element::<Option<Wire<T>>>()? {
-            if let Some(code) = element.and_then(|Wire(fields)| fields.code) {
-                reply_memory::push(&mut codes, code)?;
-            }
-        }
-        Ok(codes.into())
-    }
+    serializer.collect_seq(list.iter().map(|short_code| Coded { short_code }))
 }
 
 /// `{ShortCode, Description}` of a status.
@@ -332,17 +254,18 @@ impl WireFormat<Option<PropertyStatus>> for Status {
             (code, name) => code.or(name).map(|Term(status)| status),
         })
     }
+}
 
-    fn write<S: Serializer>(
-        status: &Option<PropertyStatus>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let Some(status) = status else {
-            return serializer.serialize_none();
-        };
-        let mut object = serializer.serialize_struct("AdminStatus", 2)?;
-        object.serialize_field("ShortCode", &status.short_code())?;
-        object.serialize_field("Description", status.as_str())?;
-        object.end()
-    }
+#[allow(clippy::ref_option)] // The signature that serde calls.
+pub(super) fn write_status<S: Serializer>(
+    status: &Option<PropertyStatus>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let Some(status) = status else {
+        return serializer.serialize_none();
+    };
+    let mut object = serializer.serialize_struct("AdminStatus", 2)?;
+    object.serialize_field("ShortCode", &status.short_code())?;
+    object.serialize_field("Description", status.as_str())?;
+    object.end()
 }

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::iter::{self, Peekable};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::{fmt, vec};
+use std::vec;
 
 use futures_core::Stream;
 
@@ -164,10 +164,4 @@ impl<T: Send + Unpin + 'static, P: ListPosition> Stream for Items<T, P> {
     }
 }
 
-impl<T, P: fmt::Debug> fmt::Debug for Items<T, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Items")
-            .field("position", &self.position)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Items<T, P: std::fmt::Debug>, |it| position: it.position);

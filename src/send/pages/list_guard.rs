@@ -16,7 +16,7 @@ pub(crate) struct RecordIdentity<T> {
     pub(crate) id: RecordId<T>,
     /// The id where it is a number: it is hashed as it is, and no text is made of it.
     pub(crate) number: fn(&T) -> Option<i64>,
-    /// Hashes all that tells records apart, for lists whose positions do not show that pages repeat.
+    /// Hashes all that distinguishes records, for lists whose positions do not show that pages repeat.
     pub(crate) content: Option<fn(&T, &mut DefaultHasher)>,
 }
 
@@ -30,7 +30,7 @@ impl<T> From<RecordId<T>> for RecordIdentity<T> {
     }
 }
 
-/// Hashes by a key, which are spread as they are.
+/// Keyed hashes, which need no further hashing.
 type Hashes = HashSet<u64, BuildHasherDefault<IsHash>>;
 
 /// The pages of a list that were read, in hashes.
@@ -111,8 +111,7 @@ impl<T> ListGuard<T> {
         if let Some(number) = (self.identity.number)(record) {
             return Some(self.keyed.hash_one(number));
         }
-        let id = (self.identity.id)(record)?;
-        Some(self.keyed.hash_one(id.as_ref()))
+        Some(self.keyed.hash_one((self.identity.id)(record)?.as_ref()))
     }
 
     /// Whether the same page came before. `ids` is a hash of the ids of its records, `all_new` whether none of them was known.
@@ -125,7 +124,7 @@ impl<T> ListGuard<T> {
         if page.records.is_empty() {
             return false;
         }
-        // Several different ids tell a page apart. Others may not, where a server gives one id to many records.
+        // Several different ids identify a page; a server may give one id to many records.
         if all_new && page.records.len() > 1 {
             self.fingerprints.insert(ids);
             return false;

@@ -1,6 +1,6 @@
 //! Lists page by page, of both interfaces.
 //!
-//! A [`Pager`] knows the position of the next page. It holds the page that is being fetched, so a caller that stops waiting loses
+//! A [`Pager`] has the position of the next page. It holds the page that is being fetched, so a caller that stops waiting loses
 //! nothing. A task fetches it, except in a search of the register without look-ahead, which needs none.
 //! With a look-ahead, a further task sends the next request as soon as the next position is known, which for a list with
 //! cursors is before the page has arrived in full. The position in the beginning of a reply is a hint: the decoded page decides.

@@ -1,6 +1,5 @@
 //! One page of a list.
 
-use std::fmt;
 use std::time::SystemTime;
 
 use crate::error::Error;
@@ -15,7 +14,7 @@ use crate::model::{ListNotice, Position, ServerError};
 pub struct Page<T, P = Position> {
     /// The records, in the order of the server.
     pub records: Vec<T>,
-    /// How many records the server says there are on all pages.
+    /// The number of records on all pages, as the server states it.
     pub total: Option<i64>,
     /// By how many records the total has grown (or shrunk, when negative) since the first page: the list changes while
     /// it is read, so a record may be missed or come twice.
@@ -80,11 +79,13 @@ impl<T, P> Page<T, P> {
     /// Sorts the places without a record (`gaps`, in order) into unreadable records and missing ones.
     pub(crate) fn set_gaps(&mut self, gaps: &[usize], unreadable: Vec<Unreadable>) {
         self.missing = gaps.len() - unreadable.len();
-        let placed = unreadable.into_iter().map(|record| {
-            let gaps_before = gaps.partition_point(|gap| *gap < record.index);
-            (record.index - gaps_before, record.error)
-        });
-        (self.before, self.unreadable) = placed.unzip();
+        (self.before, self.unreadable) = unreadable
+            .into_iter()
+            .map(|record| {
+                let gaps_before = gaps.partition_point(|gap| *gap < record.index);
+                (record.index - gaps_before, record.error)
+            })
+            .unzip();
     }
 }
 
@@ -96,16 +97,12 @@ impl<T> Page<T> {
     }
 }
 
-impl<T, P: fmt::Debug> fmt::Debug for Page<T, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Page")
-            .field("number", &self.number)
-            .field("records", &self.records.len())
-            .field("total", &self.total)
-            .field("unreadable", &self.unreadable)
-            .field("notices", &self.notices)
-            .field("position", &self.position)
-            .field("next", &self.next)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Page<T, P: std::fmt::Debug>, |it|
+    number: it.number,
+    records: it.records.len(),
+    total: it.total,
+    unreadable: it.unreadable,
+    notices: it.notices,
+    position: it.position,
+    next: it.next,
+);

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 const TRANSFERS: usize = 2;
 
 /// Fetches the page at a position; `None` behind the last. The number is for traces. The sender takes the position of the next
-/// page, for a source that knows it before the page is decoded.
+/// page, for a source that finds it before the page is decoded.
 pub(crate) type Fetch<T, P> = Box<
     dyn Fn(P, u64, mpsc::Sender<P>) -> BoxFuture<'static, Result<Option<Page<T, P>>>> + Send + Sync,
 >;

@@ -1,7 +1,6 @@
 //! Reads a list page by page.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -237,15 +236,11 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
     }
 }
 
-impl<T, P: fmt::Debug> fmt::Debug for Pager<T, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pager")
-            .field("operation", &self.operation)
-            .field("position", &self.position)
-            .field("look_ahead", &self.look_ahead)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Pager<T, P: std::fmt::Debug>, |it|
+    operation: it.operation,
+    position: it.position,
+    look_ahead: it.look_ahead,
+);
 
 #[cfg(test)]
 mod tests {

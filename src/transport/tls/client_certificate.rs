@@ -54,8 +54,8 @@ fn next_section(text: &str) -> Result<Option<(&str, &str, &str)>, Error> {
         .strip_prefix(BEGIN)
         .and_then(|rest| rest.split_once(DASHES));
     let (label, _) = label.ok_or_else(damaged)?;
-    let end = format!("-----END {label}-----");
-    let end = text.find(&end).ok_or_else(damaged)? + end.len();
+    let last = format!("-----END {label}-----");
+    let end = text.find(&last).ok_or_else(damaged)? + last.len();
     let (part, rest) = text.split_at(end);
     Ok(Some((label, part, rest)))
 }

@@ -35,7 +35,7 @@ pub(in crate::transport) fn configure(
     })
 }
 
-/// The errors of these libraries are of types that only reqwest knows: a refusal is reported as a lost connection.
+/// The error types of these libraries are private to reqwest, so a refusal is reported as a lost connection.
 pub(in crate::transport) fn refuses_certificate(_: &std::io::Error) -> bool {
     false
 }
@@ -54,7 +54,7 @@ fn with_identity(
     let chain = certificate.chain.join("\n");
     let identity = Identity::from_pkcs8_pem(chain.as_bytes(), certificate.key.as_bytes())
         .map_err(|_| refused("damaged certificate, or a private key that cannot be used"))?;
-    // Named, since another crate may have chosen another library as the default.
+    // Another crate may have chosen another library as the default.
     Ok(builder.identity(identity).tls_backend_native())
 }
 
@@ -65,9 +65,8 @@ fn with_identity(
     certificate: &ClientCertificate<'_>,
 ) -> Result<ClientBuilder, Error> {
     let pem = [&certificate.chain[..], &[certificate.key]].concat();
-    let pem = zeroize::Zeroizing::new(pem.join("\n"));
-    let identity = Identity::from_pem(pem.as_bytes())
+    let identity = Identity::from_pem(zeroize::Zeroizing::new(pem.join("\n")).as_bytes())
         .map_err(|_| refused("damaged certificate or private key"))?;
-    // Named, since another crate may have chosen another library as the default.
+    // Another crate may have chosen another library as the default.
     Ok(builder.identity(identity).tls_backend_rustls())
 }

@@ -21,8 +21,11 @@ pub(in crate::transport) fn configure(
     options: &HttpOptions,
 ) -> Result<ClientBuilder, Error> {
     let roots = certificates(&options.extra_roots_pem)?;
-    let client = options.client_certificate_pem.as_ref();
-    let client = client.map(ClientCertificate::read).transpose()?;
+    let client = options
+        .client_certificate_pem
+        .as_ref()
+        .map(ClientCertificate::read)
+        .transpose()?;
     let config = if client.is_some() || secure && !roots.is_empty() {
         config(secure, roots, client.as_ref())?
     } else {
@@ -62,8 +65,8 @@ pub(in crate::transport) fn refuses_certificate(error: &io::Error) -> bool {
 fn shared_config(secure: bool) -> Result<ClientConfig, Error> {
     static SECURE: Mutex<Option<ClientConfig>> = Mutex::new(None);
     static INSECURE: Mutex<Option<ClientConfig>> = Mutex::new(None);
-    let shared = if secure { &SECURE } else { &INSECURE }.lock();
-    let mut shared = shared.unwrap_or_else(PoisonError::into_inner);
+    let lock = if secure { &SECURE } else { &INSECURE };
+    let mut shared = lock.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(config) = &*shared {
         return Ok(config.clone());
     }
@@ -91,13 +94,14 @@ fn config(
     let mut config = match client {
         Some(client) => {
             let (chain, key) = chain_and_key(client)?;
-            let config = config.with_client_auth_cert(chain, key);
-            config.map_err(|error| match error {
-                rustls::Error::InconsistentKeys(_) => {
-                    refused("the private key is not that of the first certificate")
-                }
-                _ => refused("a private key that cannot be used"),
-            })?
+            config
+                .with_client_auth_cert(chain, key)
+                .map_err(|error| match error {
+                    rustls::Error::InconsistentKeys(_) => {
+                        refused("the private key is not that of the first certificate")
+                    }
+                    _ => refused("a private key that cannot be used"),
+                })?
         }
         None => config.with_no_client_auth(),
     };
@@ -135,8 +139,11 @@ fn chain_and_key(
             .filter(is_readable)
             .ok_or_else(|| refused("damaged certificate"))
     };
-    let chain = client.chain.iter().map(certificate);
-    let chain = chain.collect::<Result<_, _>>()?;
+    let chain = client
+        .chain
+        .iter()
+        .map(certificate)
+        .collect::<Result<_, _>>()?;
     let key = PrivateKeyDer::from_pem_slice(client.key.as_bytes())
         .map_err(|_| refused("damaged private key"))?;
     Ok((chain, key))

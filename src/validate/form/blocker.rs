@@ -55,11 +55,8 @@ impl fmt::Display for Blocker {
         match self {
             Self::Finding(finding) => f.write_str(&finding.sentence()),
             Self::NoRow { section, text } => {
-                write!(
-                    f,
-                    "{} has no row: add one, or leave it out.",
-                    name(section, text)
-                )
+                let section = name(section, text);
+                write!(f, "{section} has no row: add one, or leave it out.")
             }
             Self::EmptyRow { section, text, row } => {
                 // People count from 1.
@@ -79,10 +76,14 @@ impl Form {
     /// required and missing. Empty when it is ready.
     #[must_use]
     pub fn blockers(&self) -> Vec<Blocker> {
-        let findings = self.report().findings().iter();
-        let blocking =
-            findings.filter(|f| f.severity == Severity::Error || f.rule == Rule::Required);
-        let mut blockers: Vec<Blocker> = blocking.cloned().map(Blocker::Finding).collect();
+        let mut blockers: Vec<Blocker> = self
+            .report()
+            .findings()
+            .iter()
+            .filter(|f| f.severity == Severity::Error || f.rule == Rule::Required)
+            .cloned()
+            .map(Blocker::Finding)
+            .collect();
         let questions = self.questions();
         for instance in &questions.applied {
             if questions.tree[instance.question].kind == ItemKind::Rows {

@@ -97,7 +97,7 @@ pub enum EditError {
 
 /// What only the first of two lists has, and what only the second has; equals count one by one.
 pub(super) fn differences<T: Clone + Eq + Hash>(before: &[T], after: &[T]) -> (Vec<T>, Vec<T>) {
-    // Mostly all is the same but a part in the middle.
+    // Mostly only a part in the middle differs.
     let same = before
         .iter()
         .zip(after)
@@ -113,14 +113,16 @@ pub(super) fn differences<T: Clone + Eq + Hash>(before: &[T], after: &[T]) -> (V
         for other in others {
             *counts.entry(other).or_default() += 1;
         }
-        let only = all.iter().filter(|one| match counts.get_mut(one) {
-            Some(count) if *count > 0 => {
-                *count -= 1;
-                false
-            }
-            _ => true,
-        });
-        only.cloned().collect()
+        all.iter()
+            .filter(|one| match counts.get_mut(one) {
+                Some(count) if *count > 0 => {
+                    *count -= 1;
+                    false
+                }
+                _ => true,
+            })
+            .cloned()
+            .collect()
     };
     (only(before, after), only(after, before))
 }

@@ -60,21 +60,16 @@ impl Form {
         let first = self.position(&section, |kind| kind == ItemKind::Rows)?;
         let questions = self.questions();
         let tree = questions.tree;
-        // Where several sections have the id, the one that waits for its first row.
-        let with_id = tree.with_id(section.id.as_str()).iter().copied();
-        let mut instances = with_id.map(|question| Instance {
-            question,
-            row: section.row,
-        });
-        let waiting = instances.find(|instance| {
-            self.judged.applied.contains(instance)
-                && tree[instance.question].kind == ItemKind::Rows
-                && !questions.has_rows(*instance)
-        });
-        let instance = waiting.unwrap_or(Instance {
-            question: first,
-            row: section.row,
-        });
+        // Of several sections with the id, this takes the one without a row.
+        let instance = tree
+            .with_id(section.id.as_str())
+            .map(|question| Instance::new(question, section.row))
+            .find(|instance| {
+                self.judged.applied.contains(instance)
+                    && tree[instance.question].kind == ItemKind::Rows
+                    && !questions.has_rows(*instance)
+            })
+            .unwrap_or(Instance::new(first, section.row));
         let index = if tree[instance.question].is_outermost_section() {
             let last = questions
                 .rows(instance.question)
@@ -104,19 +99,15 @@ impl Form {
         row: impl Into<Option<i64>>,
     ) -> Result<Change, EditError> {
         let (id, index) = (section.into(), row.into());
-        let questionnaire = self.questionnaire.clone();
-        let tree = &questionnaire.0;
+        let tree = &self.questionnaire.clone().0;
         let at = QuestionRef::new(id.clone(), index);
-        let mut with_id = tree.with_id(id.as_str()).iter();
-        let is_inner = with_id.all(|question| !tree[*question].is_outermost_section());
+        let is_inner = tree
+            .with_id(id.as_str())
+            .all(|question| !tree[question].is_outermost_section());
         let outside = QuestionRef::new(id.clone(), None);
         let section = if is_inner { &at } else { &outside };
         let question = self.position(section, |kind| kind == ItemKind::Rows)?;
-        let row = Instance {
-            question,
-            row: index,
-        };
-        if !self.questions().has_row(row) {
+        if !self.questions().has_row(Instance::new(question, index)) {
             return Err(EditError::NoSuchRow(at));
         }
         let below = question + 1..tree[question].end;
@@ -158,7 +149,7 @@ impl Form {
     ///
     /// # Errors
     ///
-    /// [`EditError::Field`] if the consignment has no such field, or another kind of value is wanted. What is wrong with a
+    /// [`EditError::Field`] if the consignment has no such field, or it takes another kind of value. What is wrong with a
     /// value of the right kind is in the [report](Self::report).
     ///
     /// ```
@@ -248,15 +239,16 @@ impl Form {
     ) -> Result<usize, EditError> {
         let (id, row) = (question.id.clone(), question.row);
         let tree = &self.questionnaire.0;
-        let with_id = tree.with_id(id.as_str()).iter().copied();
-        let mut with_id = with_id.filter(|_| !id.as_str().is_empty());
+        let mut with_id = tree
+            .with_id(id.as_str())
+            .filter(|_| !id.as_str().is_empty());
         let kind = |question: usize| tree[question].kind;
-        let applies = |question: &usize| {
-            let question = *question;
-            self.judged.applied.contains(&Instance { question, row })
-        };
-        let mut all = with_id.clone();
-        if let Some(found) = all.find(|question| is_wanted(kind(*question)) && applies(question)) {
+        let judged = &self.judged;
+        let applies = |question: &usize| judged.applied.contains(&Instance::new(*question, row));
+        if let Some(found) = with_id
+            .clone()
+            .find(|question| is_wanted(kind(*question)) && applies(question))
+        {
             return Ok(found);
         }
         let Some(first) = with_id.clone().next() else {
@@ -275,7 +267,7 @@ impl Form {
         let because = explanation::explain(&questions, question.id.as_str(), question.row);
         let question = question.clone();
         match because {
-            // It applies, but in another row or in none.
+            // The question applies, but in another row or in none.
             Explanation::Applies | Explanation::NoSuchRow => EditError::NoSuchRow(question),
             because => EditError::DoesNotApply { question, because },
         }
@@ -289,8 +281,9 @@ fn put(
     question: &QuestionRef,
     value: Option<&str>,
 ) {
-    let mut with_id = tree.with_id(question.id.as_str()).iter();
-    let is_outside = with_id.all(|question| tree[*question].rows_of.is_none());
+    let is_outside = tree
+        .with_id(question.id.as_str())
+        .all(|question| tree[question].rows_of.is_none());
     let mut answer = value.map(|value| {
         let answer = AnswerInput::new(&question.id, value);
         match question.row {
@@ -322,7 +315,7 @@ fn with_field(mut json: Value, path: &str, value: Value) -> Option<Value> {
     let mut object = json.as_object_mut()?;
     for name in above.split('.').filter(|name| !name.is_empty()) {
         if value.is_null() && object.get(name).is_none_or(Value::is_null) {
-            // The field is not there, and taking it away must not add what would hold it.
+            // Removing a field that is not there must not add the object that would hold it.
             return Some(json);
         }
         let below = object.entry(name).or_insert(Value::Null);

@@ -56,7 +56,7 @@ pub struct Item {
     pub required: bool,
     /// Whether it is only presentation.
     pub read_only: bool,
-    /// Why it is asked, in words; `None` for a question that stands under no other and has no trigger.
+    /// Why it applies, in words; `None` for a question that stands under no other and has no trigger.
     pub why: Option<String>,
     /// What is wrong with the answer.
     pub findings: Vec<Arc<Finding>>,
@@ -161,7 +161,7 @@ impl<'a> Builder<'a> {
 
     /// All items, as a tree. Each is made when all below it are, so that nothing is recursive.
     pub(super) fn tree(&self) -> Items {
-        // By the question above and the row: what stands under it, the last one first.
+        // The items below each question in each row, the last one first.
         let mut below: HashMap<(Option<usize>, Option<i64>), Vec<Item>> = HashMap::new();
         let take = |items: Option<Vec<Item>>| {
             let mut items = items.unwrap_or_default();
@@ -175,8 +175,7 @@ impl<'a> Builder<'a> {
             if at.kind != ItemKind::Rows {
                 item.children = take(below.remove(&(Some(question), row)));
             } else if at.rows_of.is_none() {
-                let rows = self.questions.rows(question).iter();
-                let rows = rows.map(|row| ItemRow {
+                let rows = self.questions.rows(question).iter().map(|row| ItemRow {
                     index: row.row,
                     items: take(below.remove(&(Some(question), row.row))),
                 });
@@ -202,8 +201,10 @@ impl<'a> Builder<'a> {
             choices = vec![Choice::new("True", "Yes"), Choice::new("False", "No")];
         }
         let given = self.questions.given(instance).iter();
-        let given = given.filter(|given| !given.is_empty());
-        let texts: Vec<&str> = given.map(|given| given.text).collect();
+        let texts: Vec<&str> = given
+            .filter(|given| !given.is_empty())
+            .map(|given| given.text)
+            .collect();
         let because: Vec<String> = asked.because.iter().map(ToString::to_string).collect();
         let findings = self.findings.get(&asked.question).into_iter().flatten();
         Item {

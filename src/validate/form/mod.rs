@@ -1,4 +1,8 @@
 //! A form that is filled in: what a screen shows, what an edit changes, what is still missing.
+//!
+//! A [`Form`] has a consignment, and the questions and findings that follow from it. An [`Item`] is what a screen shows of a
+//! question, a [`Change`] what an edit changed, a [`Blocker`] what keeps the consignment from being submitted, and a [`SavedForm`] a
+//! form that is opened later. Each edit changes the state, judges all of it again, and returns the difference.
 
 mod blocker;
 mod change;
@@ -169,9 +173,13 @@ impl Form {
     fn first_open(&self, wanted: impl Fn(&Item) -> bool) -> Option<Item> {
         let questions = self.questions();
         let builder = Builder::new(&questions, &self.judged.report);
-        let open = questions.applied.iter().copied();
-        let open = open.filter(|instance| self.is_open(&questions, *instance));
-        open.map(|instance| builder.item(instance)).find(wanted)
+        questions
+            .applied
+            .iter()
+            .copied()
+            .filter(|instance| self.is_open(&questions, *instance))
+            .map(|instance| builder.item(instance))
+            .find(wanted)
     }
 
     fn is_open(&self, questions: &Applicability<'_>, instance: Instance) -> bool {

@@ -40,15 +40,15 @@ impl Questionnaire {
             let place = |is_outside: bool| QuestionRef::new(id, row.filter(|_| !is_outside));
             let mut places = Vec::new();
             let with_id = self.0.with_id(id);
-            for question in with_id.iter().copied() {
+            for question in with_id.clone() {
                 let place = place(is_outside(question));
                 if questions.applies(Instance { question, row }) && !places.contains(&place) {
                     places.push(place);
                 }
             }
             if places.is_empty() {
-                let mut all = with_id.iter().copied();
-                places.push(place(!with_id.is_empty() && all.all(is_outside)));
+                let is_known = with_id.len() > 0;
+                places.push(place(is_known && with_id.clone().all(is_outside)));
             }
             (places, explain(&questions, id, row))
         });

@@ -62,8 +62,9 @@ fn shown(finding: &Finding) -> [String; 4] {
     let end = finding
         .path
         .last()
-        .filter(|_| finding.code != "INVALID_VALUE");
-    let end = end.cloned().unwrap_or_default();
+        .filter(|_| finding.code != "INVALID_VALUE")
+        .cloned()
+        .unwrap_or_default();
     [
         finding.severity.to_string(),
         finding.code.clone(),

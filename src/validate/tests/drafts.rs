@@ -166,9 +166,8 @@ proptest! {
 /// A bounded fuzz test: bytes of real consignments and of the real list, changed here and there.
 #[test]
 fn damaged_bytes_do_not_panic() {
-    let inputs = ["lpac1-hsc2", "lpahrg0", "invalid/several-layers"];
-    let inputs =
-        inputs.map(|name| fixture(&format!("consignments/{name}.json"))["input"].to_string());
+    let inputs = ["lpac1-hsc2", "lpahrg0", "invalid/several-layers"]
+        .map(|name| fixture(&format!("consignments/{name}.json"))["input"].to_string());
     let list = fixture("questions.json")["data"]["questions"]["items"].to_string();
     let real = Questionnaire::prepare(&questions());
     let mut seed = 0x2545_F491_4F6C_DD1D_u64;

@@ -20,13 +20,11 @@ fn a_finding_has_the_words_of_its_question() {
     assert_eq!(head.message, "Required");
     let message = |finding: &Finding| finding.question_text.clone().unwrap().error_message;
     assert_eq!(message(born).as_deref(), Some("Too old."));
-    let late = report(&[answer("5", "2026-11-21")]);
     assert_eq!(
-        message(&late.findings()[0]).as_deref(),
+        message(&report(&[answer("5", "2026-11-21")]).findings()[0]).as_deref(),
         Some("Not born yet.")
     );
-    let other = report(&[answer("4", "3")]);
-    assert_eq!(message(&other.findings()[0]), None);
+    assert_eq!(message(&report(&[answer("4", "3")]).findings()[0]), None);
 }
 
 #[test]

@@ -26,8 +26,7 @@ fn input(forms: &[&str]) -> ConsignmentInput {
 }
 
 fn rules(forms: &[&str], context: &Context) -> Vec<Rule> {
-    let report = validate_fields(&input(forms), context);
-    report
+    validate_fields(&input(forms), context)
         .findings()
         .iter()
         .map(|finding| finding.rule)
@@ -150,9 +149,8 @@ fn an_accreditation_that_is_not_known_is_advice_and_a_missing_one_if_the_policy_
             .advice()
             .iter()
             .filter(|f| f.rule == Rule::Accredited);
-        let said = about
-            .inspect(|f| assert_eq!((f.severity, f.source), (Severity::Advice, Source::Advice)));
-        let said: Vec<_> = said
+        let said: Vec<_> = about
+            .inspect(|f| assert_eq!((f.severity, f.source), (Severity::Advice, Source::Advice)))
             .map(|f| f.to_string().replace("needs the accreditation ", ""))
             .collect();
         assert_eq!(said.join(", "), advice, "{forms:?}");

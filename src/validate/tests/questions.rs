@@ -227,7 +227,7 @@ fn it_is_explained_why_a_question_does_not_apply() {
             "1=No",
             Explanation::TriggerNotMet {
                 source: "1".into(),
-                wanted: vec!["Yes".to_owned()],
+                values: vec!["Yes".to_owned()],
             },
         ),
         (
@@ -243,16 +243,16 @@ fn it_is_explained_why_a_question_does_not_apply() {
         ("4", "", Explanation::OtherForms),
         ("7", "", Explanation::NoSuchRow),
         ("99", "", Explanation::Unknown),
-        ("5", "5=x", Explanation::Ring),
-        ("10", "10=A; 11=A", Explanation::Ring),
-        ("11", "10=A; 11=A", Explanation::Ring),
-        // What waits for a ring is not in it.
+        ("5", "5=x", Explanation::Cycle),
+        ("10", "10=A; 11=A", Explanation::Cycle),
+        ("11", "10=A; 11=A", Explanation::Cycle),
+        // A question that depends on a cycle is not part of it.
         (
             "8",
             "5=A",
             Explanation::TriggerNotMet {
                 source: "5".into(),
-                wanted: vec!["A".to_owned()],
+                values: vec!["A".to_owned()],
             },
         ),
     ] {
@@ -262,7 +262,7 @@ fn it_is_explained_why_a_question_does_not_apply() {
             "{id} {answers}"
         );
     }
-    assert_eq!(Explanation::Ring.to_string(), "it waits for itself");
+    assert_eq!(Explanation::Cycle.to_string(), "it depends on itself");
 
     // A hidden parent is named with its row where it has one.
     let tree = list("1; 3 REPEATABLE ?1=No { 5 ?1=Yes { 6 } }");

@@ -66,8 +66,8 @@ fn each_rule_says_what_is_wrong_and_what_would_be_right() {
         serde_json::from_str(include_str!("sentences.json")).unwrap();
     assert!(cases.len() > 30);
     for (edits, said) in &cases {
-        let edits = edits.iter();
         let edits: Vec<_> = edits
+            .iter()
             .map(|(at, value)| (at.as_str(), value.clone()))
             .collect();
         let found = sentences(&edits);
@@ -149,8 +149,7 @@ fn no_sentence_about_a_real_consignment_is_technical() {
             assert!(is_own || !is_technical(&sentence), "{sentence}");
             assert!(!finding.label().is_empty());
             // As the server tells it, without what the mirror knows besides.
-            let server = Report::from_server_errors(&report.to_server_errors("save"));
-            for finding in server.findings() {
+            for finding in Report::from_server_errors(&report.to_server_errors("save")).findings() {
                 assert!(!is_technical(&finding.sentence()), "{}", finding.sentence());
             }
         }

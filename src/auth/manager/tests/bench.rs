@@ -256,8 +256,9 @@ impl Bench {
         let idp = self.idp.clone();
         let mut http = HttpOptions::default();
         http.in_process = Some(InProcess::new(move |request: Request| {
-            let form = url::form_urlencoded::parse(&request.body);
-            let form = form.into_owned().collect();
+            let form = url::form_urlencoded::parse(&request.body)
+                .into_owned()
+                .collect();
             let (reply, gate) = idp.process(request.url.path(), form);
             async move {
                 // A reply takes some steps, at each of which a caller may be dropped.
@@ -352,8 +353,7 @@ impl Bench {
 
 /// The token that is served.
 pub(in crate::auth) async fn token(manager: &TokenManager) -> String {
-    let token = manager.access_token().await.unwrap();
-    token.expose().to_owned()
+    manager.access_token().await.unwrap().expose().to_owned()
 }
 
 /// The reason why no token is served.

@@ -77,7 +77,7 @@ async fn while_the_signer_fails_a_valid_token_stays_in_use_and_nothing_is_sent()
     assert!(manager.flush(DAY).await);
     assert_eq!(bench.idp.refreshes(), 0);
     // No mark stays: other processes need not wait.
-    assert!(bench.record().await.record.intent.is_none());
+    assert!(bench.record().await.record.refresh_mark.is_none());
     bench.clock.advance(2 * SECOND);
     token(&manager).await;
     assert!(manager.flush(DAY).await);

@@ -64,7 +64,7 @@ fn a_runtime_that_ends_during_a_refresh_leaves_a_mark_for_the_next_start() {
     });
     drop(program);
     Runtime::new().unwrap().block_on(async {
-        let mark = bench.record().await.record.intent;
+        let mark = bench.record().await.record.refresh_mark;
         assert_eq!(mark.unwrap().generation, 1);
         // The first request was processed, so the second is refused: the error names the reason.
         let error = refusal(&bench.manager()).await;

@@ -60,8 +60,9 @@ fn another(bench: &Bench) -> TokenManager {
 }
 
 pub(super) fn is_lock_timeout(error: &Error) -> bool {
-    let below = error.source();
-    let below = below.and_then(|source| source.downcast_ref::<StoreError>());
+    let below = error
+        .source()
+        .and_then(|source| source.downcast_ref::<StoreError>());
     error.is_retryable() && below.is_some_and(StoreError::is_lock_timeout)
 }
 
@@ -132,8 +133,7 @@ async fn a_login_uses_the_kept_lock_and_its_tokens_are_stored() {
         if !full_for_longer {
             disk.make_room();
         }
-        let login = begin_login(&bench, &manager, "kim");
-        login.await.unwrap().unwrap();
+        begin_login(&bench, &manager, "kim").await.unwrap().unwrap();
         assert_eq!(manager.current().unwrap().expose(), "at-3");
         if full_for_longer {
             assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-1");
@@ -154,8 +154,7 @@ async fn a_login_in_another_process_is_not_overwritten_by_tokens_that_come_late(
     let (bench, disk, manager) = unsaved().await;
     let other = another(&bench);
     // Without the lock, which is not free: versions are compared.
-    let login = begin_login(&bench, &other, "sam");
-    login.await.unwrap().unwrap();
+    begin_login(&bench, &other, "sam").await.unwrap().unwrap();
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-3");
     disk.make_room();
     until_stored(&bench).await;

@@ -9,7 +9,7 @@ use super::bench::{
     Bench, DAY, SECOND, advance_until, call, call_after_loss, event, refusal, reply, token,
 };
 use super::kept_lock::is_lock_timeout;
-use crate::auth::store::{HookedStore, Intent, StoreCall, fault};
+use crate::auth::store::{HookedStore, StoreCall, StoredMark, fault};
 use crate::auth::{AccessToken, TokenManager};
 use crate::error::Result;
 
@@ -60,7 +60,7 @@ impl Network {
 /// The mark of another process on the stored tokens.
 async fn mark(bench: &Bench) {
     let mut record = bench.record().await.record;
-    record.intent = Some(Intent {
+    record.refresh_mark = Some(StoredMark {
         generation: 1,
         at: bench.clock.now(),
         owner: Some(7),
@@ -216,7 +216,7 @@ async fn a_process_does_not_wait_for_its_own_mark() {
     }
     let (failed, _) = passing(&bench, &manager).await;
     assert!(failed.unwrap_err().is_retryable());
-    assert!(bench.record().await.record.intent.is_some());
+    assert!(bench.record().await.record.refresh_mark.is_some());
     bench.clock.advance(2 * SECOND);
     assert_eq!(token(&manager).await, "at-2");
     assert_eq!(bench.idp.refreshes(), 3);
@@ -238,7 +238,7 @@ async fn a_refusal_removes_the_mark_unless_a_reply_was_lost_before_it() {
             refusal(&manager).await
         };
         assert!(failed.is_retryable());
-        assert_eq!(bench.record().await.record.intent.is_some(), was_lost);
+        assert_eq!(bench.record().await.record.refresh_mark.is_some(), was_lost);
     }
 }
 

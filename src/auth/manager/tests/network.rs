@@ -29,7 +29,7 @@ async fn an_unsent_request_is_retried_later() {
         let error = refusal(&manager).await;
         assert!(error.is_retryable() && error.retry_at().is_some(), "{url}");
         event(&mut events, "RefreshFailed").await;
-        assert!(bench.record().await.record.intent.is_none(), "{url}");
+        assert!(bench.record().await.record.refresh_mark.is_none(), "{url}");
         assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-1");
     }
 }

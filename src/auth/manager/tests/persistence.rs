@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use super::bench::{Bench, DAY, KEY, advance_until, event, refusal, token};
-use crate::auth::store::{HookedStore, Intent, StoreCall, counts_down, fault};
+use crate::auth::store::{HookedStore, StoreCall, StoredMark, counts_down, fault};
 use crate::auth::{StoreError, TokenManager, TokenSource, TokenStore};
 
 /// A write, and the token that the manager served at that time.
@@ -62,7 +62,7 @@ async fn new_tokens_are_stored_before_they_are_served() {
     // First the mark on the old record, then the new record, while no token is served.
     let expected = [("at-1".to_owned(), None), ("at-2".to_owned(), None)];
     assert_eq!(writes, expected);
-    assert!(bench.record().await.record.intent.is_none());
+    assert!(bench.record().await.record.refresh_mark.is_none());
 }
 
 /// Row 17.
@@ -112,7 +112,7 @@ async fn a_marked_token_found_at_the_start_is_sent_at_once() {
     let bench = Bench::new();
     bench.seed(Duration::ZERO).await;
     let mut record = bench.record().await.record;
-    record.intent = Some(Intent {
+    record.refresh_mark = Some(StoredMark {
         generation: 1,
         at: bench.clock.now(),
         owner: None,

@@ -156,8 +156,9 @@ async fn a_login_of_another_provider_is_refused_without_a_request() {
     let device = device.start_device().await.unwrap();
     let (login, callback) = callback(&bench, &manager, "sam");
     let other = bench.provider().token_url("http://127.0.0.1:9/token");
-    let other = TokenManager::builder(other.build().unwrap());
-    let other = other.build().unwrap();
+    let other = TokenManager::builder(other.build().unwrap())
+        .build()
+        .unwrap();
     for outcome in [
         other.complete_login(login, &callback).await,
         other.complete_device_login(device).await,

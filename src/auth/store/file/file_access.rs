@@ -122,7 +122,7 @@ pub(crate) fn keep_to_owner(
 #[cfg(unix)]
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     match File::open(path)?.sync_all() {
-        // Some file systems cannot.
+        // Some file systems cannot sync a directory.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         result => result,
     }

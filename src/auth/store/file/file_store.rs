@@ -29,10 +29,10 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// that are writable to a group with the user's own number, as the umask 002 makes them. Give the store a directory of its own with mode 700. In a container the
 /// volume must belong to the user inside. Access control lists and the directories above are not checked.
 ///
-/// A login over a damaged file is not saved, and its error says so. A logout sets the file aside, under its name and
+/// A login over a damaged file is not saved, and fails with an error to that effect. A logout sets the file aside, under its name and
 /// `.damaged`, so that the next login can be saved; the records in it are kept, but no program reads them any more.
 ///
-/// The locks are files beside it with names that end in `.lock`, kept to their owner as it is: who may open one can hold the lock.
+/// The locks are files beside it with names that end in `.lock`, kept to their owner as it is, since a user who may open one can hold the lock.
 /// They stay; do not delete them while a program runs. The directory has to exist, on a file system with locks: some network file systems have none between machines.
 ///
 /// ```
@@ -61,7 +61,7 @@ impl FileStore {
     pub fn new(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         Self {
-            // The file stays the same when the program changes its directory.
+            // An absolute path, so that the program may change its directory.
             path: std::path::absolute(&path).unwrap_or(path),
             clock: Clock::system(),
             faults: WriteFaults::default(),
@@ -136,11 +136,10 @@ impl FileStore {
 impl TokenStore for FileStore {
     fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
         let key = key.to_owned();
-        // Without a lock: the file is whole at any time.
-        Box::pin(self.with_file(move |file| {
-            let json = file.read()?;
-            FileContents::parse(json.as_deref())?.find(&key)
-        }))
+        // Reads without a lock: the file is whole at any time.
+        Box::pin(
+            self.with_file(move |file| FileContents::parse(file.read()?.as_deref())?.find(&key)),
+        )
     }
 
     fn swap<'a>(
@@ -188,7 +187,7 @@ impl TokenStore for FileStore {
         true
     }
 
-    /// With the whole path, which support staff ask for.
+    /// Names the whole path, for support.
     fn describe(&self) -> String {
         format!("file {}", self.path.display())
     }
@@ -205,7 +204,7 @@ impl TokenStore for FileStore {
 debug_shows!(FileStore);
 
 /// A lock file that is held until this is dropped. The operating system frees it at once when its process dies. The file
-/// stays: deleting it would free the lock of those who have it open.
+/// stays: deleting it would free the locks on the open file.
 struct FileLock(File);
 
 impl Drop for FileLock {
@@ -235,7 +234,7 @@ fn try_lock(file: File, faults: &WriteFaults) -> Result<Result<FileLock, File>, 
     match tried {
         Ok(()) => Ok(Ok(FileLock(file))),
         Err(TryLockError::WouldBlock) => Ok(Err(file)),
-        // Without a lock there is no refresh: two processes would use one refresh token.
+        // Fails without a lock: two processes would use one refresh token.
         Err(TryLockError::Error(error)) => {
             let message = "the file system of the token file has no locks";
             Err(StoreError::of(StoreErrorKind::Unsupported, message).caused_by(error))

@@ -78,7 +78,7 @@ impl TokenFile {
         let Some(mut file) = open(&self.path(), options.read(true), NAME)? else {
             return Ok(None);
         };
-        // With room for all of it: a buffer that grows leaves copies of the tokens behind.
+        // Allocated once: a buffer that grows leaves copies of the tokens behind.
         let size = file.metadata().map_err(failed)?.len();
         let size = usize::try_from(size).unwrap_or_default();
         let mut text = Zeroizing::new(Vec::with_capacity(size + 64));
@@ -88,8 +88,9 @@ impl TokenFile {
 
     /// Replaces what is in the file, whole or not at all; without accounts, deletes the file. The write lock is held.
     pub(super) fn write(&self, contents: &FileContents<'_>) -> Result<(), StoreError> {
-        let begun = self.faults.pass(WriteStep::Begin);
-        begun.map_err(|source| StoreError::io(NOT_WRITTEN, source))?;
+        self.faults
+            .pass(WriteStep::Begin)
+            .map_err(|source| StoreError::io(NOT_WRITTEN, source))?;
         if contents.accounts.is_empty() {
             return self.delete();
         }
@@ -111,7 +112,7 @@ impl TokenFile {
 
     /// One name for it is enough: it is written under a lock.
     fn write_successor(&self, path: &Path, text: &[u8]) -> io::Result<()> {
-        // What a process left that died in the middle of this.
+        // A process that died in the middle of this has left the file.
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -233,7 +234,7 @@ impl<'a> FileContents<'a> {
             Some(json) => read_stored(json, FORM, "the token file"),
             None => Ok(Self {
                 form: FORM,
-                // A random start: a file that is deleted and written anew must not repeat versions either.
+                // Starts at random, so that a file which is deleted and written anew repeats no version either.
                 writes: fastrand::u64(..1 << 52),
                 accounts: BTreeMap::new(),
             }),
@@ -249,8 +250,7 @@ impl<'a> FileContents<'a> {
     }
 
     pub(super) fn version(&self, key: &str) -> Option<Version> {
-        let stored = self.accounts.get(key)?;
-        Some(Version::new(stored.version))
+        Some(Version::new(self.accounts.get(key)?.version))
     }
 
     pub(super) fn insert(&mut self, key: &str, record: &'a Secret) -> Result<Version, StoreError> {

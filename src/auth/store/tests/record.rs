@@ -3,7 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use crate::auth::TokenSet;
-use crate::auth::store::{Ended, Intent, Record};
+use crate::auth::store::{Ended, Record, StoredMark};
 use crate::auth::token_set::LONGEST;
 
 /// The tokens of a generation that live for a day.
@@ -34,7 +34,7 @@ fn record() -> Record {
             session_ends_at: Some(UNIX_EPOCH + Duration::from_secs(1_702_592_000)),
             ..tokens(7)
         },
-        intent: Some(Intent {
+        refresh_mark: Some(StoredMark {
             generation: 7,
             at: UNIX_EPOCH + Duration::from_secs(1_700_000_500),
             owner: Some(u64::MAX),
@@ -55,8 +55,8 @@ fn a_record_goes_through_text_unchanged_and_is_hidden_in_debug() {
         "{shown}"
     );
     assert!(back.tokens.refresh_token.unwrap().matches("rt-s3cr3t"));
-    let intent = back.intent.unwrap();
-    assert_eq!((intent.generation, intent.owner), (7, Some(u64::MAX)));
+    let mark = back.refresh_mark.unwrap();
+    assert_eq!((mark.generation, mark.owner), (7, Some(u64::MAX)));
     assert_eq!(back.tokens.session_ends_at, record().tokens.session_ends_at);
     assert_eq!(back.tokens.logged_in_at, record().tokens.logged_in_at);
 }
@@ -95,7 +95,7 @@ fn a_small_record_has_no_access_token_and_is_expired() {
     let small = record().without_access_token();
     let text = small.to_secret_json();
     assert!(!text.expose().contains("at-s3cr3t") && !text.expose().contains("it-s3cr3t"));
-    assert!(small.tokens.refresh_token.is_some() && small.intent.is_some());
+    assert!(small.tokens.refresh_token.is_some() && small.refresh_mark.is_some());
     assert_eq!(small.tokens.expires_at(), small.tokens.issued_at());
 }
 
@@ -124,5 +124,5 @@ fn the_reason_of_an_ended_session_is_read_and_does_not_break_older_versions() {
     let older = r#"{"form":1,"tokens":{"access_token":"a","issued_at_ms":1,"lifetime_ms":1,
         "generation":1},"intent":{"generation":1,"at_ms":1}}"#;
     let older = Record::from_secret_json(&older.into()).unwrap();
-    assert!(older.ended.is_none() && older.intent.unwrap().owner.is_none());
+    assert!(older.ended.is_none() && older.refresh_mark.unwrap().owner.is_none());
 }

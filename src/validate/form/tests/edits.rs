@@ -235,7 +235,7 @@ fn questions_in_cycles_do_not_appear() {
     assert_eq!(change.appeared, []);
     assert_eq!(change.removed.len(), 1);
     let error = form.answer("5", None, "y").unwrap_err();
-    let said = "question 5 does not apply: it waits for itself";
+    let said = "question 5 does not apply: it depends on itself";
     assert_eq!(error.to_string(), said);
 }
 

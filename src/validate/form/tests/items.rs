@@ -129,8 +129,7 @@ fn next_goes_through_what_is_open_with_what_is_required_first_on_request() {
 #[test]
 fn of_sections_with_one_id_each_gets_its_first_row() {
     // The row of answers without an index: both sections are outside of numbered rows.
-    let list = list("3 REPEATABLE { 4; 3 REPEATABLE { 7 } }");
-    let mut form = list.form(&input("4=x"), &today());
+    let mut form = list("3 REPEATABLE { 4; 3 REPEATABLE { 7 } }").form(&input("4=x"), &today());
     let section = form.next().unwrap();
     assert!(section.rows.is_empty() && section.kind == ItemKind::Rows);
     form.add_row(section.question).unwrap();

@@ -83,8 +83,9 @@ async fn a_damaged_record_is_set_aside_alone() {
     let store = folder.store();
     put(&store, "kim", 1).await;
     put(&store, "sam", 2).await;
-    let text = folder.text();
-    let text = text.replace("\"generation\":2", "\"generation\":\"two\"");
+    let text = folder
+        .text()
+        .replace("\"generation\":2", "\"generation\":\"two\"");
     folder.write(&text);
     assert!(store.load("sam").await.unwrap_err().is_unreadable());
     assert!(store.set_aside_unreadable("sam").await.unwrap());
