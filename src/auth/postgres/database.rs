@@ -85,22 +85,33 @@ impl Database {
         self.query_in(None, statement, parameters).await
     }
 
-    /// As [`query`](Self::query), in a transaction of its own where there are statements that begin one.
-    pub(crate) async fn query_in(
+    /// As [`query`](Self::query), for a statement without qualified names, in a transaction that has a `search_path` of its own.
+    #[cfg(feature = "sync")]
+    pub(crate) async fn read(
+        &self,
+        statement: &str,
+        parameters: &[Parameter<'_>],
+    ) -> Result<Vec<Row>, StoreError> {
+        // `SET LOCAL` ends with the transaction, so the pool's other users keep their `search_path`.
+        let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY;
+            SET LOCAL search_path = pg_catalog, pg_temp";
+        self.query_in(Some(begin), statement, parameters).await
+    }
+
+    async fn query_in(
         &self,
         begin: Option<&str>,
         statement: &str,
         parameters: &[Parameter<'_>],
     ) -> Result<Vec<Row>, StoreError> {
-        let mut rows = self.send_once(begin, statement, parameters).await;
+        let mut rows = self.send(begin, statement, parameters).await;
         if rows.as_ref().is_err_and(|error| error.connection_lost) {
-            rows = self.send_once(begin, statement, parameters).await;
+            rows = self.send(begin, statement, parameters).await;
         }
         rows.map_err(|error| error.error)
     }
 
-    /// As [`query_in`](Self::query_in), for statements that must not be repeated when the reply is lost.
-    pub(crate) async fn send_once(
+    async fn send(
         &self,
         begin: Option<&str>,
         statement: &str,

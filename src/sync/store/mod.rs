@@ -8,14 +8,14 @@
 //! | `SealedSync` | `sealed` | around one of them, where a dump must show nothing |
 
 mod batch;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-mod integers;
 mod memory_sync;
 #[cfg(feature = "postgres")]
 pub(in crate::sync) mod postgres;
 mod row;
 #[cfg(feature = "sealed")]
 mod sealed;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod sql;
 #[cfg(feature = "sqlite")]
 pub(in crate::sync) mod sqlite;
 mod sync_store;

@@ -11,7 +11,7 @@ use super::stored_row::is_storable;
 use crate::auth::StoreError;
 use crate::auth::postgres::connection::{Connection, DatabaseError};
 use crate::auth::postgres::database::{Database, Parameter};
-use crate::sync::store::{Batch, ChangeRow, Row, RowKeys, integers};
+use crate::sync::store::{Batch, ChangeRow, Row, RowKeys, sql};
 
 const WRITE_DOCUMENTS: &str = "INSERT INTO {document} AS stored (account, name, version, text)
     SELECT $1, written.name, 1::pg_catalog.int8, written.text
@@ -71,7 +71,7 @@ impl<'a> BatchWrites<'a> {
         writes.add_documents(&batch.documents);
         writes.add_rows(&batch.rows)?;
         if let Some((generation, ids)) = &batch.seen {
-            let generation = integers::write(*generation)?;
+            let generation = sql::to_stored(*generation)?;
             writes.add(MARK_SEEN, vec![number(generation), storable(ids)]);
         }
         if !batch.removed.is_empty() {
@@ -80,7 +80,7 @@ impl<'a> BatchWrites<'a> {
         }
         writes.add_changes(&batch.changes)?;
         if let Some(up_to) = batch.forget_changes {
-            writes.add(FORGET_CHANGES, vec![number(integers::bound(up_to))]);
+            writes.add(FORGET_CHANGES, vec![number(sql::to_bound(up_to))]);
         }
         Ok(writes)
     }
@@ -205,7 +205,7 @@ fn number<'a>(number: i64) -> Value<'a> {
 }
 
 fn numbers<'a>(numbers: impl Iterator<Item = u64>) -> Result<Value<'a>, StoreError> {
-    let numbers: Vec<i64> = numbers.map(integers::write).collect::<Result<_, _>>()?;
+    let numbers: Vec<i64> = numbers.map(sql::to_stored).collect::<Result<_, _>>()?;
     Ok((Box::new(numbers), Type::INT8_ARRAY))
 }
 

@@ -6,15 +6,14 @@ use std::sync::Arc;
 use deadpool_postgres::Pool;
 use deadpool_postgres::tokio_postgres::types::Type;
 
-use super::batch_commit;
-use super::row_query::RowQuery;
 use super::stored_row::{self, is_storable};
+use super::{batch_commit, row_query};
 use crate::auth::StoreError;
 use crate::auth::postgres::PostgresBuilder;
 use crate::auth::postgres::database::{Database, Parameter};
 use crate::auth::postgres::schema::{Layout, Migration};
 use crate::sync::store::{
-    Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture, SyncStore, integers,
+    Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture, SyncStore, sql,
 };
 
 /// A migration with which older programs cannot go on renames what they read, so that their statements fail.
@@ -97,8 +96,8 @@ impl PostgresBuilder<PostgresSync> {
 /// # Cost
 ///
 /// A sync that finds nothing new reads two or three statements and writes none. A page of 100 records takes two round
-/// trips and 8 to 14 statements. A search by a condition takes two round trips: the first one counts, up to 5,000, how many rows
-/// meet each condition, and the second reads by the one that the fewest meet, or in the order of the result.
+/// trips and 8 to 14 statements, a search one round trip. The server chooses the indexes of a search by its statistics, which
+/// autovacuum keeps; without it run `ANALYZE` after a first sync.
 ///
 /// Every key begins with the account, so that the tables can be
 /// partitioned by it; no key and no sequence spans accounts.
@@ -184,21 +183,11 @@ impl SyncStore for PostgresSync {
     }
 
     fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
-        Box::pin(async move {
-            match RowQuery::new(&self.0, account, query) {
-                Some(query) => query.rows().await,
-                None => Ok(Vec::new()),
-            }
-        })
+        Box::pin(row_query::rows(&self.0, account, query))
     }
 
     fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
-        Box::pin(async move {
-            match RowQuery::new(&self.0, account, query) {
-                Some(query) => query.count().await,
-                None => Ok(0),
-            }
-        })
+        Box::pin(row_query::count(&self.0, account, query))
     }
 
     fn changes<'a>(
@@ -212,8 +201,8 @@ impl SyncStore for PostgresSync {
                 ChangeRange::After(after) => (CHANGES, after, None),
                 ChangeRange::Replacing { after, up_to } => (REPLACING, after, Some(up_to)),
             };
-            let (after, limit) = (integers::bound(after), integers::limit(limit));
-            let up_to = up_to.map(integers::bound);
+            let (after, limit) = (sql::to_bound(after), sql::to_bound(limit));
+            let up_to = up_to.map(sql::to_bound);
             let mut parameters: Vec<Parameter<'_>> = vec![
                 (&account, Type::TEXT),
                 (&after, Type::INT8),

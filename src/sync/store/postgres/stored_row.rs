@@ -5,7 +5,7 @@ use deadpool_postgres::tokio_postgres::types::FromSql;
 
 use crate::auth::StoreError;
 use crate::auth::store::StoreErrorKind;
-use crate::sync::store::{ChangeRow, Document, Row, RowKeys, integers};
+use crate::sync::store::{ChangeRow, Document, Row, RowKeys, sql};
 
 const DAMAGED: &str = "the tables of the copy are damaged: a column has no such value";
 
@@ -21,7 +21,7 @@ pub(super) fn column<'a, T: FromSql<'a>>(row: &'a Stored, column: usize) -> Resu
 }
 
 pub(super) fn number(row: &Stored, at: usize) -> Result<u64, StoreError> {
-    integers::read(column(row, at)?)
+    sql::from_stored(column(row, at)?)
 }
 
 /// From `name, version, text`.

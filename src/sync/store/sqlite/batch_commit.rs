@@ -4,7 +4,7 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::failure::Result;
-use crate::sync::store::{Batch, ChangeRow, Row, integers};
+use crate::sync::store::{Batch, ChangeRow, Row, sql};
 
 /// Writes the batch, and returns whether all documents had the expected versions.
 pub(super) fn commit(transaction: &Transaction<'_>, account: &str, batch: &Batch) -> Result<bool> {
@@ -31,7 +31,7 @@ pub(super) fn commit(transaction: &Transaction<'_>, account: &str, batch: &Batch
     if let Some((generation, ids)) = &batch.seen {
         let sql = "UPDATE records SET generation = ?3 WHERE account = ?1 AND id = ?2 AND generation <> ?3";
         let mut statement = transaction.prepare_cached(sql)?;
-        let generation = integers::write(*generation)?;
+        let generation = sql::to_stored(*generation)?;
         for id in ids {
             statement.execute(params![account, id, generation])?;
         }
@@ -45,7 +45,7 @@ pub(super) fn commit(transaction: &Transaction<'_>, account: &str, batch: &Batch
     if let Some(up_to) = batch.forget_changes {
         transaction
             .prepare_cached("DELETE FROM changes WHERE account = ? AND sequence <= ?")?
-            .execute(params![account, integers::bound(up_to)])?;
+            .execute(params![account, sql::to_bound(up_to)])?;
     }
     Ok(true)
 }
@@ -75,7 +75,7 @@ fn version(transaction: &Transaction<'_>, account: i64, name: &str) -> Result<u6
     let sql = "SELECT version FROM documents WHERE account = ? AND name = ?";
     let mut statement = transaction.prepare_cached(sql)?;
     let version = statement.query_row(params![account, name], |row| row.get(0));
-    Ok(integers::read(version.optional()?.unwrap_or_default())?)
+    Ok(sql::from_stored(version.optional()?.unwrap_or_default())?)
 }
 
 fn write_document(
@@ -113,8 +113,8 @@ fn write_row(transaction: &Transaction<'_>, account: i64, row: &Row) -> Result {
         params![
             account,
             row.id,
-            integers::write(row.sequence)?,
-            integers::write(row.generation)?,
+            sql::to_stored(row.sequence)?,
+            sql::to_stored(row.generation)?,
             keys.status,
             keys.species,
             keys.number,
@@ -158,8 +158,8 @@ fn add_change(transaction: &Transaction<'_>, account: i64, change: &ChangeRow) -
         "INSERT INTO changes (account, sequence, previous, id, payload) VALUES (?, ?, ?, ?, ?)";
     transaction.prepare_cached(sql)?.execute(params![
         account,
-        integers::write(change.sequence)?,
-        integers::write(change.previous)?,
+        sql::to_stored(change.sequence)?,
+        sql::to_stored(change.previous)?,
         change.id,
         change.payload,
     ])?;

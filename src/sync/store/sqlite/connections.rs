@@ -63,6 +63,8 @@ impl Connections {
             schema::check(&transaction)?;
             let done = work(&transaction)?;
             transaction.commit()?;
+            // The batch is written. Without new statistics queries are slower, and the next commit tries again.
+            let _ = schema::analyze(&mut writer);
             Ok(done)
         })
         .await

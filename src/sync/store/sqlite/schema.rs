@@ -12,6 +12,9 @@ const APPLICATION: i64 = 0x654e_5644;
 const MIGRATIONS: [&str; 1] = [include_str!("migrations/1.sql")];
 const NEWEST: i64 = 1;
 
+/// Fewer rows are read in a millisecond by any index.
+const FEWEST_COUNTED: i64 = 1_000;
+
 /// Brings the tables of a file up to date. What is not ours, or newer, stays as it is.
 pub(super) fn prepare(connection: &mut Connection) -> Result {
     // In one transaction, or another process may create the tables between two of the looks.
@@ -38,6 +41,28 @@ pub(super) fn check(connection: &Connection) -> Result {
     }
     let message = "the tables of the copy are not those that were opened; open the file again";
     Err(Failure::of(StoreErrorKind::Unreadable, message))
+}
+
+/// Counts which values the columns have, once the table has doubled: by that, `SQLite` chooses the indexes of a query.
+///
+/// The statistics are made anew as tables, for then all connections of all processes read them.
+pub(super) fn analyze(connection: &mut Connection) -> Result {
+    let number = |sql: &str| {
+        connection
+            .prepare_cached(sql)?
+            .query_row((), |row| row.get(0))
+    };
+    // The numbers of rows are given in order, and statistics begin with the count of rows.
+    let rows: i64 = number("SELECT coalesce(max(record), 0) FROM records")?;
+    let counted = number("SELECT CAST(stat AS INTEGER) FROM sqlite_stat1 WHERE idx = 'records_id'");
+    if rows < FEWEST_COUNTED.max(2 * counted.unwrap_or(0)) {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch(
+        "DROP TABLE IF EXISTS sqlite_stat1; DROP TABLE IF EXISTS sqlite_stat4; ANALYZE records",
+    )?;
+    Ok(transaction.commit()?)
 }
 
 /// How many migrations were applied: 0 for an empty file.

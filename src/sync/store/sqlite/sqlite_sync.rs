@@ -8,11 +8,10 @@ use rusqlite::{Transaction, params};
 
 use super::connections::Connections;
 use super::failure::Result;
-use super::row_query::RowQuery;
-use super::{batch_commit, database_file};
+use super::{batch_commit, database_file, row_query};
 use crate::auth::StoreError;
 use crate::sync::store::{
-    Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture, SyncStore, integers,
+    Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture, SyncStore, sql,
 };
 
 /// Keeps the copies of accounts in a file, which several processes of one machine may use at the same time. Clones share
@@ -116,7 +115,7 @@ impl SyncStore for SqliteSync {
             let mut found = Vec::new();
             for id in &ids {
                 if let Some(record) = batch_commit::record(transaction, account, id)? {
-                    found.push(RowQuery::row(transaction, record)?);
+                    found.push(row_query::row(transaction, record)?);
                 }
             }
             Ok(found)
@@ -126,17 +125,14 @@ impl SyncStore for SqliteSync {
     fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
         let query = query.clone();
         self.read(account, move |transaction, account| {
-            let records = RowQuery::new(transaction, account, &query).records()?;
-            let rows = records.into_iter();
-            rows.map(|record| RowQuery::row(transaction, record))
-                .collect()
+            row_query::rows(transaction, account, &query)
         })
     }
 
     fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
         let query = query.clone();
         self.read(account, move |transaction, account| {
-            RowQuery::new(transaction, account, &query).count()
+            row_query::count(transaction, account, &query)
         })
     }
 
@@ -180,7 +176,7 @@ fn documents(transaction: &Transaction<'_>, account: i64, prefix: &str) -> Resul
         }
         found.push(Document {
             name,
-            version: integers::read(row.get(1)?)?,
+            version: sql::from_stored(row.get(1)?)?,
             text: row.get(2)?,
         });
     }
@@ -211,15 +207,15 @@ fn changes(
     let mut statement = transaction.prepare_cached(sql)?;
     let mut rows = statement.query(params![
         account,
-        integers::bound(after),
-        integers::bound(up_to),
-        integers::limit(limit)
+        sql::to_bound(after),
+        sql::to_bound(up_to),
+        sql::to_bound(limit)
     ])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         found.push(ChangeRow {
-            sequence: integers::read(row.get(0)?)?,
-            previous: integers::read(row.get(1)?)?,
+            sequence: sql::from_stored(row.get(0)?)?,
+            previous: sql::from_stored(row.get(1)?)?,
             id: row.get(2)?,
             payload: row.get(3)?,
         });
