@@ -7,7 +7,10 @@
 use std::time::{Duration, Instant};
 use std::{env, fs, process};
 
-use envd_sdk::sync::store::{Batch, Order, Query, Row, RowKeys, SqliteSync, StoreError, SyncStore};
+// It has a trait without a name.
+#[allow(clippy::wildcard_imports)]
+use envd_sdk::sync::store::internal::*;
+use envd_sdk::sync::store::{Order, SqliteSync, StoreError, SyncStore};
 
 const ROWS: u64 = 200_000;
 const PAGE: u64 = 100;

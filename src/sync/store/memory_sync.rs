@@ -6,8 +6,10 @@ use std::fmt;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use async_trait::async_trait;
+
 use super::{
-    Batch, ChangeRange, ChangeRow, Document, Order, Query, Row, RowKeys, StoreFuture, SyncStore,
+    Batch, ChangeRange, ChangeRow, Document, Order, Query, Row, RowKeys, RowStore, StoreError,
 };
 
 /// Keeps copies in memory, for as long as the process lives: for tests, and for programs that copy anew when they start.
@@ -48,12 +50,12 @@ impl MemorySync {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read<'a, T: Send + Default + 'a>(
-        &'a self,
-        account: &'a str,
-        read: impl FnOnce(&Copied) -> T + Send + 'a,
-    ) -> StoreFuture<'a, T> {
-        Box::pin(async move { Ok(self.accounts().get(account).map(read).unwrap_or_default()) })
+    fn read<T: Default>(
+        &self,
+        account: &str,
+        read: impl FnOnce(&Copied) -> T,
+    ) -> Result<T, StoreError> {
+        Ok(self.accounts().get(account).map(read).unwrap_or_default())
     }
 }
 
@@ -63,28 +65,25 @@ impl fmt::Debug for MemorySync {
     }
 }
 
-impl SyncStore for MemorySync {
-    fn documents<'a>(
-        &'a self,
-        account: &'a str,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<Document>> {
-        self.read(account, move |copied| {
+#[async_trait]
+impl RowStore for MemorySync {
+    async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError> {
+        self.read(account, |copied| {
             let documents = copied.documents.range(prefix.to_owned()..);
             let documents = documents.take_while(|(name, _)| name.starts_with(prefix));
             documents.map(|(_, document)| document.clone()).collect()
         })
     }
 
-    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
-        self.read(account, move |copied| {
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+        self.read(account, |copied| {
             let rows = ids.iter().filter_map(|id| copied.rows.get(id));
             rows.cloned().collect()
         })
     }
 
-    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
-        self.read(account, move |copied| {
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
+        self.read(account, |copied| {
             let is_after = |row: &&Row| {
                 let after = query.after.as_ref();
                 after.is_none_or(|after| compare(query.order, row, after) == Ordering::Greater)
@@ -96,20 +95,20 @@ impl SyncStore for MemorySync {
         })
     }
 
-    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
-        self.read(account, move |copied| {
+    async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
+        self.read(account, |copied| {
             let rows = copied.rows.values().filter(|row| meets(query, row));
             rows.count() as u64
         })
     }
 
-    fn changes<'a>(
-        &'a self,
-        account: &'a str,
+    async fn changes(
+        &self,
+        account: &str,
         range: ChangeRange,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<ChangeRow>> {
-        self.read(account, move |copied| match range {
+    ) -> Result<Vec<ChangeRow>, StoreError> {
+        self.read(account, |copied| match range {
             ChangeRange::After(after) => {
                 let changes = copied.changes.range(greater_than(after));
                 changes
@@ -130,21 +129,19 @@ impl SyncStore for MemorySync {
         })
     }
 
-    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            let mut accounts = self.accounts();
-            let copied = accounts.entry(account.to_owned()).or_default();
-            let version = |name: &String| copied.documents.get(name).map_or(0, |d| d.version);
-            if !batch
-                .expected
-                .iter()
-                .all(|(name, expected)| version(name) == *expected)
-            {
-                return Ok(false);
-            }
-            copied.apply(batch);
-            Ok(true)
-        })
+    async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
+        let mut accounts = self.accounts();
+        let copied = accounts.entry(account.to_owned()).or_default();
+        let version = |name: &String| copied.documents.get(name).map_or(0, |d| d.version);
+        if !batch
+            .expected
+            .iter()
+            .all(|(name, expected)| version(name) == *expected)
+        {
+            return Ok(false);
+        }
+        copied.apply(batch);
+        Ok(true)
     }
 }
 

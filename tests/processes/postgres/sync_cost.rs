@@ -1,8 +1,7 @@
 //! What the store of copies costs: statements, round trips, and the indexes that they use.
 
-use envd_sdk::sync::store::{
-    Batch, ChangeRange, Order, PostgresSync, Query, Row, RowKeys, SyncStore,
-};
+use envd_sdk::sync::store::internal::*;
+use envd_sdk::sync::store::{Order, PostgresSync};
 use processes::Proxy;
 
 use super::database::{self, Database};

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use deadpool_postgres::Pool;
 use deadpool_postgres::tokio_postgres::types::Type;
 
@@ -12,9 +13,7 @@ use crate::auth::StoreError;
 use crate::auth::postgres::PostgresBuilder;
 use crate::auth::postgres::database::{Database, Parameter};
 use crate::auth::postgres::schema::{Layout, Migration};
-use crate::sync::store::{
-    Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture, SyncStore, sql,
-};
+use crate::sync::store::{Batch, ChangeRange, ChangeRow, Document, Query, Row, RowStore, sql};
 
 /// A migration with which older programs cannot go on renames what they read, so that their statements fail.
 const MIGRATIONS: [Migration; 1] = [Migration {
@@ -143,81 +142,72 @@ impl PostgresSync {
     }
 }
 
-impl SyncStore for PostgresSync {
-    fn documents<'a>(
-        &'a self,
-        account: &'a str,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<Document>> {
-        Box::pin(async move {
-            if !is_storable(prefix) {
-                return Ok(Vec::new());
-            }
-            let end = first_after(prefix);
-            let mut parameters: Vec<Parameter<'_>> =
-                vec![(&account, Type::TEXT), (&prefix, Type::TEXT)];
-            let mut statement = DOCUMENTS.to_owned();
-            if let Some(end) = &end {
-                parameters.push((end, Type::TEXT));
-                statement += " AND name OPERATOR(pg_catalog.<) $3";
-            }
-            statement += " ORDER BY name";
-            let rows = self.0.query(&statement, &parameters).await?;
-            rows.iter().map(stored_row::document).collect()
-        })
+#[async_trait]
+impl RowStore for PostgresSync {
+    async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError> {
+        if !is_storable(prefix) {
+            return Ok(Vec::new());
+        }
+        let end = first_after(prefix);
+        let mut parameters: Vec<Parameter<'_>> =
+            vec![(&account, Type::TEXT), (&prefix, Type::TEXT)];
+        let mut statement = DOCUMENTS.to_owned();
+        if let Some(end) = &end {
+            parameters.push((end, Type::TEXT));
+            statement += " AND name OPERATOR(pg_catalog.<) $3";
+        }
+        statement += " ORDER BY name";
+        let rows = self.0.query(&statement, &parameters).await?;
+        rows.iter().map(stored_row::document).collect()
     }
 
-    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
-        Box::pin(async move {
-            let ids = ids.iter().map(|id| &**id);
-            let ids: Vec<&str> = ids.filter(|id| is_storable(id)).collect();
-            let statement = format!(
-                "SELECT {} FROM {{record}} AS found WHERE found.account OPERATOR(pg_catalog.=) $1
-                AND found.id OPERATOR(pg_catalog.=) ANY ($2)",
-                stored_row::COLUMNS
-            );
-            let parameters: [Parameter<'_>; 2] = [(&account, Type::TEXT), (&ids, Type::TEXT_ARRAY)];
-            let rows = self.0.query(&statement, &parameters).await?;
-            rows.iter().map(stored_row::row).collect()
-        })
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+        let ids = ids.iter().map(|id| &**id);
+        let ids: Vec<&str> = ids.filter(|id| is_storable(id)).collect();
+        let statement = format!(
+            "SELECT {} FROM {{record}} AS found WHERE found.account OPERATOR(pg_catalog.=) $1
+            AND found.id OPERATOR(pg_catalog.=) ANY ($2)",
+            stored_row::COLUMNS
+        );
+        let parameters: [Parameter<'_>; 2] = [(&account, Type::TEXT), (&ids, Type::TEXT_ARRAY)];
+        let rows = self.0.query(&statement, &parameters).await?;
+        rows.iter().map(stored_row::row).collect()
     }
 
-    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
-        Box::pin(row_query::rows(&self.0, account, query))
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
+        row_query::rows(&self.0, account, query).await
     }
 
-    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
-        Box::pin(row_query::count(&self.0, account, query))
+    async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
+        row_query::count(&self.0, account, query).await
     }
 
-    fn changes<'a>(
-        &'a self,
-        account: &'a str,
+    async fn changes(
+        &self,
+        account: &str,
         range: ChangeRange,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<ChangeRow>> {
-        Box::pin(async move {
-            let (statement, after, up_to) = match range {
-                ChangeRange::After(after) => (CHANGES, after, None),
-                ChangeRange::Replacing { after, up_to } => (REPLACING, after, Some(up_to)),
-            };
-            let (after, limit) = (sql::to_bound(after), sql::to_bound(limit));
-            let up_to = up_to.map(sql::to_bound);
-            let mut parameters: Vec<Parameter<'_>> = vec![
-                (&account, Type::TEXT),
-                (&after, Type::INT8),
-                (&limit, Type::INT8),
-            ];
-            if let Some(up_to) = &up_to {
-                parameters.push((up_to, Type::INT8));
-            }
-            let rows = self.0.query(statement, &parameters).await?;
-            rows.iter().map(stored_row::change).collect()
-        })
+    ) -> Result<Vec<ChangeRow>, StoreError> {
+        let (statement, after, up_to) = match range {
+            ChangeRange::After(after) => (CHANGES, after, None),
+            ChangeRange::Replacing { after, up_to } => (REPLACING, after, Some(up_to)),
+        };
+        let (after, limit) = (sql::to_bound(after), sql::to_bound(limit));
+        let up_to = up_to.map(sql::to_bound);
+        let mut parameters: Vec<Parameter<'_>> = vec![
+            (&account, Type::TEXT),
+            (&after, Type::INT8),
+            (&limit, Type::INT8),
+        ];
+        if let Some(up_to) = &up_to {
+            parameters.push((up_to, Type::INT8));
+        }
+        let rows = self.0.query(statement, &parameters).await?;
+        rows.iter().map(stored_row::change).collect()
     }
 
-    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
-        Box::pin(batch_commit::commit(&self.0, account, batch))
+    async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
+        batch_commit::commit(&self.0, account, batch).await
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, Mac};
@@ -15,7 +16,7 @@ use crate::auth::sealed::sealed_store::keyed_hash;
 use crate::auth::store::StoreErrorKind;
 use crate::auth::store::record::Seal;
 use crate::sync::store::{
-    Batch, ChangeRange, ChangeRow, Document, Query, Row, RowKeys, StoreFuture, SyncStore,
+    Batch, ChangeRange, ChangeRow, Document, Query, Row, RowKeys, RowStore, SyncStore,
 };
 
 /// Separates these hashes from any other use of the same key.
@@ -37,14 +38,16 @@ const HASH_DOMAIN: &[u8] = b"envd-sdk copy 1\0";
 ///
 /// ```
 /// use envd_sdk::auth::sealed::SealingKey;
-/// use envd_sdk::sync::store::{Batch, MemorySync, Query, Row, SealedSync, SyncStore};
+/// use envd_sdk::sync::store::{MemorySync, SealedSync};
 ///
 /// # let (sealing, hashes) = ([1; 32], [2; 32]);
 /// # equipment::example(async {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
 /// let store = SealedSync::new(MemorySync::new(), SealingKey::new("2027", &sealing), &hashes);
-/// let row = Row { id: "1".to_owned(), payload: "{\"secret\":1}".to_owned(), ..Row::default() };
-/// store.commit("farm", &Batch { rows: vec![row.clone()], ..Batch::default() }).await?;
-/// assert_eq!(store.rows("farm", &["1".to_owned()]).await?, [row]);
+/// let replica = account.replica(store);
+/// replica.sync().await?;
+/// assert!(replica.consignments().count().await? > 0);
 /// # Ok(()) });
 /// ```
 ///
@@ -199,73 +202,58 @@ impl<S: SyncStore> SealedSync<S> {
     }
 }
 
-impl<S: SyncStore> SyncStore for SealedSync<S> {
-    fn documents<'a>(
-        &'a self,
-        account: &'a str,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<Document>> {
-        Box::pin(async move {
-            let stored = self.stored_account(account);
-            let mut documents = self.inner.documents(&stored, prefix).await?;
-            for document in &mut documents {
-                let bound_to = ["document", account, &document.name];
-                document.text = self.open(&bound_to, &document.text)?;
-            }
-            Ok(documents)
-        })
+#[async_trait]
+impl<S: SyncStore> RowStore for SealedSync<S> {
+    async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError> {
+        let stored = self.stored_account(account);
+        let mut documents = self.inner.documents(&stored, prefix).await?;
+        for document in &mut documents {
+            let bound_to = ["document", account, &document.name];
+            document.text = self.open(&bound_to, &document.text)?;
+        }
+        Ok(documents)
     }
 
-    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
-        Box::pin(async move {
-            let rows = self.inner.rows(&self.stored_account(account), ids).await?;
-            let rows = rows.into_iter().map(|row| self.opened_row(account, row));
-            rows.collect()
-        })
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+        let rows = self.inner.rows(&self.stored_account(account), ids).await?;
+        let rows = rows.into_iter().map(|row| self.opened_row(account, row));
+        rows.collect()
     }
 
-    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
-        Box::pin(async move {
-            let query = self.sealed_query(account, query);
-            let stored = self.stored_account(account);
-            let rows = self.inner.query(&stored, &query).await?;
-            let rows = rows.into_iter().map(|row| self.opened_row(account, row));
-            rows.collect()
-        })
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
+        let query = self.sealed_query(account, query);
+        let stored = self.stored_account(account);
+        let rows = self.inner.query(&stored, &query).await?;
+        let rows = rows.into_iter().map(|row| self.opened_row(account, row));
+        rows.collect()
     }
 
-    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
-        Box::pin(async move {
-            let query = self.sealed_query(account, query);
-            let stored = self.stored_account(account);
-            self.inner.count(&stored, &query).await
-        })
+    async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
+        let query = self.sealed_query(account, query);
+        let stored = self.stored_account(account);
+        self.inner.count(&stored, &query).await
     }
 
-    fn changes<'a>(
-        &'a self,
-        account: &'a str,
+    async fn changes(
+        &self,
+        account: &str,
         range: ChangeRange,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<ChangeRow>> {
-        Box::pin(async move {
-            let stored = self.stored_account(account);
-            let mut changes = self.inner.changes(&stored, range, limit).await?;
-            for change in &mut changes {
-                let number = change.sequence.to_string();
-                let bound_to = ["change", account, &change.id, &number];
-                change.payload = self.open(&bound_to, &change.payload)?;
-            }
-            Ok(changes)
-        })
+    ) -> Result<Vec<ChangeRow>, StoreError> {
+        let stored = self.stored_account(account);
+        let mut changes = self.inner.changes(&stored, range, limit).await?;
+        for change in &mut changes {
+            let number = change.sequence.to_string();
+            let bound_to = ["change", account, &change.id, &number];
+            change.payload = self.open(&bound_to, &change.payload)?;
+        }
+        Ok(changes)
     }
 
-    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            let sealed = self.sealed_batch(account, batch)?;
-            let stored = self.stored_account(account);
-            self.inner.commit(&stored, &sealed).await
-        })
+    async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
+        let sealed = self.sealed_batch(account, batch)?;
+        let stored = self.stored_account(account);
+        self.inner.commit(&stored, &sealed).await
     }
 }
 

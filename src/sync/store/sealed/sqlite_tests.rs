@@ -4,7 +4,7 @@ use std::fs;
 
 use super::tests::{batch, sealed};
 use crate::sync::store::sqlite::tests::folder::Folder;
-use crate::sync::store::{Batch, SyncStore};
+use crate::sync::store::{Batch, RowStore};
 
 #[tokio::test]
 async fn the_file_of_a_sealed_store_holds_no_clear_text() {

@@ -3,7 +3,7 @@
 use super::SealedSync;
 use crate::auth::sealed::SealingKey;
 use crate::sync::store::{
-    Batch, ChangeRange, ChangeRow, MemorySync, Query, Row, RowKeys, SyncStore,
+    Batch, ChangeRange, ChangeRow, MemorySync, Query, Row, RowKeys, RowStore,
 };
 
 const HASHES: [u8; 32] = [7; 32];
@@ -12,7 +12,7 @@ fn key(id: &str, byte: u8) -> SealingKey {
     SealingKey::new(id, &[byte; 32])
 }
 
-pub(super) fn sealed<S: SyncStore>(inner: S) -> SealedSync<S> {
+pub(super) fn sealed<S: RowStore>(inner: S) -> SealedSync<S> {
     SealedSync::new(inner, key("new", 1), &HASHES)
 }
 

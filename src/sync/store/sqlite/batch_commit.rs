@@ -3,11 +3,15 @@
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::failure::Result;
+use super::sqlite_error::SqliteError;
 use crate::sync::store::{Batch, ChangeRow, Row, sql};
 
 /// Writes the batch, and returns whether all documents had the expected versions.
-pub(super) fn commit(transaction: &Transaction<'_>, account: &str, batch: &Batch) -> Result<bool> {
+pub(super) fn commit(
+    transaction: &Transaction<'_>,
+    account: &str,
+    batch: &Batch,
+) -> Result<bool, SqliteError> {
     let known = self::account(transaction, account)?;
     for (name, expected) in &batch.expected {
         let version = match known {
@@ -51,14 +55,21 @@ pub(super) fn commit(transaction: &Transaction<'_>, account: &str, batch: &Batch
 }
 
 /// The number of an account, if anything was written for it.
-pub(super) fn account(transaction: &Transaction<'_>, name: &str) -> Result<Option<i64>> {
+pub(super) fn account(
+    transaction: &Transaction<'_>,
+    name: &str,
+) -> Result<Option<i64>, SqliteError> {
     let mut statement =
         transaction.prepare_cached("SELECT account FROM accounts WHERE name = ?")?;
     Ok(statement.query_row([name], |row| row.get(0)).optional()?)
 }
 
 /// The number of a row, if there is one with this id.
-pub(super) fn record(transaction: &Transaction<'_>, account: i64, id: &str) -> Result<Option<i64>> {
+pub(super) fn record(
+    transaction: &Transaction<'_>,
+    account: i64,
+    id: &str,
+) -> Result<Option<i64>, SqliteError> {
     let sql = "SELECT record FROM records WHERE account = ? AND id = ?";
     let mut statement = transaction.prepare_cached(sql)?;
     Ok(statement
@@ -66,12 +77,12 @@ pub(super) fn record(transaction: &Transaction<'_>, account: i64, id: &str) -> R
         .optional()?)
 }
 
-fn add_account(transaction: &Transaction<'_>, name: &str) -> Result<i64> {
+fn add_account(transaction: &Transaction<'_>, name: &str) -> Result<i64, SqliteError> {
     let mut statement = transaction.prepare_cached("INSERT INTO accounts (name) VALUES (?)")?;
     Ok(statement.insert([name])?)
 }
 
-fn version(transaction: &Transaction<'_>, account: i64, name: &str) -> Result<u64> {
+fn version(transaction: &Transaction<'_>, account: i64, name: &str) -> Result<u64, SqliteError> {
     let sql = "SELECT version FROM documents WHERE account = ? AND name = ?";
     let mut statement = transaction.prepare_cached(sql)?;
     let version = statement.query_row(params![account, name], |row| row.get(0));
@@ -83,7 +94,7 @@ fn write_document(
     account: i64,
     name: &str,
     text: Option<&str>,
-) -> Result {
+) -> Result<(), SqliteError> {
     let sql = match text {
         Some(_) => {
             "INSERT INTO documents (account, name, version, text) VALUES (?1, ?2, 1, ?3)
@@ -97,7 +108,7 @@ fn write_document(
     Ok(())
 }
 
-fn write_row(transaction: &Transaction<'_>, account: i64, row: &Row) -> Result {
+fn write_row(transaction: &Transaction<'_>, account: i64, row: &Row) -> Result<(), SqliteError> {
     let sql = "INSERT INTO records (account, id, sequence, generation, status, species, number,
             origin_pic, destination_pic, movement_day, updated_at)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -140,7 +151,7 @@ pub(super) fn updated_at(instant: Option<&str>) -> ToSqlOutput<'_> {
     })
 }
 
-fn remove_row(transaction: &Transaction<'_>, account: i64, id: &str) -> Result {
+fn remove_row(transaction: &Transaction<'_>, account: i64, id: &str) -> Result<(), SqliteError> {
     let Some(record) = record(transaction, account, id)? else {
         return Ok(());
     };
@@ -153,7 +164,11 @@ fn remove_row(transaction: &Transaction<'_>, account: i64, id: &str) -> Result {
     Ok(())
 }
 
-fn add_change(transaction: &Transaction<'_>, account: i64, change: &ChangeRow) -> Result {
+fn add_change(
+    transaction: &Transaction<'_>,
+    account: i64,
+    change: &ChangeRow,
+) -> Result<(), SqliteError> {
     let sql =
         "INSERT INTO changes (account, sequence, previous, id, payload) VALUES (?, ?, ?, ?, ?)";
     transaction.prepare_cached(sql)?.execute(params![

@@ -9,8 +9,8 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use super::failure::{Failure, Result};
 use super::schema;
+use super::sqlite_error::SqliteError;
 use crate::auth::StoreError;
 use crate::auth::store::StoreErrorKind;
 
@@ -39,7 +39,7 @@ pub(super) struct Connections {
 
 impl Connections {
     /// Opens the database, and brings its tables up to date.
-    pub(super) fn open(path: PathBuf) -> Result<Self> {
+    pub(super) fn open(path: PathBuf) -> Result<Self, SqliteError> {
         let mut writer = open(&path)?;
         schema::prepare(&mut writer)?;
         writer.pragma_update(None, "cache_size", -WRITER_CACHE)?;
@@ -55,8 +55,8 @@ impl Connections {
     /// Runs `work` in a transaction, which is undone unless `work` returns `Ok`. A caller that is cancelled does not stop it.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T> + Send + 'static,
-    ) -> std::result::Result<T, StoreError> {
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, SqliteError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let mut writer = self.writer.clone().lock_owned().await;
         spawn_blocking(move || {
             let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -73,8 +73,8 @@ impl Connections {
     /// Runs `work` on one state of the database.
     pub(super) async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T> + Send + 'static,
-    ) -> std::result::Result<T, StoreError> {
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, SqliteError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let turn = self.readers.clone().acquire_owned().await;
         let (path, idle) = (self.path.clone(), self.idle_readers.clone());
         spawn_blocking(move || {
@@ -104,7 +104,7 @@ fn lock(idle: &Mutex<Vec<Connection>>) -> MutexGuard<'_, Vec<Connection>> {
 }
 
 /// Not `OPEN_URI`, for which a path may hold settings; not `OPEN_CREATE`, which would not set the mode.
-fn open(path: &Path) -> Result<Connection> {
+fn open(path: &Path) -> Result<Connection, SqliteError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY)?;
@@ -118,15 +118,15 @@ fn open(path: &Path) -> Result<Connection> {
 }
 
 /// It may write the files beside the database, as readers must, and no record.
-fn open_reader(path: &Path) -> Result<Connection> {
+fn open_reader(path: &Path) -> Result<Connection, SqliteError> {
     let connection = open(path)?;
     connection.pragma_update(None, "query_only", true)?;
     Ok(connection)
 }
 
 /// With a write-ahead log readers and the writer do not wait for each other. The database keeps the setting.
-pub(super) fn use_wal(connection: &Connection) -> Result {
-    let set = || -> Result<String> {
+pub(super) fn use_wal(connection: &Connection) -> Result<(), SqliteError> {
+    let set = || -> Result<String, SqliteError> {
         Ok(connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?)
     };
     // SQLite does not wait by itself for others that open the database for the first time.
@@ -144,18 +144,18 @@ pub(super) fn use_wal(connection: &Connection) -> Result {
         return Ok(());
     }
     let message = "the file system has no shared memory that the database of the copy can use";
-    Err(Failure::of(StoreErrorKind::Unsupported, message))
+    Err(SqliteError::of(StoreErrorKind::Unsupported, message))
 }
 
 /// File access blocks, so it runs outside the runtime's own threads.
 async fn spawn_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> std::result::Result<T, StoreError> {
+    work: impl FnOnce() -> Result<T, SqliteError> + Send + 'static,
+) -> Result<T, StoreError> {
     let runtime = Handle::try_current()
         .map_err(|_| StoreError::new("the SQLite store must be used inside a tokio runtime"))?;
     let done = runtime.spawn_blocking(work).await;
     let done = done.map_err(|_| {
         StoreError::new("the runtime ended during access to the database of the copy")
     })?;
-    done.map_err(|failure| failure.0)
+    done.map_err(|error| error.0)
 }

@@ -3,9 +3,9 @@
 mod batch_commit;
 mod connections;
 mod database_file;
-mod failure;
 mod row_query;
 mod schema;
+mod sqlite_error;
 mod sqlite_sync;
 
 #[cfg(test)]

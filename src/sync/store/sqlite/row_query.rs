@@ -3,7 +3,7 @@
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{ToSql, Transaction, params_from_iter};
 
-use super::failure::Result;
+use super::sqlite_error::SqliteError;
 use crate::sync::store::sql::{self, Dialect, SqlQuery, SqlValue};
 use crate::sync::store::{Query, Row, RowKeys};
 
@@ -31,14 +31,22 @@ pub(super) fn page(query: &mut SqlQuery<'_>) -> String {
     query.page("record, id, sequence, updated_at")
 }
 
-pub(super) fn rows(transaction: &Transaction<'_>, account: i64, query: &Query) -> Result<Vec<Row>> {
+pub(super) fn rows(
+    transaction: &Transaction<'_>,
+    account: i64,
+    query: &Query,
+) -> Result<Vec<Row>, SqliteError> {
     let mut query = sql_query(account, query);
     let mut statement = transaction.prepare_cached(&page(&mut query))?;
     let records = statement.query_map(params_from_iter(query.parameters), |row| row.get(0))?;
     records.map(|record| row(transaction, record?)).collect()
 }
 
-pub(super) fn count(transaction: &Transaction<'_>, account: i64, query: &Query) -> Result<u64> {
+pub(super) fn count(
+    transaction: &Transaction<'_>,
+    account: i64,
+    query: &Query,
+) -> Result<u64, SqliteError> {
     let query = sql_query(account, query);
     let mut statement = transaction.prepare_cached(&query.count())?;
     let count = statement.query_row(params_from_iter(query.parameters), |row| row.get(0))?;
@@ -46,7 +54,7 @@ pub(super) fn count(transaction: &Transaction<'_>, account: i64, query: &Query) 
 }
 
 /// The row with this number in the table.
-pub(super) fn row(transaction: &Transaction<'_>, record: i64) -> Result<Row> {
+pub(super) fn row(transaction: &Transaction<'_>, record: i64) -> Result<Row, SqliteError> {
     let sql = "SELECT id, sequence, generation, status, species, number, origin_pic,
             destination_pic, movement_day, nullif(updated_at, 0), payload
         FROM records JOIN payloads USING (record) WHERE record = ?";

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::failure::{Failure, Result};
+use super::sqlite_error::SqliteError;
 use crate::auth::store::StoreErrorKind;
 
 /// Tells our files from those of other programs ("eNVD").
@@ -16,7 +16,7 @@ const NEWEST: i64 = 1;
 const FEWEST_COUNTED: i64 = 1_000;
 
 /// Brings the tables of a file up to date. What is not ours, or newer, stays as it is.
-pub(super) fn prepare(connection: &mut Connection) -> Result {
+pub(super) fn prepare(connection: &mut Connection) -> Result<(), SqliteError> {
     // In one transaction, or another process may create the tables between two of the looks.
     let found = version(&*connection.transaction()?)?;
     if found == NEWEST {
@@ -35,18 +35,18 @@ pub(super) fn prepare(connection: &mut Connection) -> Result {
 }
 
 /// Refuses a file that another program has replaced or migrated since it was opened.
-pub(super) fn check(connection: &Connection) -> Result {
+pub(super) fn check(connection: &Connection) -> Result<(), SqliteError> {
     if version(connection)? == NEWEST {
         return Ok(());
     }
     let message = "the tables of the copy are not those that were opened; open the file again";
-    Err(Failure::of(StoreErrorKind::Unreadable, message))
+    Err(SqliteError::of(StoreErrorKind::Unreadable, message))
 }
 
 /// Counts which values the columns have, once the table has doubled: by that, `SQLite` chooses the indexes of a query.
 ///
 /// The statistics are made anew as tables, for then all connections of all processes read them.
-pub(super) fn analyze(connection: &mut Connection) -> Result {
+pub(super) fn analyze(connection: &mut Connection) -> Result<(), SqliteError> {
     let number = |sql: &str| {
         connection
             .prepare_cached(sql)?
@@ -66,8 +66,8 @@ pub(super) fn analyze(connection: &mut Connection) -> Result {
 }
 
 /// How many migrations were applied: 0 for an empty file.
-fn version(connection: &Connection) -> Result<i64> {
-    let number = |pragma: &str| -> Result<i64> {
+fn version(connection: &Connection) -> Result<i64, SqliteError> {
+    let number = |pragma: &str| -> Result<i64, SqliteError> {
         let mut statement = connection.prepare_cached(pragma)?;
         Ok(statement.query_row((), |row| row.get(0))?)
     };
@@ -76,14 +76,14 @@ fn version(connection: &Connection) -> Result<i64> {
     if application == APPLICATION && version > NEWEST {
         let message =
             "a newer version of this crate wrote the database of the copy; update this program";
-        return Err(Failure::of(StoreErrorKind::NewerVersion, message));
+        return Err(SqliteError::of(StoreErrorKind::NewerVersion, message));
     }
-    let is_empty = || -> Result<bool> {
+    let is_empty = || -> Result<bool, SqliteError> {
         Ok(application == 0 && number("SELECT count(*) FROM sqlite_schema")? == 0)
     };
     if application == APPLICATION && version > 0 || version == 0 && is_empty()? {
         return Ok(version);
     }
     let message = "the file of the copy is a database of another program; it is left as it is";
-    Err(Failure::of(StoreErrorKind::Unreadable, message))
+    Err(SqliteError::of(StoreErrorKind::Unreadable, message))
 }

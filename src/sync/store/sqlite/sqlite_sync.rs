@@ -4,15 +4,14 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use rusqlite::{Transaction, params};
 
 use super::connections::Connections;
-use super::failure::Result;
+use super::sqlite_error::SqliteError;
 use super::{batch_commit, database_file, row_query};
 use crate::auth::StoreError;
-use crate::sync::store::{
-    Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture, SyncStore, sql,
-};
+use crate::sync::store::{Batch, ChangeRange, ChangeRow, Document, Query, Row, RowStore, sql};
 
 /// Keeps the copies of accounts in a file, which several processes of one machine may use at the same time. Clones share
 /// the connections.
@@ -29,7 +28,7 @@ use crate::sync::store::{
 /// left as it is. A file that cannot be written is read, if its directory can be written or another process has it open.
 ///
 /// ```
-/// use envd_sdk::sync::store::{Batch, SqliteSync, SyncStore};
+/// use envd_sdk::sync::store::SqliteSync;
 ///
 /// # equipment::example(async {
 /// # let folder = std::env::temp_dir().join(format!("envd-sdk-doc-{}", std::process::id()));
@@ -37,15 +36,12 @@ use crate::sync::store::{
 /// # #[cfg(unix)]
 /// # std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
 /// # let file = folder.join("farm.db");
-/// let store = SqliteSync::open(&file)?;
-/// let batch = Batch {
-///     expected: vec![("walk".to_owned(), 0)],
-///     documents: vec![("walk".to_owned(), Some("{}".to_owned()))],
-///     ..Batch::default()
-/// };
-/// assert!(store.commit("account", &batch).await?);
-/// // The document has version 1 now.
-/// assert!(!store.commit("account", &batch).await?);
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// account.replica(SqliteSync::open(&file)?).sync().await?;
+/// // The next program reads it without a request.
+/// let replica = account.replica(SqliteSync::open(&file)?);
+/// assert!(replica.consignments().count().await? > 0);
 /// # std::fs::remove_dir_all(&folder)?;
 /// # Ok(()) });
 /// ```
@@ -53,8 +49,8 @@ use crate::sync::store::{
 /// # Beside another `SQLite`
 ///
 /// The crate brings `SQLite` along (`rusqlite`, bundled). Cargo links one package for `links = "sqlite3"`: with another version of
-/// `libsqlite3-sys` in the tree, such as that of sqlx, the build is refused. Then leave out the feature `sqlite` and implement
-/// [`SyncStore`] on the database that you have.
+/// `libsqlite3-sys` in the tree, such as that of sqlx, the build is refused. Then use the same version there, or leave out the
+/// feature `sqlite` and keep the copy in Postgres.
 ///
 /// # Errors
 ///
@@ -72,46 +68,45 @@ impl SqliteSync {
     /// # Errors
     ///
     /// As above.
-    pub fn open(path: impl AsRef<Path>) -> std::result::Result<Self, StoreError> {
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         // The file stays the same when the program changes its directory.
         let path = std::path::absolute(path)
             .map_err(|source| StoreError::io("the path of the copy cannot be used", source))?;
         database_file::prepare(&path)?;
-        let connections = Connections::open(path).map_err(|failure| failure.0)?;
+        let connections = Connections::open(path).map_err(|error| error.0)?;
         Ok(Self(Arc::new(connections)))
     }
 
     /// Runs a read for an account.
-    fn read<'a, T: Default + Send + 'static>(
-        &'a self,
+    async fn read<T: Default + Send + 'static>(
+        &self,
         account: &str,
-        read: impl FnOnce(&Transaction<'_>, i64) -> Result<T> + Send + 'static,
-    ) -> StoreFuture<'a, T> {
+        read: impl FnOnce(&Transaction<'_>, i64) -> Result<T, SqliteError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let account = account.to_owned();
-        Box::pin(self.0.read(move |transaction| {
-            match batch_commit::account(transaction, &account)? {
-                Some(account) => read(transaction, account),
-                None => Ok(T::default()),
-            }
-        }))
+        let read = move |transaction: &Transaction<'_>| match batch_commit::account(
+            transaction,
+            &account,
+        )? {
+            Some(account) => read(transaction, account),
+            None => Ok(T::default()),
+        };
+        self.0.read(read).await
     }
 }
 
-impl SyncStore for SqliteSync {
-    fn documents<'a>(
-        &'a self,
-        account: &'a str,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<Document>> {
+#[async_trait]
+impl RowStore for SqliteSync {
+    async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError> {
         let prefix = prefix.to_owned();
-        self.read(account, move |transaction, account| {
-            documents(transaction, account, &prefix)
-        })
+        let read =
+            move |transaction: &Transaction<'_>, account| documents(transaction, account, &prefix);
+        self.read(account, read).await
     }
 
-    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
         let ids = ids.to_vec();
-        self.read(account, move |transaction, account| {
+        let read = move |transaction: &Transaction<'_>, account| {
             let mut found = Vec::new();
             for id in &ids {
                 if let Some(record) = batch_commit::record(transaction, account, id)? {
@@ -119,40 +114,44 @@ impl SyncStore for SqliteSync {
                 }
             }
             Ok(found)
-        })
+        };
+        self.read(account, read).await
     }
 
-    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
         let query = query.clone();
-        self.read(account, move |transaction, account| {
+        let read = move |transaction: &Transaction<'_>, account| {
             row_query::rows(transaction, account, &query)
-        })
+        };
+        self.read(account, read).await
     }
 
-    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
+    async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
         let query = query.clone();
-        self.read(account, move |transaction, account| {
+        let read = move |transaction: &Transaction<'_>, account| {
             row_query::count(transaction, account, &query)
-        })
+        };
+        self.read(account, read).await
     }
 
-    fn changes<'a>(
-        &'a self,
-        account: &'a str,
+    async fn changes(
+        &self,
+        account: &str,
         range: ChangeRange,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<ChangeRow>> {
-        self.read(account, move |transaction, account| {
+    ) -> Result<Vec<ChangeRow>, StoreError> {
+        let read = move |transaction: &Transaction<'_>, account| {
             changes(transaction, account, range, limit)
-        })
+        };
+        self.read(account, read).await
     }
 
-    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
+    async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
         let (account, batch) = (account.to_owned(), batch.clone());
-        Box::pin(
-            self.0
-                .write(move |transaction| batch_commit::commit(transaction, &account, &batch)),
-        )
+        let commit = move |transaction: &Transaction<'_>| {
+            batch_commit::commit(transaction, &account, &batch)
+        };
+        self.0.write(commit).await
     }
 }
 
@@ -163,7 +162,11 @@ impl fmt::Debug for SqliteSync {
     }
 }
 
-fn documents(transaction: &Transaction<'_>, account: i64, prefix: &str) -> Result<Vec<Document>> {
+fn documents(
+    transaction: &Transaction<'_>,
+    account: i64,
+    prefix: &str,
+) -> Result<Vec<Document>, SqliteError> {
     let sql =
         "SELECT name, version, text FROM documents WHERE account = ? AND name >= ? ORDER BY name";
     let mut statement = transaction.prepare_cached(sql)?;
@@ -188,7 +191,7 @@ fn changes(
     account: i64,
     range: ChangeRange,
     limit: usize,
-) -> Result<Vec<ChangeRow>> {
+) -> Result<Vec<ChangeRow>, SqliteError> {
     let (sql, after, up_to) = match range {
         ChangeRange::After(after) => (
             "SELECT sequence, previous, id, payload FROM changes

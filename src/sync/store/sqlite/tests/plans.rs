@@ -4,7 +4,7 @@ use rusqlite::{Connection, params_from_iter};
 
 use super::folder::Folder;
 use crate::sync::store::sqlite::row_query::{page, sql_query};
-use crate::sync::store::{Batch, Order, Query, Row, RowKeys, SyncStore};
+use crate::sync::store::{Batch, Order, Query, Row, RowKeys, RowStore};
 
 const ACCOUNTS: u64 = 10;
 const ROWS: u64 = 200;
