@@ -1,10 +1,10 @@
 //! A store in a file (feature `sqlite`).
 
 mod batch_commit;
-mod connections;
 mod database_file;
 mod row_query;
 mod schema;
+mod sqlite_connections;
 mod sqlite_error;
 mod sqlite_sync;
 

@@ -1,9 +1,16 @@
 //! The tables, and the migrations from earlier ones.
 
+use std::thread;
+use std::time::Duration;
+
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::sqlite_error::SqliteError;
 use crate::auth::store::StoreErrorKind;
+
+/// Longer than a commit of another process takes, unless that is stopped.
+pub(super) const BUSY: Duration = Duration::from_secs(10);
+const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
 /// Tells our files from those of other programs ("eNVD").
 const APPLICATION: i64 = 0x654e_5644;
@@ -22,7 +29,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), SqliteError> {
     if found == NEWEST {
         return Ok(());
     }
-    super::connections::use_wal(connection)?;
+    use_wal(connection)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have been first.
     let applied = usize::try_from(version(&transaction)?).unwrap_or_default();
@@ -32,6 +39,29 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), SqliteError> {
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", NEWEST)?;
     Ok(transaction.commit()?)
+}
+
+/// With a write-ahead log readers and the writer do not wait for each other. The database keeps the setting.
+fn use_wal(connection: &Connection) -> Result<(), SqliteError> {
+    let set = || -> Result<String, SqliteError> {
+        Ok(connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?)
+    };
+    // SQLite does not wait by itself for others that open the database for the first time.
+    let mut tries = BUSY.as_millis() / BUSY_PAUSE.as_millis();
+    let mode = loop {
+        match set() {
+            Err(error) if error.is_busy() && tries > 0 => {
+                tries -= 1;
+                thread::sleep(BUSY_PAUSE);
+            }
+            mode => break mode?,
+        }
+    };
+    if mode == "wal" {
+        return Ok(());
+    }
+    let message = "the file system has no shared memory that the database of the copy can use";
+    Err(SqliteError::of(StoreErrorKind::Unsupported, message))
 }
 
 /// Refuses a file that another program has replaced or migrated since it was opened.

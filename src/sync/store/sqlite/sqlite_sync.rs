@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use rusqlite::{Transaction, params};
 
-use super::connections::Connections;
+use super::sqlite_connections::SqliteConnections;
 use super::sqlite_error::SqliteError;
 use super::{batch_commit, database_file, row_query};
 use crate::auth::StoreError;
@@ -60,7 +60,7 @@ use crate::sync::store::{Batch, ChangeRange, ChangeRow, Document, Query, Row, Ro
 /// [`is_newer_version`](StoreError::is_newer_version), [`is_lock_timeout`](StoreError::is_lock_timeout) (another process has
 /// been writing for ten seconds), [`is_unsupported`](StoreError::is_unsupported) (a file system without locks or shared memory).
 #[derive(Clone)]
-pub struct SqliteSync(pub(super) Arc<Connections>);
+pub struct SqliteSync(pub(super) Arc<SqliteConnections>);
 
 impl SqliteSync {
     /// Opens the file, or creates it in a directory that exists. Blocks while it does: call it when the program starts.
@@ -73,7 +73,7 @@ impl SqliteSync {
         let path = std::path::absolute(path)
             .map_err(|source| StoreError::io("the path of the copy cannot be used", source))?;
         database_file::prepare(&path)?;
-        let connections = Connections::open(path).map_err(|error| error.0)?;
+        let connections = SqliteConnections::open(path).map_err(|error| error.0)?;
         Ok(Self(Arc::new(connections)))
     }
 

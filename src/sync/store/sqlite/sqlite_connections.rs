@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use tokio::runtime::Handle;
@@ -12,11 +10,6 @@ use tokio::sync::Semaphore;
 use super::schema;
 use super::sqlite_error::SqliteError;
 use crate::auth::StoreError;
-use crate::auth::store::StoreErrorKind;
-
-/// Longer than a commit of another process takes, unless that is stopped.
-const BUSY: Duration = Duration::from_secs(10);
-const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
 /// In KiB. A page of rows touches many pages of the indexes.
 const WRITER_CACHE: i32 = 8_192;
@@ -30,14 +23,14 @@ const READERS: usize = 4;
 const STATEMENTS: usize = 64;
 
 /// Reads see what was committed last and never wait for a write, as long as they have connections of their own.
-pub(super) struct Connections {
+pub(super) struct SqliteConnections {
     path: PathBuf,
     writer: Arc<tokio::sync::Mutex<Connection>>,
     idle_readers: Arc<Mutex<Vec<Connection>>>,
     readers: Arc<Semaphore>,
 }
 
-impl Connections {
+impl SqliteConnections {
     /// Opens the database, and brings its tables up to date.
     pub(super) fn open(path: PathBuf) -> Result<Self, SqliteError> {
         let mut writer = open(&path)?;
@@ -107,7 +100,7 @@ fn lock(idle: &Mutex<Vec<Connection>>) -> MutexGuard<'_, Vec<Connection>> {
 fn open(path: &Path) -> Result<Connection, SqliteError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(schema::BUSY)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.pragma_update(None, "synchronous", "FULL")?;
     // Never parts of records in files elsewhere.
@@ -122,29 +115,6 @@ fn open_reader(path: &Path) -> Result<Connection, SqliteError> {
     let connection = open(path)?;
     connection.pragma_update(None, "query_only", true)?;
     Ok(connection)
-}
-
-/// With a write-ahead log readers and the writer do not wait for each other. The database keeps the setting.
-pub(super) fn use_wal(connection: &Connection) -> Result<(), SqliteError> {
-    let set = || -> Result<String, SqliteError> {
-        Ok(connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?)
-    };
-    // SQLite does not wait by itself for others that open the database for the first time.
-    let mut tries = BUSY.as_millis() / BUSY_PAUSE.as_millis();
-    let mode = loop {
-        match set() {
-            Err(error) if error.is_busy() && tries > 0 => {
-                tries -= 1;
-                thread::sleep(BUSY_PAUSE);
-            }
-            mode => break mode?,
-        }
-    };
-    if mode == "wal" {
-        return Ok(());
-    }
-    let message = "the file system has no shared memory that the database of the copy can use";
-    Err(SqliteError::of(StoreErrorKind::Unsupported, message))
 }
 
 /// File access blocks, so it runs outside the runtime's own threads.
