@@ -1,6 +1,6 @@
 //! A store in memory.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Bound;
@@ -8,9 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use super::{
-    Batch, ChangeRange, ChangeRow, Document, Order, Query, Row, RowKeys, RowStore, StoreError,
-};
+use super::{Batch, ChangeRange, ChangeRow, Document, Order, Query, Row, RowStore, StoreError};
 
 /// Keeps copies in memory, for as long as the process lives: for tests, and for programs that copy anew when they start.
 /// Clones share what they keep.
@@ -108,36 +106,29 @@ impl RowStore for MemorySync {
         range: ChangeRange,
         limit: usize,
     ) -> Result<Vec<ChangeRow>, StoreError> {
-        self.read(account, |copied| match range {
-            ChangeRange::After(after) => {
-                let changes = copied.changes.range(greater_than(after));
-                changes
-                    .take(limit)
-                    .map(|(_, change)| change.clone())
-                    .collect()
-            }
-            ChangeRange::Replacing { after, up_to } => {
-                let changes = copied.changes.range(greater_than(up_to));
-                let changes = changes.map(|(_, change)| change);
-                let replacing =
-                    |change: &&ChangeRow| change.previous > after && change.previous <= up_to;
-                let mut changes: Vec<ChangeRow> = changes.filter(replacing).cloned().collect();
+        self.read(account, |copied| {
+            let (from, replaced) = match range {
+                ChangeRange::After(after) => (after, None),
+                ChangeRange::Replacing { after, up_to } => (up_to, Some((after, up_to))),
+            };
+            let changes = copied
+                .changes
+                .range((Bound::Excluded(from), Bound::Unbounded));
+            let mut changes: Vec<&ChangeRow> = changes.map(|(_, change)| change).collect();
+            if let Some((after, up_to)) = replaced {
+                changes.retain(|change| change.previous > after && change.previous <= up_to);
                 changes.sort_by_key(|change| change.previous);
-                changes.truncate(limit);
-                changes
             }
+            changes.into_iter().take(limit).cloned().collect()
         })
     }
 
     async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
         let mut accounts = self.accounts();
         let copied = accounts.entry(account.to_owned()).or_default();
-        let version = |name: &String| copied.documents.get(name).map_or(0, |d| d.version);
-        if !batch
-            .expected
-            .iter()
-            .all(|(name, expected)| version(name) == *expected)
-        {
+        let version = |name: &str| copied.documents.get(name).map_or(0, |found| found.version);
+        let mut expected = batch.expected.iter();
+        if expected.any(|(name, expected)| version(name) != *expected) {
             return Ok(false);
         }
         copied.apply(batch);
@@ -181,11 +172,6 @@ impl Copied {
     }
 }
 
-/// Also of the greatest number there is.
-fn greater_than(number: u64) -> (Bound<u64>, Bound<u64>) {
-    (Bound::Excluded(number), Bound::Unbounded)
-}
-
 fn meets(query: &Query, row: &Row) -> bool {
     let keys = &row.keys;
     let equal = |wanted: &Option<String>, key: &Option<String>| wanted.is_none() || wanted == key;
@@ -208,16 +194,14 @@ fn meets(query: &Query, row: &Row) -> bool {
 }
 
 fn compare(order: Order, one: &Row, other: &Row) -> Ordering {
-    // `None` is less than any text, so it comes last in the reversed order.
-    let updated = |row: &Row| -> Reverse<Option<String>> {
-        let RowKeys { updated_at, .. } = &row.keys;
-        Reverse(updated_at.clone())
-    };
+    let by_id = one.id.cmp(&other.id);
     match order {
-        Order::Id => one.id.cmp(&other.id),
-        Order::LastUpdated => updated(one)
-            .cmp(&updated(other))
-            .then_with(|| one.id.cmp(&other.id)),
+        Order::Id => by_id,
+        // `None` is less than any text, so it comes last.
+        Order::LastUpdated => {
+            let latest_first = other.keys.updated_at.cmp(&one.keys.updated_at);
+            latest_first.then(by_id)
+        }
         Order::Sequence => one.sequence.cmp(&other.sequence),
     }
 }

@@ -12,7 +12,7 @@ mod memory_sync;
 pub(in crate::sync) mod postgres;
 mod row;
 #[cfg(feature = "sealed")]
-mod sealed;
+mod sealed_sync;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod sql;
 #[cfg(feature = "sqlite")]
@@ -27,7 +27,7 @@ pub use self::postgres::PostgresSync;
 pub use self::row::Order;
 pub(in crate::sync) use self::row::{Batch, ChangeRange, ChangeRow, Document, Query, Row, RowKeys};
 #[cfg(feature = "sealed")]
-pub use self::sealed::SealedSync;
+pub use self::sealed_sync::SealedSync;
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::SqliteSync;
 pub(in crate::sync) use self::sync_store::RowStore;

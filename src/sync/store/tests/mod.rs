@@ -2,4 +2,6 @@
 
 pub(in crate::sync) mod faulty_store;
 mod laws;
+#[cfg(feature = "sealed")]
+mod sealed;
 pub(in crate::sync) mod store_wrapper;

@@ -114,91 +114,65 @@ impl<S: SyncStore> SealedSync<S> {
         Ok(opened.expose().to_owned())
     }
 
-    fn sealed_keys(&self, account: &str, keys: &RowKeys) -> RowKeys {
-        RowKeys {
-            number: self.hashed_key(account, "number", keys.number.as_ref()),
-            origin_pic: self.hashed_key(account, "pic", keys.origin_pic.as_ref()),
-            destination_pic: self.hashed_key(account, "pic", keys.destination_pic.as_ref()),
-            ..keys.clone()
+    /// With hashes in the place of what nobody may read in the store.
+    fn hash_keys(&self, account: &str, keys: &mut RowKeys) {
+        for (kind, key) in [
+            ("number", &mut keys.number),
+            ("pic", &mut keys.origin_pic),
+            ("pic", &mut keys.destination_pic),
+        ] {
+            *key = self.hashed_key(account, kind, key.as_ref());
         }
     }
 
-    fn sealed_row(&self, account: &str, row: &Row) -> Result<Row, StoreError> {
+    fn seal_row(&self, account: &str, row: &mut Row) -> Result<(), StoreError> {
         let (keys, payload) = (&row.keys, &*row.payload);
         let text = serde_json::to_string(&SealedRow { keys, payload })
             .map_err(|_| StoreError::new("a row cannot be written"))?;
-        Ok(Row {
-            id: row.id.clone(),
-            sequence: row.sequence,
-            generation: row.generation,
-            keys: self.sealed_keys(account, keys),
-            payload: self.seal(&["row", account, &row.id], &text)?,
-        })
+        row.payload = self.seal(&["row", account, &row.id], &text)?;
+        self.hash_keys(account, &mut row.keys);
+        Ok(())
     }
 
-    fn opened_row(&self, account: &str, row: Row) -> Result<Row, StoreError> {
-        let text = self.open(&["row", account, &row.id], &row.payload)?;
-        let SealedRow { keys, payload } = serde_json::from_str(&text)
-            .map_err(|_| unreadable("a sealed row has a form that this version does not know"))?;
-        Ok(Row {
-            keys,
-            payload,
-            ..row
-        })
+    fn opened_rows(&self, account: &str, mut rows: Vec<Row>) -> Result<Vec<Row>, StoreError> {
+        for row in &mut rows {
+            let text = self.open(&["row", account, &row.id], &row.payload)?;
+            let sealed: SealedRow<_, _> = serde_json::from_str(&text).map_err(|_| {
+                unreadable("a sealed row has a form that this version does not know")
+            })?;
+            (row.keys, row.payload) = (sealed.keys, sealed.payload);
+        }
+        Ok(rows)
     }
 
     fn sealed_query(&self, account: &str, query: &Query) -> Query {
-        // Of the row before, the order needs these alone.
-        let position = |row: &Row| Row {
-            id: row.id.clone(),
-            sequence: row.sequence,
-            keys: RowKeys {
-                updated_at: row.keys.updated_at.clone(),
-                ..RowKeys::default()
-            },
-            ..Row::default()
-        };
-        Query {
-            number: self.hashed_key(account, "number", query.number.as_ref()),
-            pic: self.hashed_key(account, "pic", query.pic.as_ref()),
-            after: query.after.as_ref().map(position),
-            ..query.clone()
+        let mut query = query.clone();
+        query.number = self.hashed_key(account, "number", query.number.as_ref());
+        query.pic = self.hashed_key(account, "pic", query.pic.as_ref());
+        if let Some(after) = &mut query.after {
+            // Of the row before, the order needs nothing that is sealed.
+            after.payload.clear();
+            self.hash_keys(account, &mut after.keys);
         }
+        query
     }
 
     fn sealed_batch(&self, account: &str, batch: &Batch) -> Result<Batch, StoreError> {
-        let document = |(name, text): &(String, Option<String>)| {
-            let text = text.as_ref();
-            let sealed = text.map(|text| self.seal(&["document", account, name], text));
-            Ok((name.clone(), sealed.transpose()?))
-        };
-        let rows = batch.rows.iter().map(|row| self.sealed_row(account, row));
-        let change = |change: &ChangeRow| {
+        let mut batch = batch.clone();
+        for (name, text) in &mut batch.documents {
+            if let Some(text) = text {
+                *text = self.seal(&["document", account, name], text)?;
+            }
+        }
+        for row in &mut batch.rows {
+            self.seal_row(account, row)?;
+        }
+        for change in &mut batch.changes {
             let number = change.sequence.to_string();
-            let bound_to = ["change", account, &change.id, &number];
-            Ok(ChangeRow {
-                payload: self.seal(&bound_to, &change.payload)?,
-                id: change.id.clone(),
-                ..*change
-            })
-        };
-        Ok(Batch {
-            expected: batch.expected.clone(),
-            documents: batch
-                .documents
-                .iter()
-                .map(document)
-                .collect::<Result<_, StoreError>>()?,
-            rows: rows.collect::<Result<_, _>>()?,
-            seen: batch.seen.clone(),
-            removed: batch.removed.clone(),
-            changes: batch
-                .changes
-                .iter()
-                .map(change)
-                .collect::<Result<_, StoreError>>()?,
-            forget_changes: batch.forget_changes,
-        })
+            change.payload =
+                self.seal(&["change", account, &change.id, &number], &change.payload)?;
+        }
+        Ok(batch)
     }
 }
 
@@ -216,21 +190,22 @@ impl<S: SyncStore> RowStore for SealedSync<S> {
 
     async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
         let rows = self.inner.rows(&self.stored_account(account), ids).await?;
-        let rows = rows.into_iter().map(|row| self.opened_row(account, row));
-        rows.collect()
+        self.opened_rows(account, rows)
     }
 
     async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let query = self.sealed_query(account, query);
-        let stored = self.stored_account(account);
-        let rows = self.inner.query(&stored, &query).await?;
-        let rows = rows.into_iter().map(|row| self.opened_row(account, row));
-        rows.collect()
+        let (stored, query) = (
+            self.stored_account(account),
+            self.sealed_query(account, query),
+        );
+        self.opened_rows(account, self.inner.query(&stored, &query).await?)
     }
 
     async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
-        let query = self.sealed_query(account, query);
-        let stored = self.stored_account(account);
+        let (stored, query) = (
+            self.stored_account(account),
+            self.sealed_query(account, query),
+        );
         self.inner.count(&stored, &query).await
     }
 
@@ -252,8 +227,9 @@ impl<S: SyncStore> RowStore for SealedSync<S> {
 
     async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
         let sealed = self.sealed_batch(account, batch)?;
-        let stored = self.stored_account(account);
-        self.inner.commit(&stored, &sealed).await
+        self.inner
+            .commit(&self.stored_account(account), &sealed)
+            .await
     }
 }
 
