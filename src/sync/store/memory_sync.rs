@@ -48,12 +48,8 @@ impl MemorySync {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read<T: Default>(
-        &self,
-        account: &str,
-        read: impl FnOnce(&Copied) -> T,
-    ) -> Result<T, StoreError> {
-        Ok(self.accounts().get(account).map(read).unwrap_or_default())
+    fn read<T: Default>(&self, account: &str, read: impl FnOnce(&Copied) -> T) -> T {
+        self.accounts().get(account).map(read).unwrap_or_default()
     }
 }
 
@@ -66,22 +62,22 @@ impl fmt::Debug for MemorySync {
 #[async_trait]
 impl RowStore for MemorySync {
     async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError> {
-        self.read(account, |copied| {
+        Ok(self.read(account, |copied| {
             let documents = copied.documents.range(prefix.to_owned()..);
             let documents = documents.take_while(|(name, _)| name.starts_with(prefix));
             documents.map(|(_, document)| document.clone()).collect()
-        })
+        }))
     }
 
     async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
-        self.read(account, |copied| {
+        Ok(self.read(account, |copied| {
             let rows = ids.iter().filter_map(|id| copied.rows.get(id));
             rows.cloned().collect()
-        })
+        }))
     }
 
     async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
-        self.read(account, |copied| {
+        Ok(self.read(account, |copied| {
             let is_after = |row: &&Row| {
                 let after = query.after.as_ref();
                 after.is_none_or(|after| compare(query.order, row, after) == Ordering::Greater)
@@ -90,14 +86,14 @@ impl RowStore for MemorySync {
             let mut rows: Vec<&Row> = rows.filter(is_after).collect();
             rows.sort_by(|one, other| compare(query.order, one, other));
             rows.into_iter().take(query.limit).cloned().collect()
-        })
+        }))
     }
 
     async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
-        self.read(account, |copied| {
+        Ok(self.read(account, |copied| {
             let rows = copied.rows.values().filter(|row| meets(query, row));
             rows.count() as u64
-        })
+        }))
     }
 
     async fn changes(
@@ -106,7 +102,7 @@ impl RowStore for MemorySync {
         range: ChangeRange,
         limit: usize,
     ) -> Result<Vec<ChangeRow>, StoreError> {
-        self.read(account, |copied| {
+        Ok(self.read(account, |copied| {
             let (from, replaced) = match range {
                 ChangeRange::After(after) => (after, None),
                 ChangeRange::Replacing { after, up_to } => (up_to, Some((after, up_to))),
@@ -120,7 +116,7 @@ impl RowStore for MemorySync {
                 changes.sort_by_key(|change| change.previous);
             }
             changes.into_iter().take(limit).cloned().collect()
-        })
+        }))
     }
 
     async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {

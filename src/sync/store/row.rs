@@ -135,7 +135,7 @@ pub struct Document {
 pub struct Batch {
     /// The versions that documents must have for anything to be written; 0: there is no such document.
     pub expected: Vec<(String, u64)>,
-    /// Documents to write, by name; `None` removes it.
+    /// Documents to write, by name; `None` removes it. Of several with one name the last one counts, as of rows.
     pub documents: Vec<(String, Option<String>)>,
     /// Rows to write. One with the same id is replaced.
     pub rows: Vec<Row>,

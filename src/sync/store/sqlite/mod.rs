@@ -1,8 +1,8 @@
 //! A store in a file (feature `sqlite`).
 
+mod account_reads;
 mod batch_commit;
 mod database_file;
-mod row_query;
 mod schema;
 mod sqlite_connections;
 mod sqlite_error;

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use rusqlite::{Transaction, params};
+use rusqlite::Transaction;
 
+use super::account_reads::AccountReads;
 use super::sqlite_connections::SqliteConnections;
 use super::sqlite_error::SqliteError;
-use super::{batch_commit, database_file, row_query};
+use super::{batch_commit, database_file};
 use crate::auth::StoreError;
-use crate::sync::store::{Batch, ChangeRange, ChangeRow, Document, Query, Row, RowStore, sql};
+use crate::sync::store::{Batch, ChangeRange, ChangeRow, Document, Query, Row, RowStore};
 
 /// Keeps the copies of accounts in a file, which several processes of one machine may use at the same time. Clones share
 /// the connections.
@@ -77,19 +78,20 @@ impl SqliteSync {
         Ok(Self(Arc::new(connections)))
     }
 
-    /// Runs a read for an account.
+    /// Runs a read for an account; one that was never written has nothing.
     async fn read<T: Default + Send + 'static>(
         &self,
         account: &str,
-        read: impl FnOnce(&Transaction<'_>, i64) -> Result<T, SqliteError> + Send + 'static,
+        read: impl FnOnce(&AccountReads<'_>) -> Result<T, SqliteError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let account = account.to_owned();
-        let read = move |transaction: &Transaction<'_>| match batch_commit::account(
-            transaction,
-            &account,
-        )? {
-            Some(account) => read(transaction, account),
-            None => Ok(T::default()),
+        let name = account.to_owned();
+        let read = move |transaction: &Transaction<'_>| {
+            let account = batch_commit::account(transaction, &name)?;
+            let reads = account.map(|account| AccountReads {
+                transaction,
+                account,
+            });
+            reads.map_or_else(|| Ok(T::default()), |reads| read(&reads))
         };
         self.0.read(read).await
     }
@@ -99,39 +101,23 @@ impl SqliteSync {
 impl RowStore for SqliteSync {
     async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError> {
         let prefix = prefix.to_owned();
-        let read =
-            move |transaction: &Transaction<'_>, account| documents(transaction, account, &prefix);
-        self.read(account, read).await
+        self.read(account, move |reads| reads.documents(&prefix))
+            .await
     }
 
     async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
         let ids = ids.to_vec();
-        let read = move |transaction: &Transaction<'_>, account| {
-            let mut found = Vec::new();
-            for id in &ids {
-                if let Some(record) = batch_commit::record(transaction, account, id)? {
-                    found.push(row_query::row(transaction, record)?);
-                }
-            }
-            Ok(found)
-        };
-        self.read(account, read).await
+        self.read(account, move |reads| reads.rows(&ids)).await
     }
 
     async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
         let query = query.clone();
-        let read = move |transaction: &Transaction<'_>, account| {
-            row_query::rows(transaction, account, &query)
-        };
-        self.read(account, read).await
+        self.read(account, move |reads| reads.query(&query)).await
     }
 
     async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
         let query = query.clone();
-        let read = move |transaction: &Transaction<'_>, account| {
-            row_query::count(transaction, account, &query)
-        };
-        self.read(account, read).await
+        self.read(account, move |reads| reads.count(&query)).await
     }
 
     async fn changes(
@@ -140,18 +126,15 @@ impl RowStore for SqliteSync {
         range: ChangeRange,
         limit: usize,
     ) -> Result<Vec<ChangeRow>, StoreError> {
-        let read = move |transaction: &Transaction<'_>, account| {
-            changes(transaction, account, range, limit)
-        };
-        self.read(account, read).await
+        self.read(account, move |reads| reads.changes(range, limit))
+            .await
     }
 
     async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
         let (account, batch) = (account.to_owned(), batch.clone());
-        let commit = move |transaction: &Transaction<'_>| {
-            batch_commit::commit(transaction, &account, &batch)
-        };
-        self.0.write(commit).await
+        self.0
+            .write(move |transaction| batch_commit::commit(transaction, &account, &batch))
+            .await
     }
 }
 
@@ -160,68 +143,4 @@ impl fmt::Debug for SqliteSync {
         // The path may hold the name of a user.
         f.debug_struct("SqliteSync").finish_non_exhaustive()
     }
-}
-
-fn documents(
-    transaction: &Transaction<'_>,
-    account: i64,
-    prefix: &str,
-) -> Result<Vec<Document>, SqliteError> {
-    let sql =
-        "SELECT name, version, text FROM documents WHERE account = ? AND name >= ? ORDER BY name";
-    let mut statement = transaction.prepare_cached(sql)?;
-    let mut rows = statement.query(params![account, prefix])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let name: String = row.get(0)?;
-        if !name.starts_with(prefix) {
-            break;
-        }
-        found.push(Document {
-            name,
-            version: sql::from_stored(row.get(1)?)?,
-            text: row.get(2)?,
-        });
-    }
-    Ok(found)
-}
-
-fn changes(
-    transaction: &Transaction<'_>,
-    account: i64,
-    range: ChangeRange,
-    limit: usize,
-) -> Result<Vec<ChangeRow>, SqliteError> {
-    let (sql, after, up_to) = match range {
-        ChangeRange::After(after) => (
-            "SELECT sequence, previous, id, payload FROM changes
-            WHERE account = ?1 AND sequence > ?2 AND ?3 = 0 ORDER BY sequence LIMIT ?4",
-            after,
-            0,
-        ),
-        ChangeRange::Replacing { after, up_to } => (
-            "SELECT sequence, previous, id, payload FROM changes
-            WHERE account = ?1 AND previous > ?2 AND previous <= ?3 AND sequence > ?3
-            ORDER BY previous, sequence LIMIT ?4",
-            after,
-            up_to,
-        ),
-    };
-    let mut statement = transaction.prepare_cached(sql)?;
-    let mut rows = statement.query(params![
-        account,
-        sql::to_bound(after),
-        sql::to_bound(up_to),
-        sql::to_bound(limit)
-    ])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        found.push(ChangeRow {
-            sequence: sql::from_stored(row.get(0)?)?,
-            previous: sql::from_stored(row.get(1)?)?,
-            id: row.get(2)?,
-            payload: row.get(3)?,
-        });
-    }
-    Ok(found)
 }

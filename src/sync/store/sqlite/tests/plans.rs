@@ -3,15 +3,12 @@
 use rusqlite::{Connection, params_from_iter};
 
 use super::folder::Folder;
-use crate::sync::store::sqlite::row_query::{page, sql_query};
+use crate::sync::store::sql::Sql;
+use crate::sync::store::sqlite::account_reads::{fill, page};
 use crate::sync::store::{Batch, Order, Query, Row, RowKeys, RowStore};
 
 const ACCOUNTS: u64 = 10;
 const ROWS: u64 = 200;
-
-fn text(text: &str) -> Option<String> {
-    Some(text.to_owned())
-}
 
 fn row(number: u64) -> Row {
     let is_rare = number.is_multiple_of(100);
@@ -19,10 +16,10 @@ fn row(number: u64) -> Row {
         id: format!("{:016x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
         sequence: number,
         keys: RowKeys {
-            status: text(if is_rare { "RARE" } else { "DRAFT" }),
-            species: text("CATTLE"),
+            status: Some(if is_rare { "RARE" } else { "DRAFT" }.to_owned()),
+            species: Some("CATTLE".into()),
             number: Some(format!("C-{number}")),
-            origin_pic: text("3HOME001"),
+            origin_pic: Some("3HOME001".into()),
             destination_pic: Some(format!("3ABCD{:03}", number % 200)),
             movement_day: Some(format!("2027-01-{:02}", 1 + number % 28)),
             updated_at: Some(format!("2027-01-01T00:00:00.{:03}", number % 999)),
@@ -33,15 +30,15 @@ fn row(number: u64) -> Row {
 
 const CONDITIONS: [fn(&mut Query); 12] = [
     |_| {},
-    |query| query.status = text("DRAFT"),
-    |query| query.status = text("RARE"),
-    |query| query.species = text("CATTLE"),
-    |query| query.number = text("C-77"),
-    |query| query.pic = text("3HOME001"),
-    |query| query.pic = text("3ABCD007"),
-    |query| query.movement_from = text("2027-01-20"),
-    |query| query.movement_to = text("2027-01-02"),
-    |query| query.updated_from = text("2027-01-01T00:00:00.5"),
+    |query| query.status = Some("DRAFT".into()),
+    |query| query.status = Some("RARE".into()),
+    |query| query.species = Some("CATTLE".into()),
+    |query| query.number = Some("C-77".into()),
+    |query| query.pic = Some("3HOME001".into()),
+    |query| query.pic = Some("3ABCD007".into()),
+    |query| query.movement_from = Some("2027-01-20".into()),
+    |query| query.movement_to = Some("2027-01-02".into()),
+    |query| query.updated_from = Some("2027-01-01T00:00:00.5".into()),
     |query| query.before_generation = Some(7),
     |query| query.up_to_sequence = Some(100),
 ];
@@ -50,13 +47,12 @@ const CONDITIONS: [fn(&mut Query); 12] = [
 fn plans(database: &Connection, query: &Query) -> Vec<String> {
     let mut plans = Vec::new();
     for is_count in [false, true] {
-        let mut sql = sql_query(1, query);
-        let statement = if is_count {
-            sql.count()
+        let sql = if is_count {
+            Sql::count(1, query)
         } else {
-            page(&mut sql)
+            page(1, query)
         };
-        let explain = format!("EXPLAIN QUERY PLAN {statement}");
+        let explain = format!("EXPLAIN QUERY PLAN {}", fill(&sql.statement));
         let mut statement = database.prepare(&explain).unwrap();
         let parameters = params_from_iter(sql.parameters);
         let lines = statement.query_map(parameters, |row| row.get(3)).unwrap();
@@ -124,7 +120,7 @@ async fn rows_that_are_few_are_found_by_their_condition_and_many_in_their_order(
     let database = Connection::open(folder.file()).unwrap();
     for (status, index) in [("RARE", "records_status"), ("DRAFT", "records_sequence")] {
         let query = Query {
-            status: text(status),
+            status: Some(status.to_owned()),
             order: Order::Sequence,
             limit: 20,
             ..Query::default()
