@@ -285,7 +285,6 @@ async fn calls_take_one_round_trip_and_commits_two() {
         limit: 20,
         ..Query::default()
     };
-    // A search is between the beginning and the end of a transaction.
-    assert_eq!(cost(&proxy, store.query(ACCOUNT, &query)).await, (1, 3));
-    assert_eq!(cost(&proxy, store.count(ACCOUNT, &query)).await, (1, 3));
+    assert_eq!(cost(&proxy, store.query(ACCOUNT, &query)).await, (1, 1));
+    assert_eq!(cost(&proxy, store.count(ACCOUNT, &query)).await, (1, 1));
 }
