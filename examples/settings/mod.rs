@@ -4,9 +4,10 @@
 
 #![allow(dead_code)] // Each example uses a part of it.
 
-use std::env;
 use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use std::{env, fs};
 
 use envd_sdk::auth::{MemoryStore, PendingLogin, Provider, StaticToken, TokenManager};
 use envd_sdk::fake::{Fake, FakeBuilder};
@@ -43,6 +44,12 @@ pub(crate) struct Settings {
     fake: Option<Fake>,
 }
 
+fn account_file(store: &Path) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(".account");
+    name.into()
+}
+
 impl Settings {
     /// Starts the fake unless a setting names another server.
     pub(crate) async fn read() -> Result<Self, Failure> {
@@ -64,6 +71,23 @@ impl Settings {
             Some(_) => "Started a fake of both interfaces on this machine",
             None => "The ENVD_ settings name the servers",
         }
+    }
+
+    /// The account that was used last with the store in a file, so that a list needs no request. It stands in a file beside it.
+    pub(crate) fn remembered_account(store: &Path) -> Result<Option<AccountId>, Failure> {
+        match fs::read_to_string(account_file(store)) {
+            Ok(id) => Ok(Some(id.trim().into())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A run with nothing new writes nothing.
+    pub(crate) fn remember_account(store: &Path, id: &AccountId) -> Result<(), Failure> {
+        if Self::remembered_account(store)?.as_ref() != Some(id) {
+            fs::write(account_file(store), id.as_str())?;
+        }
+        Ok(())
     }
 
     /// The clock of the fake, or of this machine.

@@ -19,9 +19,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use envd_sdk::auth::StaticToken;
-use envd_sdk::model::AccountId;
 use envd_sdk::sync::replica::Replica;
-use envd_sdk::sync::store::{Batch, SqliteSync, SyncStore};
+use envd_sdk::sync::store::SqliteSync;
 use envd_sdk::{Account, Client, Error};
 
 use arguments::{Arguments, USAGE};
@@ -66,7 +65,7 @@ async fn sync(file: &Path, arguments: &Arguments) -> Result<(), Failure> {
     let store = open(file)?;
     let settings = Settings::read().await?;
     let (client, _manager) = settings.log_in().await?;
-    let account = choose_account(client.build()?, &store).await?;
+    let account = choose_account(client.build()?, file).await?;
 
     let progress = if arguments.json {
         Progress::hidden()
@@ -127,7 +126,7 @@ async fn list(file: &Path) -> Result<(), Failure> {
     let store = open(file)?;
     let id = match Settings::chosen_account() {
         Some(id) => Some(id),
-        None => remembered_account(&store).await?,
+        None => Settings::remembered_account(file)?,
     };
     let id = id.ok_or("the store has no copy yet: run once without --list")?;
     // Neither address nor token is used.
@@ -155,31 +154,12 @@ fn open(file: &Path) -> Result<SqliteSync, Failure> {
         .map_err(|error| format!("--store {}: {}", file.display(), cli::chain(&error)).into())
 }
 
-/// Where the example remembers which account is in the store, so that a list of the copy needs no request. No account has an
-/// empty id.
-const REMEMBERED: (&str, &str) = ("", "example account");
-
 /// The account of the settings, or the user's first.
-async fn choose_account(client: Client, store: &SqliteSync) -> Result<Account, Failure> {
+async fn choose_account(client: Client, file: &Path) -> Result<Account, Failure> {
     let id = match Settings::chosen_account() {
         Some(id) => id,
         None => Settings::account_id(&client.registered_user().await?.value)?,
     };
-    // A run with nothing new writes nothing.
-    if remembered_account(store).await? != Some(id.clone()) {
-        let (account, name) = REMEMBERED;
-        let batch = Batch {
-            documents: vec![(name.to_owned(), Some(id.to_string()))],
-            ..Batch::default()
-        };
-        store.commit(account, &batch).await?;
-    }
+    Settings::remember_account(file, &id)?;
     Ok(client.account(id))
-}
-
-async fn remembered_account(store: &SqliteSync) -> Result<Option<AccountId>, Failure> {
-    let (account, name) = REMEMBERED;
-    let documents = store.documents(account, name).await?;
-    let id = documents.first().map(|document| document.text.as_str());
-    Ok(id.map(AccountId::from))
 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use deadpool_postgres::Pool;
 use deadpool_postgres::tokio_postgres::Row;
 use deadpool_postgres::tokio_postgres::types::{ToSql, Type};
-use futures_util::future::try_join3;
 use tokio::time::timeout;
 
 use super::connection::{Connection, DatabaseError};
@@ -82,47 +81,27 @@ impl Database {
         statement: &str,
         parameters: &[Parameter<'_>],
     ) -> Result<Vec<Row>, StoreError> {
-        self.query_in(None, statement, parameters).await
-    }
-
-    /// As [`query`](Self::query), in a transaction of its own where there are statements that begin one.
-    pub(crate) async fn query_in(
-        &self,
-        begin: Option<&str>,
-        statement: &str,
-        parameters: &[Parameter<'_>],
-    ) -> Result<Vec<Row>, StoreError> {
-        let mut rows = self.send_once(begin, statement, parameters).await;
+        let statement = self.schema.fill(statement);
+        let mut rows = self.send(&statement, parameters).await;
         if rows.as_ref().is_err_and(|error| error.connection_lost) {
-            rows = self.send_once(begin, statement, parameters).await;
+            rows = self.send(&statement, parameters).await;
         }
         rows.map_err(|error| error.error)
     }
 
-    /// As [`query_in`](Self::query_in), for statements that must not be repeated when the reply is lost.
-    pub(crate) async fn send_once(
+    async fn send(
         &self,
-        begin: Option<&str>,
         statement: &str,
         parameters: &[Parameter<'_>],
     ) -> Result<Vec<Row>, DatabaseError> {
-        let statement = self.schema.fill(statement);
         let connection = self.connect().await?;
-        let client = connection.client()?;
         // Typed: a single round trip, and the driver does not log the parameters.
-        let reply = client.query_typed(&statement, parameters);
-        let Some(begin) = begin else {
-            let rows = timeout(self.time_out, reply).await?;
-            let rows = rows.map_err(DatabaseError::from);
-            if !rows.as_ref().is_err_and(|error| error.connection_lost) {
-                connection.give_back();
-            }
-            return rows;
-        };
-        // Sent together, in this order. With an error, the end of the connection ends the transaction.
-        let (begin, end) = (client.batch_execute(begin), client.batch_execute("COMMIT"));
-        let ((), rows, ()) = timeout(self.time_out, try_join3(begin, reply, end)).await??;
-        connection.give_back();
-        Ok(rows)
+        let reply = connection.client()?.query_typed(statement, parameters);
+        let rows = timeout(self.time_out, reply).await?;
+        let rows = rows.map_err(DatabaseError::from);
+        if !rows.as_ref().is_err_and(|error| error.connection_lost) {
+            connection.give_back();
+        }
+        rows
     }
 }

@@ -46,9 +46,9 @@
 //!
 //! # Other roles on the server
 //!
-//! Every statement names the schema of each table, function, operator and type, so the `search_path` of a connection, role or
-//! database does not decide what runs (CVE-2018-1058). Transactions set a `search_path` of their own with `SET LOCAL`; the
-//! settings of the pool's connections stay as they are.
+//! The `search_path` of a connection, role or database does not decide what runs (CVE-2018-1058): every statement names the schema
+//! of each table, and of each function, operator and type as well unless its transaction has set a `search_path` of its own with
+//! `SET LOCAL`. The settings of the pool's connections stay as they are.
 //!
 //! The owner of a table, and of its schema, can change what is stored, so both must belong to the connection's role, the
 //! owner of the database, a superuser, or the role of [`PostgresBuilder::owner`]. Any other owner is refused with

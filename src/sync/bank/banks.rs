@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::Bank;
-use super::index::{Index, KeptList, VersionedIndex, document, forms_of, list_name};
+use super::index::{Index, KeptList, VersionedIndex, forms_of, list_name};
 use super::question_bank::prepare;
 use crate::client::Account;
 use crate::error::{Error, Result};
 use crate::model::Timestamp;
 use crate::ops::ReceivedQuestionList;
-use crate::sync::store::{Batch, SyncStore};
+use crate::sync::store::{Batch, RowStore, SyncStore};
 use crate::transport::Clock;
 use crate::validate::{ContentHash, Context, Form, Policy, Questionnaire, SavedForm};
 
@@ -30,7 +30,7 @@ const CONFIRMED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 #[must_use]
 pub struct Banks {
     account: Account,
-    store: Arc<dyn SyncStore>,
+    store: Arc<dyn RowStore>,
     clock: Clock,
     policy: Policy,
 }
@@ -277,7 +277,7 @@ impl Banks {
         }
     }
 
-    pub(super) fn store(&self) -> &dyn SyncStore {
+    pub(super) fn store(&self) -> &dyn RowStore {
         &*self.store
     }
 
@@ -304,7 +304,7 @@ impl Banks {
     }
 
     async fn stored_list(&self, hash: ContentHash) -> Result<Option<String>> {
-        let document = document(self.store(), self.key(), &list_name(hash)).await?;
+        let document = self.store().document(self.key(), &list_name(hash)).await?;
         Ok(document.map(|document| document.text))
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::auth::StoreError;
 use crate::error::Result;
 use crate::model::{FormType, Question, Timestamp};
-use crate::sync::store::{Batch, Document, SyncStore};
+use crate::sync::store::{Batch, RowStore};
 use crate::validate::ContentHash;
 
 /// The name of the document.
@@ -67,8 +67,8 @@ impl Index {
 }
 
 impl VersionedIndex {
-    pub(super) async fn load(store: &dyn SyncStore, account: &str) -> Result<Self> {
-        let Some(document) = document(store, account, INDEX).await? else {
+    pub(super) async fn load(store: &dyn RowStore, account: &str) -> Result<Self> {
+        let Some(document) = store.document(account, INDEX).await? else {
             let index = Index::default();
             return Ok(Self { index, version: 0 });
         };
@@ -86,7 +86,7 @@ impl VersionedIndex {
     /// Writes a batch if the index was not written meanwhile, with another index where that differs; `false` otherwise.
     pub(super) async fn replace(
         &self,
-        store: &dyn SyncStore,
+        store: &dyn RowStore,
         account: &str,
         index: &Index,
         mut batch: Batch,
@@ -99,16 +99,6 @@ impl VersionedIndex {
         }
         Ok(store.commit(account, &batch).await?)
     }
-}
-
-/// A document by its whole name.
-pub(super) async fn document(
-    store: &dyn SyncStore,
-    account: &str,
-    name: &str,
-) -> Result<Option<Document>, StoreError> {
-    let documents = store.documents(account, name).await?;
-    Ok(documents.into_iter().find(|document| document.name == name))
 }
 
 /// The name of the document of a list.

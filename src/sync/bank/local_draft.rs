@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::index::{document, unreadable};
+use super::index::unreadable;
 use super::{Banks, DraftError, Plan};
 use crate::error::{Error, Result};
 use crate::model::Timestamp;
@@ -154,7 +154,10 @@ impl Banks {
     ///
     /// [`is_config`](Error::is_config) for what cannot be a name, [`is_store`](Error::is_store) when the store fails.
     pub async fn draft(&self, name: &str) -> Result<Option<LocalDraft>> {
-        let document = document(self.store(), self.key(), &document_name(name)?).await?;
+        let document = self
+            .store()
+            .document(self.key(), &document_name(name)?)
+            .await?;
         document.map(LocalDraft::from_document).transpose()
     }
 
@@ -194,7 +197,7 @@ impl Banks {
         let text = serde_json::to_string(&content).unwrap_or_default();
         loop {
             let base = self.load().await?;
-            let stored = document(self.store(), self.key(), &stored_name).await?;
+            let stored = self.store().document(self.key(), &stored_name).await?;
             let expected = before.map(|before| &before.text);
             if stored.as_ref().map(|stored| &stored.text) != expected {
                 return Ok(None);

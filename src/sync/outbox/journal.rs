@@ -10,7 +10,7 @@ use crate::auth::StoreError;
 use crate::error::Result;
 use crate::model::ConsignmentId;
 use crate::sync::replica::outbox_document;
-use crate::sync::store::{Batch, SyncStore};
+use crate::sync::store::{Batch, RowStore};
 
 pub(super) const HEAD: &str = "outbox/head";
 pub(super) const LIVE: &str = "outbox/live/";
@@ -85,14 +85,14 @@ impl Draft {
 
 /// The documents of one account.
 pub(super) struct Journal {
-    store: Arc<dyn SyncStore>,
+    store: Arc<dyn RowStore>,
     account: String,
     cache: Mutex<Snapshot>,
     events: EventSender,
 }
 
 impl Journal {
-    pub(super) fn new(store: Arc<dyn SyncStore>, account: String, events: EventSender) -> Self {
+    pub(super) fn new(store: Arc<dyn RowStore>, account: String, events: EventSender) -> Self {
         Self {
             store,
             account,
@@ -101,7 +101,7 @@ impl Journal {
         }
     }
 
-    pub(super) fn store(&self) -> &dyn SyncStore {
+    pub(super) fn store(&self) -> &dyn RowStore {
         &*self.store
     }
 
@@ -141,8 +141,7 @@ impl Journal {
     }
 
     pub(super) async fn head(&self) -> Result<(u64, Head)> {
-        let documents = self.store.documents(&self.account, HEAD).await?;
-        let Some(document) = documents.into_iter().find(|found| found.name == HEAD) else {
+        let Some(document) = self.store.document(&self.account, HEAD).await? else {
             return Ok((0, Head::default()));
         };
         let head: Head =
@@ -305,11 +304,10 @@ impl Journal {
     /// An entry of the history.
     pub(super) async fn past(&self, id: u64) -> Result<Option<Stored>> {
         let name = past_name(id);
-        let documents = self.store.documents(&self.account, &name).await?;
-        let Some(found) = documents.into_iter().find(|document| document.name == name) else {
-            return Ok(None);
-        };
-        parse(&found.name, &found.text).map(Some)
+        let found = self.store.document(&self.account, &name).await?;
+        found
+            .map(|found| parse(&found.name, &found.text))
+            .transpose()
     }
 
     /// The entries of a block of the history, by number.
@@ -325,8 +323,7 @@ impl Journal {
     /// The entry that made or saved a record last.
     pub(super) async fn last_save(&self, record: &ConsignmentId) -> Result<Option<u64>> {
         let name = record_name(record);
-        let documents = self.store.documents(&self.account, &name).await?;
-        let found = documents.into_iter().find(|document| document.name == name);
+        let found = self.store.document(&self.account, &name).await?;
         Ok(found.and_then(|document| document.text.parse().ok()))
     }
 }

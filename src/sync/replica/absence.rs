@@ -52,7 +52,8 @@ impl Round<'_> {
         };
         let mut query = Query {
             before_generation: Some(before),
-            order: Order::Id,
+            // As the rows stand in the tables of a database, which reads them all for this condition.
+            order: Order::Sequence,
             limit: CHUNK,
             ..Query::default()
         };

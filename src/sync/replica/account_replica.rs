@@ -14,7 +14,7 @@ use super::{Changes, Consumer, Depth, LocalRecord, consumer};
 use crate::client::Account;
 use crate::error::Result;
 use crate::model::{ConsignmentId, SavedConsignment, Timestamp};
-use crate::sync::store::SyncStore;
+use crate::sync::store::{RowStore, SyncStore};
 use crate::transport::Clock;
 
 /// A local copy of the consignments of an account, from [`Account::replica`]. Cheap to clone; clones share the copy.
@@ -41,7 +41,7 @@ use crate::transport::Clock;
 #[must_use]
 pub struct Replica {
     account: Account,
-    store: Arc<dyn SyncStore>,
+    store: Arc<dyn RowStore>,
     /// The number of the last change that a sync of this process committed.
     committed: Arc<watch::Sender<u64>>,
     pub(super) settings: Settings,
@@ -271,11 +271,11 @@ impl Replica {
         &self.account
     }
 
-    pub(super) fn store(&self) -> &dyn SyncStore {
+    pub(super) fn store(&self) -> &dyn RowStore {
         &*self.store
     }
 
-    pub(crate) fn shared_store(&self) -> Arc<dyn SyncStore> {
+    pub(crate) fn shared_store(&self) -> Arc<dyn RowStore> {
         Arc::clone(&self.store)
     }
 

@@ -10,7 +10,7 @@ use super::local_record::LocalRecord;
 use super::{Change, ChangeKind};
 use crate::error::{Error, Result};
 use crate::model::ConsignmentId;
-use crate::sync::store::{ChangeRange, ChangeRow, Order, Query, Row, SyncStore};
+use crate::sync::store::{ChangeRange, ChangeRow, Order, Query, Row, RowStore};
 
 /// How many changes are read from the store at once. A full record has up to 40 kB, and a change two of them.
 const CHUNK: usize = 100;
@@ -48,7 +48,7 @@ const CHUNK: usize = 100;
 /// ```
 #[doc(alias("subscribe", "webhook", "notification", "poll"))]
 pub struct Changes {
-    store: Arc<dyn SyncStore>,
+    store: Arc<dyn RowStore>,
     account: Arc<str>,
     consumer: String,
     /// The number of the last change that a sync of this process committed.
@@ -72,7 +72,7 @@ enum Unread {
 
 impl Changes {
     pub(crate) fn new(
-        store: Arc<dyn SyncStore>,
+        store: Arc<dyn RowStore>,
         account: Arc<str>,
         consumer: String,
         committed: watch::Receiver<u64>,
@@ -220,7 +220,7 @@ fn no_record_before(row: &ChangeRow) -> crate::auth::StoreError {
 /// A record that has changed since is in the changes, with its state before. The rows are read first: a record that leaves
 /// them between the two reads is then found in the changes, and one that is found in both counts once.
 async fn held(
-    store: &dyn SyncStore,
+    store: &dyn RowStore,
     account: &str,
     from: u64,
     up_to: u64,

@@ -6,7 +6,7 @@ use super::consumer::{STATE, needless_up_to};
 use super::local_record::unreadable;
 use super::sync_state::{FORMAT, SyncState};
 use crate::error::Result;
-use crate::sync::store::{Batch, ChangeRow, Row, SyncStore};
+use crate::sync::store::{Batch, ChangeRow, Row, RowStore};
 
 /// The document of the walks, and its version.
 #[derive(Clone, Debug)]
@@ -47,12 +47,8 @@ impl Draft {
 }
 
 impl VersionedState {
-    pub(super) async fn load(store: &dyn SyncStore, account: &str) -> Result<Self> {
-        let documents = store.documents(account, STATE).await?;
-        let Some(document) = documents
-            .into_iter()
-            .find(|document| document.name == STATE)
-        else {
+    pub(super) async fn load(store: &dyn RowStore, account: &str) -> Result<Self> {
+        let Some(document) = store.document(account, STATE).await? else {
             let state = SyncState::default();
             return Ok(Self { state, version: 0 });
         };

@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::local_record::unreadable;
-use crate::auth::StoreError;
 use crate::error::{Error, Result};
-use crate::sync::store::{Batch, Document, SyncStore};
+use crate::sync::store::{Batch, Document, RowStore};
 
 /// The document with what is known of the walks; its version fences all that depends on the last number.
 pub(crate) const STATE: &str = "replica";
@@ -80,12 +79,12 @@ impl ConsumerPosition {
 
 /// The position of a consumer and its version; `None`: there is no such consumer.
 pub(super) async fn position(
-    store: &dyn SyncStore,
+    store: &dyn RowStore,
     account: &str,
     name: &str,
 ) -> Result<Option<(u64, ConsumerPosition)>> {
     let name = document_name(name)?;
-    let Some(document) = document(store, account, &name).await? else {
+    let Some(document) = store.document(account, &name).await? else {
         return Ok(None);
     };
     let position = ConsumerPosition::from_document(&document)?;
@@ -95,7 +94,7 @@ pub(super) async fn position(
 /// Names a consumer, unless it has a name by now. It is to be told all that the copy holds at this moment: the versions in
 /// the commit make sure that no change comes between the look at the last number and the commit.
 pub(super) async fn name(
-    store: &dyn SyncStore,
+    store: &dyn RowStore,
     account: &str,
     name: &str,
 ) -> Result<ConsumerPosition> {
@@ -122,7 +121,7 @@ pub(super) async fn name(
 
 /// Moves the position of a consumer forward to a change. Nothing is written when it is there or further.
 pub(super) async fn acknowledge(
-    store: &dyn SyncStore,
+    store: &dyn RowStore,
     account: &str,
     name: &str,
     sequence: u64,
@@ -149,7 +148,7 @@ pub(super) async fn acknowledge(
 }
 
 /// All consumers of an account, by name.
-pub(crate) async fn consumers(store: &dyn SyncStore, account: &str) -> Result<Vec<Consumer>> {
+pub(crate) async fn consumers(store: &dyn RowStore, account: &str) -> Result<Vec<Consumer>> {
     let documents = store.documents(account, PREFIX).await?;
     let consumer = |document: &Document| {
         let name = document.name.strip_prefix(PREFIX)?;
@@ -167,13 +166,13 @@ pub(crate) async fn consumers(store: &dyn SyncStore, account: &str) -> Result<Ve
 
 /// Removes a consumer, and returns whether there was one.
 pub(crate) async fn remove_consumer(
-    store: &dyn SyncStore,
+    store: &dyn RowStore,
     account: &str,
     name: &str,
 ) -> Result<bool> {
     let consumer = document_name(name)?;
     loop {
-        let Some(document) = document(store, account, &consumer).await? else {
+        let Some(document) = store.document(account, &consumer).await? else {
             return Ok(false);
         };
         let batch = Batch {
@@ -192,7 +191,7 @@ pub(crate) async fn remove_consumer(
 /// `last` is the last change that is committed, not one of the batch that forgets, and that batch expects the version that
 /// [`STATE`] had *before* this call. So a consumer that is named between this call and the commit is told of the copy as of
 /// `last`, and needs none of the changes up to it.
-pub(crate) async fn needless_up_to(store: &dyn SyncStore, account: &str, last: u64) -> Result<u64> {
+pub(crate) async fn needless_up_to(store: &dyn RowStore, account: &str, last: u64) -> Result<u64> {
     let documents = store.documents(account, PREFIX).await?;
     let mut positions = documents.iter().map(ConsumerPosition::from_document);
     positions.try_fold(last, |up_to, position| {
@@ -201,8 +200,8 @@ pub(crate) async fn needless_up_to(store: &dyn SyncStore, account: &str, last: u
 }
 
 /// The version of [`STATE`] and the number of the last change; 0 and 0 before the first sync.
-pub(crate) async fn last_sequence(store: &dyn SyncStore, account: &str) -> Result<(u64, u64)> {
-    let Some(document) = document(store, account, STATE).await? else {
+pub(crate) async fn last_sequence(store: &dyn RowStore, account: &str) -> Result<(u64, u64)> {
+    let Some(document) = store.document(account, STATE).await? else {
         return Ok((0, 0));
     };
     let state: NextSequence = serde_json::from_str(&document.text)
@@ -224,16 +223,6 @@ pub(super) fn removed(name: &str) -> Error {
     Error::config(format!(
         "the consumer {name:?} was removed: open its changes again to name it anew"
     ))
-}
-
-/// A document by its whole name.
-async fn document(
-    store: &dyn SyncStore,
-    account: &str,
-    name: &str,
-) -> Result<Option<Document>, StoreError> {
-    let documents = store.documents(account, name).await?;
-    Ok(documents.into_iter().find(|document| document.name == name))
 }
 
 fn document_name(consumer: &str) -> Result<String> {

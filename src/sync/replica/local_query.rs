@@ -10,7 +10,7 @@ use super::local_record::instant_key;
 use crate::auth::StoreError;
 use crate::error::{Error, Result};
 use crate::model::{ConsignmentId, ConsignmentNumber, ConsignmentStatus, Day, Species, Timestamp};
-use crate::sync::store::{Order, Query, Row, RowKeys, SyncStore};
+use crate::sync::store::{Order, Query, Row, RowKeys, RowStore};
 
 /// How many records a page has unless set.
 const PAGE_SIZE: usize = 100;
@@ -23,7 +23,7 @@ const PAGE_SIZE: usize = 100;
 #[derive(Clone)]
 #[must_use]
 pub struct LocalQuery {
-    store: Arc<dyn SyncStore>,
+    store: Arc<dyn RowStore>,
     account: Arc<str>,
     query: Query,
     /// An argument that cannot be used.
@@ -58,7 +58,7 @@ pub struct LocalPosition {
 }
 
 impl LocalQuery {
-    pub(super) fn new(store: Arc<dyn SyncStore>, account: Arc<str>) -> Self {
+    pub(super) fn new(store: Arc<dyn RowStore>, account: Arc<str>) -> Self {
         let query = Query {
             limit: PAGE_SIZE,
             ..Query::default()
@@ -196,7 +196,7 @@ impl fmt::Debug for LocalQuery {
 
 /// The record with this id, if the copy holds it.
 pub(super) async fn get(
-    store: &dyn SyncStore,
+    store: &dyn RowStore,
     account: &str,
     id: ConsignmentId,
 ) -> Result<Option<LocalRecord>> {

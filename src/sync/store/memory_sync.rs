@@ -1,14 +1,14 @@
 //! A store in memory.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{
-    Batch, ChangeRange, ChangeRow, Document, Order, Query, Row, RowKeys, StoreFuture, SyncStore,
-};
+use async_trait::async_trait;
+
+use super::{Batch, ChangeRange, ChangeRow, Document, Order, Query, Row, RowStore, StoreError};
 
 /// Keeps copies in memory, for as long as the process lives: for tests, and for programs that copy anew when they start.
 /// Clones share what they keep.
@@ -54,12 +54,8 @@ impl MemorySync {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read<'a, T: Send + Default + 'a>(
-        &'a self,
-        account: &'a str,
-        read: impl FnOnce(&Copied) -> T + Send + 'a,
-    ) -> StoreFuture<'a, T> {
-        Box::pin(async move { Ok(self.accounts().get(account).map(read).unwrap_or_default()) })
+    fn read<T: Default>(&self, account: &str, read: impl FnOnce(&Copied) -> T) -> T {
+        self.accounts().get(account).map(read).unwrap_or_default()
     }
 }
 
@@ -69,28 +65,25 @@ impl fmt::Debug for MemorySync {
     }
 }
 
-impl SyncStore for MemorySync {
-    fn documents<'a>(
-        &'a self,
-        account: &'a str,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<Document>> {
-        self.read(account, move |copied| {
+#[async_trait]
+impl RowStore for MemorySync {
+    async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError> {
+        Ok(self.read(account, |copied| {
             let documents = copied.documents.range(prefix.to_owned()..);
             let documents = documents.take_while(|(name, _)| name.starts_with(prefix));
             documents.map(|(_, document)| document.clone()).collect()
-        })
+        }))
     }
 
-    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
-        self.read(account, move |copied| {
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+        Ok(self.read(account, |copied| {
             let rows = ids.iter().filter_map(|id| copied.rows.get(id));
             rows.cloned().collect()
-        })
+        }))
     }
 
-    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
-        self.read(account, move |copied| {
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
+        Ok(self.read(account, |copied| {
             let is_after = |row: &&Row| {
                 let after = query.after.as_ref();
                 after.is_none_or(|after| compare(query.order, row, after) == Ordering::Greater)
@@ -99,58 +92,49 @@ impl SyncStore for MemorySync {
             let mut rows: Vec<&Row> = rows.filter(is_after).collect();
             rows.sort_by(|one, other| compare(query.order, one, other));
             rows.into_iter().take(query.limit).cloned().collect()
-        })
+        }))
     }
 
-    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
-        self.read(account, move |copied| {
+    async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
+        Ok(self.read(account, |copied| {
             let rows = copied.rows.values().filter(|row| meets(query, row));
             rows.count() as u64
-        })
+        }))
     }
 
-    fn changes<'a>(
-        &'a self,
-        account: &'a str,
+    async fn changes(
+        &self,
+        account: &str,
         range: ChangeRange,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<ChangeRow>> {
-        self.read(account, move |copied| match range {
-            ChangeRange::After(after) => {
-                let changes = copied.changes.range(greater_than(after));
-                changes
-                    .take(limit)
-                    .map(|(_, change)| change.clone())
-                    .collect()
-            }
-            ChangeRange::Replacing { after, up_to } => {
-                let changes = copied.changes.range(greater_than(up_to));
-                let changes = changes.map(|(_, change)| change);
-                let replacing =
-                    |change: &&ChangeRow| change.previous > after && change.previous <= up_to;
-                let mut changes: Vec<ChangeRow> = changes.filter(replacing).cloned().collect();
+    ) -> Result<Vec<ChangeRow>, StoreError> {
+        Ok(self.read(account, |copied| {
+            let (from, replaced) = match range {
+                ChangeRange::After(after) => (after, None),
+                ChangeRange::Replacing { after, up_to } => (up_to, Some((after, up_to))),
+            };
+            let changes = copied
+                .changes
+                .range((Bound::Excluded(from), Bound::Unbounded));
+            let mut changes: Vec<&ChangeRow> = changes.map(|(_, change)| change).collect();
+            if let Some((after, up_to)) = replaced {
+                changes.retain(|change| change.previous > after && change.previous <= up_to);
                 changes.sort_by_key(|change| change.previous);
-                changes.truncate(limit);
-                changes
             }
-        })
+            changes.into_iter().take(limit).cloned().collect()
+        }))
     }
 
-    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
-        Box::pin(async move {
-            let mut accounts = self.accounts();
-            let copied = accounts.entry(account.to_owned()).or_default();
-            let version = |name: &String| copied.documents.get(name).map_or(0, |d| d.version);
-            if !batch
-                .expected
-                .iter()
-                .all(|(name, expected)| version(name) == *expected)
-            {
-                return Ok(false);
-            }
-            copied.apply(batch);
-            Ok(true)
-        })
+    async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
+        let mut accounts = self.accounts();
+        let copied = accounts.entry(account.to_owned()).or_default();
+        let version = |name: &str| copied.documents.get(name).map_or(0, |found| found.version);
+        let mut expected = batch.expected.iter();
+        if expected.any(|(name, expected)| version(name) != *expected) {
+            return Ok(false);
+        }
+        copied.apply(batch);
+        Ok(true)
     }
 }
 
@@ -190,11 +174,6 @@ impl Copied {
     }
 }
 
-/// Also of the greatest number there is.
-fn greater_than(number: u64) -> (Bound<u64>, Bound<u64>) {
-    (Bound::Excluded(number), Bound::Unbounded)
-}
-
 fn meets(query: &Query, row: &Row) -> bool {
     let keys = &row.keys;
     let equal = |wanted: &Option<String>, key: &Option<String>| wanted.is_none() || wanted == key;
@@ -217,16 +196,14 @@ fn meets(query: &Query, row: &Row) -> bool {
 }
 
 fn compare(order: Order, one: &Row, other: &Row) -> Ordering {
-    // `None` is less than any text, so it comes last in the reversed order.
-    let updated = |row: &Row| -> Reverse<Option<String>> {
-        let RowKeys { updated_at, .. } = &row.keys;
-        Reverse(updated_at.clone())
-    };
+    let by_id = one.id.cmp(&other.id);
     match order {
-        Order::Id => one.id.cmp(&other.id),
-        Order::LastUpdated => updated(one)
-            .cmp(&updated(other))
-            .then_with(|| one.id.cmp(&other.id)),
+        Order::Id => by_id,
+        // `None` is less than any text, so it comes last.
+        Order::LastUpdated => {
+            let latest_first = other.keys.updated_at.cmp(&one.keys.updated_at);
+            latest_first.then(by_id)
+        }
         Order::Sequence => one.sequence.cmp(&other.sequence),
     }
 }

@@ -1,4 +1,4 @@
-//! Where the copy is kept: the stores, and [`SyncStore`], which all of them implement.
+//! Where the copy is kept: the stores, and [`SyncStore`], which they alone implement.
 //!
 //! | store | feature | for |
 //! | --- | --- | --- |
@@ -7,29 +7,36 @@
 //! | `PostgresSync` | `postgres` and `sync` | many hosts and thousands of accounts; what the token store uses already |
 //! | `SealedSync` | `sealed` | around one of them, where a dump must show nothing |
 
-mod batch;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-mod integers;
 mod memory_sync;
 #[cfg(feature = "postgres")]
 pub(in crate::sync) mod postgres;
 mod row;
 #[cfg(feature = "sealed")]
-mod sealed;
+mod sealed_sync;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod sql;
 #[cfg(feature = "sqlite")]
 pub(in crate::sync) mod sqlite;
 mod sync_store;
 #[cfg(test)]
 pub(in crate::sync) mod tests;
 
-pub use self::batch::{Batch, Document};
 pub use self::memory_sync::MemorySync;
 #[cfg(feature = "postgres")]
 pub use self::postgres::PostgresSync;
-pub use self::row::{ChangeRange, ChangeRow, Order, Query, Row, RowKeys};
+pub use self::row::Order;
+pub(in crate::sync) use self::row::{Batch, ChangeRange, ChangeRow, Document, Query, Row, RowKeys};
 #[cfg(feature = "sealed")]
-pub use self::sealed::SealedSync;
+pub use self::sealed_sync::SealedSync;
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::SqliteSync;
+pub(in crate::sync) use self::sync_store::RowStore;
 pub use self::sync_store::SyncStore;
-pub use crate::auth::{StoreError, StoreFuture};
+pub use crate::auth::StoreError;
+
+/// What stores keep, for the tests and benches of this workspace. No part of the interface, and nothing outside can implement it.
+#[doc(hidden)]
+pub mod internal {
+    pub use super::row::{Batch, ChangeRange, ChangeRow, Document, Query, Row, RowKeys};
+    pub use super::sync_store::RowStore as _;
+}

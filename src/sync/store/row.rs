@@ -1,4 +1,4 @@
-//! What a store keeps of a record and of a change.
+//! What stores keep, and how they are asked for it.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,8 +6,6 @@ use serde::{Deserialize, Serialize};
 /// [`LocalRecord`](crate::sync::replica::LocalRecord).
 ///
 /// A store keeps the payload as it is, looks up by the id and the keys, and interprets nothing.
-///
-/// See [`SyncStore`](super::SyncStore) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     /// The id, unique in its account.
@@ -23,8 +21,6 @@ pub struct Row {
 }
 
 /// What rows are looked up by; `None` where the record has no such value.
-///
-/// See [`SyncStore`](super::SyncStore) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RowKeys {
@@ -49,8 +45,6 @@ pub struct RowKeys {
 ///
 /// A condition that is `None` holds for all rows; a row without the value does not meet a condition
 /// that is set.
-///
-/// See [`SyncStore`](super::SyncStore) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// Equal to [`RowKeys::status`].
@@ -96,8 +90,6 @@ pub enum Order {
 }
 
 /// One change, as a store keeps it. A program reads a [`Change`](crate::sync::replica::Change).
-///
-/// See [`SyncStore`](super::SyncStore) for an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeRow {
     /// The number of the change. Unique in the account, and never used again.
@@ -111,10 +103,7 @@ pub struct ChangeRow {
 }
 
 /// Which changes are read.
-///
-/// See [`SyncStore`](super::SyncStore) for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ChangeRange {
     /// Those with a greater [`sequence`](ChangeRow::sequence), in its order.
     After(u64),
@@ -126,4 +115,37 @@ pub enum ChangeRange {
         /// Inclusive.
         up_to: u64,
     },
+}
+
+/// A small text under a name: what is known of the walks of an account, the position of a consumer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Document {
+    /// The name, unique in its account.
+    pub name: String,
+    /// 1 when it is written first, and 1 more with each write. A document that was removed starts again at 1.
+    pub version: u64,
+    /// JSON.
+    pub text: String,
+}
+
+/// What a store writes whole or not at all.
+///
+/// A store applies the parts in the order of the fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Batch {
+    /// The versions that documents must have for anything to be written; 0: there is no such document.
+    pub expected: Vec<(String, u64)>,
+    /// Documents to write, by name; `None` removes it. Of several with one name the last one counts, as of rows.
+    pub documents: Vec<(String, Option<String>)>,
+    /// Rows to write. One with the same id is replaced.
+    pub rows: Vec<Row>,
+    /// Rows that a walk listed and found unchanged, by id: only [`Row::generation`] becomes this one. An id without a row is
+    /// passed over.
+    pub seen: Option<(u64, Vec<String>)>,
+    /// Rows to remove, by id.
+    pub removed: Vec<String>,
+    /// Changes to add.
+    pub changes: Vec<ChangeRow>,
+    /// The changes up to this [`sequence`](ChangeRow::sequence), which every consumer knows, are removed.
+    pub forget_changes: Option<u64>,
 }

@@ -2,98 +2,97 @@
 
 use std::sync::Arc;
 
-use super::{Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture};
+use async_trait::async_trait;
 
-/// Keeps the copies of accounts. The stores of [this module](super) implement it; methods may be added in any version.
+use super::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
+use crate::auth::StoreError;
+
+/// Keeps the copies of accounts: a store of [this module](super), or an [`Arc`] of one. No other type implements it.
 ///
-/// A store holds rows, changes and small documents, apart for each account, and interprets none of them. One rule matters
-/// most: a [`Batch`] is written whole or not at all, and not at all unless all documents have the expected versions. Several
-/// processes may then use a store at the same time, with no lock between them.
-///
-/// When [`commit`](Self::commit) has returned, what it wrote survives the end of the process and of the machine.
-///
-/// What a store is given, and what it returns:
+/// Several processes may use a store at the same time, with no lock between them. What a call of the replica or the outbox has
+/// written survives the end of the process and of the machine, unless the store is in memory.
 ///
 /// ```
 /// # equipment::example(async {
-/// use envd_sdk::sync::store::{Batch, ChangeRange, MemorySync, Query, Row, SyncStore};
+/// use std::sync::Arc;
 ///
-/// let store = MemorySync::new();
-/// let mut row = Row::default();
-/// (row.id, row.sequence, row.payload) = ("7".to_owned(), 1, r#"{"id": "7"}"#.to_owned());
-/// row.keys.status = Some("DRAFT".to_owned());
-/// let mut batch = Batch::default();
-/// batch.rows.push(row);
-/// batch.expected.push(("state".to_owned(), 0)); // It must not be there yet.
-/// batch.documents.push(("state".to_owned(), Some("{}".to_owned())));
-/// assert!(store.commit("envd-7", &batch).await?);
-/// assert!(!store.commit("envd-7", &batch).await?); // It is at version 1 now.
+/// use envd_sdk::sync::store::{MemorySync, SyncStore};
 ///
-/// let mut query = Query::default();
-/// (query.status, query.limit) = (Some("DRAFT".to_owned()), 10);
-/// assert_eq!(store.query("envd-7", &query).await?[0].id, "7");
-/// assert_eq!(store.documents("envd-7", "").await?[0].version, 1);
-/// assert!(store.changes("envd-7", ChangeRange::After(0), 10).await?.is_empty());
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// let store: Arc<dyn SyncStore> = Arc::new(MemorySync::new()); // Or another one, by a setting.
+/// account.replica(store.clone()).sync().await?;
+/// assert!(account.outbox(store).entries().await?.is_empty());
 /// # Ok(()) });
 /// ```
-pub trait SyncStore: Send + Sync + 'static {
+pub trait SyncStore: RowStore {}
+
+impl<S: RowStore + ?Sized> SyncStore for S {}
+
+/// What a store does. It keeps rows, changes and small documents, apart for each account, and interprets none of them.
+///
+/// One rule matters most: a [`Batch`] is written whole or not at all, and not at all unless all documents have the expected
+/// versions.
+#[async_trait]
+pub trait RowStore: Send + Sync + 'static {
     /// The documents of an account whose names begin with a text, ordered by name.
-    fn documents<'a>(&'a self, account: &'a str, prefix: &'a str)
-    -> StoreFuture<'a, Vec<Document>>;
+    async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError>;
+
+    /// A document by its whole name.
+    async fn document(&self, account: &str, name: &str) -> Result<Option<Document>, StoreError> {
+        let documents = self.documents(account, name).await?;
+        Ok(documents.into_iter().find(|found| found.name == name))
+    }
 
     /// The rows with these ids, in any order, without those that are not there.
-    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>>;
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError>;
 
     /// The rows that meet a query, in its order.
-    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>>;
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError>;
 
     /// How many rows meet a query, whatever its `after` and `limit`.
-    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64>;
+    async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError>;
 
     /// At most `limit` changes of an account.
-    fn changes<'a>(
-        &'a self,
-        account: &'a str,
+    async fn changes(
+        &self,
+        account: &str,
         range: ChangeRange,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<ChangeRow>>;
+    ) -> Result<Vec<ChangeRow>, StoreError>;
 
     /// Writes a batch, and returns whether it did: `false` if a document does not have its expected version.
-    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool>;
+    async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError>;
 }
 
-/// A store that several replicas share.
-impl<S: SyncStore + ?Sized> SyncStore for Arc<S> {
-    fn documents<'a>(
-        &'a self,
-        account: &'a str,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<Document>> {
-        (**self).documents(account, prefix)
+#[async_trait]
+impl<S: RowStore + ?Sized> RowStore for Arc<S> {
+    async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError> {
+        (**self).documents(account, prefix).await
     }
 
-    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
-        (**self).rows(account, ids)
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+        (**self).rows(account, ids).await
     }
 
-    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
-        (**self).query(account, query)
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
+        (**self).query(account, query).await
     }
 
-    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
-        (**self).count(account, query)
+    async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
+        (**self).count(account, query).await
     }
 
-    fn changes<'a>(
-        &'a self,
-        account: &'a str,
+    async fn changes(
+        &self,
+        account: &str,
         range: ChangeRange,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<ChangeRow>> {
-        (**self).changes(account, range, limit)
+    ) -> Result<Vec<ChangeRow>, StoreError> {
+        (**self).changes(account, range, limit).await
     }
 
-    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
-        (**self).commit(account, batch)
+    async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
+        (**self).commit(account, batch).await
     }
 }

@@ -18,7 +18,6 @@ mod pooler;
 mod sync_cost;
 mod sync_faults;
 mod sync_hostile;
-mod sync_laws;
 mod sync_processes;
 mod sync_tables;
 mod tables;

@@ -15,6 +15,7 @@ use envd_sdk::fake::check_token_store;
 
 use super::database::{self, Database, chain};
 use super::faults::record;
+use super::sync_hostile::use_everything;
 use crate::stores::sessions::KEY;
 
 /// A process that listens on a Unix socket in a temporary directory, so it needs no free port. Killed on drop.
@@ -117,6 +118,35 @@ async fn behind_transaction_pooling_the_store_keeps_the_laws() {
         let connection = pool.get().await.unwrap();
         let row = connection.query_typed_one("SHOW search_path", &[]).await;
         assert_eq!(row.unwrap().get::<_, &str>(0), "\"$user\", public");
+    }
+}
+
+/// Connections of the pooler are not those of the pool, so nothing may rest on what an earlier transaction has set.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn behind_transaction_pooling_stores_of_copies_do_all_that_they_do() {
+    let (database, _) = Database::new_sync().await;
+    let pooler = Pooler::start("transaction").await;
+    let pool = pooler.pool(16);
+    let mut hosts = tokio::task::JoinSet::new();
+    for number in 0..4 {
+        let store = database::sync(&pool, &format!("{}_{number}", database.schema));
+        hosts.spawn(async move { use_everything(&store).await });
+    }
+    for done in hosts.join_all().await {
+        done.unwrap_or_else(|error| panic!("{}", chain(&error)));
+    }
+    for _ in 0..16 {
+        let connection = pool.get().await.unwrap();
+        for (setting, value) in [("search_path", "\"$user\", public"), ("lock_timeout", "0")] {
+            let row = connection
+                .query_typed_one(&format!("SHOW {setting}"), &[])
+                .await;
+            assert_eq!(row.unwrap().get::<_, &str>(0), value);
+        }
+    }
+    for number in 0..4 {
+        let schema = format!("\"{}_{number}\"", database.schema);
+        database.run(&format!("DROP SCHEMA {schema} CASCADE")).await;
     }
 }
 

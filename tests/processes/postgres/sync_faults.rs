@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use envd_sdk::auth::StoreError;
-use envd_sdk::sync::store::{
-    Batch, ChangeRange, ChangeRow, Document, PostgresSync, Query, Row, RowKeys, SyncStore,
-};
+use envd_sdk::sync::store::PostgresSync;
+use envd_sdk::sync::store::internal::*;
 use processes::{Mode, Proxy};
 
 use super::database::{self, Database, chain};

@@ -1,9 +1,8 @@
 //! A hostile role on the same server, against the store of copies.
 
 use envd_sdk::auth::StoreError;
-use envd_sdk::sync::store::{
-    Batch, ChangeRange, Order, PostgresSync, Query, Row, RowKeys, SyncStore,
-};
+use envd_sdk::sync::store::internal::*;
+use envd_sdk::sync::store::{Order, PostgresSync};
 
 use super::database::{self, chain};
 use super::hostile::{SEARCH_PATHS, Shared};
@@ -49,7 +48,7 @@ fn objects() -> String {
 }
 
 /// Uses each operation of the store, with conditions that few and many rows meet.
-async fn use_everything(store: &PostgresSync) -> Result<(), StoreError> {
+pub(super) async fn use_everything(store: &PostgresSync) -> Result<(), StoreError> {
     store.migrate().await?;
     store.migrate().await?;
     assert!(store.commit(ACCOUNT, &batch(0)).await?);

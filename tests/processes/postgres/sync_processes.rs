@@ -1,6 +1,6 @@
 //! Processes that write to one account at the same time.
 
-use envd_sdk::sync::store::{Batch, Row, SyncStore};
+use envd_sdk::sync::store::internal::*;
 
 use processes::{Child, child, task};
 

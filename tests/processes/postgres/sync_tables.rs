@@ -1,7 +1,8 @@
 //! Tables of copies, of this version and of others, and what is in them.
 
 use envd_sdk::auth::StoreError;
-use envd_sdk::sync::store::{PostgresSync, Query, SyncStore};
+use envd_sdk::sync::store::PostgresSync;
+use envd_sdk::sync::store::internal::*;
 
 use super::database::{self, Database, chain, client};
 use super::sync_faults::{ACCOUNT, batch, contents};
@@ -131,7 +132,7 @@ async fn damaged_rows_are_unreadable_and_are_not_overwritten() {
     database
         .run("UPDATE {schema}.sync_change SET previous = -1")
         .await;
-    let range = envd_sdk::sync::store::ChangeRange::After(0);
+    let range = ChangeRange::After(0);
     unreadable(store.changes(ACCOUNT, range, 9).await.unwrap_err());
     let changed = "SELECT count(*)::text FROM {schema}.sync_document WHERE version = -1";
     assert_eq!(database.query_text(changed).await, "2");

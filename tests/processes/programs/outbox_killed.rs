@@ -77,6 +77,7 @@ impl Farm {
 
     fn program(&self) -> Program {
         let program = Program::new("outbox").at(&self.fake);
+        let program = program.env("ENVD_ACCOUNT_ID", ACCOUNT);
         program.arg("--store").arg(&self.store)
     }
 
@@ -323,8 +324,8 @@ async fn a_sender_that_was_frozen_at_any_request_sends_nothing_twice() {
 async fn a_request_that_arrives_when_it_was_given_up_makes_a_draft_that_is_told() {
     let farm = Farm::new().await;
     let proxy = Proxy::of(&farm.fake).await;
-    // What is given up is a creation: the second request, after the list.
-    proxy.hold_after(2);
+    // What is given up is a creation, after the list.
+    proxy.hold_after(1);
     let mut frozen = farm.run_through(&proxy, LONG).silent();
     proxy.stopped_for(&mut frozen).await;
     signal(frozen.id(), Signal::SIGSTOP);

@@ -4,5 +4,4 @@ mod faulty_file;
 pub(crate) mod host;
 pub(crate) mod sessions;
 mod sqlite;
-pub(crate) mod sync_laws;
 mod tokens;

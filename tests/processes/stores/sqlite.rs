@@ -1,6 +1,7 @@
 //! A process that writes a copy into a file is killed in the middle of commits, and the next one finds all that were acknowledged.
 
-use envd_sdk::sync::store::{Batch, Query, Row, SqliteSync, SyncStore};
+use envd_sdk::sync::store::SqliteSync;
+use envd_sdk::sync::store::internal::*;
 use processes::{Folder, child, reply, task};
 
 const ACCOUNT: &str = "farm";

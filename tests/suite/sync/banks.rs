@@ -36,7 +36,7 @@ fn reworded(text: &str) -> Value {
     reply["data"].clone()
 }
 
-async fn stored(store: &MemorySync, fake: &Fake) -> Vec<(String, u64)> {
+async fn stored(store: &impl SyncStore, fake: &Fake) -> Vec<(String, u64)> {
     let documents = store.documents(fake.account_id(), "").await.unwrap();
     let names = documents.into_iter();
     names

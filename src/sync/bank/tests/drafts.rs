@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::model::{FormType, Timestamp};
 use crate::sync::bank::{Banks, DraftError, LocalDraft};
 use crate::sync::store::tests::faulty_store::{FaultyStore, Moment};
-use crate::sync::store::{MemorySync, SyncStore};
+use crate::sync::store::{MemorySync, RowStore};
 use crate::validate::{Form, SavedForm};
 
 fn reason(error: &Error) -> Option<DraftError> {
@@ -23,7 +23,7 @@ async fn form(banks: &Banks) -> Form {
     bank.questionnaire().form(&input, &on(TODAY))
 }
 
-pub(super) async fn is_kept_until_the_next_day(open: impl Fn() -> Arc<dyn SyncStore>) {
+pub(super) async fn is_kept_until_the_next_day(open: impl Fn() -> Arc<dyn RowStore>) {
     let (ours, _) = banks(open());
     let mut form = form(&ours).await;
     form.add_row("1").unwrap();

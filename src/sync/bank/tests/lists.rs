@@ -8,7 +8,7 @@ use super::sample::{TODAY, bank, banks, cattle, draft, input, newer, now, on, re
 use crate::model::{FormType, Timestamp};
 use crate::sync::bank::{Bank, Banks};
 use crate::sync::store::tests::faulty_store::{FaultyStore, Moment};
-use crate::sync::store::{Batch, MemorySync, SyncStore};
+use crate::sync::store::{Batch, MemorySync, RowStore};
 use crate::validate::ContentHash;
 
 const ACCOUNT: &str = "envd-100201";

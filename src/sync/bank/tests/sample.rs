@@ -10,7 +10,7 @@ use crate::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput, Que
 use crate::ops::ReceivedQuestionList;
 use crate::sync::bank::index::{KeptList, forms_of};
 use crate::sync::bank::{Bank, BankRefresh, Banks};
-use crate::sync::store::SyncStore;
+use crate::sync::store::RowStore;
 use crate::transport::Clock;
 use crate::validate::{Context, Policy, Questionnaire, SavedForm};
 
@@ -41,7 +41,7 @@ pub(super) fn bank(questions: &Value) -> Bank {
 }
 
 /// A handle whose clock stands still, and whose service cannot be reached.
-pub(super) fn banks(store: impl SyncStore) -> (Banks, Clock) {
+pub(super) fn banks(store: impl RowStore) -> (Banks, Clock) {
     let clock = Clock::manual(now());
     let client = Client::builder("http://127.0.0.1:9/")
         .token_source(StaticToken::new("token").unwrap())

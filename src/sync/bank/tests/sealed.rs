@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::drafts::is_kept_until_the_next_day;
 use crate::auth::sealed::SealingKey;
-use crate::sync::store::{MemorySync, SealedSync, SyncStore};
+use crate::sync::store::{MemorySync, RowStore, SealedSync};
 
 #[tokio::test]
 async fn a_form_in_a_sealed_store_is_opened_unchanged_and_not_in_the_clear() {

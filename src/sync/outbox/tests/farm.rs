@@ -15,7 +15,7 @@ use crate::model::{
 };
 use crate::sync::outbox::{Entry, EntryId, EntryState, Outbox, OutboxReport, Reason};
 use crate::sync::store::tests::faulty_store::FaultyStore;
-use crate::sync::store::{MemorySync, SyncStore};
+use crate::sync::store::{MemorySync, RowStore};
 use crate::sync::tests::replies::{client_of, lost as lost_on_the_way};
 use crate::transport::{Clock, InProcess, RetryPolicy};
 
@@ -68,7 +68,7 @@ impl Farm {
         self.outbox_on(Arc::clone(&self.store))
     }
 
-    pub(super) fn outbox_on(&self, store: impl SyncStore) -> Outbox {
+    pub(super) fn outbox_on(&self, store: impl RowStore) -> Outbox {
         let client = self.fake.client().retry(RetryPolicy::none());
         let client = client.build().unwrap();
         client.account(self.fake.account_id()).outbox(store)
@@ -83,7 +83,7 @@ impl Farm {
     }
 
     /// The outbox where nothing listens at the address of the service.
-    pub(super) fn unreachable(&self, store: impl SyncStore) -> Outbox {
+    pub(super) fn unreachable(&self, store: impl RowStore) -> Outbox {
         let nowhere = InProcess::new(|_| Box::pin(async { Err(lost_on_the_way(Unsent::Surely)) }));
         let client = client_of(nowhere).clock(self.clock.clone());
         let client = client.token_source(StaticToken::new("a-token").unwrap());

@@ -2,7 +2,7 @@
 
 use super::farm::{Farm, draft, load, now, saved};
 use crate::sync::outbox::EntryState;
-use crate::sync::store::{Batch, Document, SyncStore};
+use crate::sync::store::{Batch, Document, RowStore};
 
 impl Farm {
     async fn documents(&self) -> Vec<Document> {

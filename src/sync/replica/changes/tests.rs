@@ -9,12 +9,12 @@ use tokio::sync::watch;
 use self::history::{History, Interleaved};
 use super::super::{Change, ChangeKind, Changes, consumer};
 use crate::seeded::seed;
-use crate::sync::store::{MemorySync, SyncStore};
+use crate::sync::store::{MemorySync, RowStore};
 use crate::sync::tests::schedules::count;
 
 const ACCOUNT: &str = "envd-1";
 
-fn feed(store: Arc<dyn SyncStore>, name: &str) -> Changes {
+fn feed(store: Arc<dyn RowStore>, name: &str) -> Changes {
     let (_, committed) = watch::channel(0);
     Changes::new(store, ACCOUNT.into(), name.to_owned(), committed)
 }

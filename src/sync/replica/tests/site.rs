@@ -9,7 +9,7 @@ use crate::auth::StaticToken;
 use crate::client::{Account, Client};
 use crate::model::Timestamp;
 use crate::sync::replica::{Change, ChangeKind, Replica};
-use crate::sync::store::{MemorySync, SyncStore};
+use crate::sync::store::{MemorySync, RowStore};
 use crate::sync::tests::replies::{client_of, json_reply, not_found, service};
 use crate::transport::header::{HeaderValue, RETRY_AFTER};
 use crate::transport::{Clock, Reply};
@@ -88,7 +88,7 @@ impl Site {
     }
 
     /// A replica with pages of 2 records.
-    pub(super) fn replica(&self, store: impl SyncStore) -> Replica {
+    pub(super) fn replica(&self, store: impl RowStore) -> Replica {
         let replica = self.account("envd-1").replica(store);
         replica.page_size(2).clock(self.clock.clone())
     }

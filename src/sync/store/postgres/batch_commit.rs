@@ -7,12 +7,13 @@ use futures_util::future::try_join4;
 use tokio::time::timeout;
 
 use super::batch_writes::BatchWrites;
-use super::stored_row::{column, is_storable, number};
+use super::postgres_sync::is_storable;
 use crate::auth::StoreError;
 use crate::auth::postgres::connection::{Connection, DatabaseError};
 use crate::auth::postgres::database::{Database, Parameter};
 use crate::auth::postgres::schema::APPLIED;
 use crate::sync::store::Batch;
+use crate::sync::store::sql::StoredColumns;
 
 /// `SET LOCAL` ends with the transaction, so the pool's other users keep their settings, behind `PgBouncer` as well. The
 /// limits free the account from a host that hangs between the two round trips, and end the wait for it before the caller's.
@@ -26,8 +27,8 @@ const LOCK: &str = "INSERT INTO {lock} AS stored (account) VALUES ($1)
     ON CONFLICT (account) DO UPDATE SET account = EXCLUDED.account WHERE false";
 
 /// Sees what was committed before the lock was taken: at READ COMMITTED each statement sees the latest state.
-const VERSIONS: &str = "SELECT name, version FROM {document}
-    WHERE account OPERATOR(pg_catalog.=) $1 AND name OPERATOR(pg_catalog.=) ANY ($2)";
+const VERSIONS: &str =
+    "SELECT name, version FROM {document} WHERE account = $1 AND name = ANY ($2)";
 
 /// Writes the batch, and returns whether all documents had the expected versions.
 pub(super) async fn commit(
@@ -102,10 +103,10 @@ async fn begin(
     schema.check_applied(&applied)?;
     let mut stored = HashMap::new();
     for row in &versions {
-        stored.insert(column::<&str>(row, 0)?, number(row, 1)?);
+        stored.insert(row.text(0)?, row.number(1)?);
     }
     let is_as_expected =
-        |(name, version): (&&str, &u64)| stored.get(name).copied().unwrap_or_default() == *version;
+        |(name, version): (&&str, &u64)| stored.get(*name).copied().unwrap_or_default() == *version;
     if expected.iter().all(is_as_expected) {
         return Ok(Some(connection));
     }

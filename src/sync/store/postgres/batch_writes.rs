@@ -1,57 +1,48 @@
 //! A batch as statements, each for all that is alike in it.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use deadpool_postgres::tokio_postgres::types::{ToSql, Type};
 use futures_util::future::{try_join, try_join_all};
 use tokio::time::timeout;
 
-use super::stored_row::is_storable;
+use super::postgres_sync::is_storable;
 use crate::auth::StoreError;
 use crate::auth::postgres::connection::{Connection, DatabaseError};
 use crate::auth::postgres::database::{Database, Parameter};
-use crate::sync::store::{Batch, ChangeRow, Row, RowKeys, integers};
+use crate::sync::store::{Batch, ChangeRow, Row, RowKeys, sql};
+
+// `batch_commit` has set the `search_path`, so no name but those of tables is qualified.
 
 const WRITE_DOCUMENTS: &str = "INSERT INTO {document} AS stored (account, name, version, text)
-    SELECT $1, written.name, 1::pg_catalog.int8, written.text
-    FROM ROWS FROM (pg_catalog.unnest($2), pg_catalog.unnest($3)) AS written (name, text)
-    ON CONFLICT (account, name) DO UPDATE
-    SET version = stored.version OPERATOR(pg_catalog.+) 1::pg_catalog.int8, text = EXCLUDED.text";
+    SELECT $1, written.name, 1, written.text FROM unnest($2, $3) AS written (name, text)
+    ON CONFLICT (account, name) DO UPDATE SET version = stored.version + 1, text = EXCLUDED.text";
 
-const REMOVE_DOCUMENTS: &str = "DELETE FROM {document}
-    WHERE account OPERATOR(pg_catalog.=) $1 AND name OPERATOR(pg_catalog.=) ANY ($2)";
+const REMOVE_DOCUMENTS: &str = "DELETE FROM {document} WHERE account = $1 AND name = ANY ($2)";
 
 const WRITE_RECORDS: &str = "INSERT INTO {record} (account, id, sequence, generation, status, species,
         number, origin_pic, destination_pic, movement_day, updated_at)
-    SELECT $1, written.* FROM ROWS FROM (pg_catalog.unnest($2), pg_catalog.unnest($3), pg_catalog.unnest($4),
-        pg_catalog.unnest($5), pg_catalog.unnest($6), pg_catalog.unnest($7), pg_catalog.unnest($8),
-        pg_catalog.unnest($9), pg_catalog.unnest($10), pg_catalog.unnest($11)) AS written
+    SELECT $1, written.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS written
     ON CONFLICT (account, id) DO UPDATE SET sequence = EXCLUDED.sequence, generation = EXCLUDED.generation,
         status = EXCLUDED.status, species = EXCLUDED.species, number = EXCLUDED.number,
         origin_pic = EXCLUDED.origin_pic, destination_pic = EXCLUDED.destination_pic,
         movement_day = EXCLUDED.movement_day, updated_at = EXCLUDED.updated_at";
 
 const WRITE_PAYLOADS: &str = "INSERT INTO {payload} (account, id, payload)
-    SELECT $1, written.* FROM ROWS FROM (pg_catalog.unnest($2), pg_catalog.unnest($3)) AS written
+    SELECT $1, written.* FROM unnest($2, $3) AS written
     ON CONFLICT (account, id) DO UPDATE SET payload = EXCLUDED.payload";
 
-const MARK_SEEN: &str =
-    "UPDATE {record} SET generation = $2 WHERE account OPERATOR(pg_catalog.=) $1
-    AND id OPERATOR(pg_catalog.=) ANY ($3) AND generation OPERATOR(pg_catalog.<>) $2";
+const MARK_SEEN: &str = "UPDATE {record} SET generation = $2
+    WHERE account = $1 AND id = ANY ($3) AND generation <> $2";
 
-const REMOVE_RECORDS: &str = "DELETE FROM {record}
-    WHERE account OPERATOR(pg_catalog.=) $1 AND id OPERATOR(pg_catalog.=) ANY ($2)";
+const REMOVE_RECORDS: &str = "DELETE FROM {record} WHERE account = $1 AND id = ANY ($2)";
 
-const REMOVE_PAYLOADS: &str = "DELETE FROM {payload}
-    WHERE account OPERATOR(pg_catalog.=) $1 AND id OPERATOR(pg_catalog.=) ANY ($2)";
+const REMOVE_PAYLOADS: &str = "DELETE FROM {payload} WHERE account = $1 AND id = ANY ($2)";
 
 const ADD_CHANGES: &str = "INSERT INTO {change} (account, sequence, previous, id, payload)
-    SELECT $1, written.* FROM ROWS FROM (pg_catalog.unnest($2), pg_catalog.unnest($3),
-        pg_catalog.unnest($4), pg_catalog.unnest($5)) AS written";
+    SELECT $1, written.* FROM unnest($2, $3, $4, $5) AS written";
 
-const FORGET_CHANGES: &str = "DELETE FROM {change}
-    WHERE account OPERATOR(pg_catalog.=) $1 AND sequence OPERATOR(pg_catalog.<=) $2";
+const FORGET_CHANGES: &str = "DELETE FROM {change} WHERE account = $1 AND sequence <= $2";
 
 /// A parameter that belongs to its statement.
 type Value<'a> = (Box<dyn ToSql + Send + Sync + 'a>, Type);
@@ -71,7 +62,7 @@ impl<'a> BatchWrites<'a> {
         writes.add_documents(&batch.documents);
         writes.add_rows(&batch.rows)?;
         if let Some((generation, ids)) = &batch.seen {
-            let generation = integers::write(*generation)?;
+            let generation = sql::to_stored(*generation)?;
             writes.add(MARK_SEEN, vec![number(generation), storable(ids)]);
         }
         if !batch.removed.is_empty() {
@@ -80,7 +71,7 @@ impl<'a> BatchWrites<'a> {
         }
         writes.add_changes(&batch.changes)?;
         if let Some(up_to) = batch.forget_changes {
-            writes.add(FORGET_CHANGES, vec![number(integers::bound(up_to))]);
+            writes.add(FORGET_CHANGES, vec![number(sql::to_bound(up_to))]);
         }
         Ok(writes)
     }
@@ -112,37 +103,23 @@ impl<'a> BatchWrites<'a> {
         self.statements.push((statement, values));
     }
 
-    /// In runs without a repeated name, as no statement can write a row twice.
     fn add_documents(&mut self, documents: &'a [(String, Option<String>)]) {
-        let mut rest = documents;
-        while !rest.is_empty() {
-            let mut run: HashMap<&str, Option<&str>> = HashMap::new();
-            let mut taken = 0;
-            for (name, text) in rest {
-                let Entry::Vacant(entry) = run.entry(name) else {
-                    break;
-                };
-                entry.insert(text.as_deref());
-                taken += 1;
+        let (mut names, mut texts, mut removed) = (Vec::new(), Vec::new(), Vec::new());
+        for (name, text) in last_of_each(documents, |(name, _)| name) {
+            match text {
+                Some(text) => {
+                    names.push(&**name);
+                    texts.push(&**text);
+                }
+                None if is_storable(name) => removed.push(&**name),
+                None => {}
             }
-            let (written, after) = rest.split_at(taken);
-            rest = after;
-            let texts = written.iter().filter_map(|(_, text)| text.as_deref());
-            let texts: Vec<&str> = texts.collect();
-            let named = |is_written: bool| {
-                let named = written
-                    .iter()
-                    .filter(move |(_, text)| text.is_some() == is_written);
-                named.map(|(name, _)| &**name).collect::<Vec<&str>>()
-            };
-            let mut removed = named(false);
-            removed.retain(|name| is_storable(name));
-            if !removed.is_empty() {
-                self.add(REMOVE_DOCUMENTS, vec![array(removed)]);
-            }
-            if !texts.is_empty() {
-                self.add(WRITE_DOCUMENTS, vec![array(named(true)), array(texts)]);
-            }
+        }
+        if !removed.is_empty() {
+            self.add(REMOVE_DOCUMENTS, vec![array(removed)]);
+        }
+        if !names.is_empty() {
+            self.add(WRITE_DOCUMENTS, vec![array(names), array(texts)]);
         }
     }
 
@@ -150,34 +127,18 @@ impl<'a> BatchWrites<'a> {
         if rows.is_empty() {
             return Ok(());
         }
-        // Of rows with one id the last one stays.
-        let last: HashMap<&str, usize> = rows
-            .iter()
-            .enumerate()
-            .map(|(at, row)| (&*row.id, at))
-            .collect();
-        let rows = rows.iter().enumerate();
-        let rows = rows.filter(|(at, row)| last.get(&*row.id) == Some(at));
-        let rows: Vec<&Row> = rows.map(|(_, row)| row).collect();
+        let rows = last_of_each(rows, |row| &row.id);
         let ids = || array(rows.iter().map(|row| &*row.id).collect());
         let mut values = vec![
             ids(),
             numbers(rows.iter().map(|row| row.sequence))?,
             numbers(rows.iter().map(|row| row.generation))?,
         ];
-        let keys: [fn(&RowKeys) -> &Option<String>; 7] = [
-            |keys| &keys.status,
-            |keys| &keys.species,
-            |keys| &keys.number,
-            |keys| &keys.origin_pic,
-            |keys| &keys.destination_pic,
-            |keys| &keys.movement_day,
-            |keys| &keys.updated_at,
-        ];
-        for key in keys {
-            let column = rows.iter().map(|row| key(&row.keys).as_deref());
-            let column: Vec<Option<&str>> = column.collect();
-            values.push((Box::new(column), Type::TEXT_ARRAY));
+        for column in 0..sql::key_columns(&RowKeys::default()).len() {
+            let keys = rows.iter().map(|row| sql::key_columns(&row.keys));
+            let keys: Vec<Option<&str>> =
+                keys.filter_map(|keys| keys.get(column).copied()).collect();
+            values.push((Box::new(keys), Type::TEXT_ARRAY));
         }
         self.add(WRITE_RECORDS, values);
         let payloads = rows.iter().map(|row| &*row.payload).collect();
@@ -200,12 +161,20 @@ impl<'a> BatchWrites<'a> {
     }
 }
 
+/// No statement can write a row twice.
+fn last_of_each<'a, T>(all: &'a [T], name: impl Fn(&'a T) -> &'a String) -> Vec<&'a T> {
+    let numbered = all.iter().enumerate();
+    let last: HashMap<&String, usize> = numbered.clone().map(|(at, one)| (name(one), at)).collect();
+    let kept = numbered.filter(|(at, one)| last.get(name(one)) == Some(at));
+    kept.map(|(_, one)| one).collect()
+}
+
 fn number<'a>(number: i64) -> Value<'a> {
     (Box::new(number), Type::INT8)
 }
 
 fn numbers<'a>(numbers: impl Iterator<Item = u64>) -> Result<Value<'a>, StoreError> {
-    let numbers: Vec<i64> = numbers.map(integers::write).collect::<Result<_, _>>()?;
+    let numbers: Vec<i64> = numbers.map(sql::to_stored).collect::<Result<_, _>>()?;
     Ok((Box::new(numbers), Type::INT8_ARRAY))
 }
 

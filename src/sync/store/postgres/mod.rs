@@ -3,8 +3,6 @@
 mod batch_commit;
 mod batch_writes;
 mod postgres_sync;
-mod row_query;
-mod stored_row;
 
 #[cfg(test)]
 pub(in crate::sync) mod tests;

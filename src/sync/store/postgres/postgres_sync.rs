@@ -3,19 +3,18 @@
 use std::fmt;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use deadpool_postgres::Pool;
+use deadpool_postgres::tokio_postgres::Row as Stored;
 use deadpool_postgres::tokio_postgres::types::Type;
 
 use super::batch_commit;
-use super::row_query::RowQuery;
-use super::stored_row::{self, is_storable};
 use crate::auth::StoreError;
 use crate::auth::postgres::PostgresBuilder;
 use crate::auth::postgres::database::{Database, Parameter};
 use crate::auth::postgres::schema::{Layout, Migration};
-use crate::sync::store::{
-    Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture, SyncStore, integers,
-};
+use crate::sync::store::sql::{self, Sql, SqlValue, StoredColumns};
+use crate::sync::store::{Batch, ChangeRange, ChangeRow, Document, Query, Row, RowStore};
 
 /// A migration with which older programs cannot go on renames what they read, so that their statements fail.
 const MIGRATIONS: [Migration; 1] = [Migration {
@@ -32,17 +31,11 @@ const TABLES: [(&str, &str); 5] = [
     ("{lock}", "sync_lock"),
 ];
 
-const DOCUMENTS: &str = "SELECT name, version, text FROM {document}
-    WHERE account OPERATOR(pg_catalog.=) $1 AND name OPERATOR(pg_catalog.>=) $2";
-
-const CHANGES: &str = "SELECT sequence, previous, id, payload FROM {change}
-    WHERE account OPERATOR(pg_catalog.=) $1 AND sequence OPERATOR(pg_catalog.>) $2
-    ORDER BY sequence LIMIT $3";
-
-const REPLACING: &str = "SELECT sequence, previous, id, payload FROM {change}
-    WHERE account OPERATOR(pg_catalog.=) $1 AND previous OPERATOR(pg_catalog.>) $2
-    AND previous OPERATOR(pg_catalog.<=) $4 AND sequence OPERATOR(pg_catalog.>) $4
-    ORDER BY previous, sequence LIMIT $3";
+/// The columns of [`sql::row`]. A row without a payload is damaged, and must not be passed over.
+const COLUMNS: &str =
+    "id, sequence, generation, status, species, number, origin_pic, destination_pic,
+    movement_day, updated_at, (SELECT stored.payload FROM {payload} AS stored
+        WHERE stored.account = $1 AND stored.id = found.id)";
 
 impl PostgresBuilder<PostgresSync> {
     /// Builds the store. Nothing is sent yet.
@@ -96,9 +89,10 @@ impl PostgresBuilder<PostgresSync> {
 ///
 /// # Cost
 ///
-/// A sync that finds nothing new reads two or three statements and writes none. A page of 100 records takes two round
-/// trips and 8 to 14 statements. A search by a condition takes two round trips: the first one counts, up to 5,000, how many rows
-/// meet each condition, and the second reads by the one that the fewest meet, or in the order of the result.
+/// A read is one statement and one round trip. A sync that finds nothing new reads two or three times and writes nothing. A page
+/// of 100 records takes two round trips and 8 to 14 statements.
+///
+/// The server chooses the indexes of a search by its statistics, which autovacuum keeps; without it run `ANALYZE` after a first sync.
 ///
 /// Every key begins with the account, so that the tables can be
 /// partitioned by it; no key and no sequence spans accounts.
@@ -144,91 +138,88 @@ impl PostgresSync {
     }
 }
 
-impl SyncStore for PostgresSync {
-    fn documents<'a>(
-        &'a self,
-        account: &'a str,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<Document>> {
-        Box::pin(async move {
-            if !is_storable(prefix) {
-                return Ok(Vec::new());
-            }
-            let end = first_after(prefix);
-            let mut parameters: Vec<Parameter<'_>> =
-                vec![(&account, Type::TEXT), (&prefix, Type::TEXT)];
-            let mut statement = DOCUMENTS.to_owned();
-            if let Some(end) = &end {
-                parameters.push((end, Type::TEXT));
-                statement += " AND name OPERATOR(pg_catalog.<) $3";
-            }
-            statement += " ORDER BY name";
-            let rows = self.0.query(&statement, &parameters).await?;
-            rows.iter().map(stored_row::document).collect()
-        })
+impl StoredColumns for Stored {
+    fn optional(&self, column: usize) -> Result<Option<String>, StoreError> {
+        self.try_get(column).map_err(|_| sql::damaged())
     }
 
-    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
-        Box::pin(async move {
-            let ids = ids.iter().map(|id| &**id);
-            let ids: Vec<&str> = ids.filter(|id| is_storable(id)).collect();
-            let statement = format!(
-                "SELECT {} FROM {{record}} AS found WHERE found.account OPERATOR(pg_catalog.=) $1
-                AND found.id OPERATOR(pg_catalog.=) ANY ($2)",
-                stored_row::COLUMNS
-            );
-            let parameters: [Parameter<'_>; 2] = [(&account, Type::TEXT), (&ids, Type::TEXT_ARRAY)];
-            let rows = self.0.query(&statement, &parameters).await?;
-            rows.iter().map(stored_row::row).collect()
-        })
+    fn integer(&self, column: usize) -> Result<i64, StoreError> {
+        self.try_get(column).map_err(|_| sql::damaged())
+    }
+}
+
+impl PostgresSync {
+    async fn select<T>(
+        &self,
+        sql: Sql<'_>,
+        read: impl Fn(&dyn StoredColumns) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        // Nothing was stored under a text that cannot be, and no bound is one. The account is first.
+        let is_storable = |value: &SqlValue<'_>| match value {
+            SqlValue::Text(text) => is_storable(text),
+            SqlValue::Number(_) => true,
+        };
+        if !sql.parameters.iter().skip(1).all(is_storable) {
+            return Ok(Vec::new());
+        }
+        let parameters = sql.parameters.iter().map(|value| match value {
+            SqlValue::Text(text) => (text as _, Type::TEXT),
+            SqlValue::Number(number) => (number as _, Type::INT8),
+        });
+        let parameters: Vec<Parameter<'_>> = parameters.collect();
+        let rows = self
+            .0
+            .query(&qualified(&sql.statement), &parameters)
+            .await?;
+        rows.iter().map(|row| read(row)).collect()
+    }
+}
+
+#[async_trait]
+impl RowStore for PostgresSync {
+    async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError> {
+        self.select(Sql::documents(account, prefix), sql::document)
+            .await
     }
 
-    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
-        Box::pin(async move {
-            match RowQuery::new(&self.0, account, query) {
-                Some(query) => query.rows().await,
-                None => Ok(Vec::new()),
-            }
-        })
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+        let ids: Vec<&str> = ids
+            .iter()
+            .map(|id| &**id)
+            .filter(|id| is_storable(id))
+            .collect();
+        let statement = format!(
+            "SELECT {COLUMNS} FROM {{record}} AS found WHERE account = $1 AND id = ANY ($2)"
+        );
+        let parameters: [Parameter<'_>; 2] = [(&account, Type::TEXT), (&ids, Type::TEXT_ARRAY)];
+        let rows = self.0.query(&qualified(&statement), &parameters).await?;
+        rows.iter().map(|row| sql::row(row)).collect()
     }
 
-    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
-        Box::pin(async move {
-            match RowQuery::new(&self.0, account, query) {
-                Some(query) => query.count().await,
-                None => Ok(0),
-            }
-        })
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
+        let mut sql = Sql::page(account, query, "*", "updated_at IS NULL");
+        let (page, order) = (sql.statement, sql::order(query));
+        sql.statement = format!("SELECT {COLUMNS} FROM ({page}) AS found ORDER BY {order}");
+        self.select(sql, sql::row).await
     }
 
-    fn changes<'a>(
-        &'a self,
-        account: &'a str,
+    async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
+        let counts = self.select(Sql::count(account, query), |row| row.number(0));
+        Ok(counts.await?.into_iter().sum())
+    }
+
+    async fn changes(
+        &self,
+        account: &str,
         range: ChangeRange,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<ChangeRow>> {
-        Box::pin(async move {
-            let (statement, after, up_to) = match range {
-                ChangeRange::After(after) => (CHANGES, after, None),
-                ChangeRange::Replacing { after, up_to } => (REPLACING, after, Some(up_to)),
-            };
-            let (after, limit) = (integers::bound(after), integers::limit(limit));
-            let up_to = up_to.map(integers::bound);
-            let mut parameters: Vec<Parameter<'_>> = vec![
-                (&account, Type::TEXT),
-                (&after, Type::INT8),
-                (&limit, Type::INT8),
-            ];
-            if let Some(up_to) = &up_to {
-                parameters.push((up_to, Type::INT8));
-            }
-            let rows = self.0.query(statement, &parameters).await?;
-            rows.iter().map(stored_row::change).collect()
-        })
+    ) -> Result<Vec<ChangeRow>, StoreError> {
+        self.select(Sql::changes(account, range, limit), sql::change)
+            .await
     }
 
-    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
-        Box::pin(batch_commit::commit(&self.0, account, batch))
+    async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
+        batch_commit::commit(&self.0, account, batch).await
     }
 }
 
@@ -241,35 +232,18 @@ impl fmt::Debug for PostgresSync {
     }
 }
 
-/// The first text after all that begin with a prefix, in the order of their bytes; `None` if nothing comes after them.
-fn first_after(prefix: &str) -> Option<String> {
-    let mut kept = prefix.to_owned();
-    while let Some(last) = kept.pop() {
-        // The successor of the last character below the surrogates is the first one above them.
-        if let Some(next) = (last..=char::MAX).nth(1) {
-            kept.push(next);
-            return Some(kept);
-        }
-    }
-    None
+/// Names the schema of each function and operator, so that no `search_path` decides what runs: reads are sent without a
+/// transaction.
+fn qualified(statement: &str) -> String {
+    let statement = statement.replace("count(*)", "pg_catalog.count(*)");
+    let operators = ["=", "<", "<=", ">", ">="].into_iter();
+    operators.fold(statement, |text, operator| {
+        let qualified = format!(" OPERATOR(pg_catalog.{operator}) ");
+        text.replace(&format!(" {operator} "), &qualified)
+    })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_text_after_a_prefix_is_after_all_that_begin_with_it() {
-        for (prefix, after) in [
-            ("", None),
-            ("a", Some("b")),
-            ("outbox/live/", Some("outbox/live0")),
-            ("a\u{10ffff}", Some("b")),
-            ("\u{10ffff}", None),
-            ("\u{d7ff}", Some("\u{e000}")),
-            ("\u{7f}", Some("\u{80}")),
-        ] {
-            assert_eq!(first_after(prefix).as_deref(), after, "{prefix:?}");
-        }
-    }
+/// Texts that Postgres can keep. A commit with another one is refused.
+pub(super) fn is_storable(text: &str) -> bool {
+    !text.contains('\0')
 }

@@ -1,11 +1,11 @@
 //! A store in a file (feature `sqlite`).
 
+mod account_reads;
 mod batch_commit;
-mod connections;
 mod database_file;
-mod failure;
-mod row_query;
 mod schema;
+mod sqlite_connections;
+mod sqlite_error;
 mod sqlite_sync;
 
 #[cfg(test)]

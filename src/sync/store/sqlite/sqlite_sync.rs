@@ -4,16 +4,15 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use rusqlite::{Transaction, params};
+use async_trait::async_trait;
+use rusqlite::Transaction;
 
-use super::connections::Connections;
-use super::failure::Result;
-use super::row_query::RowQuery;
+use super::account_reads::AccountReads;
+use super::sqlite_connections::SqliteConnections;
+use super::sqlite_error::SqliteError;
 use super::{batch_commit, database_file};
 use crate::auth::StoreError;
-use crate::sync::store::{
-    Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreFuture, SyncStore, integers,
-};
+use crate::sync::store::{Batch, ChangeRange, ChangeRow, Document, Query, Row, RowStore};
 
 /// Keeps the copies of accounts in a file, which several processes of one machine may use at the same time. Clones share
 /// the connections.
@@ -30,7 +29,7 @@ use crate::sync::store::{
 /// left as it is. A file that cannot be written is read, if its directory can be written or another process has it open.
 ///
 /// ```
-/// use envd_sdk::sync::store::{Batch, SqliteSync, SyncStore};
+/// use envd_sdk::sync::store::SqliteSync;
 ///
 /// # equipment::example(async {
 /// # let folder = std::env::temp_dir().join(format!("envd-sdk-doc-{}", std::process::id()));
@@ -38,15 +37,12 @@ use crate::sync::store::{
 /// # #[cfg(unix)]
 /// # std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
 /// # let file = folder.join("farm.db");
-/// let store = SqliteSync::open(&file)?;
-/// let batch = Batch {
-///     expected: vec![("walk".to_owned(), 0)],
-///     documents: vec![("walk".to_owned(), Some("{}".to_owned()))],
-///     ..Batch::default()
-/// };
-/// assert!(store.commit("account", &batch).await?);
-/// // The document has version 1 now.
-/// assert!(!store.commit("account", &batch).await?);
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// account.replica(SqliteSync::open(&file)?).sync().await?;
+/// // The next program reads it without a request.
+/// let replica = account.replica(SqliteSync::open(&file)?);
+/// assert!(replica.consignments().count().await? > 0);
 /// # std::fs::remove_dir_all(&folder)?;
 /// # Ok(()) });
 /// ```
@@ -54,8 +50,8 @@ use crate::sync::store::{
 /// # Beside another `SQLite`
 ///
 /// The crate brings `SQLite` along (`rusqlite`, bundled). Cargo links one package for `links = "sqlite3"`: with another version of
-/// `libsqlite3-sys` in the tree, such as that of sqlx, the build is refused. Then leave out the feature `sqlite` and implement
-/// [`SyncStore`] on the database that you have.
+/// `libsqlite3-sys` in the tree, such as that of sqlx, the build is refused. Then use the same version there, or leave out the
+/// feature `sqlite` and keep the copy in Postgres.
 ///
 /// # Errors
 ///
@@ -65,7 +61,7 @@ use crate::sync::store::{
 /// [`is_newer_version`](StoreError::is_newer_version), [`is_lock_timeout`](StoreError::is_lock_timeout) (another process has
 /// been writing for ten seconds), [`is_unsupported`](StoreError::is_unsupported) (a file system without locks or shared memory).
 #[derive(Clone)]
-pub struct SqliteSync(pub(super) Arc<Connections>);
+pub struct SqliteSync(pub(super) Arc<SqliteConnections>);
 
 impl SqliteSync {
     /// Opens the file, or creates it in a directory that exists. Blocks while it does: call it when the program starts.
@@ -73,90 +69,72 @@ impl SqliteSync {
     /// # Errors
     ///
     /// As above.
-    pub fn open(path: impl AsRef<Path>) -> std::result::Result<Self, StoreError> {
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         // The file stays the same when the program changes its directory.
         let path = std::path::absolute(path)
             .map_err(|source| StoreError::io("the path of the copy cannot be used", source))?;
         database_file::prepare(&path)?;
-        let connections = Connections::open(path).map_err(|failure| failure.0)?;
+        let connections = SqliteConnections::open(path).map_err(|error| error.0)?;
         Ok(Self(Arc::new(connections)))
     }
 
-    /// Runs a read for an account.
-    fn read<'a, T: Default + Send + 'static>(
-        &'a self,
+    /// Runs a read for an account; one that was never written has nothing.
+    async fn read<T: Default + Send + 'static>(
+        &self,
         account: &str,
-        read: impl FnOnce(&Transaction<'_>, i64) -> Result<T> + Send + 'static,
-    ) -> StoreFuture<'a, T> {
-        let account = account.to_owned();
-        Box::pin(self.0.read(move |transaction| {
-            match batch_commit::account(transaction, &account)? {
-                Some(account) => read(transaction, account),
-                None => Ok(T::default()),
-            }
-        }))
+        read: impl FnOnce(&AccountReads<'_>) -> Result<T, SqliteError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let name = account.to_owned();
+        let read = move |transaction: &Transaction<'_>| {
+            let account = batch_commit::account(transaction, &name)?;
+            let reads = account.map(|account| AccountReads {
+                transaction,
+                account,
+            });
+            reads.map_or_else(|| Ok(T::default()), |reads| read(&reads))
+        };
+        self.0.read(read).await
     }
 }
 
-impl SyncStore for SqliteSync {
-    fn documents<'a>(
-        &'a self,
-        account: &'a str,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<Document>> {
+#[async_trait]
+impl RowStore for SqliteSync {
+    async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError> {
         let prefix = prefix.to_owned();
-        self.read(account, move |transaction, account| {
-            documents(transaction, account, &prefix)
-        })
+        self.read(account, move |reads| reads.documents(&prefix))
+            .await
     }
 
-    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
         let ids = ids.to_vec();
-        self.read(account, move |transaction, account| {
-            let mut found = Vec::new();
-            for id in &ids {
-                if let Some(record) = batch_commit::record(transaction, account, id)? {
-                    found.push(RowQuery::row(transaction, record)?);
-                }
-            }
-            Ok(found)
-        })
+        self.read(account, move |reads| reads.rows(&ids)).await
     }
 
-    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
         let query = query.clone();
-        self.read(account, move |transaction, account| {
-            let records = RowQuery::new(transaction, account, &query).records()?;
-            let rows = records.into_iter();
-            rows.map(|record| RowQuery::row(transaction, record))
-                .collect()
-        })
+        self.read(account, move |reads| reads.query(&query)).await
     }
 
-    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
+    async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
         let query = query.clone();
-        self.read(account, move |transaction, account| {
-            RowQuery::new(transaction, account, &query).count()
-        })
+        self.read(account, move |reads| reads.count(&query)).await
     }
 
-    fn changes<'a>(
-        &'a self,
-        account: &'a str,
+    async fn changes(
+        &self,
+        account: &str,
         range: ChangeRange,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<ChangeRow>> {
-        self.read(account, move |transaction, account| {
-            changes(transaction, account, range, limit)
-        })
+    ) -> Result<Vec<ChangeRow>, StoreError> {
+        self.read(account, move |reads| reads.changes(range, limit))
+            .await
     }
 
-    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
+    async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
         let (account, batch) = (account.to_owned(), batch.clone());
-        Box::pin(
-            self.0
-                .write(move |transaction| batch_commit::commit(transaction, &account, &batch)),
-        )
+        self.0
+            .write(move |transaction| batch_commit::commit(transaction, &account, &batch))
+            .await
     }
 }
 
@@ -165,64 +143,4 @@ impl fmt::Debug for SqliteSync {
         // The path may hold the name of a user.
         f.debug_struct("SqliteSync").finish_non_exhaustive()
     }
-}
-
-fn documents(transaction: &Transaction<'_>, account: i64, prefix: &str) -> Result<Vec<Document>> {
-    let sql =
-        "SELECT name, version, text FROM documents WHERE account = ? AND name >= ? ORDER BY name";
-    let mut statement = transaction.prepare_cached(sql)?;
-    let mut rows = statement.query(params![account, prefix])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let name: String = row.get(0)?;
-        if !name.starts_with(prefix) {
-            break;
-        }
-        found.push(Document {
-            name,
-            version: integers::read(row.get(1)?)?,
-            text: row.get(2)?,
-        });
-    }
-    Ok(found)
-}
-
-fn changes(
-    transaction: &Transaction<'_>,
-    account: i64,
-    range: ChangeRange,
-    limit: usize,
-) -> Result<Vec<ChangeRow>> {
-    let (sql, after, up_to) = match range {
-        ChangeRange::After(after) => (
-            "SELECT sequence, previous, id, payload FROM changes
-            WHERE account = ?1 AND sequence > ?2 AND ?3 = 0 ORDER BY sequence LIMIT ?4",
-            after,
-            0,
-        ),
-        ChangeRange::Replacing { after, up_to } => (
-            "SELECT sequence, previous, id, payload FROM changes
-            WHERE account = ?1 AND previous > ?2 AND previous <= ?3 AND sequence > ?3
-            ORDER BY previous, sequence LIMIT ?4",
-            after,
-            up_to,
-        ),
-    };
-    let mut statement = transaction.prepare_cached(sql)?;
-    let mut rows = statement.query(params![
-        account,
-        integers::bound(after),
-        integers::bound(up_to),
-        integers::limit(limit)
-    ])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        found.push(ChangeRow {
-            sequence: integers::read(row.get(0)?)?,
-            previous: integers::read(row.get(1)?)?,
-            id: row.get(2)?,
-            payload: row.get(3)?,
-        });
-    }
-    Ok(found)
 }

@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::store_wrapper::{Answered, StoreCall, StoreWrapper};
 use crate::auth::BoxFuture;
-use crate::sync::store::{StoreError, SyncStore};
+use crate::sync::store::{RowStore, StoreError};
 
 /// Passes everything on to a store, until its commits are used up.
 #[derive(Clone)]
 pub(in crate::sync) struct FaultyStore {
-    store: Arc<dyn SyncStore>,
+    store: Arc<dyn RowStore>,
     faults: Arc<Mutex<Faults>>,
 }
 
@@ -37,7 +37,7 @@ struct Faults {
 
 impl FaultyStore {
     /// Fails all commits after so many.
-    pub(in crate::sync) fn new(store: &(impl SyncStore + Clone), commits: usize) -> Self {
+    pub(in crate::sync) fn new(store: &(impl RowStore + Clone), commits: usize) -> Self {
         let faults = Faults {
             left: commits,
             ..Faults::default()

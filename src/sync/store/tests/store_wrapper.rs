@@ -1,7 +1,9 @@
 //! Every call of a store as one value, so that a test that watches, changes, delays or refuses calls writes one function.
 
+use async_trait::async_trait;
+
 use crate::sync::store::{
-    Batch, ChangeRange, ChangeRow, Document, Query, Row, StoreError, StoreFuture, SyncStore,
+    Batch, ChangeRange, ChangeRow, Document, Query, Row, RowStore, StoreError,
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +29,7 @@ pub(in crate::sync) type Answered = Result<StoreAnswer, StoreError>;
 
 impl StoreCall<'_> {
     /// What a store answers.
-    pub(in crate::sync) async fn forward(self, store: &dyn SyncStore, account: &str) -> Answered {
+    pub(in crate::sync) async fn forward(self, store: &dyn RowStore, account: &str) -> Answered {
         Ok(match self {
             Self::Documents(prefix) => {
                 StoreAnswer::Documents(store.documents(account, prefix).await?)
@@ -48,52 +50,47 @@ pub(in crate::sync) trait StoreWrapper: Send + Sync + 'static {
     fn call(&self, account: &str, call: StoreCall<'_>) -> impl Future<Output = Answered> + Send;
 }
 
-/// Makes the method of a store that expects this answer.
+/// What a store was asked for, of an answer.
 macro_rules! expect {
     ($call:expr, $answer:ident) => {
-        Box::pin(async move {
-            match $call.await? {
-                StoreAnswer::$answer(found) => Ok(found),
-                other => panic!("{other:?}"),
-            }
-        })
+        match $call.await? {
+            StoreAnswer::$answer(found) => Ok(found),
+            other => panic!("{other:?}"),
+        }
     };
 }
 
-impl<W: StoreWrapper> SyncStore for W {
-    fn documents<'a>(
-        &'a self,
-        account: &'a str,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<Document>> {
+#[async_trait]
+impl<W: StoreWrapper> RowStore for W {
+    async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError> {
         expect!(self.call(account, StoreCall::Documents(prefix)), Documents)
     }
 
-    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
         expect!(self.call(account, StoreCall::Rows(ids)), Rows)
     }
 
-    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
         expect!(self.call(account, StoreCall::Query(query)), Rows)
     }
 
-    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
+    async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
         expect!(self.call(account, StoreCall::Count(query)), Count)
     }
 
-    fn changes<'a>(
-        &'a self,
-        account: &'a str,
+    async fn changes(
+        &self,
+        account: &str,
         range: ChangeRange,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<ChangeRow>> {
+    ) -> Result<Vec<ChangeRow>, StoreError> {
         expect!(
             self.call(account, StoreCall::Changes(range, limit)),
             Changes
         )
     }
 
-    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
+    async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
         expect!(self.call(account, StoreCall::Commit(batch)), Written)
     }
 }

@@ -6,8 +6,6 @@
 //! written down is measured runs in turn with it, over the same disk. Exits with an error when a goal is missed.
 
 mod accept;
-#[path = "../replica/counted.rs"]
-mod counted;
 #[path = "../../measure/mod.rs"]
 mod measure;
 mod sending;

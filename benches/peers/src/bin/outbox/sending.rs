@@ -2,11 +2,10 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use envd_sdk::sync::store::{MemorySync, SqliteSync, SyncStore};
 
-use crate::counted::Counted;
 use crate::measure::{Goal, Request, Run, Server, Threads, count, row};
 use crate::service::Service;
 use crate::{WAITING, account, declaration};
@@ -20,7 +19,6 @@ struct Cost {
     /// CPU time of the client, in seconds.
     cpu: f64,
     requests: f64,
-    commits: f64,
 }
 
 struct Bench {
@@ -42,7 +40,6 @@ impl Bench {
     fn cost<P, F>(
         &self,
         records: usize,
-        commits: &AtomicUsize,
         prepare: impl Future<Output = P>,
         work: impl FnOnce(P) -> F,
     ) -> Cost
@@ -52,11 +49,10 @@ impl Bench {
         let run = Run::new(&self.server, Threads::Four);
         let (cpu, ()) = run.timed_after(prepare, work);
         assert_eq!(self.service.records(), records);
-        let each = |all: &AtomicUsize| all.load(Ordering::Relaxed) as f64 / records as f64;
+        let requests = self.service.requests.load(Ordering::Relaxed) as f64;
         Cost {
             cpu: cpu.as_secs_f64() / records as f64,
-            requests: each(&self.service.requests),
-            commits: each(commits),
+            requests: requests / records as f64,
         }
     }
 }
@@ -74,29 +70,24 @@ fn saved(records: usize, is_read: bool) -> Cost {
             }
         }
     };
-    bench.cost(records, &AtomicUsize::new(0), async {}, work)
+    bench.cost(records, async {}, work)
 }
 
 /// All that waits in an outbox; writing it down is not counted.
 fn sent(records: usize, store: impl SyncStore) -> Cost {
     let bench = Bench::start();
-    let commits = Arc::new(AtomicUsize::new(0));
-    let outbox = account(bench.server.base()).outbox(Counted {
-        store,
-        writes: Arc::clone(&commits),
-    });
+    let outbox = account(bench.server.base()).outbox(store);
     let prepare = async {
         for number in 0..records {
             outbox.save(declaration(number)).await.unwrap();
         }
-        commits.store(0, Ordering::Relaxed);
         outbox
     };
     let work = move |outbox: envd_sdk::sync::outbox::Outbox| async move {
         let report = outbox.send().await.unwrap();
         assert_eq!(report.confirmed, records as u64, "{report}");
     };
-    bench.cost(records, &commits, prepare, work)
+    bench.cost(records, prepare, work)
 }
 
 fn least(all: &[Cost]) -> Cost {
@@ -140,7 +131,6 @@ pub fn compare(folder: &Path) {
         "times",
     );
     show("requests of the outbox", in_file.requests, "each");
-    show("commits of the outbox", in_file.commits, "each");
     let case = format!("from an outbox in memory, beside one of {}", count(few));
     show(&case, in_memory.cpu / of_few.cpu, "times");
 }

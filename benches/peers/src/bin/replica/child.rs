@@ -1,7 +1,5 @@
 //! One task over the copy, in a child process, which prints its figures.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use envd_sdk::Client;
@@ -9,8 +7,6 @@ use envd_sdk::auth::StaticToken;
 use envd_sdk::model::Day;
 use envd_sdk::sync::replica::{LocalQuery, Replica, SyncMode};
 use envd_sdk::sync::store::{Order, SqliteSync};
-
-use crate::counted::Counted;
 
 pub fn run(task: &str, url: &str, file: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -20,11 +16,7 @@ pub fn run(task: &str, url: &str, file: &str) {
     // Resets the peak of the resident set to its current size.
     std::fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = resident("VmRSS:");
-    let writes = Arc::new(AtomicUsize::new(0));
-    let store = Counted {
-        store: SqliteSync::open(file).unwrap(),
-        writes: Arc::clone(&writes),
-    };
+    let store = SqliteSync::open(file).unwrap();
     let client = Client::builder(url)
         .token_source(StaticToken::new("a-token").unwrap())
         .build()
@@ -35,7 +27,6 @@ pub fn run(task: &str, url: &str, file: &str) {
         "drain" => runtime.block_on(drain(&replica)),
         _ => runtime.block_on(query(&replica)),
     }
-    println!("  writes: {}", writes.load(Ordering::Relaxed));
     println!(
         "  MB of memory: {:.2}",
         (resident("VmHWM:") - before) as f64 / 1e6

@@ -7,7 +7,7 @@ use super::schedule::Schedule;
 use super::service::Author;
 use crate::model::ConsignmentId;
 use crate::sync::outbox::{Entry, EntryKind, EntryState, Reason};
-use crate::sync::store::SyncStore;
+use crate::sync::store::RowStore;
 
 impl Schedule {
     /// Everything works again, and nobody does anything but send.

@@ -14,7 +14,7 @@ mod written;
 
 use std::sync::OnceLock;
 
-use crate::sync::store::{MemorySync, SyncStore};
+use crate::sync::store::{MemorySync, RowStore};
 use crate::sync::tests::schedules::{count, is_single, run_schedules};
 
 use schedule::Schedule;
@@ -28,7 +28,7 @@ fn note(what: impl FnOnce() -> String) {
 }
 
 /// Runs this number of schedules, each with a store of its own; each must end as it should.
-fn run_all<S: SyncStore>(schedules: u64, store: impl Fn(u64) -> S + Sync) {
+fn run_all<S: RowStore>(schedules: u64, store: impl Fn(u64) -> S + Sync) {
     run_schedules(schedules, |schedule, seed| {
         let mut schedule = Schedule::new(seed, store(schedule));
         async move {

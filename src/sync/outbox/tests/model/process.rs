@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::sync::outbox::Outbox;
 use crate::sync::replica::Replica;
 use crate::sync::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
-use crate::sync::store::{Batch, StoreError, SyncStore};
+use crate::sync::store::{Batch, RowStore, StoreError};
 use crate::sync::tests::replies::client_of;
 use crate::transport::Clock;
 
@@ -48,7 +48,7 @@ impl Process {
     pub(super) fn start(
         number: usize,
         world: &Shared,
-        store: &Arc<dyn SyncStore>,
+        store: &Arc<dyn RowStore>,
         settings: Settings,
         ahead: i64,
     ) -> Self {
@@ -101,7 +101,7 @@ pub(super) fn replica(
 #[derive(Clone)]
 pub(super) struct ProcessStore {
     number: usize,
-    store: Arc<dyn SyncStore>,
+    store: Arc<dyn RowStore>,
     world: Shared,
     commits: Arc<AtomicUsize>,
     at_commit: Arc<Mutex<AtCommit>>,
@@ -109,7 +109,7 @@ pub(super) struct ProcessStore {
 }
 
 impl ProcessStore {
-    pub(super) fn new(number: usize, world: &Shared, store: &Arc<dyn SyncStore>) -> Self {
+    pub(super) fn new(number: usize, world: &Shared, store: &Arc<dyn RowStore>) -> Self {
         Self {
             number,
             store: Arc::clone(store),

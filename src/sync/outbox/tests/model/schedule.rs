@@ -12,7 +12,7 @@ use super::note;
 use super::process::{AtCommit, Process, ProcessStore, Settings, replica};
 use super::service::Author;
 use super::user::{CHOICES, act, content};
-use crate::sync::store::SyncStore;
+use crate::sync::store::RowStore;
 
 /// A future of a process, polled when it was woken.
 struct Program {
@@ -36,7 +36,7 @@ impl Wake for Woken {
 
 pub(super) struct Schedule {
     pub(super) world: Shared,
-    pub(super) store: Arc<dyn SyncStore>,
+    pub(super) store: Arc<dyn RowStore>,
     pub(super) processes: Vec<Process>,
     programs: Vec<Program>,
     pub(super) random: fastrand::Rng,
@@ -45,7 +45,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    pub(super) fn new(seed: u64, store: impl SyncStore) -> Self {
+    pub(super) fn new(seed: u64, store: impl RowStore) -> Self {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut world = World::new(random.fork());
         let settings = Settings {

@@ -11,7 +11,7 @@ use super::super::super::local_record::{Depth, LocalRecord};
 use super::super::super::{ChangeKind, consumer};
 use super::{ACCOUNT, Told};
 use crate::sync::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
-use crate::sync::store::{Batch, ChangeRow, MemorySync, Row, SyncStore};
+use crate::sync::store::{Batch, ChangeRow, MemorySync, Row, RowStore};
 
 /// Writes a copy as a replica does, and remembers all of it.
 pub(super) struct History {

@@ -8,16 +8,16 @@ mod schedule;
 
 use std::sync::Arc;
 
-use crate::sync::store::{MemorySync, SyncStore};
+use crate::sync::store::{MemorySync, RowStore};
 use crate::sync::tests::schedules::{count, run_schedules};
 use schedule::Schedule;
 
 /// Runs so many schedules. Each opens its store again and again, as a program does that starts.
-fn run_all<S: SyncStore, O: Fn() -> S>(schedules: u64, opener: impl Fn(u64) -> O + Sync) {
+fn run_all<S: RowStore, O: Fn() -> S>(schedules: u64, opener: impl Fn(u64) -> O + Sync) {
     run_schedules(schedules, |number, seed| {
         let open = opener(number);
         async move {
-            let open = || Arc::new(open()) as Arc<dyn SyncStore>;
+            let open = || Arc::new(open()) as Arc<dyn RowStore>;
             Box::pin(Schedule::new(seed, &open).run()).await;
         }
     });

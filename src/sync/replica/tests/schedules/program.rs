@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::observed_service::ObservedService;
 use crate::sync::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
-use crate::sync::store::{Batch, StoreError, SyncStore};
+use crate::sync::store::{Batch, RowStore, StoreError};
 
 /// What was committed.
 #[derive(Debug, Default)]
@@ -54,7 +54,7 @@ type Act = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 #[derive(Clone)]
 pub(super) struct Program {
-    inner: Arc<dyn SyncStore>,
+    inner: Arc<dyn RowStore>,
     /// Held by a write until it is noted, whatever becomes of the program: a killed one may leave a write to another thread.
     writing: Arc<tokio::sync::Mutex<()>>,
     history: Arc<Mutex<History>>,
@@ -69,7 +69,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    pub(super) fn new(inner: Arc<dyn SyncStore>, service: &Arc<Mutex<ObservedService>>) -> Self {
+    pub(super) fn new(inner: Arc<dyn RowStore>, service: &Arc<Mutex<ObservedService>>) -> Self {
         Self {
             inner,
             writing: Arc::default(),
@@ -85,7 +85,7 @@ impl Program {
     }
 
     /// Another program, which has opened the same store again.
-    pub(super) fn started(&self, inner: Arc<dyn SyncStore>, interruption: Interruption) -> Self {
+    pub(super) fn started(&self, inner: Arc<dyn RowStore>, interruption: Interruption) -> Self {
         Self {
             writing: Arc::clone(&self.writing),
             history: Arc::clone(&self.history),

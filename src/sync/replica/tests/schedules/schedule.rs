@@ -15,7 +15,7 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::sync::replica::tests::listing::{Compared, ListOrder, Listing, START, Total};
 use crate::sync::replica::{Depth, Replica, SyncMode, SyncReport};
-use crate::sync::store::SyncStore;
+use crate::sync::store::RowStore;
 use crate::sync::tests::replies::{client_of, service};
 use crate::transport::Clock;
 
@@ -23,7 +23,7 @@ pub(super) struct Schedule<'a> {
     random: fastrand::Rng,
     service: Arc<Mutex<ObservedService>>,
     client: Client,
-    open: &'a dyn Fn() -> Arc<dyn SyncStore>,
+    open: &'a dyn Fn() -> Arc<dyn RowStore>,
     store: Program,
     readers: Vec<Reader>,
     /// The service compared the last change at first.
@@ -43,7 +43,7 @@ pub(super) struct Schedule<'a> {
 const ACCOUNT: &str = "envd-1";
 
 impl<'a> Schedule<'a> {
-    pub(super) fn new(seed: u64, open: &'a dyn Fn() -> Arc<dyn SyncStore>) -> Self {
+    pub(super) fn new(seed: u64, open: &'a dyn Fn() -> Arc<dyn RowStore>) -> Self {
         let mut random = fastrand::Rng::with_seed(seed);
         let list = listing(&mut random);
         let is_incremental = list.compared == Compared::Updated;

@@ -18,6 +18,7 @@ const URL: &str = "ENVD_SDK_TEST_POSTGRES";
 /// Deleted on drop.
 pub(in crate::sync) struct TestSchema {
     runtime: Runtime,
+    url: String,
     pool: Pool,
     name: String,
     store: PostgresSync,
@@ -30,7 +31,7 @@ impl TestSchema {
         let Ok(url) = std::env::var(URL) else {
             // Written directly: the test harness captures the output of passing tests.
             NOTE.call_once(|| {
-                let note = "NOT RUN: the schedules on Postgres";
+                let note = "NOT RUN: the laws and schedules on Postgres";
                 let _ = writeln!(
                     std::io::stderr(),
                     "\n{note}. Set {URL} to a connection string.\n"
@@ -50,10 +51,25 @@ impl TestSchema {
         runtime.block_on(store.migrate()).unwrap();
         Some(Self {
             runtime,
+            url,
             pool,
             name,
             store,
         })
+    }
+
+    pub(in crate::sync) fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
+    }
+
+    /// Opens stores over pools of their own, as hosts do.
+    pub(in crate::sync) fn opener(&self) -> impl Fn() -> PostgresSync + Send + Sync + use<> {
+        let (url, name) = (self.url.clone(), self.name.clone());
+        move || {
+            let store = PostgresSync::builder(loopback_pool(&url, 3).unwrap());
+            let store = store.schema(&name).time_out(Duration::from_secs(60));
+            store.build().unwrap()
+        }
     }
 
     /// A store that is empty unless it was requested before with the same number.

@@ -1,4 +1,4 @@
-//! A test server for the random schedules of replica and outbox. `tests/processes/postgres` has the other tests of this store.
+//! A test server for the laws of stores and the random schedules of replica and outbox. `tests/processes/postgres` has the other tests of this store.
 
 mod blocking_store;
 

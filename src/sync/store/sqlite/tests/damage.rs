@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use super::folder::{ACCOUNT, Folder, batch, rows};
 use crate::auth::StoreError;
-use crate::sync::store::{Query, SqliteSync, SyncStore};
+use crate::sync::store::{Query, RowStore, SqliteSync};
 
 /// Opens, reads everything and writes; the first error.
 async fn use_it(folder: &Folder) -> Result<(), StoreError> {

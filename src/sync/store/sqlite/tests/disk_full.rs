@@ -2,7 +2,7 @@
 
 use super::folder::{ACCOUNT, Folder, batch, document, rows};
 use crate::error::Error;
-use crate::sync::store::{SqliteSync, SyncStore};
+use crate::sync::store::{RowStore, SqliteSync};
 
 /// The size at which `SQLite` reports what it reports for a full disk.
 async fn limit(store: &SqliteSync, pages: u32) {

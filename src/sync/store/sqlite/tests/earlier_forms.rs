@@ -1,7 +1,7 @@
 //! A file of each earlier form of the tables.
 
 use super::folder::{ACCOUNT, Folder, batch, document, rows};
-use crate::sync::store::{ChangeRange, SyncStore};
+use crate::sync::store::{ChangeRange, RowStore};
 
 /// The file was made from the first migration with another program.
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use equipment::TestFolder;
 
-use crate::sync::store::{Batch, Document, Query, Row, SqliteSync, SyncStore};
+use crate::sync::store::{Batch, Document, Query, Row, RowStore, SqliteSync};
 
 pub(super) const ACCOUNT: &str = "farm";
 

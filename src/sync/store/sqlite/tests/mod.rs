@@ -5,4 +5,5 @@ mod disk_full;
 mod earlier_forms;
 pub(in crate::sync) mod folder;
 mod permissions;
+mod plans;
 mod processes;

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use super::folder::{ACCOUNT, Folder, batch, rows};
-use crate::sync::store::{SqliteSync, SyncStore};
+use crate::sync::store::{RowStore, SqliteSync};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777

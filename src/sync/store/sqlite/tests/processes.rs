@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use tokio::task::JoinSet;
 
 use super::folder::{ACCOUNT, Folder, batch, rows};
-use crate::sync::store::SyncStore;
+use crate::sync::store::RowStore;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_new_file_is_opened_by_many_at_once() {

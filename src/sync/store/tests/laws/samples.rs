@@ -2,8 +2,8 @@
 
 use fastrand::Rng;
 
-use envd_sdk::sync::store::{
-    Batch, ChangeRange, ChangeRow, Query, Row, RowKeys, StoreError, SyncStore,
+use crate::sync::store::{
+    Batch, ChangeRange, ChangeRow, Query, Row, RowKeys, RowStore, StoreError,
 };
 
 /// Texts that a store might change.
@@ -69,7 +69,7 @@ pub(super) fn all() -> Query {
 }
 
 /// Everything that an account has, as text.
-pub(super) async fn contents<S: SyncStore>(store: &S, account: &str) -> Result<String, StoreError> {
+pub(super) async fn contents<S: RowStore>(store: &S, account: &str) -> Result<String, StoreError> {
     let documents = store.documents(account, "").await?;
     let rows = store.query(account, &all()).await?;
     let range = ChangeRange::After(0);

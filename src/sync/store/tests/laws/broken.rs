@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use envd_sdk::sync::store::{
-    Batch, ChangeRange, ChangeRow, Document, MemorySync, Order, Query, Row, StoreError,
-    StoreFuture, SyncStore,
+use async_trait::async_trait;
+
+use crate::sync::store::{
+    Batch, ChangeRange, ChangeRow, Document, MemorySync, Order, Query, Row, RowStore, StoreError,
 };
 
 use super::checked_store::CheckedStore;
@@ -104,71 +105,60 @@ impl Broken {
     }
 }
 
-impl SyncStore for Broken {
-    fn documents<'a>(
-        &'a self,
-        account: &'a str,
-        prefix: &'a str,
-    ) -> StoreFuture<'a, Vec<Document>> {
-        Box::pin(async move {
-            let prefix = if self.law == "PrefixIsLiteral" {
-                ""
-            } else {
-                prefix
-            };
-            let mut found = self.inner.documents(&self.account(account), prefix).await?;
-            for document in &mut found {
-                if self.law == "VersionsCount" {
-                    document.version = document.version.min(2);
-                }
+#[async_trait]
+impl RowStore for Broken {
+    async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError> {
+        let prefix = if self.law == "PrefixIsLiteral" {
+            ""
+        } else {
+            prefix
+        };
+        let mut found = self.inner.documents(&self.account(account), prefix).await?;
+        for document in &mut found {
+            if self.law == "VersionsCount" {
+                document.version = document.version.min(2);
             }
-            Ok(found)
-        })
+        }
+        Ok(found)
     }
 
-    fn rows<'a>(&'a self, account: &'a str, ids: &'a [String]) -> StoreFuture<'a, Vec<Row>> {
-        Box::pin(async move { self.inner.rows(&self.account(account), ids).await })
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+        self.inner.rows(&self.account(account), ids).await
     }
 
-    fn query<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, Vec<Row>> {
-        Box::pin(async move {
-            let query = self.query(query);
-            let mut rows = self.inner.query(&self.account(account), &query).await?;
-            if self.law == "OrderIsOfBytes" && query.order == Order::Id {
-                rows.sort_by_key(|row| row.id.to_lowercase());
-            }
-            Ok(rows)
-        })
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
+        let query = self.query(query);
+        let mut rows = self.inner.query(&self.account(account), &query).await?;
+        if self.law == "OrderIsOfBytes" && query.order == Order::Id {
+            rows.sort_by_key(|row| row.id.to_lowercase());
+        }
+        Ok(rows)
     }
 
-    fn count<'a>(&'a self, account: &'a str, query: &'a Query) -> StoreFuture<'a, u64> {
-        Box::pin(async move {
-            let query = self.query(query);
-            self.inner.count(&self.account(account), &query).await
-        })
+    async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
+        let query = self.query(query);
+        self.inner.count(&self.account(account), &query).await
     }
 
-    fn changes<'a>(
-        &'a self,
-        account: &'a str,
+    async fn changes(
+        &self,
+        account: &str,
         range: ChangeRange,
         limit: usize,
-    ) -> StoreFuture<'a, Vec<ChangeRow>> {
-        Box::pin(async move {
-            let range = match range {
-                ChangeRange::Replacing { after, .. } if self.law == "RangesOfChanges" => {
-                    ChangeRange::After(after)
-                }
-                range => range,
-            };
-            self.inner
-                .changes(&self.account(account), range, limit)
-                .await
-        })
+    ) -> Result<Vec<ChangeRow>, StoreError> {
+        let range = match range {
+            ChangeRange::Replacing { after, .. } if self.law == "RangesOfChanges" => {
+                ChangeRange::After(after)
+            }
+            range => range,
+        };
+        self.inner
+            .changes(&self.account(account), range, limit)
+            .await
     }
 
-    fn commit<'a>(&'a self, account: &'a str, batch: &'a Batch) -> StoreFuture<'a, bool> {
-        Box::pin(async move { self.write(&self.account(account), batch).await })
+    async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
+        self.write(&self.account(account), batch).await
     }
 }
 

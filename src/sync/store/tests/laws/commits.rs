@@ -8,12 +8,12 @@ use tokio::task::JoinSet;
 
 use super::checked_store::{CheckedStore, Result, ensure};
 use super::samples::{all, change, document, row, rows};
-use envd_sdk::sync::store::{Batch, ChangeRange, Query, Row, SyncStore};
+use crate::sync::store::{Batch, ChangeRange, Query, Row, RowStore};
 
 const WRITERS: u64 = 8;
 const ROUNDS: u64 = 20;
 
-impl<S: SyncStore> CheckedStore<S> {
+impl<S: RowStore> CheckedStore<S> {
     async fn version(&self, name: &str) -> Result<u64> {
         let documents = self.store.documents(&self.account, name).await?;
         let named = documents.iter().find(|document| document.name == name);
@@ -146,7 +146,7 @@ impl<S: SyncStore> CheckedStore<S> {
                     .await;
                 }
             }
-            Ok::<(), envd_sdk::sync::store::StoreError>(())
+            Ok::<(), crate::sync::store::StoreError>(())
         });
         while !writer.is_finished() {
             let documents = self.store.documents(&self.account, "").await?;
@@ -271,7 +271,7 @@ impl<S: SyncStore> CheckedStore<S> {
     }
 
     pub(super) async fn ranges_of_changes(&self) -> Result {
-        let memory = envd_sdk::sync::store::MemorySync::new();
+        let memory = crate::sync::store::MemorySync::new();
         let mut random = fastrand::Rng::with_seed(4711);
         let mut last = [0; 12];
         let mut batch = Batch::default();

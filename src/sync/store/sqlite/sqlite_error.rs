@@ -8,11 +8,9 @@ use crate::auth::store::StoreErrorKind;
 
 /// An error inside this store; a type of its own, so that no public type converts from those of `SQLite`.
 #[derive(Debug)]
-pub(super) struct Failure(pub(super) StoreError);
+pub(super) struct SqliteError(pub(super) StoreError);
 
-pub(super) type Result<T = ()> = std::result::Result<T, Failure>;
-
-impl Failure {
+impl SqliteError {
     pub(super) fn of(kind: StoreErrorKind, message: &str) -> Self {
         Self(StoreError::of(kind, message))
     }
@@ -22,13 +20,13 @@ impl Failure {
     }
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for SqliteError {
     fn from(error: StoreError) -> Self {
         Self(error)
     }
 }
 
-impl From<rusqlite::Error> for Failure {
+impl From<rusqlite::Error> for SqliteError {
     fn from(error: rusqlite::Error) -> Self {
         use StoreErrorKind as Kind;
         use rusqlite::Error as Sqlite;

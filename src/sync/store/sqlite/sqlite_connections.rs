@@ -2,21 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use super::failure::{Failure, Result};
 use super::schema;
+use super::sqlite_error::SqliteError;
 use crate::auth::StoreError;
-use crate::auth::store::StoreErrorKind;
-
-/// Longer than a commit of another process takes, unless that is stopped.
-const BUSY: Duration = Duration::from_secs(10);
-const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
 /// In KiB. A page of rows touches many pages of the indexes.
 const WRITER_CACHE: i32 = 8_192;
@@ -30,16 +23,16 @@ const READERS: usize = 4;
 const STATEMENTS: usize = 64;
 
 /// Reads see what was committed last and never wait for a write, as long as they have connections of their own.
-pub(super) struct Connections {
+pub(super) struct SqliteConnections {
     path: PathBuf,
     writer: Arc<tokio::sync::Mutex<Connection>>,
     idle_readers: Arc<Mutex<Vec<Connection>>>,
     readers: Arc<Semaphore>,
 }
 
-impl Connections {
+impl SqliteConnections {
     /// Opens the database, and brings its tables up to date.
-    pub(super) fn open(path: PathBuf) -> Result<Self> {
+    pub(super) fn open(path: PathBuf) -> Result<Self, SqliteError> {
         let mut writer = open(&path)?;
         schema::prepare(&mut writer)?;
         writer.pragma_update(None, "cache_size", -WRITER_CACHE)?;
@@ -55,14 +48,16 @@ impl Connections {
     /// Runs `work` in a transaction, which is undone unless `work` returns `Ok`. A caller that is cancelled does not stop it.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T> + Send + 'static,
-    ) -> std::result::Result<T, StoreError> {
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, SqliteError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let mut writer = self.writer.clone().lock_owned().await;
         spawn_blocking(move || {
             let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
             schema::check(&transaction)?;
             let done = work(&transaction)?;
             transaction.commit()?;
+            // The batch is written. Without new statistics queries are slower, and the next commit tries again.
+            let _ = schema::analyze(&mut writer);
             Ok(done)
         })
         .await
@@ -71,8 +66,8 @@ impl Connections {
     /// Runs `work` on one state of the database.
     pub(super) async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T> + Send + 'static,
-    ) -> std::result::Result<T, StoreError> {
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, SqliteError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let turn = self.readers.clone().acquire_owned().await;
         let (path, idle) = (self.path.clone(), self.idle_readers.clone());
         spawn_blocking(move || {
@@ -102,10 +97,10 @@ fn lock(idle: &Mutex<Vec<Connection>>) -> MutexGuard<'_, Vec<Connection>> {
 }
 
 /// Not `OPEN_URI`, for which a path may hold settings; not `OPEN_CREATE`, which would not set the mode.
-fn open(path: &Path) -> Result<Connection> {
+fn open(path: &Path) -> Result<Connection, SqliteError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(schema::BUSY)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.pragma_update(None, "synchronous", "FULL")?;
     // Never parts of records in files elsewhere.
@@ -116,44 +111,21 @@ fn open(path: &Path) -> Result<Connection> {
 }
 
 /// It may write the files beside the database, as readers must, and no record.
-fn open_reader(path: &Path) -> Result<Connection> {
+fn open_reader(path: &Path) -> Result<Connection, SqliteError> {
     let connection = open(path)?;
     connection.pragma_update(None, "query_only", true)?;
     Ok(connection)
 }
 
-/// With a write-ahead log readers and the writer do not wait for each other. The database keeps the setting.
-pub(super) fn use_wal(connection: &Connection) -> Result {
-    let set = || -> Result<String> {
-        Ok(connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?)
-    };
-    // SQLite does not wait by itself for others that open the database for the first time.
-    let mut tries = BUSY.as_millis() / BUSY_PAUSE.as_millis();
-    let mode = loop {
-        match set() {
-            Err(error) if error.is_busy() && tries > 0 => {
-                tries -= 1;
-                thread::sleep(BUSY_PAUSE);
-            }
-            mode => break mode?,
-        }
-    };
-    if mode == "wal" {
-        return Ok(());
-    }
-    let message = "the file system has no shared memory that the database of the copy can use";
-    Err(Failure::of(StoreErrorKind::Unsupported, message))
-}
-
 /// File access blocks, so it runs outside the runtime's own threads.
 async fn spawn_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> std::result::Result<T, StoreError> {
+    work: impl FnOnce() -> Result<T, SqliteError> + Send + 'static,
+) -> Result<T, StoreError> {
     let runtime = Handle::try_current()
         .map_err(|_| StoreError::new("the SQLite store must be used inside a tokio runtime"))?;
     let done = runtime.spawn_blocking(work).await;
     let done = done.map_err(|_| {
         StoreError::new("the runtime ended during access to the database of the copy")
     })?;
-    done.map_err(|failure| failure.0)
+    done.map_err(|error| error.0)
 }

@@ -4,7 +4,7 @@ use fastrand::Rng;
 
 use super::checked_store::{CheckedStore, Result, ensure};
 use super::samples::{all, document, random_row, row, rows};
-use envd_sdk::sync::store::{Batch, MemorySync, Order, Query, Row, SyncStore};
+use crate::sync::store::{Batch, MemorySync, Order, Query, Row, RowStore};
 
 const ROWS: u64 = 200;
 const ORDERS: [Order; 3] = [Order::Id, Order::LastUpdated, Order::Sequence];
@@ -40,7 +40,7 @@ const CONDITIONS: [SetCondition; 9] = [
     |query, random| query.up_to_sequence = random.choice([0, ROWS / 2, u64::MAX]),
 ];
 
-impl<S: SyncStore> CheckedStore<S> {
+impl<S: RowStore> CheckedStore<S> {
     pub(super) async fn order_is_of_bytes(&self) -> Result {
         // UTF-16 and most languages order some of them otherwise.
         let mut ids = [

@@ -1,4 +1,4 @@
-//! The laws of [`SyncStore`]. The replica relies on each of them: if one is broken, a change is never told, a record is missing in
+//! The laws of [`RowStore`]. The replica relies on each of them: if one is broken, a change is never told, a record is missing in
 //! the copy, or accounts see each other's records.
 //!
 //! | law | what it demands |
@@ -34,8 +34,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use envd_sdk::sync::store::{MemorySync, SqliteSync, SyncStore};
-use processes::Folder;
+use crate::sync::store::{MemorySync, RowStore};
 
 use self::checked_store::CheckedStore;
 
@@ -44,7 +43,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 /// Checks all laws, one after the other, on a store that `open` opens anew each time, as another process does. The accounts that it
 /// writes begin with `conformance`; a store that was checked before is fine.
-pub(crate) async fn assert_laws<S: SyncStore>(open: impl Fn() -> S + Send + Sync + 'static) {
+async fn assert_laws<S: RowStore>(open: impl Fn() -> S + Send + Sync + 'static) {
     let report = report(open).await;
     assert!(
         !report.contains("BROKEN"),
@@ -53,7 +52,7 @@ pub(crate) async fn assert_laws<S: SyncStore>(open: impl Fn() -> S + Send + Sync
 }
 
 /// A line for each law, with what was observed.
-async fn report<S: SyncStore>(open: impl Fn() -> S + Send + Sync + 'static) -> String {
+async fn report<S: RowStore>(open: impl Fn() -> S + Send + Sync + 'static) -> String {
     let open: Arc<dyn Fn() -> S + Send + Sync> = Arc::new(open);
     let mut report = String::new();
     for (law, check) in CheckedStore::laws() {
@@ -74,20 +73,38 @@ async fn the_store_in_memory_keeps_all_laws() {
     assert_laws(move || store.clone()).await;
 }
 
+#[cfg(feature = "sqlite")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_store_in_a_file_keeps_all_laws() {
+    use crate::sync::store::SqliteSync;
+    use crate::sync::store::sqlite::tests::folder::Folder;
+
     let folder = Folder::new();
-    let file = folder.path("copy.db");
+    let file = folder.file();
     assert_laws(move || SqliteSync::open(&file).unwrap()).await;
 }
 
-#[cfg(feature = "postgres")]
+#[cfg(feature = "sealed")]
+fn sealed<S: RowStore>(store: S) -> crate::sync::store::SealedSync<S> {
+    use crate::auth::sealed::SealingKey;
+
+    crate::sync::store::SealedSync::new(store, SealingKey::new("test", &[42; 32]), &[7; 32])
+}
+
+#[cfg(feature = "sealed")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_sealed_store_keeps_all_laws() {
-    use envd_sdk::auth::sealed::SealingKey;
-    use envd_sdk::sync::store::SealedSync;
-
     let store = MemorySync::new();
-    let key = || SealingKey::new("test", &[42; 32]);
-    assert_laws(move || SealedSync::new(store.clone(), key(), &[7; 32])).await;
+    assert_laws(move || sealed(store.clone())).await;
+}
+
+/// A new pool for each store: only the server is shared.
+#[cfg(feature = "postgres")]
+#[test]
+fn the_stores_in_postgres_keep_all_laws() {
+    if let Some(schema) = crate::sync::store::postgres::tests::TestSchema::new() {
+        schema.block_on(assert_laws(schema.opener()));
+        let open = schema.opener();
+        schema.block_on(assert_laws(move || sealed(open())));
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::task::JoinError;
 
 use super::samples::{TEXTS, all, change, contents, document, row, rows};
-use envd_sdk::sync::store::{Batch, ChangeRange, Document, Row, RowKeys, StoreError, SyncStore};
+use crate::sync::store::{Batch, ChangeRange, Document, Row, RowKeys, RowStore, StoreError};
 
 /// What was observed when a law was broken.
 pub(super) struct Violation(pub(super) String);
@@ -52,7 +52,7 @@ pub(super) struct CheckedStore<S> {
     pub(super) account: String,
 }
 
-impl<S: SyncStore> CheckedStore<S> {
+impl<S: RowStore> CheckedStore<S> {
     /// The laws by name.
     pub(super) fn laws() -> Vec<(&'static str, Check<S>)> {
         vec![
@@ -234,7 +234,7 @@ impl<S: SyncStore> CheckedStore<S> {
     /// A batch that a store may refuse for a part of it. What is there afterwards must be all of it or nothing.
     async fn kept_or_refused(&self, batch: &Batch, part: &str) -> Result {
         let before = self.contents().await?;
-        let memory = envd_sdk::sync::store::MemorySync::new();
+        let memory = crate::sync::store::MemorySync::new();
         memory.commit("", batch).await?;
         let after = match self.store.commit(&self.account, batch).await {
             Ok(written) => {

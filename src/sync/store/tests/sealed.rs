@@ -1,9 +1,8 @@
 //! The sealed store around stores in memory and in a file.
 
-use super::SealedSync;
 use crate::auth::sealed::SealingKey;
 use crate::sync::store::{
-    Batch, ChangeRange, ChangeRow, MemorySync, Query, Row, RowKeys, SyncStore,
+    Batch, ChangeRange, ChangeRow, MemorySync, Query, Row, RowKeys, RowStore, SealedSync,
 };
 
 const HASHES: [u8; 32] = [7; 32];
@@ -12,11 +11,11 @@ fn key(id: &str, byte: u8) -> SealingKey {
     SealingKey::new(id, &[byte; 32])
 }
 
-pub(super) fn sealed<S: SyncStore>(inner: S) -> SealedSync<S> {
+fn sealed<S: RowStore>(inner: S) -> SealedSync<S> {
     SealedSync::new(inner, key("new", 1), &HASHES)
 }
 
-pub(super) fn batch() -> Batch {
+fn batch() -> Batch {
     let text = |text: &str| Some(text.to_owned());
     let row = |id: &str| Row {
         id: id.to_owned(),
@@ -174,4 +173,46 @@ async fn a_missing_key_is_named_and_a_reading_key_opens() {
     both.commit("farm", &without_changes).await.unwrap();
     let error = old.rows("farm", &ids).await.unwrap_err();
     assert_eq!(error.missing_key_id(), Some("new"));
+}
+
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn the_file_of_a_sealed_store_holds_no_clear_text() {
+    use std::fs;
+
+    use crate::sync::store::sqlite::tests::folder::Folder;
+
+    let folder = Folder::new();
+    let file = folder.store();
+    let plain = Batch {
+        rows: batch().rows,
+        ..Batch::default()
+    };
+    let contents = || {
+        let names = ["farm.db", "farm.db-wal"];
+        let files = names.map(|name| fs::read(folder.path().join(name)).unwrap());
+        String::from_utf8_lossy(&files.concat()).into_owned()
+    };
+    let store = sealed(file.clone());
+    store.commit("sam's farm", &batch()).await.unwrap();
+    let written = contents();
+    for secret in ["s3cr3t", "3SCRT", "sam", "signature"] {
+        assert!(!written.contains(secret), "{secret}");
+    }
+    // What stays in the clear, so that the search above can fail.
+    for clear in ["DRAFT", "CATTLE", "2027-01-01", "walk", "consumer"] {
+        assert!(written.contains(clear), "{clear}");
+    }
+    file.commit("sam's farm", &plain).await.unwrap();
+    let written = contents();
+    for secret in ["s3cr3t", "3SCRT", "sam", "signature"] {
+        assert!(written.contains(secret), "{secret}");
+    }
+    let too_large = Batch {
+        seen: Some((u64::MAX, vec!["one".to_owned()])),
+        ..batch()
+    };
+    assert!(store.commit("other", &too_large).await.is_err());
+    let left = store.rows("other", &["one".to_owned()]).await;
+    assert!(left.unwrap().is_empty());
 }
