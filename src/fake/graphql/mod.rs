@@ -3,7 +3,6 @@
 mod execution;
 mod request;
 mod resolvers;
-mod validation;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -134,9 +133,7 @@ fn run(
     let Some(user) = user else {
         return Ok(execution::unauthorized((*document).as_ref().ok(), &request));
     };
-    let document = (*document)
-        .as_ref()
-        .map_err(|failed| validation::errors(failed, &request.query))?;
+    let document = (*document).as_ref().map_err(request::document_errors)?;
     let operation = request.operation(document)?;
     request.check_variables(schema, operation, &document.sources)?;
     let reply = execution::execute(document, operation, request.variables, context, user);
