@@ -110,18 +110,15 @@ impl RecordTable {
         }
     }
 
-    /// Counts a list request and applies the changes that it shows first. True if there were any.
-    pub(super) fn begin_list(&mut self, assumptions: &Assumptions) -> bool {
-        let mut is_changed = false;
+    /// Counts a list request and applies the changes that it shows first.
+    pub(super) fn begin_list(&mut self, assumptions: &Assumptions) {
         while let Some(next) = self.waiting.front()
             && next.after <= self.lists
             && let Some(change) = self.waiting.pop_front()
         {
             self.show(change.place, change.record, assumptions);
-            is_changed = true;
         }
         self.lists += 1;
-        is_changed
     }
 
     /// Shows all changes and sorts again, for other assumptions.

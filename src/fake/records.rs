@@ -24,8 +24,6 @@ pub(super) struct Records {
     pub(super) schedule: Schedule,
     /// Accounts that no user may use any more.
     withdrawn: HashSet<String>,
-    /// Increases with each change.
-    version: u64,
     created: u32,
     serials: u32,
 }
@@ -40,7 +38,6 @@ impl Records {
             base: base.to_owned(),
             schedule: Schedule::default(),
             withdrawn: HashSet::new(),
-            version: 0,
             created: 0,
             serials: 0,
         };
@@ -61,15 +58,8 @@ impl Records {
         records
     }
 
-    /// The number of changes so far, when the replies to equal queries are equal until the next change: a list request must
-    /// not bring one about.
-    pub(super) fn stable_version(&self) -> Option<u64> {
-        (self.assumptions.lag == 0 && self.schedule.is_empty()).then_some(self.version)
-    }
-
     /// Lists show all changes so far, by the new assumptions.
     pub(super) fn assume(&mut self, assumptions: Assumptions) {
-        self.version += 1;
         self.assumptions = assumptions;
         for table in self.tables.values_mut().flatten() {
             table.sort(&self.assumptions);
@@ -77,7 +67,6 @@ impl Records {
     }
 
     pub(super) fn set_withdrawn(&mut self, account: &str, is_withdrawn: bool) {
-        self.version += 1;
         if is_withdrawn {
             self.withdrawn.insert(account.to_owned());
         } else {
@@ -123,9 +112,7 @@ impl Records {
         }
         let tables = self.tables.entry(account.to_owned()).or_default();
         let table = &mut tables[kind as usize];
-        if table.begin_list(&self.assumptions) {
-            self.version += 1;
-        }
+        table.begin_list(&self.assumptions);
         record_page::page(table, filter, arguments, &self.assumptions)
     }
 
@@ -294,7 +281,6 @@ impl Records {
         account: &str,
         change: impl FnOnce(&mut RecordTable, &Assumptions),
     ) {
-        self.version += 1;
         let tables = self.tables.entry(account.to_owned()).or_default();
         change(&mut tables[kind as usize], &self.assumptions);
     }

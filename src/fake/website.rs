@@ -216,10 +216,6 @@ pub(super) struct Scheduled {
 }
 
 impl Schedule {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     fn add(&mut self, account: &str, nth: usize, edit: Edit, author: Value) {
         self.0.push(Scheduled {
             account: account.to_owned(),

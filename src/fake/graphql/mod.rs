@@ -5,7 +5,6 @@ mod request;
 mod resolvers;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::time::SystemTime;
 
 use serde_json::Value;
@@ -54,49 +53,14 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The replies to queries since the last change: clients send the same few again and again.
-#[derive(Default)]
-pub(super) struct Cache {
-    /// By the body of the request.
-    replies: HashMap<Vec<u8>, (User, Reply)>,
-    /// The version of the records that the replies show.
-    version: u64,
-}
-
-/// Replies that are kept.
-const CAPACITY: usize = 256;
-
-impl Cache {
-    /// Drops replies that show another version of the records.
-    fn refresh(&mut self, version: u64) {
-        if self.version != version {
-            self.replies.clear();
-            self.version = version;
-        }
-    }
-
-    fn reply(&self, user: User, body: &[u8]) -> Option<Reply> {
-        let (owner, reply) = self.replies.get(body)?;
-        (*owner == user).then(|| reply.clone())
-    }
-
-    fn store_reply(&mut self, user: User, body: &[u8], reply: &Reply) {
-        if self.replies.len() >= CAPACITY {
-            self.replies.clear();
-        }
-        self.replies.insert(body.to_vec(), (user, reply.clone()));
-    }
-}
-
 /// Answers a POST to the endpoint; without a user the request has no valid token.
 pub(super) fn answer(
-    cache: &mut Cache,
     media_type: &str,
     body: &[u8],
     user: Option<User>,
     context: Context<'_>,
 ) -> Reply {
-    run(cache, media_type, body, user, context).unwrap_or_else(|errors| {
+    run(media_type, body, user, context).unwrap_or_else(|errors| {
         // In a header, since the body must be the service's.
         request::error_reply(&errors).header("x-fake-hint", hint(body))
     })
@@ -112,21 +76,11 @@ fn hint(body: &[u8]) -> String {
 }
 
 fn run(
-    cache: &mut Cache,
     media_type: &str,
     body: &[u8],
     user: Option<User>,
     context: Context<'_>,
 ) -> Result<Reply, Vec<RequestError>> {
-    let version = context.records.stable_version();
-    if let Some(version) = version
-        && let Some(user) = user.filter(|_| request::is_json(media_type))
-    {
-        cache.refresh(version);
-        if let Some(reply) = cache.reply(user, body) {
-            return Ok(reply);
-        }
-    }
     let request = Request::parse(media_type, body)?;
     let schema = &context.data.schema;
     let document = schema.document(&request.query);
@@ -136,9 +90,11 @@ fn run(
     let document = (*document).as_ref().map_err(request::document_errors)?;
     let operation = request.operation(document)?;
     request.check_variables(schema, operation, &document.sources)?;
-    let reply = execution::execute(document, operation, request.variables, context, user);
-    if version.is_some() && operation.is_query() {
-        cache.store_reply(user, body, &reply);
-    }
-    Ok(reply)
+    Ok(execution::execute(
+        document,
+        operation,
+        request.variables,
+        context,
+        user,
+    ))
 }

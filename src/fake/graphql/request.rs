@@ -30,14 +30,9 @@ struct RequestBody {
     _extensions: Option<Map<String, Value>>,
 }
 
-/// Whether the media type of a body is accepted.
-pub(super) fn is_json(media_type: &str) -> bool {
-    media_type.to_ascii_lowercase().contains("json")
-}
-
 impl Request {
     pub(super) fn parse(media_type: &str, body: &[u8]) -> Result<Self, RequestError> {
-        if !is_json(media_type) {
+        if !media_type.to_ascii_lowercase().contains("json") {
             return Err(RequestError::new(
                 "INVALID_CONTENT_TYPE",
                 "Invalid 'Content-Type' header: must be 'application/json'.",
