@@ -1,23 +1,23 @@
 //! The records of all accounts, which change while the fake runs.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
 use super::assumptions::{Assumptions, Deleted};
 use super::problem::Problem;
-use super::record_fields::{COPIED_FIELDS, items, stamp};
-use super::record_page::{self, ListFilter, RecordPage};
-use super::record_table::RecordTable;
+use super::record_fields::{COPIED_FIELDS, list, stamp};
+use super::record_page::{self, ListFilter, Listed};
 use super::website::{Edit, Schedule};
 use super::world::{Kind, World};
 use super::{instant, rules};
 
-/// All records, by account and kind.
 pub(super) struct Records {
-    tables: HashMap<String, [RecordTable; Kind::COUNT]>,
+    /// Oldest first.
+    all: Vec<StoredRecord>,
+    /// The number of list requests so far.
+    lists: HashMap<(Kind, String), usize>,
     assumptions: Assumptions,
     base: String,
     /// Edits on the website that wait for a list request.
@@ -28,11 +28,40 @@ pub(super) struct Records {
     serials: u32,
 }
 
+struct StoredRecord {
+    kind: Kind,
+    account: String,
+    created: SystemTime,
+    /// Each state, with the number of list requests after which lists show it. A removed record ends with none.
+    states: Vec<(usize, Option<Value>)>,
+}
+
+impl StoredRecord {
+    fn is(&self, kind: Kind, account: &str) -> bool {
+        self.kind == kind && self.account == account
+    }
+
+    fn current(&self) -> Option<&Value> {
+        self.states.last()?.1.as_ref()
+    }
+
+    /// As a list shows it after this number of others.
+    fn listed(&self, lists: usize) -> Option<Listed<'_>> {
+        let mut newest_first = self.states.iter().rev();
+        let (_, record) = newest_first.find(|(after, _)| *after <= lists)?;
+        Some(Listed {
+            record: record.as_ref()?,
+            created: self.created,
+        })
+    }
+}
+
 impl Records {
     /// The records of a world. The first was created at midnight of 2026-11-01, each other one six hours later.
     pub(super) fn of(world: &World, base: &str, assumptions: Assumptions) -> Self {
         let mut records = Self {
-            tables: HashMap::new(),
+            all: Vec::new(),
+            lists: HashMap::new(),
             // No lag: lists show the records of the start at once.
             assumptions: assumptions.clone().list_lag(0),
             base: base.to_owned(),
@@ -61,9 +90,8 @@ impl Records {
     /// Lists show all changes so far, by the new assumptions.
     pub(super) fn assume(&mut self, assumptions: Assumptions) {
         self.assumptions = assumptions;
-        for table in self.tables.values_mut().flatten() {
-            table.sort(&self.assumptions);
-        }
+        let states = self.all.iter_mut().flat_map(|stored| &mut stored.states);
+        states.for_each(|(after, _)| *after = 0);
     }
 
     pub(super) fn set_withdrawn(&mut self, account: &str, is_withdrawn: bool) {
@@ -78,20 +106,12 @@ impl Records {
         self.withdrawn.contains(account)
     }
 
-    /// How an instant is written.
-    pub(super) fn wire(&self, time: SystemTime) -> String {
-        instant::wire(time, self.assumptions.offset())
-    }
-
     /// The records of a kind in an account, oldest first, without those that are hidden.
-    pub(super) fn of_account(
-        &self,
-        kind: Kind,
-        account: &str,
-    ) -> impl DoubleEndedIterator<Item = &Arc<Value>> {
-        let table = self.table(kind, account).into_iter();
-        table
-            .flat_map(RecordTable::iter)
+    pub(super) fn of_account(&self, kind: Kind, account: &str) -> impl Iterator<Item = &Value> {
+        self.all
+            .iter()
+            .filter(move |stored| stored.is(kind, account))
+            .filter_map(StoredRecord::current)
             .filter(|record| !self.hides(record))
     }
 
@@ -100,37 +120,34 @@ impl Records {
         &mut self,
         kind: Kind,
         account: &str,
-        filter: ListFilter,
+        filter: &ListFilter,
         arguments: &Value,
         now: SystemTime,
-    ) -> Result<RecordPage, Problem> {
+    ) -> Result<Value, Problem> {
         if kind == Kind::Consignment {
             for due in self.schedule.due(account) {
                 // The record was known when the edit was scheduled, and consignments are never removed.
                 self.edit(account, &due.edit, &due.author, now);
             }
         }
-        let tables = self.tables.entry(account.to_owned()).or_default();
-        let table = &mut tables[kind as usize];
-        table.begin_list(&self.assumptions);
-        record_page::page(table, filter, arguments, &self.assumptions)
+        let lists = self.lists.entry((kind, account.to_owned())).or_default();
+        let before = *lists;
+        *lists += 1;
+        let stored = self.all.iter().filter(|stored| stored.is(kind, account));
+        let listed = stored.filter_map(|stored| stored.listed(before)).collect();
+        record_page::page(listed, filter, arguments, &self.assumptions)
     }
 
     /// A record by id or number; also a deleted consignment.
-    pub(super) fn find(
-        &self,
-        kind: Kind,
-        account: &str,
-        name: &str,
-    ) -> Result<&Arc<Value>, Problem> {
-        let found = self.table(kind, account).and_then(|table| table.find(name));
-        found
-            .filter(|record| !self.hides(record))
+    pub(super) fn find(&self, kind: Kind, account: &str, name: &str) -> Result<&Value, Problem> {
+        let mut records = self.of_account(kind, account);
+        records
+            .find(|record| is_named(record, name))
             .ok_or_else(Problem::not_found)
     }
 
     /// A consignment that may be changed: it is neither locked nor deleted. assumed
-    pub(super) fn find_open(&self, account: &str, name: &str) -> Result<&Arc<Value>, Problem> {
+    pub(super) fn find_open(&self, account: &str, name: &str) -> Result<&Value, Problem> {
         let found = self.find(Kind::Consignment, account, name)?;
         let is_open = found["status"] != "LOCKED" && found["status"] != "DELETED";
         is_open.then_some(found).ok_or_else(Problem::not_found)
@@ -157,7 +174,7 @@ impl Records {
             "createdBy": author,
         });
         self.fill(&mut record, input);
-        stamp(&mut record, &input["status"], &self.wire(now));
+        stamp(&mut record, &input["status"], &instant::wire(now));
         self.add(Kind::Consignment, account, record, now)
     }
 
@@ -170,9 +187,9 @@ impl Records {
         author: &Value,
         now: SystemTime,
     ) -> Result<Value, Problem> {
-        let mut record = Value::clone(self.find_open(account, name)?);
+        let mut record = self.find_open(account, name)?.clone();
         self.fill(&mut record, input);
-        stamp(&mut record, &input["status"], &self.wire(now));
+        stamp(&mut record, &input["status"], &instant::wire(now));
         record["updatedBy"] = author.clone();
         Ok(self.replace(Kind::Consignment, account, record))
     }
@@ -184,8 +201,8 @@ impl Records {
         name: &str,
         now: SystemTime,
     ) -> Result<Value, Problem> {
-        let mut record = Value::clone(self.find_open(account, name)?);
-        stamp(&mut record, &json!("DELETED"), &self.wire(now));
+        let mut record = self.find_open(account, name)?.clone();
+        stamp(&mut record, &json!("DELETED"), &instant::wire(now));
         Ok(self.replace(Kind::Consignment, account, record))
     }
 
@@ -211,7 +228,7 @@ impl Records {
         name: &str,
         input: &Value,
     ) -> Result<Value, Problem> {
-        let mut record = Value::clone(self.find(Kind::Template, account, name)?);
+        let mut record = self.find(Kind::Template, account, name)?.clone();
         self.fill(&mut record, input);
         record["name"] = input["name"].clone();
         Ok(self.replace(Kind::Template, account, record))
@@ -219,10 +236,8 @@ impl Records {
 
     /// Removes a template for good.
     pub(super) fn delete_template(&mut self, account: &str, name: &str) -> Result<Value, Problem> {
-        let record = Value::clone(self.find(Kind::Template, account, name)?);
-        self.write(Kind::Template, account, |table, assumptions| {
-            table.remove(&record["id"], assumptions);
-        });
+        let record = self.find(Kind::Template, account, name)?.clone();
+        self.set(Kind::Template, account, &record["id"], None);
         Ok(record)
     }
 
@@ -235,14 +250,23 @@ impl Records {
     ) -> Value {
         self.created += 1;
         record["commentId"] = id(600_000 + self.created).into();
-        record["createdAt"] = self.wire(now).into();
+        record["createdAt"] = instant::wire(now).into();
         self.add(Kind::Comment, account, record, now)
+    }
+
+    /// The place of a record; also of one that is hidden.
+    fn position(&self, kind: Kind, account: &str, name: &str) -> Option<usize> {
+        self.all.iter().position(|stored| {
+            stored.is(kind, account)
+                && stored
+                    .current()
+                    .is_some_and(|record| is_named(record, name))
+        })
     }
 
     /// Whether an edit can change a consignment; also one that is hidden.
     pub(super) fn holds(&self, account: &str, name: &str) -> bool {
-        let table = self.table(Kind::Consignment, account);
-        table.is_some_and(|table| table.find(name).is_some())
+        self.position(Kind::Consignment, account, name).is_some()
     }
 
     /// Applies an edit on the website, without rules. None when the record is unknown.
@@ -257,32 +281,18 @@ impl Records {
             Edit::Insert(input) => return Some(self.create(account, input, author, now)),
             Edit::Change(name, fields) => (name, fields),
         };
-        let table = self.table(Kind::Consignment, account);
-        let mut record = Value::clone(table?.find(name)?);
+        let at = self.position(Kind::Consignment, account, name)?;
+        let mut record = self.all[at].current()?.clone();
         let fill = |record: &mut Value| {
             let values = fields.iter();
             values.for_each(|(name, value)| record[name.as_str()] = value.clone());
         };
         fill(&mut record);
         let status = record["status"].clone();
-        stamp(&mut record, &status, &self.wire(now));
+        stamp(&mut record, &status, &instant::wire(now));
         // Again: what is given is not derived.
         fill(&mut record);
         Some(self.replace(Kind::Consignment, account, record))
-    }
-
-    fn table(&self, kind: Kind, account: &str) -> Option<&RecordTable> {
-        Some(&self.tables.get(account)?[kind as usize])
-    }
-
-    fn write(
-        &mut self,
-        kind: Kind,
-        account: &str,
-        change: impl FnOnce(&mut RecordTable, &Assumptions),
-    ) {
-        let tables = self.tables.entry(account.to_owned()).or_default();
-        change(&mut tables[kind as usize], &self.assumptions);
     }
 
     /// Whether a record is deleted and found nowhere. Templates are removed instead.
@@ -291,17 +301,34 @@ impl Records {
     }
 
     fn add(&mut self, kind: Kind, account: &str, record: Value, now: SystemTime) -> Value {
-        self.write(kind, account, |table, assumptions| {
-            table.add(record.clone(), now, assumptions);
+        let after = self.shown_after(kind, account);
+        self.all.push(StoredRecord {
+            kind,
+            account: account.to_owned(),
+            created: now,
+            states: vec![(after, Some(record.clone()))],
         });
         record
     }
 
+    /// Replaces the record with the same id.
     fn replace(&mut self, kind: Kind, account: &str, record: Value) -> Value {
-        self.write(kind, account, |table, assumptions| {
-            table.replace(record.clone(), assumptions);
-        });
+        self.set(kind, account, &record["id"], Some(record.clone()));
         record
+    }
+
+    fn set(&mut self, kind: Kind, account: &str, id: &Value, record: Option<Value>) {
+        let at = id.as_str().and_then(|id| self.position(kind, account, id));
+        if let Some(at) = at {
+            let after = self.shown_after(kind, account);
+            self.all[at].states.push((after, record));
+        }
+    }
+
+    /// The number of list requests after which lists show a change of now.
+    fn shown_after(&self, kind: Kind, account: &str) -> usize {
+        let lists = self.lists.get(&(kind, account.to_owned()));
+        lists.copied().unwrap_or_default() + self.assumptions.lag
     }
 
     /// Writes an input into a record. Forms that stay keep their serial numbers.
@@ -320,10 +347,10 @@ impl Records {
                 "serialNumber": format!("{}{number:08}", rules::serial_prefix(name)),
             })
         };
-        let names = items(&input["forms"]).filter_map(Value::as_str);
+        let names = list(&input["forms"]).iter().filter_map(Value::as_str);
         record["forms"] = names
             .map(|name| {
-                let known = items(&forms).find(|form| form["type"] == name);
+                let known = list(&forms).iter().find(|form| form["type"] == name);
                 known.cloned().unwrap_or_else(|| new_form(name))
             })
             .collect();
@@ -332,6 +359,10 @@ impl Records {
             record["answers"] = json!([]);
         }
     }
+}
+
+fn is_named(record: &Value, name: &str) -> bool {
+    record["id"] == name || record["number"] == name
 }
 
 fn id(number: u32) -> String {

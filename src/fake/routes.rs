@@ -158,8 +158,9 @@ impl State {
             data: &self.data,
             records: &mut parts.records,
             now,
+            user,
         };
-        let reply = graphql::answer(media_type, &request.body, user, context);
+        let reply = graphql::answer(media_type, &request.body, context);
         // graphql-over-http, section 6
         let accept = header(request, "accept").unwrap_or_default();
         if accept.contains(NEW_MEDIA_TYPE) {

@@ -173,7 +173,7 @@ impl Fake {
             Ok(read) => read,
             Err(error) => panic!("a consignment does not fit the type: {error}"),
         };
-        records.iter().map(|record| read(&**record)).collect()
+        records.into_iter().map(read).collect()
     }
 
     /// Changes what the fake does where the specification leaves a behaviour open, from now on. Lists then show all changes
