@@ -74,11 +74,12 @@ impl Records {
         for (account, input) in world.consignments.iter() {
             let holder = world.holder(account);
             let author = holder.map_or(&Value::Null, |user| &user["email"]);
-            records.create(account, input, author, now);
+            // OK to ignore here and below: only a change of a record can be refused.
+            let _ = records.save(Kind::Consignment, account, None, input, author, now);
             now += Duration::from_secs(6 * 3_600);
         }
         for (account, input) in &world.templates {
-            records.create_template(account, input, now);
+            let _ = records.save(Kind::Template, account, None, input, &Value::Null, now);
         }
         for (kind, account, record) in &world.other_records {
             records.add(*kind, account, record.clone(), now);
@@ -146,99 +147,80 @@ impl Records {
             .ok_or_else(Problem::not_found)
     }
 
-    /// A consignment that may be changed: it is neither locked nor deleted. assumed
-    pub(super) fn find_open(&self, account: &str, name: &str) -> Result<&Value, Problem> {
-        let found = self.find(Kind::Consignment, account, name)?;
+    /// A record that may be changed: it is neither locked nor deleted. assumed
+    pub(super) fn find_open(
+        &self,
+        kind: Kind,
+        account: &str,
+        name: &str,
+    ) -> Result<&Value, Problem> {
+        let found = self.find(kind, account, name)?;
         let is_open = found["status"] != "LOCKED" && found["status"] != "DELETED";
         is_open.then_some(found).ok_or_else(Problem::not_found)
     }
 
-    /// Creates a consignment from a valid input.
-    pub(super) fn create(
+    /// Writes a valid input into a new consignment or template, or into the one with this name.
+    pub(super) fn save(
         &mut self,
+        kind: Kind,
         account: &str,
-        input: &Value,
-        author: &Value,
-        now: SystemTime,
-    ) -> Value {
-        self.created += 1;
-        let number = format!("C-{:09}", 900_000_100 + self.created);
-        let print = format!(
-            "{}/api/v3/vendordeclaration/consignments/{number}/$print",
-            self.base
-        );
-        let mut record = json!({
-            "id": id(100 + self.created),
-            "number": number,
-            "pdfUrl": format!("{print}?authToken=fake-print-{}", self.created),
-            "createdBy": author,
-        });
-        self.fill(&mut record, input);
-        stamp(&mut record, &input["status"], &instant::wire(now));
-        self.add(Kind::Consignment, account, record, now)
-    }
-
-    /// Writes a valid input into a consignment.
-    pub(super) fn update(
-        &mut self,
-        account: &str,
-        name: &str,
+        name: Option<&str>,
         input: &Value,
         author: &Value,
         now: SystemTime,
     ) -> Result<Value, Problem> {
-        let mut record = self.find_open(account, name)?.clone();
+        let mut record = match name {
+            Some(name) => self.find_open(kind, account, name)?.clone(),
+            None => self.new_record(kind, author),
+        };
         self.fill(&mut record, input);
-        stamp(&mut record, &input["status"], &instant::wire(now));
-        record["updatedBy"] = author.clone();
-        Ok(self.replace(Kind::Consignment, account, record))
+        if kind == Kind::Template {
+            record["name"] = input["name"].clone();
+        } else {
+            stamp(&mut record, &input["status"], &instant::wire(now));
+        }
+        if name.is_none() {
+            return Ok(self.add(kind, account, record, now));
+        }
+        if kind == Kind::Consignment {
+            record["updatedBy"] = author.clone();
+        }
+        Ok(self.replace(kind, account, record))
     }
 
-    /// Marks a consignment as deleted.
+    fn new_record(&mut self, kind: Kind, author: &Value) -> Value {
+        self.created += 1;
+        let created = self.created;
+        if kind == Kind::Template {
+            let number = format!("T-{:09}", 900_000_000 + created);
+            return json!({"id": id(500_000 + created), "number": number});
+        }
+        let (number, base) = (format!("C-{:09}", 900_000_100 + created), &self.base);
+        json!({
+            "id": id(100 + created),
+            "number": number,
+            "pdfUrl": format!(
+                "{base}/api/v3/vendordeclaration/consignments/{number}/$print?authToken=fake-print-{created}"
+            ),
+            "createdBy": author,
+        })
+    }
+
+    /// Marks a consignment as deleted, or removes a template for good.
     pub(super) fn delete(
         &mut self,
+        kind: Kind,
         account: &str,
         name: &str,
         now: SystemTime,
     ) -> Result<Value, Problem> {
-        let mut record = self.find_open(account, name)?.clone();
+        let mut record = self.find_open(kind, account, name)?.clone();
+        if kind == Kind::Template {
+            self.set(kind, account, &record["id"], None);
+            return Ok(record);
+        }
         stamp(&mut record, &json!("DELETED"), &instant::wire(now));
-        Ok(self.replace(Kind::Consignment, account, record))
-    }
-
-    pub(super) fn create_template(
-        &mut self,
-        account: &str,
-        input: &Value,
-        now: SystemTime,
-    ) -> Value {
-        self.created += 1;
-        let mut record = json!({
-            "id": id(500_000 + self.created),
-            "number": format!("T-{:09}", 900_000_000 + self.created),
-            "name": input["name"],
-        });
-        self.fill(&mut record, input);
-        self.add(Kind::Template, account, record, now)
-    }
-
-    pub(super) fn update_template(
-        &mut self,
-        account: &str,
-        name: &str,
-        input: &Value,
-    ) -> Result<Value, Problem> {
-        let mut record = self.find(Kind::Template, account, name)?.clone();
-        self.fill(&mut record, input);
-        record["name"] = input["name"].clone();
-        Ok(self.replace(Kind::Template, account, record))
-    }
-
-    /// Removes a template for good.
-    pub(super) fn delete_template(&mut self, account: &str, name: &str) -> Result<Value, Problem> {
-        let record = self.find(Kind::Template, account, name)?.clone();
-        self.set(Kind::Template, account, &record["id"], None);
-        Ok(record)
+        Ok(self.replace(kind, account, record))
     }
 
     /// Creates a comment, dated now.
@@ -278,7 +260,11 @@ impl Records {
         now: SystemTime,
     ) -> Option<Value> {
         let (name, fields) = match edit {
-            Edit::Insert(input) => return Some(self.create(account, input, author, now)),
+            Edit::Insert(input) => {
+                return self
+                    .save(Kind::Consignment, account, None, input, author, now)
+                    .ok();
+            }
             Edit::Change(name, fields) => (name, fields),
         };
         let at = self.position(Kind::Consignment, account, name)?;

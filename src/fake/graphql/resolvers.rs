@@ -94,15 +94,13 @@ pub(super) fn mutation(
         input: &arguments["input"],
     };
     let name = arguments["id"].as_str().unwrap_or_default();
+    let mut delete = |kind| context.records.delete(kind, id, name, context.now);
     let (record, warnings) = match field {
-        "createOrSaveConsignment" => mutation.save(context)?,
+        "createOrSaveConsignment" => mutation.save(Kind::Consignment, context)?,
+        "createOrSaveTemplate" => mutation.save(Kind::Template, context)?,
         "copyConsignment" => (mutation.copy(name, context)?, Vec::new()),
-        "deleteConsignment" => {
-            let deleted = context.records.delete(id, name, context.now)?;
-            (deleted, Vec::new())
-        }
-        "createOrSaveTemplate" => (mutation.save_template(context)?, Vec::new()),
-        "deleteTemplate" => (context.records.delete_template(id, name)?, Vec::new()),
+        "deleteConsignment" => (delete(Kind::Consignment)?, Vec::new()),
+        "deleteTemplate" => (delete(Kind::Template)?, Vec::new()),
         "createComment" => (mutation.comment(context)?, Vec::new()),
         // A field of a schema that a test set.
         _ => return Ok((Value::Null, Vec::new())),
@@ -135,13 +133,18 @@ impl Mutation<'_> {
         &self.account.holder["email"]
     }
 
-    fn save(&self, context: &mut Context<'_>) -> Result<(Value, Vec<Problem>), Vec<Problem>> {
-        self.account.may_create()?;
+    fn save(
+        &self,
+        kind: Kind,
+        context: &mut Context<'_>,
+    ) -> Result<(Value, Vec<Problem>), Vec<Problem>> {
+        if kind == Kind::Consignment {
+            self.account.may_create()?;
+        }
         let (input, kept_forms) = match self.updated() {
             Some(name) => {
-                let record = context.records.find_open(self.id, name)?;
-                let input = updated_input(record, self.input);
-                (input, form_names(record))
+                let record = context.records.find_open(kind, self.id, name)?;
+                (updated_input(record, self.input), form_names(record))
             }
             None => (self.input.clone(), json!([])),
         };
@@ -152,15 +155,17 @@ impl Mutation<'_> {
             questions: context.data.questions(),
             kept_forms: list(&kept_forms),
         };
-        let problems = rules::consignment(&input, &rules);
+        let problems = match kind {
+            Kind::Template => rules::template(&input),
+            _ => rules::consignment(&input, &rules),
+        };
         if !problems.iter().all(Problem::is_warning) {
             return Err(problems);
         }
-        let (records, author, now) = (&mut *context.records, self.author(), context.now);
-        let saved = match self.updated() {
-            Some(name) => records.update(self.id, name, &input, author, now)?,
-            None => records.create(self.id, &input, author, now),
-        };
+        let (name, author, now) = (self.updated(), self.author(), context.now);
+        let saved = context
+            .records
+            .save(kind, self.id, name, &input, author, now)?;
         Ok((saved, problems))
     }
 
@@ -177,27 +182,10 @@ impl Mutation<'_> {
         if !problems.is_empty() {
             return Err(problems);
         }
-        let records = &mut *context.records;
-        Ok(records.create(self.id, &input, self.author(), context.now))
-    }
-
-    fn save_template(&self, context: &mut Context<'_>) -> Result<Value, Vec<Problem>> {
-        let input = match self.updated() {
-            Some(name) => {
-                let record = context.records.find(Kind::Template, self.id, name)?;
-                updated_input(record, self.input)
-            }
-            None => self.input.clone(),
-        };
-        let problems = rules::template(&input);
-        if !problems.is_empty() {
-            return Err(problems);
-        }
-        let records = &mut *context.records;
-        Ok(match self.updated() {
-            Some(name) => records.update_template(self.id, name, &input)?,
-            None => records.create_template(self.id, &input, context.now),
-        })
+        let (author, now) = (self.author(), context.now);
+        Ok(context
+            .records
+            .save(Kind::Consignment, self.id, None, &input, author, now)?)
     }
 
     fn comment(&self, context: &mut Context<'_>) -> Result<Value, Problem> {
