@@ -1,7 +1,5 @@
 //! What the fake does where the specification leaves a behaviour open.
 
-use chrono::{FixedOffset, Offset as _, Utc};
-
 /// How the fake lists, deletes and dates records, where the specification leaves it open. The default is described in
 /// [the documentation of the fake](crate::fake).
 ///
@@ -30,7 +28,6 @@ pub struct Assumptions {
     pub(super) deleted: Deleted,
     pub(super) lag: usize,
     pub(super) cursors_by_position: bool,
-    offset_minutes: i32,
 }
 
 /// The date of a consignment that the arguments `fromDate` and `toDate` of a list are compared with.
@@ -65,12 +62,6 @@ pub enum ListOrder {
     EarliestUpdateFirst,
     /// By number, ascending.
     Number,
-}
-
-impl ListOrder {
-    pub(super) fn is_descending(self) -> bool {
-        matches!(self, Self::NewestFirst | Self::LatestUpdateFirst)
-    }
 }
 
 /// The field `totalCount` of a list.
@@ -156,24 +147,5 @@ impl Assumptions {
     pub fn list_lag(mut self, lists: usize) -> Self {
         self.lag = lists;
         self
-    }
-
-    /// The offset from UTC, in minutes, of the instants that the fake writes from now on: 600 prints `+10:00`. 0 unless set.
-    ///
-    /// # Panics
-    ///
-    /// When it is a day or more in either direction.
-    #[track_caller]
-    pub fn utc_offset(mut self, minutes: i32) -> Self {
-        assert!(
-            minutes.unsigned_abs() < 24 * 60,
-            "an offset of {minutes} minutes from UTC is a day or more"
-        );
-        self.offset_minutes = minutes;
-        self
-    }
-
-    pub(super) fn offset(&self) -> FixedOffset {
-        FixedOffset::east_opt(self.offset_minutes * 60).unwrap_or_else(|| Utc.fix())
     }
 }

@@ -8,7 +8,6 @@ use url::Url;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer};
 
-use super::graphql::Cache;
 use super::provider::{ClientCheck, Lifetimes, Provider};
 use super::records::Records;
 use super::reference_data::{ReferenceData, ServedSchema};
@@ -220,7 +219,6 @@ impl FakeBuilder {
             records: Records::of(&world, home, self.assumptions),
             provider,
             register: Register::new(Arc::clone(&world), now, first_page, token),
-            cache: Cache::default(),
             scripts: Scripts::default(),
             late: LateRequests::default(),
             log: Log::default(),

@@ -2,17 +2,13 @@
 
 use std::time::SystemTime;
 
-use chrono::{
-    DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike, Utc,
-};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike, Utc};
 
-/// `yyyy-MM-ddTHH:mm:ss.fffffff+00:00`, with seven digits of the fraction (as in `location_4.4.0`, `guide::sources`), at an
-/// offset from UTC.
-pub(super) fn wire(time: SystemTime, offset: FixedOffset) -> String {
-    let time = DateTime::<Utc>::from(time).with_timezone(&offset);
+/// `yyyy-MM-ddTHH:mm:ss.fffffff+00:00`, with seven digits of the fraction (as in `location_4.4.0`, `guide::sources`).
+pub(super) fn wire(time: SystemTime) -> String {
+    let time = DateTime::<Utc>::from(time);
     let ticks = time.timestamp_subsec_nanos() / 100;
-    let (seconds, zone) = (time.format("%Y-%m-%dT%H:%M:%S"), time.format("%:z"));
-    format!("{seconds}.{ticks:07}{zone}")
+    format!("{}.{ticks:07}+00:00", time.format("%Y-%m-%dT%H:%M:%S"))
 }
 
 /// The day at UTC+11:00, the first Australian time zone to begin a day: today's date anywhere in the country is not in the
@@ -83,15 +79,9 @@ mod tests {
     #[test]
     fn instants_carry_seven_fraction_digits() {
         let time = SystemTime::UNIX_EPOCH + Duration::new(1_795_000_000, 123_456_789);
-        for (offset, text) in [
-            (0, "2026-11-18T11:06:40.1234567+00:00"),
-            (10 * 3_600, "2026-11-18T21:06:40.1234567+10:00"),
-            (-9 * 1_800, "2026-11-18T06:36:40.1234567-04:30"),
-        ] {
-            let zone = FixedOffset::east_opt(offset).unwrap();
-            assert_eq!(wire(time, zone), text);
-            assert_eq!(parse(text), parse("2026-11-18T11:06:40.1234567Z"));
-        }
+        let text = "2026-11-18T11:06:40.1234567+00:00";
+        assert_eq!(wire(time), text);
+        assert_eq!(parse(text), parse("2026-11-18T11:06:40.1234567Z"));
     }
 
     #[test]

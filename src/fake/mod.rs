@@ -54,7 +54,7 @@
 //! * Deleted consignments stay readable and are listed only with the filter `status: DELETED`. *
 //! * Lists are newest first by creation, * and show a change at once. * A page holds 20 records unless `first` says otherwise, and
 //!   at most 200. A cursor names a record. * `totalCount` is the number of records on all pages. *
-//! * `fromDate` and `toDate` compare `updatedAt` * and are inclusive. Instants are written in UTC, * with seven digits of the
+//! * `fromDate` and `toDate` compare `updatedAt` * and are inclusive. Instants are written in UTC, with seven digits of the
 //!   fraction.
 //! * Questions 23, 24 and 87 do not belong to LPAG3, even in a list that names them for it (stated, 2.6 and 9.4). A child
 //!   that names no forms has those of its parent.
@@ -79,7 +79,6 @@ mod problem;
 mod provider;
 mod record_fields;
 mod record_page;
-mod record_table;
 mod records;
 mod reference_data;
 mod register;

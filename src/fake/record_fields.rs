@@ -26,20 +26,25 @@ pub(super) fn updated_input(record: &Value, given: &Value) -> Value {
 
 /// The names of the forms of a record.
 pub(super) fn form_names(record: &Value) -> Value {
-    items(&record["forms"])
+    list(&record["forms"])
+        .iter()
         .map(|form| form["type"].clone())
         .collect()
 }
 
 /// Whether a record has a form.
 pub(super) fn has_form(record: &Value, name: &str) -> bool {
-    items(&record["forms"]).any(|form| form["type"] == name)
+    list(&record["forms"])
+        .iter()
+        .any(|form| form["type"] == name)
 }
 
 /// Sets the fields of a consignment that depend on other fields and on the time. The number of heads is the sum of the
 /// answers to question 3. assumed
 pub(super) fn stamp(record: &mut Value, status: &Value, now: &str) {
-    let answers = items(&record["answers"]).filter(|answer| answer["questionId"] == "3");
+    let answers = list(&record["answers"])
+        .iter()
+        .filter(|answer| answer["questionId"] == "3");
     let heads = answers.filter_map(|answer| answer["value"].as_str()?.trim().parse::<u64>().ok());
     record["heads"] = heads.fold(0, u64::saturating_add).into();
     record["status"] = status.as_str().unwrap_or("DRAFT").into();
@@ -49,6 +54,7 @@ pub(super) fn stamp(record: &mut Value, status: &Value, now: &str) {
     }
 }
 
-pub(super) fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
+/// A list on the wire, where null and absent mean empty.
+pub(super) fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
 }

@@ -1,78 +1,106 @@
-//! Pages of records: filters and cursors.
+//! Pages of records: their order, filters and cursors.
 
-use std::sync::Arc;
+use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::assumptions::{Assumptions, Deleted, ListDate};
+use super::assumptions::{Assumptions, Deleted, ListDate, ListOrder};
 use super::instant;
 use super::problem::Problem;
-use super::record_table::{Listed, RecordTable};
+use super::record_fields::has_form;
 
 /// assumed: the specification shows neither
 const PAGE_SIZE: usize = 20;
 const LARGEST_PAGE_SIZE: usize = 200;
 
-/// A page of records. The records are shared: only the selected fields are copied, into the reply.
-pub(super) struct RecordPage {
-    pub(super) total: Option<i32>,
-    pub(super) info: Value,
-    /// Each with its cursor.
-    pub(super) records: Vec<(String, Arc<Value>)>,
+/// A record as lists show it.
+pub(super) struct Listed<'r> {
+    pub(super) record: &'r Value,
+    pub(super) created: SystemTime,
 }
 
-/// The page that the arguments ask for.
+/// The page that the arguments ask for, of records in the order of their creation.
 pub(super) fn page(
-    table: &mut RecordTable,
-    filter: ListFilter,
+    mut listed: Vec<Listed<'_>>,
+    filter: &ListFilter,
     arguments: &Value,
     assumptions: &Assumptions,
-) -> Result<RecordPage, Problem> {
-    let matching = table.matching(filter, assumptions);
+) -> Result<Value, Problem> {
+    sort(&mut listed, assumptions.order);
+    let is_wanted = |listed: &&Listed<'_>| filter.matches(listed, assumptions);
+    let matching: Vec<_> = listed.iter().filter(is_wanted).collect();
     let by_position = assumptions.cursors_by_position;
     let start = match arguments["after"].as_str() {
-        None => 0,
-        Some(cursor) => decode(cursor)
-            .and_then(|text| {
-                if by_position {
-                    position(&text).map(|at| at.min(matching.len()))
-                } else {
-                    matching.index_after(&text)
-                }
-            })
-            .ok_or_else(|| Problem::bad_request("", "The cursor is unknown."))?,
+        None => Some(0),
+        Some(cursor) => decode(cursor).and_then(|text| {
+            if by_position {
+                return position(&text).map(|at| at.min(matching.len()));
+            }
+            // The record of the cursor need not match the filter.
+            let is_hidden = |record: &Value| {
+                assumptions.deleted == Deleted::Hidden && record["status"] == "DELETED"
+            };
+            let at = listed
+                .iter()
+                .position(|listed| listed.record["number"] == text && !is_hidden(listed.record))?;
+            Some(listed[..=at].iter().filter(is_wanted).count())
+        }),
     };
+    let start = start.ok_or_else(|| Problem::bad_request("", "The cursor is unknown."))?;
     let size = match arguments["first"].as_i64() {
         None => PAGE_SIZE,
         Some(first) => usize::try_from(first)
             .map_err(|_| Problem::bad_request("", "first must not be negative."))?
             .min(LARGEST_PAGE_SIZE),
     };
-    let page = matching.from(start).take(size).zip(start + 1..);
-    let records: Vec<_> = page
-        .map(|(record, end)| {
+    let page = matching[start..].iter().take(size).zip(start + 1..);
+    let edges: Vec<Value> = page
+        .map(|(listed, end)| {
             let name = if by_position {
                 format!("{POSITION}{end}")
             } else {
-                record["number"].as_str().unwrap_or_default().to_owned()
+                listed.record["number"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned()
             };
-            (STANDARD.encode(name), Arc::clone(record))
+            let mut edge = json!({"cursor": STANDARD.encode(name)});
+            edge["node"] = listed.record.clone();
+            edge
         })
         .collect();
-    let info = json!({
-        "hasNextPage": start + records.len() < matching.len(),
-        "hasPreviousPage": start > 0,
-        "startCursor": records.first().map(|(cursor, _)| cursor),
-        "endCursor": records.last().map(|(cursor, _)| cursor),
+    let mut page = json!({
+        "totalCount": assumptions.total.of(matching.len()),
+        "pageInfo": {
+            "hasNextPage": start + edges.len() < matching.len(),
+            "hasPreviousPage": start > 0,
+            "startCursor": edges.first().map(|edge| &edge["cursor"]),
+            "endCursor": edges.last().map(|edge| &edge["cursor"]),
+        },
     });
-    Ok(RecordPage {
-        total: assumptions.total.of(matching.len()),
-        info,
-        records,
-    })
+    page["edges"] = edges.into();
+    Ok(page)
+}
+
+/// Equal dates and numbers stay in the order of creation.
+fn sort(listed: &mut [Listed<'_>], order: ListOrder) {
+    let updated = |listed: &Listed<'_>| {
+        let text = listed.record["updatedAt"].as_str();
+        text.and_then(instant::parse)
+    };
+    match order {
+        ListOrder::OldestFirst => {}
+        ListOrder::NewestFirst => listed.reverse(),
+        ListOrder::EarliestUpdateFirst => listed.sort_by_cached_key(updated),
+        ListOrder::LatestUpdateFirst => {
+            listed.sort_by_cached_key(updated);
+            listed.reverse();
+        }
+        ListOrder::Number => listed.sort_by_key(|listed| listed.record["number"].as_str()),
+    }
 }
 
 /// Before the number of records up to and with the cursor's own.
@@ -87,7 +115,7 @@ fn position(text: &str) -> Option<usize> {
 }
 
 /// Which records a list contains.
-#[derive(Default, PartialEq)]
+#[derive(Default)]
 pub(super) struct ListFilter {
     pub(super) hides_restricted: bool,
     status: Option<String>,
@@ -119,29 +147,32 @@ impl ListFilter {
         })
     }
 
-    pub(super) fn matches(&self, listed: &Listed, assumptions: &Assumptions) -> bool {
-        let record = &*listed.record;
+    fn matches(&self, listed: &Listed<'_>, assumptions: &Assumptions) -> bool {
+        let record = listed.record;
         let is_wanted = |name: &str, wanted: &Option<String>| {
             wanted
                 .as_ref()
                 .is_none_or(|wanted| record[name] == **wanted)
         };
-        let date = match assumptions.compared {
-            ListDate::Updated => listed.updated,
-            ListDate::Created => Some(listed.created),
-            ListDate::Movement => listed.moved,
+        let date_of = |name: &str| record[name].as_str().and_then(instant::parse);
+        let is_within = || {
+            let date = match assumptions.compared {
+                ListDate::Updated => date_of("updatedAt"),
+                ListDate::Created => Some(listed.created.into()),
+                ListDate::Movement => date_of("movementDate"),
+            };
+            self.from
+                .is_none_or(|from| date.is_some_and(|at| at >= from))
+                && self.to.is_none_or(|to| date.is_some_and(|at| at <= to))
         };
         let shows_deleted = match assumptions.deleted {
             Deleted::Filtered => self.status.is_some(),
             Deleted::Hidden => false,
             Deleted::Listed => true,
         };
-        (shows_deleted || !listed.is_deleted)
-            && !(self.hides_restricted && listed.is_restricted)
-            && self
-                .from
-                .is_none_or(|from| date.is_some_and(|at| at >= from))
-            && self.to.is_none_or(|to| date.is_some_and(|at| at <= to))
+        (shows_deleted || record["status"] != "DELETED")
+            && !(self.hides_restricted && has_form(record, "LPAHRG0"))
+            && ((self.from.is_none() && self.to.is_none()) || is_within())
             && is_wanted("status", &self.status)
             && is_wanted("species", &self.species)
             && (!self.only_submitted || record["status"] == "SUBMITTED")

@@ -1,46 +1,72 @@
 //! The records of all accounts, which change while the fake runs.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
 use super::assumptions::{Assumptions, Deleted};
 use super::problem::Problem;
-use super::record_fields::{COPIED_FIELDS, items, stamp};
-use super::record_page::{self, ListFilter, RecordPage};
-use super::record_table::RecordTable;
+use super::record_fields::{COPIED_FIELDS, list, stamp};
+use super::record_page::{self, ListFilter, Listed};
 use super::website::{Edit, Schedule};
 use super::world::{Kind, World};
 use super::{instant, rules};
 
-/// All records, by account and kind.
 pub(super) struct Records {
-    tables: HashMap<String, [RecordTable; Kind::COUNT]>,
+    /// Oldest first.
+    all: Vec<StoredRecord>,
+    /// The number of list requests so far.
+    lists: HashMap<(Kind, String), usize>,
     assumptions: Assumptions,
     base: String,
     /// Edits on the website that wait for a list request.
     pub(super) schedule: Schedule,
     /// Accounts that no user may use any more.
     withdrawn: HashSet<String>,
-    /// Increases with each change.
-    version: u64,
     created: u32,
     serials: u32,
+}
+
+struct StoredRecord {
+    kind: Kind,
+    account: String,
+    created: SystemTime,
+    /// Each state, with the number of list requests after which lists show it. A removed record ends with none.
+    states: Vec<(usize, Option<Value>)>,
+}
+
+impl StoredRecord {
+    fn is(&self, kind: Kind, account: &str) -> bool {
+        self.kind == kind && self.account == account
+    }
+
+    fn current(&self) -> Option<&Value> {
+        self.states.last()?.1.as_ref()
+    }
+
+    /// As a list shows it after this number of others.
+    fn listed(&self, lists: usize) -> Option<Listed<'_>> {
+        let mut newest_first = self.states.iter().rev();
+        let (_, record) = newest_first.find(|(after, _)| *after <= lists)?;
+        Some(Listed {
+            record: record.as_ref()?,
+            created: self.created,
+        })
+    }
 }
 
 impl Records {
     /// The records of a world. The first was created at midnight of 2026-11-01, each other one six hours later.
     pub(super) fn of(world: &World, base: &str, assumptions: Assumptions) -> Self {
         let mut records = Self {
-            tables: HashMap::new(),
+            all: Vec::new(),
+            lists: HashMap::new(),
             // No lag: lists show the records of the start at once.
             assumptions: assumptions.clone().list_lag(0),
             base: base.to_owned(),
             schedule: Schedule::default(),
             withdrawn: HashSet::new(),
-            version: 0,
             created: 0,
             serials: 0,
         };
@@ -48,11 +74,12 @@ impl Records {
         for (account, input) in world.consignments.iter() {
             let holder = world.holder(account);
             let author = holder.map_or(&Value::Null, |user| &user["email"]);
-            records.create(account, input, author, now);
+            // OK to ignore here and below: only a change of a record can be refused.
+            let _ = records.save(Kind::Consignment, account, None, input, author, now);
             now += Duration::from_secs(6 * 3_600);
         }
         for (account, input) in &world.templates {
-            records.create_template(account, input, now);
+            let _ = records.save(Kind::Template, account, None, input, &Value::Null, now);
         }
         for (kind, account, record) in &world.other_records {
             records.add(*kind, account, record.clone(), now);
@@ -61,23 +88,14 @@ impl Records {
         records
     }
 
-    /// The number of changes so far, when the replies to equal queries are equal until the next change: a list request must
-    /// not bring one about.
-    pub(super) fn stable_version(&self) -> Option<u64> {
-        (self.assumptions.lag == 0 && self.schedule.is_empty()).then_some(self.version)
-    }
-
     /// Lists show all changes so far, by the new assumptions.
     pub(super) fn assume(&mut self, assumptions: Assumptions) {
-        self.version += 1;
         self.assumptions = assumptions;
-        for table in self.tables.values_mut().flatten() {
-            table.sort(&self.assumptions);
-        }
+        let states = self.all.iter_mut().flat_map(|stored| &mut stored.states);
+        states.for_each(|(after, _)| *after = 0);
     }
 
     pub(super) fn set_withdrawn(&mut self, account: &str, is_withdrawn: bool) {
-        self.version += 1;
         if is_withdrawn {
             self.withdrawn.insert(account.to_owned());
         } else {
@@ -89,20 +107,12 @@ impl Records {
         self.withdrawn.contains(account)
     }
 
-    /// How an instant is written.
-    pub(super) fn wire(&self, time: SystemTime) -> String {
-        instant::wire(time, self.assumptions.offset())
-    }
-
     /// The records of a kind in an account, oldest first, without those that are hidden.
-    pub(super) fn of_account(
-        &self,
-        kind: Kind,
-        account: &str,
-    ) -> impl DoubleEndedIterator<Item = &Arc<Value>> {
-        let table = self.table(kind, account).into_iter();
-        table
-            .flat_map(RecordTable::iter)
+    pub(super) fn of_account(&self, kind: Kind, account: &str) -> impl Iterator<Item = &Value> {
+        self.all
+            .iter()
+            .filter(move |stored| stored.is(kind, account))
+            .filter_map(StoredRecord::current)
             .filter(|record| !self.hides(record))
     }
 
@@ -111,132 +121,106 @@ impl Records {
         &mut self,
         kind: Kind,
         account: &str,
-        filter: ListFilter,
+        filter: &ListFilter,
         arguments: &Value,
         now: SystemTime,
-    ) -> Result<RecordPage, Problem> {
+    ) -> Result<Value, Problem> {
         if kind == Kind::Consignment {
             for due in self.schedule.due(account) {
                 // The record was known when the edit was scheduled, and consignments are never removed.
                 self.edit(account, &due.edit, &due.author, now);
             }
         }
-        let tables = self.tables.entry(account.to_owned()).or_default();
-        let table = &mut tables[kind as usize];
-        if table.begin_list(&self.assumptions) {
-            self.version += 1;
-        }
-        record_page::page(table, filter, arguments, &self.assumptions)
+        let lists = self.lists.entry((kind, account.to_owned())).or_default();
+        let before = *lists;
+        *lists += 1;
+        let stored = self.all.iter().filter(|stored| stored.is(kind, account));
+        let listed = stored.filter_map(|stored| stored.listed(before)).collect();
+        record_page::page(listed, filter, arguments, &self.assumptions)
     }
 
     /// A record by id or number; also a deleted consignment.
-    pub(super) fn find(
+    pub(super) fn find(&self, kind: Kind, account: &str, name: &str) -> Result<&Value, Problem> {
+        let mut records = self.of_account(kind, account);
+        records
+            .find(|record| is_named(record, name))
+            .ok_or_else(Problem::not_found)
+    }
+
+    /// A record that may be changed: it is neither locked nor deleted. assumed
+    pub(super) fn find_open(
         &self,
         kind: Kind,
         account: &str,
         name: &str,
-    ) -> Result<&Arc<Value>, Problem> {
-        let found = self.table(kind, account).and_then(|table| table.find(name));
-        found
-            .filter(|record| !self.hides(record))
-            .ok_or_else(Problem::not_found)
-    }
-
-    /// A consignment that may be changed: it is neither locked nor deleted. assumed
-    pub(super) fn find_open(&self, account: &str, name: &str) -> Result<&Arc<Value>, Problem> {
-        let found = self.find(Kind::Consignment, account, name)?;
+    ) -> Result<&Value, Problem> {
+        let found = self.find(kind, account, name)?;
         let is_open = found["status"] != "LOCKED" && found["status"] != "DELETED";
         is_open.then_some(found).ok_or_else(Problem::not_found)
     }
 
-    /// Creates a consignment from a valid input.
-    pub(super) fn create(
+    /// Writes a valid input into a new consignment or template, or into the one with this name.
+    pub(super) fn save(
         &mut self,
+        kind: Kind,
         account: &str,
-        input: &Value,
-        author: &Value,
-        now: SystemTime,
-    ) -> Value {
-        self.created += 1;
-        let number = format!("C-{:09}", 900_000_100 + self.created);
-        let print = format!(
-            "{}/api/v3/vendordeclaration/consignments/{number}/$print",
-            self.base
-        );
-        let mut record = json!({
-            "id": id(100 + self.created),
-            "number": number,
-            "pdfUrl": format!("{print}?authToken=fake-print-{}", self.created),
-            "createdBy": author,
-        });
-        self.fill(&mut record, input);
-        stamp(&mut record, &input["status"], &self.wire(now));
-        self.add(Kind::Consignment, account, record, now)
-    }
-
-    /// Writes a valid input into a consignment.
-    pub(super) fn update(
-        &mut self,
-        account: &str,
-        name: &str,
+        name: Option<&str>,
         input: &Value,
         author: &Value,
         now: SystemTime,
     ) -> Result<Value, Problem> {
-        let mut record = Value::clone(self.find_open(account, name)?);
+        let mut record = match name {
+            Some(name) => self.find_open(kind, account, name)?.clone(),
+            None => self.new_record(kind, author),
+        };
         self.fill(&mut record, input);
-        stamp(&mut record, &input["status"], &self.wire(now));
-        record["updatedBy"] = author.clone();
-        Ok(self.replace(Kind::Consignment, account, record))
+        if kind == Kind::Template {
+            record["name"] = input["name"].clone();
+        } else {
+            stamp(&mut record, &input["status"], &instant::wire(now));
+        }
+        if name.is_none() {
+            return Ok(self.add(kind, account, record, now));
+        }
+        if kind == Kind::Consignment {
+            record["updatedBy"] = author.clone();
+        }
+        Ok(self.replace(kind, account, record))
     }
 
-    /// Marks a consignment as deleted.
+    fn new_record(&mut self, kind: Kind, author: &Value) -> Value {
+        self.created += 1;
+        let created = self.created;
+        if kind == Kind::Template {
+            let number = format!("T-{:09}", 900_000_000 + created);
+            return json!({"id": id(500_000 + created), "number": number});
+        }
+        let (number, base) = (format!("C-{:09}", 900_000_100 + created), &self.base);
+        json!({
+            "id": id(100 + created),
+            "number": number,
+            "pdfUrl": format!(
+                "{base}/api/v3/vendordeclaration/consignments/{number}/$print?authToken=fake-print-{created}"
+            ),
+            "createdBy": author,
+        })
+    }
+
+    /// Marks a consignment as deleted, or removes a template for good.
     pub(super) fn delete(
         &mut self,
+        kind: Kind,
         account: &str,
         name: &str,
         now: SystemTime,
     ) -> Result<Value, Problem> {
-        let mut record = Value::clone(self.find_open(account, name)?);
-        stamp(&mut record, &json!("DELETED"), &self.wire(now));
-        Ok(self.replace(Kind::Consignment, account, record))
-    }
-
-    pub(super) fn create_template(
-        &mut self,
-        account: &str,
-        input: &Value,
-        now: SystemTime,
-    ) -> Value {
-        self.created += 1;
-        let mut record = json!({
-            "id": id(500_000 + self.created),
-            "number": format!("T-{:09}", 900_000_000 + self.created),
-            "name": input["name"],
-        });
-        self.fill(&mut record, input);
-        self.add(Kind::Template, account, record, now)
-    }
-
-    pub(super) fn update_template(
-        &mut self,
-        account: &str,
-        name: &str,
-        input: &Value,
-    ) -> Result<Value, Problem> {
-        let mut record = Value::clone(self.find(Kind::Template, account, name)?);
-        self.fill(&mut record, input);
-        record["name"] = input["name"].clone();
-        Ok(self.replace(Kind::Template, account, record))
-    }
-
-    /// Removes a template for good.
-    pub(super) fn delete_template(&mut self, account: &str, name: &str) -> Result<Value, Problem> {
-        let record = Value::clone(self.find(Kind::Template, account, name)?);
-        self.write(Kind::Template, account, |table, assumptions| {
-            table.remove(&record["id"], assumptions);
-        });
-        Ok(record)
+        let mut record = self.find_open(kind, account, name)?.clone();
+        if kind == Kind::Template {
+            self.set(kind, account, &record["id"], None);
+            return Ok(record);
+        }
+        stamp(&mut record, &json!("DELETED"), &instant::wire(now));
+        Ok(self.replace(kind, account, record))
     }
 
     /// Creates a comment, dated now.
@@ -248,14 +232,23 @@ impl Records {
     ) -> Value {
         self.created += 1;
         record["commentId"] = id(600_000 + self.created).into();
-        record["createdAt"] = self.wire(now).into();
+        record["createdAt"] = instant::wire(now).into();
         self.add(Kind::Comment, account, record, now)
+    }
+
+    /// The place of a record; also of one that is hidden.
+    fn position(&self, kind: Kind, account: &str, name: &str) -> Option<usize> {
+        self.all.iter().position(|stored| {
+            stored.is(kind, account)
+                && stored
+                    .current()
+                    .is_some_and(|record| is_named(record, name))
+        })
     }
 
     /// Whether an edit can change a consignment; also one that is hidden.
     pub(super) fn holds(&self, account: &str, name: &str) -> bool {
-        let table = self.table(Kind::Consignment, account);
-        table.is_some_and(|table| table.find(name).is_some())
+        self.position(Kind::Consignment, account, name).is_some()
     }
 
     /// Applies an edit on the website, without rules. None when the record is unknown.
@@ -267,36 +260,25 @@ impl Records {
         now: SystemTime,
     ) -> Option<Value> {
         let (name, fields) = match edit {
-            Edit::Insert(input) => return Some(self.create(account, input, author, now)),
+            Edit::Insert(input) => {
+                return self
+                    .save(Kind::Consignment, account, None, input, author, now)
+                    .ok();
+            }
             Edit::Change(name, fields) => (name, fields),
         };
-        let table = self.table(Kind::Consignment, account);
-        let mut record = Value::clone(table?.find(name)?);
+        let at = self.position(Kind::Consignment, account, name)?;
+        let mut record = self.all[at].current()?.clone();
         let fill = |record: &mut Value| {
             let values = fields.iter();
             values.for_each(|(name, value)| record[name.as_str()] = value.clone());
         };
         fill(&mut record);
         let status = record["status"].clone();
-        stamp(&mut record, &status, &self.wire(now));
+        stamp(&mut record, &status, &instant::wire(now));
         // Again: what is given is not derived.
         fill(&mut record);
         Some(self.replace(Kind::Consignment, account, record))
-    }
-
-    fn table(&self, kind: Kind, account: &str) -> Option<&RecordTable> {
-        Some(&self.tables.get(account)?[kind as usize])
-    }
-
-    fn write(
-        &mut self,
-        kind: Kind,
-        account: &str,
-        change: impl FnOnce(&mut RecordTable, &Assumptions),
-    ) {
-        self.version += 1;
-        let tables = self.tables.entry(account.to_owned()).or_default();
-        change(&mut tables[kind as usize], &self.assumptions);
     }
 
     /// Whether a record is deleted and found nowhere. Templates are removed instead.
@@ -305,17 +287,34 @@ impl Records {
     }
 
     fn add(&mut self, kind: Kind, account: &str, record: Value, now: SystemTime) -> Value {
-        self.write(kind, account, |table, assumptions| {
-            table.add(record.clone(), now, assumptions);
+        let after = self.shown_after(kind, account);
+        self.all.push(StoredRecord {
+            kind,
+            account: account.to_owned(),
+            created: now,
+            states: vec![(after, Some(record.clone()))],
         });
         record
     }
 
+    /// Replaces the record with the same id.
     fn replace(&mut self, kind: Kind, account: &str, record: Value) -> Value {
-        self.write(kind, account, |table, assumptions| {
-            table.replace(record.clone(), assumptions);
-        });
+        self.set(kind, account, &record["id"], Some(record.clone()));
         record
+    }
+
+    fn set(&mut self, kind: Kind, account: &str, id: &Value, record: Option<Value>) {
+        let at = id.as_str().and_then(|id| self.position(kind, account, id));
+        if let Some(at) = at {
+            let after = self.shown_after(kind, account);
+            self.all[at].states.push((after, record));
+        }
+    }
+
+    /// The number of list requests after which lists show a change of now.
+    fn shown_after(&self, kind: Kind, account: &str) -> usize {
+        let lists = self.lists.get(&(kind, account.to_owned()));
+        lists.copied().unwrap_or_default() + self.assumptions.lag
     }
 
     /// Writes an input into a record. Forms that stay keep their serial numbers.
@@ -334,10 +333,10 @@ impl Records {
                 "serialNumber": format!("{}{number:08}", rules::serial_prefix(name)),
             })
         };
-        let names = items(&input["forms"]).filter_map(Value::as_str);
+        let names = list(&input["forms"]).iter().filter_map(Value::as_str);
         record["forms"] = names
             .map(|name| {
-                let known = items(&forms).find(|form| form["type"] == name);
+                let known = list(&forms).iter().find(|form| form["type"] == name);
                 known.cloned().unwrap_or_else(|| new_form(name))
             })
             .collect();
@@ -346,6 +345,10 @@ impl Records {
             record["answers"] = json!([]);
         }
     }
+}
+
+fn is_named(record: &Value, name: &str) -> bool {
+    record["id"] == name || record["number"] == name
 }
 
 fn id(number: u32) -> String {

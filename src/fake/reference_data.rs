@@ -1,4 +1,4 @@
-//! The data that does not change while the fake runs: users, accounts, questions and the schema.
+//! The data that does not change while the fake runs: users, questions and the schema.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -9,9 +9,8 @@ use apollo_compiler::validation::{Valid, WithErrors};
 use apollo_compiler::{ExecutableDocument, Name, Schema};
 use serde_json::Value;
 
-use super::problem::Problem;
 use super::rules;
-use super::world::{User, World};
+use super::world::World;
 
 pub(super) struct ReferenceData {
     pub(super) world: Arc<World>,
@@ -36,45 +35,6 @@ impl ReferenceData {
             let questions = self.world.questions["items"].as_array();
             questions.map_or(Vec::new(), |list| rules::with_forms(list, &[]))
         })
-    }
-
-    /// An account of the user. assumed: another user's account is refused like a missing permission.
-    pub(super) fn account(&self, user: User, id: &str) -> Result<Account<'_>, Problem> {
-        let holder = self.world.user_record(user);
-        let mut accounts = holder["accounts"].as_array().into_iter().flatten();
-        let account = accounts
-            .find(|account| account["envdAccountId"] == id)
-            .ok_or_else(|| Problem::denied("The account does not belong to the user."))?;
-        Ok(Account {
-            pic: self.world.pics.get(id).and_then(Value::as_str),
-            program: account["accountType"].as_str().unwrap_or_default(),
-            holder,
-        })
-    }
-}
-
-/// An account, and the user whose request names it.
-pub(super) struct Account<'a> {
-    pic: Option<&'a str>,
-    program: &'a str,
-    pub(super) holder: &'a Value,
-}
-
-impl<'a> Account<'a> {
-    /// Only producers create consignments, and only in accounts of the LPA program (spec 5.10).
-    pub(super) fn may_create(&self) -> Result<(), Problem> {
-        let mut roles = self.holder["roles"].as_array().into_iter().flatten();
-        if roles.any(|role| role == "Producer") && self.program == "LPA" {
-            return Ok(());
-        }
-        Err(Problem::denied(
-            "Only a producer may create consignments, in an account of the type LPA.",
-        ))
-    }
-
-    /// The PIC that the origin of the account's consignments must have.
-    pub(super) fn origin_pic(&self) -> Option<&'a str> {
-        self.pic.filter(|_| self.program == "LPA")
     }
 }
 

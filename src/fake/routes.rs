@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use wiremock::{Request, Respond, ResponseTemplate};
 
-use super::graphql::{self, Cache, Context};
+use super::graphql::{self, Context};
 use super::gzip;
 use super::provider::Provider;
 use super::records::Records;
@@ -30,7 +30,6 @@ pub(super) struct Parts {
     pub(super) records: Records,
     pub(super) provider: Provider,
     pub(super) register: Register,
-    pub(super) cache: Cache,
     pub(super) scripts: Scripts,
     pub(super) late: LateRequests,
     pub(super) log: Log,
@@ -159,8 +158,9 @@ impl State {
             data: &self.data,
             records: &mut parts.records,
             now,
+            user,
         };
-        let reply = graphql::answer(&mut parts.cache, media_type, &request.body, user, context);
+        let reply = graphql::answer(media_type, &request.body, context);
         // graphql-over-http, section 6
         let accept = header(request, "accept").unwrap_or_default();
         if accept.contains(NEW_MEDIA_TYPE) {

@@ -173,7 +173,7 @@ impl Fake {
             Ok(read) => read,
             Err(error) => panic!("a consignment does not fit the type: {error}"),
         };
-        records.iter().map(|record| read(&**record)).collect()
+        records.into_iter().map(read).collect()
     }
 
     /// Changes what the fake does where the specification leaves a behaviour open, from now on. Lists then show all changes
@@ -216,10 +216,6 @@ pub(super) struct Scheduled {
 }
 
 impl Schedule {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     fn add(&mut self, account: &str, nth: usize, edit: Edit, author: Value) {
         self.0.push(Scheduled {
             account: account.to_owned(),

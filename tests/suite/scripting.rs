@@ -11,7 +11,7 @@ use crate::fixed_date::{fake_builder, start_fake};
 /// A custom operation, which the schema of the fake does not have.
 struct HerdReport;
 
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Herd {
     name: String,
 }
@@ -198,7 +198,7 @@ async fn scripts_name_operations_or_root_fields_in_any_case() {
     let fake = fake_builder().schema(schema).start().await.unwrap();
     for name in [
         "Consignments",
-        "create_or_save_consignment",
+        "createorsaveconsignment",
         "userDetails",
         "questions",
         "HerdReport",

@@ -1,7 +1,7 @@
 //! Executes an operation: resolvers give the root fields, and the fields below are read from their JSON.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
-use std::sync::Arc;
 
 use apollo_compiler::ExecutableDocument;
 use apollo_compiler::ast::Type;
@@ -14,24 +14,22 @@ use serde_json::{Map, Value, json};
 
 use super::Context;
 use super::request::Request;
-use super::resolvers::{self, Source};
+use super::resolvers;
 use crate::fake::problem::Problem;
+use crate::fake::record_fields::{form_names, list};
 use crate::fake::reference_data::ReferenceData;
 use crate::fake::reply::Reply;
-use crate::fake::world::User;
-use crate::fake::{record_fields, rules};
+use crate::fake::rules;
 
-/// Executes an operation for a user.
+/// Executes an operation.
 pub(super) fn execute(
     document: &Valid<ExecutableDocument>,
     operation: &Operation,
     variables: Map<String, Value>,
     context: Context<'_>,
-    user: User,
 ) -> Reply {
     let root = Root {
         data: context.data,
-        user,
         kind: operation.operation_type,
         context: RefCell::new(context),
         problems: RefCell::new(Vec::new()),
@@ -102,7 +100,6 @@ pub(super) fn unauthorized(
 
 struct Root<'s> {
     data: &'s ReferenceData,
-    user: User,
     kind: OperationType,
     context: RefCell<Context<'s>>,
     /// With the response key of the field.
@@ -126,58 +123,54 @@ impl ObjectValue for Root<'_> {
         })?;
         let (field, context) = (info.field_name(), &mut *self.context.borrow_mut());
         let resolved = if self.kind == OperationType::Mutation {
-            resolvers::mutation(field, &arguments, self.user, context)
+            resolvers::mutation(field, &arguments, context)
+                .map(|(value, warnings)| (Cow::Owned(value), warnings))
         } else {
-            let resolved = resolvers::query(field, &arguments, self.user, context);
-            resolved
-                .map(|source| (source, Vec::new()))
+            resolvers::query(field, &arguments, context)
+                .map(|value| (value, Vec::new()))
                 .map_err(Into::into)
         };
-        let (source, problems) =
-            resolved.unwrap_or_else(|problems| (Source::Owned(Value::Null), problems));
+        let (value, problems) =
+            resolved.unwrap_or_else(|problems| (Cow::Owned(Value::Null), problems));
         let selection = info.field_selections().first();
         let key = selection.map_or("", |field| field.response_key().as_str());
         let problems = problems
             .into_iter()
             .map(|problem| (key.to_owned(), problem));
         self.problems.borrow_mut().extend(problems);
-        Ok(source.resolve(&info.field_definition().ty, self.data))
+        Ok(resolve(value, &info.field_definition().ty, self.data))
     }
 }
 
-impl<'a> Source<'a> {
-    /// The value for the type that the schema expects.
-    fn resolve(self, ty: &'a Type, data: &'a ReferenceData) -> ResolvedValue<'a> {
-        let list = |items: Vec<Self>| {
-            let items = items.into_iter();
-            ResolvedValue::List(Box::new(
-                items.map(move |item| Ok(item.resolve(ty.item_type(), data))),
-            ))
-        };
-        let type_name = ty.inner_named_type().as_str();
-        let is_leaf = |v: &Value| !v.is_object() || data.schema.get_object(type_name).is_none();
-        match self {
-            Self::List(items) => list(items),
-            Self::Owned(Value::Array(items)) if ty.is_list() => {
-                list(items.into_iter().map(Self::Owned).collect())
+/// A value for the type that the schema expects.
+fn resolve<'a>(value: Cow<'a, Value>, ty: &'a Type, data: &'a ReferenceData) -> ResolvedValue<'a> {
+    let items: Box<dyn Iterator<Item = Cow<'a, Value>> + 'a> = match value {
+        Cow::Owned(Value::Array(items)) if ty.is_list() => {
+            Box::new(items.into_iter().map(Cow::Owned))
+        }
+        Cow::Borrowed(Value::Array(items)) if ty.is_list() => {
+            Box::new(items.iter().map(Cow::Borrowed))
+        }
+        value => {
+            let type_name = ty.inner_named_type().as_str();
+            if !value.is_object() || data.schema.get_object(type_name).is_none() {
+                return ResolvedValue::leaf(value.into_owned());
             }
-            Self::Borrowed(Value::Array(items)) if ty.is_list() => {
-                list(items.iter().map(Self::Borrowed).collect())
-            }
-            Self::Owned(value) if is_leaf(&value) => ResolvedValue::leaf(value),
-            Self::Borrowed(value) if is_leaf(value) => ResolvedValue::leaf(value.clone()),
-            source => ResolvedValue::object(Object {
-                source,
+            return ResolvedValue::object(Object {
+                value,
                 type_name,
                 data,
-            }),
+            });
         }
-    }
+    };
+    ResolvedValue::List(Box::new(
+        items.map(move |item| Ok(resolve(item, ty.item_type(), data))),
+    ))
 }
 
 /// An object below the root.
 struct Object<'a> {
-    source: Source<'a>,
+    value: Cow<'a, Value>,
     type_name: &'a str,
     data: &'a ReferenceData,
 }
@@ -191,53 +184,21 @@ impl ObjectValue for Object<'_> {
         &'a self,
         info: &'a ResolveInfo<'a>,
     ) -> Result<ResolvedValue<'a>, FieldError> {
-        let name = info.field_name();
-        let value = match &self.source {
-            Source::Borrowed(value) => value,
-            Source::Owned(value) => value,
-            Source::Shared(record) => &**record,
-            source => {
-                return Ok(
-                    connection_field(source, name).resolve(&info.field_definition().ty, self.data)
-                );
-            }
-        };
-        let source = match (self.type_name, name) {
+        let (object, name) = (&*self.value, info.field_name());
+        let value = match (self.type_name, name) {
             ("Consignment", "questions") => {
-                let forms = record_fields::form_names(value);
-                Source::Owned(rules::questions_of(self.data.questions(), &forms).into())
+                let forms = form_names(object);
+                Cow::Owned(rules::questions_of(self.data.questions(), &forms).into())
             }
             // The specification can be read so that the record is under `data`.
-            ("UserDetails", "data") => Source::Borrowed(value),
-            _ => Source::Borrowed(&value[name]),
+            ("UserDetails", "data") => Cow::Borrowed(object),
+            // The records of a page, beside its edges.
+            (_, "items") if object["edges"].is_array() => {
+                let edges = list(&object["edges"]).iter();
+                Cow::Owned(edges.map(|edge| edge["node"].clone()).collect())
+            }
+            _ => Cow::Borrowed(&object[name]),
         };
-        Ok(source.resolve(&info.field_definition().ty, self.data))
-    }
-}
-
-/// A field of a page or of one of its edges.
-fn connection_field<'a>(source: &'a Source<'_>, name: &str) -> Source<'a> {
-    match (source, name) {
-        (Source::Page(page), "totalCount") => Source::Owned(page.total.into()),
-        (Source::Page(page), "pageInfo") => Source::Borrowed(&page.info),
-        (Source::Page(page), "edges") => {
-            let records = page.records.iter().cloned();
-            Source::List(
-                records
-                    .map(|(cursor, record)| Source::Edge(cursor, record))
-                    .collect(),
-            )
-        }
-        (Source::Page(page), "items") => {
-            let records = page.records.iter();
-            Source::List(
-                records
-                    .map(|(_, record)| Source::Shared(Arc::clone(record)))
-                    .collect(),
-            )
-        }
-        (Source::Edge(cursor, _), "cursor") => Source::Owned(cursor.as_str().into()),
-        (Source::Edge(_, record), "node") => Source::Shared(Arc::clone(record)),
-        _ => Source::Owned(Value::Null),
+        Ok(resolve(value, &info.field_definition().ty, self.data))
     }
 }

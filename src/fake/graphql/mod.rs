@@ -3,18 +3,16 @@
 mod execution;
 mod request;
 mod resolvers;
-mod validation;
 
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::time::SystemTime;
 
 use serde_json::Value;
 
 use self::request::{Request, RequestError};
 use super::problem::Problem;
+use super::record_fields::list;
 use super::records::Records;
-use super::reference_data::{Account, ReferenceData};
+use super::reference_data::ReferenceData;
 use super::reply::Reply;
 use super::script::operation_name;
 use super::world::User;
@@ -24,80 +22,74 @@ pub(super) struct Context<'a> {
     pub(super) data: &'a ReferenceData,
     pub(super) records: &'a mut Records,
     pub(super) now: SystemTime,
+    /// None without a valid token.
+    pub(super) user: Option<User>,
 }
 
 impl<'a> Context<'a> {
-    /// An account of the user, unless access to it was withdrawn.
-    fn account(&self, user: User, id: &str) -> Result<Account<'a>, Problem> {
-        let account = self.data.account(user, id)?;
-        if self.records.is_withdrawn(id) {
-            return Err(Problem::denied("The account does not belong to the user."));
-        }
-        Ok(account)
+    /// The record of the user.
+    fn holder(&self) -> &'a Value {
+        let world = &self.data.world;
+        self.user
+            .map_or(&Value::Null, |user| world.user_record(user))
     }
 
-    /// The record of a user, without the accounts that were withdrawn.
-    fn details(&self, user: User) -> Cow<'a, Value> {
-        let details = self.data.world.user_record(user);
-        let is_withdrawn = |account: &Value| {
-            let id = account["envdAccountId"].as_str();
-            id.is_some_and(|id| self.records.is_withdrawn(id))
-        };
-        let accounts = details["accounts"].as_array();
-        if !accounts.is_some_and(|accounts| accounts.iter().any(is_withdrawn)) {
-            return Cow::Borrowed(details);
-        }
-        let mut details = details.clone();
+    /// An account of the user, unless access to it was withdrawn. assumed: another user's account is refused like a missing
+    /// permission.
+    fn account(&self, id: &str) -> Result<Account<'a>, Problem> {
+        let holder = self.holder();
+        let account = list(&holder["accounts"])
+            .iter()
+            .find(|account| account["envdAccountId"] == id && !self.records.is_withdrawn(id))
+            .ok_or_else(|| Problem::denied("The account does not belong to the user."))?;
+        Ok(Account {
+            pic: self.data.world.pics.get(id).and_then(Value::as_str),
+            program: account["accountType"].as_str().unwrap_or_default(),
+            holder,
+        })
+    }
+
+    /// The record of the user, without the accounts that were withdrawn.
+    fn details(&self) -> Value {
+        let mut details = self.holder().clone();
         if let Some(accounts) = details["accounts"].as_array_mut() {
-            accounts.retain(|account| !is_withdrawn(account));
+            accounts.retain(|account| {
+                let id = account["envdAccountId"].as_str();
+                !id.is_some_and(|id| self.records.is_withdrawn(id))
+            });
         }
-        Cow::Owned(details)
+        details
     }
 }
 
-/// The replies to queries since the last change: clients send the same few again and again.
-#[derive(Default)]
-pub(super) struct Cache {
-    /// By the body of the request.
-    replies: HashMap<Vec<u8>, (User, Reply)>,
-    /// The version of the records that the replies show.
-    version: u64,
+/// An account, and the user whose request names it.
+struct Account<'a> {
+    pic: Option<&'a str>,
+    program: &'a str,
+    holder: &'a Value,
 }
 
-/// Replies that are kept.
-const CAPACITY: usize = 256;
-
-impl Cache {
-    /// Drops replies that show another version of the records.
-    fn refresh(&mut self, version: u64) {
-        if self.version != version {
-            self.replies.clear();
-            self.version = version;
+impl<'a> Account<'a> {
+    /// Only producers create consignments, and only in accounts of the LPA program (spec 5.10).
+    fn may_create(&self) -> Result<(), Problem> {
+        let mut roles = self.holder["roles"].as_array().into_iter().flatten();
+        if roles.any(|role| role == "Producer") && self.program == "LPA" {
+            return Ok(());
         }
+        Err(Problem::denied(
+            "Only a producer may create consignments, in an account of the type LPA.",
+        ))
     }
 
-    fn reply(&self, user: User, body: &[u8]) -> Option<Reply> {
-        let (owner, reply) = self.replies.get(body)?;
-        (*owner == user).then(|| reply.clone())
-    }
-
-    fn store_reply(&mut self, user: User, body: &[u8], reply: &Reply) {
-        if self.replies.len() >= CAPACITY {
-            self.replies.clear();
-        }
-        self.replies.insert(body.to_vec(), (user, reply.clone()));
+    /// The PIC that the origin of the account's consignments must have.
+    fn origin_pic(&self) -> Option<&'a str> {
+        self.pic.filter(|_| self.program == "LPA")
     }
 }
 
-/// Answers a POST to the endpoint; without a user the request has no valid token.
-pub(super) fn answer(
-    cache: &mut Cache,
-    media_type: &str,
-    body: &[u8],
-    user: Option<User>,
-    context: Context<'_>,
-) -> Reply {
-    run(cache, media_type, body, user, context).unwrap_or_else(|errors| {
+/// Answers a POST to the endpoint.
+pub(super) fn answer(media_type: &str, body: &[u8], context: Context<'_>) -> Reply {
+    run(media_type, body, context).unwrap_or_else(|errors| {
         // In a header, since the body must be the service's.
         request::error_reply(&errors).header("x-fake-hint", hint(body))
     })
@@ -112,36 +104,20 @@ fn hint(body: &[u8]) -> String {
     )
 }
 
-fn run(
-    cache: &mut Cache,
-    media_type: &str,
-    body: &[u8],
-    user: Option<User>,
-    context: Context<'_>,
-) -> Result<Reply, Vec<RequestError>> {
-    let version = context.records.stable_version();
-    if let Some(version) = version
-        && let Some(user) = user.filter(|_| request::is_json(media_type))
-    {
-        cache.refresh(version);
-        if let Some(reply) = cache.reply(user, body) {
-            return Ok(reply);
-        }
-    }
+fn run(media_type: &str, body: &[u8], context: Context<'_>) -> Result<Reply, Vec<RequestError>> {
     let request = Request::parse(media_type, body)?;
     let schema = &context.data.schema;
     let document = schema.document(&request.query);
-    let Some(user) = user else {
+    if context.user.is_none() {
         return Ok(execution::unauthorized((*document).as_ref().ok(), &request));
-    };
-    let document = (*document)
-        .as_ref()
-        .map_err(|failed| validation::errors(failed, &request.query))?;
+    }
+    let document = (*document).as_ref().map_err(request::document_errors)?;
     let operation = request.operation(document)?;
     request.check_variables(schema, operation, &document.sources)?;
-    let reply = execution::execute(document, operation, request.variables, context, user);
-    if version.is_some() && operation.is_query() {
-        cache.store_reply(user, body, &reply);
-    }
-    Ok(reply)
+    Ok(execution::execute(
+        document,
+        operation,
+        request.variables,
+        context,
+    ))
 }

@@ -1,11 +1,12 @@
-//! The body of a request: its operation, and the check of its variables (section 5.8 of the GraphQL specification). Errors have
-//! the shape and the wording of GraphQL.NET (`guide::sources`).
+//! What is refused before execution: bodies, documents and variables that do not fit. Errors have the shape of GraphQL.NET
+//! (`guide::sources`). Its wording is kept where the specification or a client reads it: for variables (spec 7.2) and unknown
+//! fields. All else is said by the compiler.
 
 use apollo_compiler::ast::Type;
 use apollo_compiler::executable::Operation;
-use apollo_compiler::parser::{LineColumn, SourceMap, SourceSpan};
+use apollo_compiler::parser::{LineColumn, SourceMap};
 use apollo_compiler::schema::ExtendedType;
-use apollo_compiler::validation::Valid;
+use apollo_compiler::validation::{Valid, WithErrors};
 use apollo_compiler::{ExecutableDocument, Schema};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -29,14 +30,9 @@ struct RequestBody {
     _extensions: Option<Map<String, Value>>,
 }
 
-/// Whether the media type of a body is accepted.
-pub(super) fn is_json(media_type: &str) -> bool {
-    media_type.to_ascii_lowercase().contains("json")
-}
-
 impl Request {
     pub(super) fn parse(media_type: &str, body: &[u8]) -> Result<Self, RequestError> {
-        if !is_json(media_type) {
+        if !media_type.to_ascii_lowercase().contains("json") {
             return Err(RequestError::new(
                 "INVALID_CONTENT_TYPE",
                 "Invalid 'Content-Type' header: must be 'application/json'.",
@@ -63,22 +59,13 @@ impl Request {
         document: &'d Valid<ExecutableDocument>,
     ) -> Result<&'d Operation, RequestError> {
         let name = self.operation_name.as_deref();
-        if document.operations.is_empty() {
-            return Err(RequestError::new(
-                "NO_OPERATION",
-                "Document does not contain any operations.",
-            ));
-        }
-        let operation = document.operations.get(name);
-        operation.map(AsRef::as_ref).map_err(|_| match name {
+        let operation = document.operations.get(name).map(AsRef::as_ref);
+        operation.map_err(|error| match name {
             Some(name) => RequestError::new(
                 "INVALID_OPERATION_NAME",
                 format!("Document does not contain an operation named '{name}'."),
             ),
-            None => RequestError::new(
-                "INVALID_OPERATION",
-                "Document contains more than one operation, but the operation name was not specified.",
-            ),
+            None => RequestError::new("INVALID_OPERATION", error.message().to_string()),
         })
     }
 
@@ -98,7 +85,12 @@ impl Request {
                 }
                 None => return None,
             };
-            Some(error.at_span(variable.location(), sources))
+            Some(RequestError {
+                location: variable
+                    .location()
+                    .and_then(|span| span.line_column(sources)),
+                ..error
+            })
         });
         let errors: Vec<_> = errors.collect();
         if errors.is_empty() {
@@ -114,7 +106,10 @@ const NULL: &str = "Received a null input for a non-null variable.";
 
 fn invalid(path: &str, reason: &str) -> RequestError {
     let message = format!("Variable '{path}' is invalid. {reason}");
-    RequestError::new("INVALID_VALUE", message).rule(Some("5.8"))
+    RequestError {
+        rule: Some("5.8"),
+        ..RequestError::new("INVALID_VALUE", message)
+    }
 }
 
 fn invalid_value(schema: &Schema, ty: &Type, value: &Value, path: &str) -> Option<RequestError> {
@@ -165,9 +160,10 @@ fn invalid_value(schema: &Schema, ty: &Type, value: &Value, path: &str) -> Optio
         let text = value
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned);
-        let error = invalid(path, &format!("Unable to convert '{text}' to '{name}'"));
+        let mut error = invalid(path, &format!("Unable to convert '{text}' to '{name}'"));
         // GraphQL.NET reports an inner exception.
-        error.inner_code("INVALID_OPERATION")
+        error.codes.push("INVALID_OPERATION");
+        error
     })
 }
 
@@ -183,12 +179,58 @@ fn fits_scalar(scalar: &str, value: &Value) -> bool {
     }
 }
 
+/// All errors of a document that does not fit the schema.
+///
+/// The structured form of the compiler's errors is not public, so names are read from its messages, where they stand in
+/// backticks.
+pub(super) fn document_errors(failed: &WithErrors<ExecutableDocument>) -> Vec<RequestError> {
+    let errors = failed.errors.iter().map(|error| {
+        let message = error.error.to_string();
+        let location = error.line_column_range().map(|range| range.start);
+        let is_syntax = message.starts_with("syntax error") || message.contains("limit reached");
+        let (code, rule, message) = if is_syntax {
+            (
+                "SYNTAX_ERROR",
+                None,
+                format!("Error parsing query: {message}"),
+            )
+        } else if message.contains("does not have a field") {
+            let mut names = message.split('`').skip(1).step_by(2);
+            let (ty, field) = (
+                names.next().unwrap_or_default(),
+                names.next().unwrap_or_default(),
+            );
+            let words = format!("Cannot query field '{field}' on type '{ty}'.");
+            (UNKNOWN_FIELD, Some("5.3.1"), words)
+        } else {
+            // Section 5 of the GraphQL specification has all rules of documents.
+            ("VALIDATION_ERROR", Some("5"), message)
+        };
+        RequestError {
+            location,
+            rule,
+            ..RequestError::new(code, message)
+        }
+    });
+    let mut errors: Vec<_> = errors.collect();
+    // The others may only follow from these: an object of which all selected fields are unknown has no selection.
+    for first in ["SYNTAX_ERROR", UNKNOWN_FIELD] {
+        if errors.iter().any(|error| error.codes[0] == first) {
+            errors.retain(|error| error.codes[0] == first);
+        }
+    }
+    errors
+}
+
+const UNKNOWN_FIELD: &str = "FIELDS_ON_CORRECT_TYPE";
+
 /// An error that refuses the whole request.
 #[derive(Clone, Debug)]
 pub(super) struct RequestError {
     message: String,
-    locations: Vec<LineColumn>,
+    location: Option<LineColumn>,
     codes: Vec<&'static str>,
+    /// The section of the GraphQL specification with the violated rule.
     rule: Option<&'static str>,
 }
 
@@ -196,32 +238,10 @@ impl RequestError {
     pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
-            locations: Vec::new(),
+            location: None,
             codes: vec![code],
             rule: None,
         }
-    }
-
-    /// Adds the code of an inner exception.
-    pub(super) fn inner_code(mut self, code: &'static str) -> Self {
-        self.codes.push(code);
-        self
-    }
-
-    /// The section of the GraphQL specification with the violated rule.
-    pub(super) fn rule(mut self, section: Option<&'static str>) -> Self {
-        self.rule = section;
-        self
-    }
-
-    /// Adds a location, if it is known.
-    pub(super) fn at(mut self, location: Option<LineColumn>) -> Self {
-        self.locations.extend(location);
-        self
-    }
-
-    pub(super) fn at_span(self, span: Option<SourceSpan>, sources: &SourceMap) -> Self {
-        self.at(span.and_then(|span| span.line_column(sources)))
     }
 
     fn to_json(&self) -> Value {
@@ -230,9 +250,8 @@ impl RequestError {
             extensions["number"] = rule.into();
         }
         let mut error = json!({"message": self.message, "extensions": extensions});
-        if !self.locations.is_empty() {
-            let to_json = |at: &LineColumn| json!({"line": at.line, "column": at.column});
-            error["locations"] = self.locations.iter().map(to_json).collect();
+        if let Some(at) = self.location {
+            error["locations"] = json!([{"line": at.line, "column": at.column}]);
         }
         error
     }

@@ -3,10 +3,11 @@
 use chrono::{Datelike, NaiveDate};
 use serde_json::Value;
 
-use super::applicability::{Applicability, list};
+use super::applicability::Applicability;
 use super::{RuleContext, form_names};
 use crate::fake::instant;
 use crate::fake::problem::Problem;
+use crate::fake::record_fields::list;
 
 /// The problems of all questions that apply, in the order of the tree and of the rows.
 pub(super) fn problems(input: &Value, context: &RuleContext<'_>) -> Vec<Problem> {

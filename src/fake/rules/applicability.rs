@@ -4,6 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
+use crate::fake::record_fields::list;
+
 /// The questions that LPAG3 no longer has (spec 2.6, 9.4).
 const NOT_OF_LPAG3: [&str; 3] = ["23", "24", "87"];
 
@@ -35,11 +37,6 @@ pub(in crate::fake) fn questions_of(questions: &[Value], forms: &Value) -> Vec<V
             question
         })
         .collect()
-}
-
-/// A list on the wire, where null and absent mean empty.
-pub(super) fn list(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 fn children(question: &Value) -> &[Value] {

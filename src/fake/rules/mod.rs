@@ -9,9 +9,9 @@ mod fields;
 use chrono::NaiveDate;
 use serde_json::Value;
 
-use self::applicability::list;
 pub(super) use self::applicability::{questions_of, with_forms};
 use super::problem::Problem;
+use super::record_fields::list;
 
 /// What the rules need beside the input.
 pub(super) struct RuleContext<'a> {

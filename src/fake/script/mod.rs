@@ -20,7 +20,6 @@ pub use self::fault::Fault;
 pub(super) use self::fault::json;
 pub(super) use self::late::LateRequests;
 pub use self::received::Received;
-use self::received::is_same_name;
 pub(super) use self::received::{Log, ParsedRequest, is_graphql, operation_name};
 pub(super) use self::scripts::{Scripts, unscripted};
 use self::scripts::{Step, Target};
@@ -56,10 +55,13 @@ pub struct On<'f> {
 }
 
 impl Fake {
-    /// Scripts an operation by its type, which has the name of the operation, as derived by `graphql_client`. An operation
-    /// of your own need not fit the fake's schema.
+    /// Scripts an operation by its type. An operation of your own need not fit the fake's schema; with `graphql_client`'s derive
+    /// it needs `variables_derives = "Default"`, or a script by [its name](Self::on_own_operation).
     #[must_use]
-    pub fn on<Q: GraphQLQuery>(&self) -> On<'_> {
+    pub fn on<Q>(&self) -> On<'_>
+    where
+        Q: GraphQLQuery<Variables: Default>,
+    {
         On {
             check: check_data::<Q>,
             ..On::new(self, Target::Operation(name_of::<Q>().to_owned()))
@@ -80,7 +82,7 @@ impl Fake {
         let others = root_fields(&self.state.data.schema);
         let others: Vec<_> = others.filter(|other| !known.contains(other)).collect();
         known.extend(others);
-        if known.iter().any(|known| is_same_name(known, &name)) {
+        if known.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
             return self.on_own_operation(name);
         }
         panic!(
@@ -176,17 +178,17 @@ impl Fake {
 
     /// Those of the last 1,000 requests that call an operation, oldest first.
     #[must_use]
-    pub fn requests_of<Q: GraphQLQuery>(&self) -> Vec<Received> {
+    pub fn requests_of<Q>(&self) -> Vec<Received>
+    where
+        Q: GraphQLQuery<Variables: Default>,
+    {
         let mut requests = self.requests();
-        requests.retain(|received| {
-            let name = received.operation();
-            name.is_some_and(|name| is_same_name(&name, name_of::<Q>()))
-        });
+        requests.retain(|received| received.operation().as_deref() == Some(name_of::<Q>()));
         requests
     }
 
     /// The variables of all calls of an operation, oldest first. With `graphql_client`'s derive the operation needs
-    /// `variables_derives = "Deserialize"`.
+    /// `variables_derives = "Default, Deserialize"`.
     ///
     /// # Panics
     ///
@@ -195,8 +197,7 @@ impl Fake {
     #[track_caller]
     pub fn variables_of<Q>(&self) -> Vec<Q::Variables>
     where
-        Q: GraphQLQuery,
-        Q::Variables: DeserializeOwned,
+        Q: GraphQLQuery<Variables: Default + DeserializeOwned>,
     {
         let read = |received: Received| match received.variables() {
             Ok(variables) => variables,
@@ -227,16 +228,15 @@ impl Fake {
     }
 }
 
-fn check_data<Q: GraphQLQuery>(data: &Value) -> Result<(), String> {
+fn check_data<Q: GraphQLQuery<Variables: Default>>(data: &Value) -> Result<(), String> {
     let read: Result<Q::ResponseData, _> = serde_path_to_error::deserialize(data);
     read.map(drop)
         .map_err(|error| format!("invalid data for {}: {error}", name_of::<Q>()))
 }
 
-/// The last segment of the type's path.
-fn name_of<Q>() -> &'static str {
-    let name = std::any::type_name::<Q>();
-    name.rsplit("::").next().unwrap_or(name)
+/// The name that calls of an operation have.
+fn name_of<Q: GraphQLQuery<Variables: Default>>() -> &'static str {
+    Q::build_query(Q::Variables::default()).operation_name
 }
 
 // The return value only serves to add further steps.

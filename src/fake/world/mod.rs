@@ -15,17 +15,13 @@ use self::folder::questions_of;
 pub use self::user_record::{User, UserRecord};
 
 /// The kind of a record.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Consignment,
     Template,
     Comment,
     UserMapping,
     Edec,
-}
-
-impl Kind {
-    pub(super) const COUNT: usize = Self::Edec as usize + 1;
 }
 
 /// The users, accounts, consignments, questions and properties that a fake starts with.

@@ -248,17 +248,12 @@ async fn lists_lag_behind_reads_by_a_number_of_lists() {
 }
 
 #[tokio::test]
-async fn instants_can_be_written_in_another_zone() {
-    let (fake, clock) = start(Assumptions::default().utc_offset(600)).await;
+async fn all_fraction_digits_of_an_instant_count() {
+    let (fake, clock) = start(Assumptions::default()).await;
     clock.advance(Duration::from_nanos(1_234_567_899));
     let number = insert(&fake, &clock, "2026-11-21");
-    let instant = "2026-11-20T13:01:01.2345678+10:00";
+    let instant = "2026-11-20T03:01:01.2345678+00:00";
     assert_eq!(read(&fake, &number).await["updatedAt"], instant);
-    fake.assume(Assumptions::default().utc_offset(-210));
-    fake.edit(ACCOUNT, WebsiteEdit::change(&number, json!({})));
-    let instant = "2026-11-19T23:31:01.2345678-03:30";
-    assert_eq!(read(&fake, &number).await["updatedAt"], instant);
-    // All fraction digits count.
     for (from, total) in [("01.2345678", 1), ("01.23456781", 0)] {
         let from = format!("2026-11-20T03:01:{from}Z");
         assert_eq!(
@@ -266,10 +261,4 @@ async fn instants_can_be_written_in_another_zone() {
             total
         );
     }
-}
-
-#[test]
-#[should_panic(expected = "a day or more")]
-fn an_offset_of_a_day_is_refused() {
-    let _ = Assumptions::default().utc_offset(i32::MIN);
 }

@@ -12,7 +12,7 @@ use crate::fixed_date::start_fake;
 /// What the derive of `graphql_client` makes of a document.
 struct Numbers;
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Variables {
     account: String,
     after: Option<String>,

@@ -1,6 +1,7 @@
-//! One check for each law.
+//! The laws of [`TokenStore`].
 
 use std::collections::HashSet;
+use std::error::Error;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,42 +9,94 @@ use std::task::Poll;
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::task::{JoinError, JoinSet, yield_now};
+use tokio::task::{JoinSet, yield_now};
 
-use crate::auth::{Record, StoreError, StoreGuard, TokenStore, Version};
+use crate::auth::{Record, StoreGuard, TokenStore, Version};
+
+/// Longer than any law takes on a store behind a slow network.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Checks the laws of [`TokenStore`] on a store of yours, one after the other, in a test inside a tokio runtime.
+///
+/// The token manager relies on each of them: if one is broken, two processes use one refresh token, or a user gets no
+/// tokens, or the tokens of another user.
+///
+/// ```
+/// use envd_sdk::auth::MemoryStore;
+/// use envd_sdk::fake::check_token_store;
+///
+/// # equipment::example(async {
+/// let store = MemoryStore::new();
+/// check_token_store(move || store.clone()).await;
+/// # Ok(()) });
+/// ```
+///
+/// In a test of yours, pass a closure that opens your store once more, as another process would: two connections to one
+/// database, two handles on one file. The accounts that it writes begin with `conformance`; a store that was checked
+/// before is fine. No test in one process can see locks that outlive a process that was killed, and locks that end while
+/// their holder lives: a store with such locks leaves
+/// [`lock_survives_faults`](TokenStore::lock_survives_faults) at `false`.
+///
+/// | law | what it demands |
+/// | --- | --- |
+/// | `AbsentIsNone` | an account without a record reads as `None`, and removing it changes nothing |
+/// | `ReadsWhatWasWritten` | a record reads as it was written, under the version that the write returned |
+/// | `SharedBetweenHandles` | one handle reads what another one writes |
+/// | `AccountsAreApart` | accounts whose keys differ in any way have separate records |
+/// | `FirstWriteExpectsNone` | a first write succeeds only if there is no record |
+/// | `SwapComparesVersions` | a write with a version that is not the stored one changes nothing, and reports it |
+/// | `VersionsNeverRepeat` | no version occurs twice, not even after the record was removed |
+/// | `RemoveComparesVersions` | a removal with a version that is not the stored one changes nothing, and reports it |
+/// | `OneOfManySwapsWins` | of concurrent writes with the same expected version, one succeeds |
+/// | `LockExcludes` | a lock that is held fails with [`StoreError::lock_timeout`] if `wait` is zero, also on another handle |
+/// | `LockWaits` | a waiter gets the lock when it is freed before the deadline |
+/// | `LockIsPerAccount` | the lock of one account does not block another |
+/// | `LockEndsWithItsGuard` | a lock is free as soon as its guard is dropped |
+/// | `CancelledWaitTakesNoLock` | a wait that was cancelled does not take the lock later |
+/// | `LockStopsNoWrites` | reads, writes and removals work while the account's lock is held, for its holder makes them |
+/// | `ReadableIsNotSetAside` | a record that can be read is never set aside |
+///
+/// # Panics
+///
+/// With a line for each law that the store breaks, and what was observed.
+///
+/// [`StoreError::lock_timeout`]: crate::auth::StoreError::lock_timeout
+pub async fn check_token_store<S: TokenStore>(open: impl Fn() -> S + Send + Sync + 'static) {
+    let broken = broken_laws(open).await;
+    let lines = broken
+        .iter()
+        .map(|(law, observed)| format!("\n{law}: {observed}"));
+    let lines: String = lines.collect();
+    assert!(broken.is_empty(), "the store breaks laws{lines}");
+}
+
+/// The broken ones of all laws, each with what was observed, on a store that `open` opens anew each time.
+pub(super) async fn broken_laws<S: TokenStore>(
+    open: impl Fn() -> S + Send + Sync + 'static,
+) -> Vec<(&'static str, String)> {
+    let open: Arc<dyn Fn() -> S + Send + Sync> = Arc::new(open);
+    let mut broken = Vec::new();
+    for (law, check) in CheckedStore::LAWS {
+        let store = CheckedStore::new(open.clone());
+        let checked = tokio::time::timeout(LIMIT, check(&store)).await;
+        let checked = checked.unwrap_or_else(|_| Err("it takes more than a minute".into()));
+        broken.extend(checked.err().map(|observed| (law, observed.to_string())));
+    }
+    broken
+}
 
 const WRITERS: u64 = 8;
 const LOCK_WAIT: Duration = Duration::from_secs(30);
 
-/// What was observed when a law was broken.
-pub(super) struct Violation(pub(super) String);
+/// An error is what was observed when a law was broken.
+type Observed<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
-impl From<&str> for Violation {
-    fn from(observed: &str) -> Self {
-        Self(observed.to_owned())
-    }
-}
-
-impl From<StoreError> for Violation {
-    fn from(error: StoreError) -> Self {
-        Self(format!("an error: {error}"))
-    }
-}
-
-impl From<JoinError> for Violation {
-    fn from(error: JoinError) -> Self {
-        Self(format!("an error: {error}"))
-    }
-}
-
-type Result<T = ()> = std::result::Result<T, Violation>;
-
-fn ensure(holds: bool, observed: &str) -> Result {
+fn ensure(holds: bool, observed: &str) -> Observed {
     if holds { Ok(()) } else { Err(observed.into()) }
 }
 
 /// A record with every field, in the sizes that providers issue.
-fn record(generation: u64) -> Result<Record> {
+fn record(generation: u64) -> Observed<Record> {
     let text = json!({
         "form": 1,
         "tokens": {
@@ -64,7 +117,7 @@ fn record(generation: u64) -> Result<Record> {
 }
 
 /// The lock, or `None` if it is held.
-async fn try_lock<S: TokenStore>(store: &S, key: &str) -> Result<Option<StoreGuard>> {
+async fn try_lock<S: TokenStore>(store: &S, key: &str) -> Observed<Option<StoreGuard>> {
     match store.lock(key, Duration::ZERO).await {
         Ok(guard) => Ok(Some(guard)),
         Err(error) if error.is_lock_timeout() => Ok(None),
@@ -74,7 +127,7 @@ async fn try_lock<S: TokenStore>(store: &S, key: &str) -> Result<Option<StoreGua
 
 /// Checks one law.
 type Check<S> =
-    for<'a> fn(&'a CheckedStore<S>) -> Pin<Box<dyn Future<Output = Result> + Send + 'a>>;
+    for<'a> fn(&'a CheckedStore<S>) -> Pin<Box<dyn Future<Output = Observed> + Send + 'a>>;
 
 /// The store with an account that is new to it.
 pub(super) struct CheckedStore<S> {
@@ -137,40 +190,40 @@ impl<S: TokenStore> CheckedStore<S> {
         (self.open)()
     }
 
-    async fn insert(&self, generation: u64) -> Result<Version> {
+    async fn insert(&self, generation: u64) -> Observed<Version> {
         let written = self.swap(None, generation).await?;
         written.ok_or_else(|| "a first write is refused".into())
     }
 
     /// Replaces the stored version, which must succeed.
-    async fn update(&self, stored: Version, generation: u64) -> Result<Version> {
+    async fn update(&self, stored: Version, generation: u64) -> Observed<Version> {
         let written = self.swap(Some(stored), generation).await?;
         written.ok_or_else(|| "a write with the stored version is refused".into())
     }
 
-    async fn swap(&self, expected: Option<Version>, generation: u64) -> Result<Option<Version>> {
+    async fn swap(&self, expected: Option<Version>, generation: u64) -> Observed<Option<Version>> {
         let record = record(generation)?;
         Ok(self.store.swap(&self.key, expected, &record).await?)
     }
 
     /// The generation and version that are stored.
-    async fn stored(&self) -> Result<Option<(u64, Version)>> {
+    async fn stored(&self) -> Observed<Option<(u64, Version)>> {
         let stored = self.store.load(&self.key).await?;
         Ok(stored.map(|stored| (stored.record.tokens().generation(), stored.version)))
     }
 
-    async fn clean_up(&self) -> Result {
+    async fn clean_up(&self) -> Observed {
         if let Some((_, version)) = self.stored().await? {
             self.store.remove(&self.key, version).await?;
         }
         Ok(())
     }
 
-    async fn lock(&self) -> Result<StoreGuard> {
+    async fn lock(&self) -> Observed<StoreGuard> {
         Ok(self.store.lock(&self.key, LOCK_WAIT).await?)
     }
 
-    async fn absent_is_none(&self) -> Result {
+    async fn absent_is_none(&self) -> Observed {
         let none = self.stored().await?.is_none();
         ensure(none, "an account that was never written has a record")?;
         let removed = self.store.remove(&self.key, Version::new(1)).await?;
@@ -179,7 +232,7 @@ impl<S: TokenStore> CheckedStore<S> {
         ensure(none, "a removal left a record")
     }
 
-    async fn reads_what_was_written(&self) -> Result {
+    async fn reads_what_was_written(&self) -> Observed {
         let version = self.insert(7).await?;
         let stored = self.store.load(&self.key).await?;
         let stored = stored.ok_or("the record is missing")?;
@@ -191,7 +244,7 @@ impl<S: TokenStore> CheckedStore<S> {
         self.clean_up().await
     }
 
-    async fn shared_between_handles(&self) -> Result {
+    async fn shared_between_handles(&self) -> Observed {
         let other = self.reopened();
         let version = self.insert(1).await?;
         let read = other.load(&self.key).await?;
@@ -205,7 +258,7 @@ impl<S: TokenStore> CheckedStore<S> {
         self.clean_up().await
     }
 
-    async fn accounts_are_apart(&self) -> Result {
+    async fn accounts_are_apart(&self) -> Observed {
         // A difference of case, of a space, of a character with a meaning in paths or patterns, of one beyond ASCII.
         let mut keys = vec![self.key.clone()];
         keys.extend(["a", "A", " a", "a ", "a/b", "a%2Fb", ".."].map(|end| self.key.clone() + end));
@@ -213,7 +266,7 @@ impl<S: TokenStore> CheckedStore<S> {
         let mut versions = Vec::new();
         for (key, generation) in keys.iter().zip(1..) {
             let written = self.store.swap(key, None, &record(generation)?).await?;
-            let shared = || Violation(format!("the key {key:?} shares the record of another key"));
+            let shared = || format!("the key {key:?} shares the record of another key");
             versions.push(written.ok_or_else(shared)?);
         }
         for (key, generation) in keys.iter().zip(1..) {
@@ -228,7 +281,7 @@ impl<S: TokenStore> CheckedStore<S> {
         Ok(())
     }
 
-    async fn first_write_expects_none(&self) -> Result {
+    async fn first_write_expects_none(&self) -> Observed {
         let written = self.swap(Some(Version::new(1)), 1).await?;
         let refused = written.is_none() && self.stored().await?.is_none();
         ensure(refused, "a write with a version inserts a record")?;
@@ -239,7 +292,7 @@ impl<S: TokenStore> CheckedStore<S> {
         self.clean_up().await
     }
 
-    async fn swap_compares_versions(&self) -> Result {
+    async fn swap_compares_versions(&self) -> Observed {
         let first = self.insert(1).await?;
         let second = self.update(first, 2).await?;
         let written = self.stored().await? == Some((2, second));
@@ -251,7 +304,7 @@ impl<S: TokenStore> CheckedStore<S> {
         self.clean_up().await
     }
 
-    async fn versions_never_repeat(&self) -> Result {
+    async fn versions_never_repeat(&self) -> Observed {
         let mut seen = HashSet::new();
         for _ in 0..3 {
             let mut version = self.insert(1).await?;
@@ -265,7 +318,7 @@ impl<S: TokenStore> CheckedStore<S> {
         Ok(())
     }
 
-    async fn remove_compares_versions(&self) -> Result {
+    async fn remove_compares_versions(&self) -> Observed {
         let first = self.insert(1).await?;
         let second = self.update(first, 2).await?;
         let removed = self.store.remove(&self.key, first).await?;
@@ -276,7 +329,7 @@ impl<S: TokenStore> CheckedStore<S> {
         ensure(gone, "a removal with the stored version fails")
     }
 
-    async fn one_of_many_swaps_wins(&self) -> Result {
+    async fn one_of_many_swaps_wins(&self) -> Observed {
         let mut expected = None;
         for _ in 0..10 {
             let mut writers = JoinSet::new();
@@ -284,7 +337,7 @@ impl<S: TokenStore> CheckedStore<S> {
                 let (store, key) = (self.reopened(), self.key.clone());
                 writers.spawn(async move {
                     let version = store.swap(&key, expected, &record(writer)?).await?;
-                    Ok::<_, Violation>(version.map(|version| (writer, version)))
+                    Observed::Ok(version.map(|version| (writer, version)))
                 });
             }
             let mut winners = Vec::new();
@@ -293,7 +346,7 @@ impl<S: TokenStore> CheckedStore<S> {
             }
             let [winner] = winners[..] else {
                 let count = winners.len();
-                return Err(Violation(format!("{count} of {WRITERS} writes succeed")));
+                return Err(format!("{count} of {WRITERS} writes succeed").into());
             };
             let same = self.stored().await? == Some(winner);
             ensure(same, "a refused write is stored")?;
@@ -302,7 +355,7 @@ impl<S: TokenStore> CheckedStore<S> {
         self.clean_up().await
     }
 
-    async fn lock_excludes(&self) -> Result {
+    async fn lock_excludes(&self) -> Observed {
         let _held = self.lock().await?;
         for store in [&self.store, &self.reopened()] {
             let refused = try_lock(store, &self.key).await?.is_none();
@@ -311,7 +364,7 @@ impl<S: TokenStore> CheckedStore<S> {
         Ok(())
     }
 
-    async fn lock_waits(&self) -> Result {
+    async fn lock_waits(&self) -> Observed {
         let held = self.lock().await?;
         let (store, key) = (self.reopened(), self.key.clone());
         let waiting = tokio::spawn(async move { store.lock(&key, LOCK_WAIT).await.map(drop) });
@@ -323,13 +376,13 @@ impl<S: TokenStore> CheckedStore<S> {
         Ok(waiting.await??)
     }
 
-    async fn lock_is_per_account(&self) -> Result {
+    async fn lock_is_per_account(&self) -> Observed {
         let _held = self.lock().await?;
         let other = try_lock(&self.store, &format!("{}-other", self.key)).await?;
         ensure(other.is_some(), "another account is locked as well")
     }
 
-    async fn lock_ends_with_its_guard(&self) -> Result {
+    async fn lock_ends_with_its_guard(&self) -> Observed {
         for _ in 0..10 {
             for store in [&self.store, &self.reopened()] {
                 let taken = try_lock(store, &self.key).await?.is_some();
@@ -339,7 +392,7 @@ impl<S: TokenStore> CheckedStore<S> {
         Ok(())
     }
 
-    async fn cancelled_wait_takes_no_lock(&self) -> Result {
+    async fn cancelled_wait_takes_no_lock(&self) -> Observed {
         let held = self.lock().await?;
         for polls in 1..5 {
             let mut cancelled = self.store.lock(&self.key, LOCK_WAIT);
@@ -354,7 +407,7 @@ impl<S: TokenStore> CheckedStore<S> {
         Ok(())
     }
 
-    async fn lock_stops_no_writes(&self) -> Result {
+    async fn lock_stops_no_writes(&self) -> Observed {
         let _held = self.lock().await?;
         let version = self.insert(1).await?;
         let written = self.swap(Some(version), 2).await?;
@@ -362,7 +415,7 @@ impl<S: TokenStore> CheckedStore<S> {
         self.clean_up().await
     }
 
-    async fn readable_is_not_set_aside(&self) -> Result {
+    async fn readable_is_not_set_aside(&self) -> Observed {
         let set_aside = self.store.set_aside_unreadable(&self.key).await?;
         ensure(!set_aside, "setting aside without a record reports success")?;
         let version = self.insert(1).await?;
