@@ -1,51 +1,52 @@
 //! The file of an outbox, and whose it is.
 
+use std::fs::OpenOptions;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use envd_sdk::Client;
 use envd_sdk::auth::StaticToken;
 use envd_sdk::model::AccountId;
-use envd_sdk::sync::outbox::{Entry, Outbox};
+use envd_sdk::sync::outbox::Outbox;
 use envd_sdk::sync::store::SqliteSync;
 
 use super::cli::{self, Failure};
-use super::failure::{Setting, UnusableStore};
+use super::failure::UnusableStore;
 use super::settings::Settings;
+
+/// The name of the account whose entries were written before an account was known: without reception, the service cannot be
+/// asked for it. No account has an empty id.
+const FIRST: &str = "";
+
+/// What `FILE.first` holds when an account was known from the beginning.
+const NONE: &str = "none";
 
 /// A file with the outbox of an account.
 pub(crate) struct File {
     store: SqliteSync,
     path: PathBuf,
     account: Option<AccountId>,
+    /// The name under which the store has the account.
+    key: String,
 }
 
 impl File {
     /// Opens a file, or creates it. The account is that of the settings, or the one of the last run.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
-        let unusable =
-            |problem: String| UnusableStore(format!("--store {}: {problem}", path.display()));
-        let store = SqliteSync::open(path).map_err(|error| unusable(cli::chain(&error)))?;
-        let file = Self {
-            store,
-            path: path.to_owned(),
-            account: None,
+        let store = SqliteSync::open(path).map_err(|error| {
+            let problem = cli::chain(&error);
+            UnusableStore(format!("--store {}: {problem}", path.display()))
+        })?;
+        let account = match Settings::chosen_account() {
+            Some(account) => Some(account),
+            None => Settings::remembered_account(path)?,
         };
-        match Settings::chosen_account() {
-            Some(account) => file.known(account),
-            None => Ok(Self {
-                account: Settings::remembered_account(path)?,
-                ..file
-            }),
-        }
+        Self::of(store, path.to_owned(), account)
     }
 
     /// The same file, now that the account is known.
     pub(crate) fn known(self, account: AccountId) -> Result<Self, Failure> {
-        Settings::remember_account(&self.path, &account)?;
-        Ok(Self {
-            account: Some(account),
-            ..self
-        })
+        Self::of(self.store, self.path, Some(account))
     }
 
     pub(crate) fn account(&self) -> Option<&AccountId> {
@@ -57,23 +58,49 @@ impl File {
         // Neither address nor token is used.
         let token = StaticToken::new("unused")?;
         let client = Client::builder("https://localhost/").token_source(token);
-        self.outbox_of(&client.build()?)
-    }
-
-    /// What waits, with or without an account.
-    pub(crate) async fn entries(&self) -> Result<Vec<Entry>, Failure> {
-        match self.account {
-            Some(_) => Ok(self.outbox()?.entries().await?),
-            None => Ok(Vec::new()),
-        }
+        Ok(self.outbox_of(&client.build()?))
     }
 
     /// The outbox of the account, at a service.
-    pub(crate) fn outbox_of(&self, client: &Client) -> Result<Outbox, Failure> {
-        let account = self.account.clone().ok_or_else(|| {
-            let what = "the account is not known yet: set ENVD_ACCOUNT_ID, or use `run` once with reception";
-            Setting(what.to_owned())
-        })?;
-        Ok(client.account(account).outbox(self.store.clone()))
+    pub(crate) fn outbox_of(&self, client: &Client) -> Outbox {
+        let account = self.account.clone().unwrap_or_else(|| FIRST.into());
+        let replica = client.account(account).replica(self.store.clone());
+        replica.stored_as(&*self.key).outbox()
+    }
+
+    /// Finds out under which name the store has the account. Who opens the file first says whether an account is known; entries
+    /// that are written before are of the first one that is.
+    fn of(store: SqliteSync, path: PathBuf, account: Option<AccountId>) -> Result<Self, Failure> {
+        if let Some(account) = &account {
+            Settings::remember_account(&path, account)?;
+        }
+        let mut first = path.clone().into_os_string();
+        first.push(".first");
+        match OpenOptions::new().write(true).create_new(true).open(&first) {
+            Ok(mut file) if account.is_some() => file.write_all(NONE.as_bytes())?,
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
+            _ => {}
+        }
+        let owner = std::fs::read_to_string(&first)?;
+        // Another process may have found out the account meanwhile.
+        let account = match account {
+            None if !owner.is_empty() => Settings::remembered_account(&path)?,
+            account => account,
+        };
+        let key = match &account {
+            None => FIRST,
+            Some(account) if owner.is_empty() => {
+                std::fs::write(&first, account.as_str())?;
+                FIRST
+            }
+            Some(account) if owner == account.as_str() => FIRST,
+            Some(account) => account.as_str(),
+        };
+        Ok(Self {
+            key: key.to_owned(),
+            store,
+            path,
+            account,
+        })
     }
 }

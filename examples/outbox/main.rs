@@ -43,19 +43,19 @@ async fn main() -> ExitCode {
 
 async fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
     let file = File::open(&arguments.store)?;
-    let outbox = || file.outbox();
+    let outbox = file.outbox()?;
     let entry = match arguments.command {
         Command::Run(options) => return sending::run(file, &options).await,
         Command::List { json } => {
-            list(&outbox()?, json).await?;
+            list(&outbox, json).await?;
             return Ok(ExitCode::SUCCESS);
         }
-        Command::Add(options) => add(outbox()?, options).await?,
-        Command::Delete(id) => outbox()?.delete(id).await?,
+        Command::Add(options) => add(outbox, options).await?,
+        Command::Delete(id) => outbox.delete(id).await?,
         Command::Comment { number, text } => {
-            outbox()?.comment(CommentInput::new(number, text)).await?
+            outbox.comment(CommentInput::new(number, text)).await?
         }
-        Command::Edit(options) => edit(outbox()?, options).await?,
+        Command::Edit(options) => edit(outbox, options).await?,
         Command::Decide { entry, choice } => {
             let decision = match choice {
                 Choice::KeepMine => Decision::KeepMine,
@@ -64,7 +64,7 @@ async fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
                 Choice::Discard => Decision::Discard,
                 Choice::Adopt(id) => Decision::Adopt(id),
             };
-            outbox()?.decide(entry, decision).await?
+            outbox.decide(entry, decision).await?
         }
     };
     Output::written(&entry)?;

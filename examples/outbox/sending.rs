@@ -29,11 +29,14 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 pub(crate) async fn run(file: File, options: &Run) -> Result<ExitCode, Failure> {
     let mut limit = end_of(options.limit)?;
     let run = Running::new(options.json);
-    let written = file.entries().await?;
+    let offline = file.outbox()?;
+    if options.once && file.account().is_none() && offline.entries().await?.is_empty() {
+        return run.end(&[]);
+    }
     let settings = Settings::read().await?;
     let connected = tokio::select! {
         biased;
-        () = &mut limit => return run.end(&written),
+        () = &mut limit => return run.end(&offline.entries().await?),
         connected = connect(file, &settings, options.once) => connected,
     };
     // The manager renews the token as long as it is there.
@@ -41,7 +44,7 @@ pub(crate) async fn run(file: File, options: &Run) -> Result<ExitCode, Failure> 
         Ok(connected) => connected,
         Err(failure) if is_without_reception(&failure) => {
             waits(cli::chain(failure.as_ref()));
-            return run.end(&written);
+            return run.end(&offline.entries().await?);
         }
         Err(failure) => return Err(failure),
     };
@@ -237,7 +240,7 @@ async fn connect(
             Err(failure) => return Err(failure),
         }
     };
-    Ok((file.outbox_of(&client)?, manager))
+    Ok((file.outbox_of(&client), manager))
 }
 
 /// Says why nothing is sent for now.

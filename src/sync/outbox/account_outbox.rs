@@ -81,7 +81,7 @@ impl Replica {
     /// out what became of a creation whose reply was lost.
     pub fn outbox(&self) -> Outbox {
         let events = EventSender::new();
-        let account = self.account().id().as_str().to_owned();
+        let account = self.key().to_owned();
         Outbox {
             shared: Arc::new(Shared {
                 replica: self.clone(),

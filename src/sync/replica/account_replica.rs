@@ -59,6 +59,7 @@ pub(super) struct Settings {
     pub(super) reads_at_once: usize,
     pub(super) clock: Clock,
     pub(super) on_progress: Option<OnProgress>,
+    pub(super) stored_as: Option<Arc<str>>,
 }
 
 impl Account {
@@ -91,6 +92,7 @@ impl Account {
                 reads_at_once: 4,
                 clock: self.client().clock().clone(),
                 on_progress: None,
+                stored_as: None,
             },
         }
     }
@@ -107,6 +109,31 @@ impl Replica {
     /// How long incremental walks may replace a full one; a day unless set.
     pub fn full_walk_every(mut self, time: Duration) -> Self {
         self.settings.full_walk_every = time;
+        self
+    }
+
+    /// The name under which the store keeps the account, in place of its id, for a program that writes entries before it knows
+    /// the account. Each account needs a name of its own.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let client = fake.client().build()?;
+    /// use envd_sdk::sync::store::MemorySync;
+    ///
+    /// let store = MemorySync::new();
+    /// let unknown = client.account("").replica(store.clone()).stored_as("first");
+    /// unknown.outbox().save(input).await?;
+    ///
+    /// // Later, when it is known.
+    /// let outbox = client.account(fake.account_id()).replica(store).stored_as("first").outbox();
+    /// assert_eq!(outbox.send().await?.confirmed, 1);
+    /// # Ok(()) });
+    /// ```
+    pub fn stored_as(mut self, name: impl Into<String>) -> Self {
+        self.settings.stored_as = Some(name.into().into());
         self
     }
 
@@ -284,8 +311,9 @@ impl Replica {
     }
 
     /// What the store keeps the account under.
-    pub(super) fn key(&self) -> &str {
-        self.account.id().as_str()
+    pub(crate) fn key(&self) -> &str {
+        let stored_as = self.settings.stored_as.as_deref();
+        stored_as.unwrap_or(self.account.id().as_str())
     }
 
     pub(super) fn now(&self) -> Timestamp {

@@ -27,17 +27,11 @@ impl Farm {
             folder: Folder::new(),
         };
         farm.write("in.json", &input());
-        // As an earlier run has left it.
-        farm.folder.write("farm.db.account", ACCOUNT);
         farm
     }
 
     fn write(&self, name: &str, json: &Value) {
         self.folder.write(name, json.to_string());
-    }
-
-    fn forget_account(&self) {
-        std::fs::remove_file(self.folder.path("farm.db.account")).unwrap();
     }
 
     /// Without reception, a login or any setting.
@@ -149,7 +143,9 @@ async fn what_is_written_without_reception_is_sent_once() {
         panic!("one record: {:?}", farm.new_records());
     };
     let id = record["id"].as_str().unwrap();
-    let requests = farm.fake.requests().len();
+    let requests = farm.fake.requests().len() - 1;
+    // The account is found out by one request that is none of the outbox.
+    assert_eq!(farm.fake.request_count("UserDetails"), 1);
     assert_eq!(
         ended.stdout,
         format!(
@@ -377,21 +373,32 @@ async fn the_exit_code_tells_reception_login_and_store_apart() {
     farm.write_down(["add", "in.json"]);
     let run = ["run", "--once", "--json"];
     let waits = report(0, 0, 0, 1, &Value::Null);
-    let with = |name: &str, value: &str| {
-        let program = farm.program(run).at(&farm.fake);
-        program.env(name, value).run()
-    };
-    let unreachable = with("ENVD_GRAPHQL_URL", "http://127.0.0.1:9/v2/graphql").with(1);
-    let mut last = unreachable.lines().pop().unwrap()["report"].take();
-    last["requests"] = Value::Null;
-    assert_eq!(last, waits);
-    assert!(
-        unreachable.stderr.starts_with("waiting: "),
-        "{unreachable:?}"
-    );
-    with("ENVD_ACCESS_TOKEN", "not-a-token-of-the-fake")
-        .with(3)
-        .says("log in again");
+    // First with an account that is not known, then with one that is.
+    for account in [None, Some(ACCOUNT)] {
+        let at = |token: Option<&str>, url: Option<&str>| {
+            let settings = [
+                ("ENVD_ACCESS_TOKEN", token),
+                ("ENVD_GRAPHQL_URL", url),
+                ("ENVD_ACCOUNT_ID", account),
+            ];
+            let mut program = farm.program(run).at(&farm.fake);
+            for (name, value) in settings.into_iter().filter_map(|(n, v)| Some((n, v?))) {
+                program = program.env(name, value);
+            }
+            program.run()
+        };
+        let unreachable = at(None, Some("http://127.0.0.1:9/v2/graphql")).with(1);
+        let mut last = unreachable.lines().pop().unwrap()["report"].take();
+        last["requests"] = Value::Null;
+        assert_eq!(last, waits);
+        assert!(
+            unreachable.stderr.starts_with("waiting: "),
+            "{unreachable:?}"
+        );
+        at(Some("not-a-token-of-the-fake"), None)
+            .with(3)
+            .says("log in again");
+    }
     assert_eq!(farm.listed("state"), ["queued"]);
 
     farm.folder
@@ -512,6 +519,7 @@ async fn accounts_of_a_file_are_kept_apart() {
         let program = farm.program(arguments);
         program.env("ENVD_ACCOUNT_ID", account).run()
     };
+    // Written before an account is known; it is of the first one that is.
     farm.write_down(["add", "in.json"]);
     assert_eq!(of(ACCOUNT, ["list", "--json"]).lines().len(), 1);
     of("envd-other", ["list", "--json"]).mute(0);
@@ -525,22 +533,8 @@ async fn accounts_of_a_file_are_kept_apart() {
 }
 
 #[tokio::test]
-async fn the_account_is_that_of_the_settings_or_the_last_run_and_found_out_by_a_run() {
-    let farm = Farm::new().await;
-    farm.forget_account();
-    let refused = farm.offline(["add", "in.json"]).with(2);
-    assert!(refused.stderr.contains("ENVD_ACCOUNT_ID"), "{refused:?}");
-    assert_eq!(farm.run().0, 0);
-    assert_eq!(farm.fake.request_count("UserDetails"), 1);
-    farm.write_down(["add", "in.json"]);
-    farm.run_to(0, [1, 0, 0, 0]);
-    assert_eq!(farm.fake.request_count("UserDetails"), 1);
-}
-
-#[tokio::test]
 async fn a_copy_in_the_same_file_is_used() {
     let farm = Farm::new().await;
-    farm.forget_account();
     let sync = || {
         let program = Program::new("sync_account").at(&farm.fake);
         let program = program.within(&farm.folder.path(""));

@@ -104,12 +104,14 @@ impl Record {
         let Some(known) = known.checked_sub(1) else {
             return false;
         };
-        let without_date = |version: &Version| {
-            let mut value = version.value.clone();
-            value["updatedAt"].take();
-            value
-        };
-        without_date(&versions[known]) == without_date(&versions[theirs])
+        // A service that merges objects would have kept what the user saw in the version that our save has replaced.
+        let [known, theirs] = [&versions[known].value, &versions[theirs].value];
+        let saw = seen.checked_sub(1).map(|at| &versions[at].value);
+        let mut fields = theirs.as_object().unwrap().iter();
+        fields.all(|(name, value)| {
+            let was_seen = saw.is_some_and(|saw| saw[name] == *value);
+            name == "updatedAt" || known[name] == *value || was_seen && name == "destination"
+        })
     }
 }
 
