@@ -90,6 +90,15 @@ async fn a_folder_with_the_layout_of_the_fixtures_is_a_world() {
 }
 
 #[tokio::test]
+async fn a_token_of_a_user_whom_the_world_lacks_reads_no_user() {
+    let fake = start_fake().await;
+    let token = fake.access_token_for(User::Nth(9));
+    let token = envd_sdk::auth::StaticToken::new(token.expose()).unwrap();
+    let client = fake.client().token_source(token).build().unwrap();
+    assert!(client.user_details().await.is_err());
+}
+
+#[tokio::test]
 async fn an_unusable_world_is_an_error_with_the_reason() {
     let nowhere = World::from_folder("/nowhere/at/all");
     assert!(nowhere.unwrap_err().is_config());

@@ -52,7 +52,9 @@ impl<'a> Context<'a> {
     /// The record of the user, without the accounts that were withdrawn.
     fn details(&self) -> Value {
         let mut details = self.holder().clone();
-        if let Some(accounts) = details["accounts"].as_array_mut() {
+        // Not by index, which would make an object of the missing record of an unknown user.
+        let accounts = details.get_mut("accounts");
+        if let Some(accounts) = accounts.and_then(Value::as_array_mut) {
             accounts.retain(|account| {
                 let id = account["envdAccountId"].as_str();
                 !id.is_some_and(|id| self.records.is_withdrawn(id))

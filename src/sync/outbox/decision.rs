@@ -8,9 +8,11 @@ use super::edits::{accept_theirs, follow_in_lane, follow_last_save};
 use super::entry::{Entry, EntryId, EntryKind, EntryState, Reason};
 use super::journal::Draft;
 use super::lane::Lane;
+use super::pass::is_entry_failure;
 use super::stored::{Base, Stored, Target, Watch};
 use crate::error::{Error, Result};
 use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentStatus, Timestamp, WithExtra};
+use crate::transport::RetryPolicy;
 
 /// What becomes of an entry, from a person: [`guide::outbox`](crate::guide::outbox) says which fits when.
 ///
@@ -134,14 +136,15 @@ impl Outbox {
     /// [`is_config`](Error::is_config) when there is no such entry, or it is at its end, or the decision does not fit its state:
     /// the error says which state that is; [`is_store`](Error::is_store) when the store fails; of
     /// [`Adopt`](Decision::Adopt), which reads the record, also as [`Account::consignment`](crate::Account::consignment).
-    /// Nothing is changed then.
+    /// Nothing is changed then. Without reception the record is read by the next send, and the entry waits for that.
     pub async fn decide(&self, entry: EntryId, decision: Decision) -> Result<Entry> {
         if let Decision::Edit(input) = decision {
             return self.edit(entry, *input).await;
         }
-        if let Decision::Adopt(id) = &decision {
-            self.check_adoption(entry, id).await?;
-        }
+        let is_checked = match &decision {
+            Decision::Adopt(id) => self.check_adoption(entry, id).await?,
+            _ => true,
+        };
         let watch_until = self.watch_until();
         let change = self.journal().change(|draft| {
             let stored = draft.entry_ref(entry.0).cloned();
@@ -154,6 +157,7 @@ impl Outbox {
                 Decision::KeepMine => keep_mine(draft, &stored),
                 Decision::TakeTheirs => take_theirs(draft, &stored),
                 Decision::Resend => resend(draft, &stored),
+                Decision::Adopt(id) if !is_checked => choose(draft, &stored, id),
                 Decision::Adopt(id) => adopt(draft, &stored, id, &watch_until),
                 Decision::Discard | Decision::Edit(_) => discard(draft, &stored, &watch_until),
             }
@@ -162,20 +166,22 @@ impl Outbox {
         self.written(entry.0).await
     }
 
-    /// The record is there, and belongs to no other entry.
-    async fn check_adoption(&self, entry: EntryId, id: &ConsignmentId) -> Result<()> {
+    /// The record belongs to no other entry, and is there; `false`: the service cannot be asked now.
+    async fn check_adoption(&self, entry: EntryId, id: &ConsignmentId) -> Result<bool> {
         if let Some(other) = self.journal().last_save(id).await? {
             return Err(Error::config(format!(
                 "the record belongs to entry {other}: it is not what entry {entry} sent"
             )));
         }
-        let is_there = match self.account().consignment(id.clone()).await {
+        let read = self.account().consignment(id.clone());
+        let is_there = match read.retry(RetryPolicy::none()).await {
             Ok(record) => record.value.status != Some(ConsignmentStatus::Deleted),
             Err(error) if is_absent(&error) => false,
-            Err(error) => return Err(error),
+            Err(error) if is_entry_failure(&error) => return Err(error),
+            Err(_) => return Ok(false),
         };
         if is_there {
-            return Ok(());
+            return Ok(true);
         }
         Err(Error::config(format!(
             "the service does not show that record: entry {entry} cannot adopt it"
@@ -288,14 +294,31 @@ fn resend(draft: &mut Draft, stored: &Stored) -> Result<()> {
 }
 
 fn adopt(draft: &mut Draft, stored: &Stored, id: &ConsignmentId, until: &Timestamp) -> Result<()> {
-    let fits = stored.creates() && stored.is_in_doubt() && stored.state != EntryState::Sending;
-    if !fits {
+    if !may_adopt(stored) {
         return Err(unfit(stored, "adopt"));
     }
     let entry = change(draft, stored)?;
     entry.candidates.clear();
     entry.is_adopted = true;
     confirm(draft, stored.id, Some(id), until)
+}
+
+/// The record is read before the entry is confirmed.
+fn choose(draft: &mut Draft, stored: &Stored, id: &ConsignmentId) -> Result<()> {
+    if !may_adopt(stored) {
+        return Err(unfit(stored, "adopt"));
+    }
+    let entry = change(draft, stored)?;
+    entry.candidates.clear();
+    entry.chosen = Some(id.clone());
+    entry.state = EntryState::Unconfirmed;
+    entry.reason = Some(Reason::NoClearAnswer);
+    entry.next_at = None;
+    Ok(())
+}
+
+fn may_adopt(stored: &Stored) -> bool {
+    stored.creates() && stored.is_in_doubt() && stored.state != EntryState::Sending
 }
 
 fn discard(draft: &mut Draft, stored: &Stored, until: &Timestamp) -> Result<()> {

@@ -10,7 +10,7 @@ use super::compare::{Compared, ServiceFields, compare, is_ours_and_more, shape};
 use super::due::TRIES;
 use super::input_text::InputText;
 use super::journal::Snapshot;
-use super::pass::{Pass, concerns_one};
+use super::pass::{Pass, is_entry_failure};
 use super::stored::{Base, Stored, Target};
 use crate::auth::BoxFuture;
 use crate::error::{Error, Result};
@@ -317,7 +317,7 @@ impl Pass<'_> {
             None => match self.read_record(&id).await {
                 Ok(record) => record,
                 // It could be the one, and would hold up all creations for ever.
-                Err(error) if look.is_last && concerns_one(&error) => {
+                Err(error) if look.is_last && is_entry_failure(&error) => {
                     found.unread.push(id);
                     return Ok(());
                 }

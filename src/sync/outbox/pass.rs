@@ -284,7 +284,7 @@ impl Pass<'_> {
             });
             return Some(at(4));
         }
-        if concerns_one(error) && step.entry().is_some() {
+        if is_entry_failure(error) && step.entry().is_some() {
             self.outbox.with_waits(|waits| waits.listed_at = None);
             self.put_off(step);
             return None;
@@ -375,7 +375,7 @@ fn told(error: &Error, now: SystemTime) -> Option<SystemTime> {
 }
 
 /// Whether the service has answered, and what it said is about one record.
-pub(super) fn concerns_one(error: &Error) -> bool {
+pub(super) fn is_entry_failure(error: &Error) -> bool {
     let is_answer =
         error.is_not_found() || error.is_rejected() || error.is_decode() || error.is_protocol();
     is_answer && !error.is_transient()

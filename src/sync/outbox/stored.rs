@@ -151,6 +151,9 @@ pub(super) struct Stored {
     pub(super) findings: Vec<Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) candidates: Vec<ConsignmentId>,
+    /// The record that a person said is that of the entry, without reception.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) chosen: Option<ConsignmentId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) conflict: Option<Conflict>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -203,6 +206,7 @@ impl Stored {
             reason: None,
             findings: Vec::new(),
             candidates: Vec::new(),
+            chosen: None,
             conflict: None,
             attempts: Vec::new(),
             earlier_inputs: Vec::new(),
@@ -295,6 +299,7 @@ impl Stored {
         self.reason = Some(reason);
         self.next_at = None;
         self.unclear_since = None;
+        self.chosen = None;
     }
 
     /// The user may not do what it needs, or not any more.
@@ -309,6 +314,7 @@ impl Stored {
         self.next_at = None;
         self.unclear_since = None;
         self.looks = 0;
+        self.chosen = None;
         self.candidates.clear();
         self.conflict = None;
     }

@@ -9,7 +9,7 @@ use super::super::pass::Pass;
 use super::super::stored::Stored;
 use super::{Applied, Marked, Reply, Step};
 use crate::error::{Error, Result};
-use crate::model::{ConsignmentId, ConsignmentStatus};
+use crate::model::{Consignment, ConsignmentId, ConsignmentStatus};
 
 impl Pass<'_> {
     pub(super) async fn create(&mut self, entry: &Stored) -> Step {
@@ -79,6 +79,14 @@ impl Pass<'_> {
     }
 
     pub(super) async fn settle_creation(&mut self, entry: &Stored) -> Step {
+        if let Some(id) = &entry.chosen {
+            let record = self.while_held(self.read(id)).await?;
+            let is_there = |record: &Consignment| record.status != Some(ConsignmentStatus::Deleted);
+            return match record.filter(is_there) {
+                Some(_) => self.adopt(entry, Some(id), None).await,
+                None => self.attend(entry, Reason::Candidates).await,
+            };
+        }
         let look = async {
             self.sync_completely().await?;
             self.appeared(entry, false).await

@@ -1,7 +1,7 @@
 //! Records that a request made after it was given up.
 
 use super::super::journal::Snapshot;
-use super::super::pass::{Pass, concerns_one};
+use super::super::pass::{Pass, is_entry_failure};
 use super::super::stored::{Stored, Watch};
 use super::Step;
 use crate::model::ConsignmentId;
@@ -19,7 +19,7 @@ impl Pass<'_> {
             let found = match self.while_held(self.appeared(&entry, true)).await {
                 Ok(found) => found,
                 // The next look reads it again. Other entries, and the end of the watch, do not wait for it.
-                Err(error) if concerns_one(&error) => continue,
+                Err(error) if is_entry_failure(&error) => continue,
                 Err(error) => return Err(error),
             };
             self.tell_strays(&entry, found.agreeing).await?;

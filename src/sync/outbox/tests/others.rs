@@ -369,6 +369,34 @@ async fn a_record_that_is_not_there_is_not_adopted() {
 }
 
 #[tokio::test]
+async fn an_adoption_without_reception_is_checked_by_the_next_send() {
+    for is_deleted in [false, true] {
+        let (farm, outbox, entry) = saved().await;
+        farm.fault(Fault::dropped_before());
+        farm.before_look(load(25));
+        farm.send(&outbox).await;
+        let record = farm.id(0);
+        assert_candidates(&outbox, entry.id, &[record.clone()]).await;
+        let offline = farm.unreachable(Arc::clone(&farm.store));
+        let adopt = Decision::Adopt((&*record).into());
+        let shown = offline.decide(entry.id, adopt).await.unwrap();
+        assert_eq!(shown.state, EntryState::Unconfirmed);
+        if is_deleted {
+            farm.edit(WebsiteEdit::delete(&*record));
+        }
+        farm.send(&outbox).await;
+        let shown = now(&outbox, entry.id).await;
+        if is_deleted {
+            assert_eq!(shown.reason, Some(Reason::Candidates));
+        } else {
+            assert_eq!(shown.state, EntryState::Confirmed, "{shown:?}");
+            assert_eq!(shown.consignment.unwrap().as_str(), record);
+        }
+        assert_eq!(farm.saves(), 1);
+    }
+}
+
+#[tokio::test]
 async fn a_reply_that_names_an_older_record_is_no_answer() {
     let (farm, outbox) = start().await;
     let older = farm.edit(WebsiteEdit::insert(load(77)));
