@@ -214,7 +214,8 @@ pub(super) fn compare(
         let field = path.split('.').next().unwrap_or_default();
         let is_dropped =
             !sent[field].is_null() && is_empty(&at(sent, path)) && is_empty(&at(read, path));
-        !is_dropped && !(service.fills(path) && is_empty(&at(&expected, path)))
+        let is_filled_in = service.fills(path) && is_empty(&at(&expected, path));
+        !is_dropped && !is_filled_in
     });
     if differing.next().is_none() {
         Compared::OursApplied

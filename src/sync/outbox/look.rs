@@ -392,8 +392,10 @@ impl Look<'_> {
         }
         if !self.entry.is_in_doubt() {
             // A store that was restored, or copied, may have sent it, and submitted it since.
-            let mut as_draft = read.clone();
-            as_draft["status"] = ConsignmentStatus::Draft.as_str().into();
+            let as_draft = shape(&Consignment {
+                status: Some(ConsignmentStatus::Draft),
+                ..record.clone()
+            });
             let agrees = self.sent.iter().any(|sent| {
                 let sent = sent.as_new_draft().value();
                 compare(None, &sent, &as_draft, &self.service) == Compared::OursApplied

@@ -11,7 +11,6 @@ use super::farm::{
 };
 use crate::fake::{Assumptions, Deleted, Fault, WebsiteEdit};
 use crate::sync::outbox::{Decision, EntryState, Outbox, Reason};
-use crate::sync::store::MemorySync;
 
 /// What somebody fills in on the website, each in another way.
 fn additions() -> [Value; 4] {
@@ -288,11 +287,9 @@ async fn a_record_that_is_never_shown_is_left_to_a_person_after_a_day() {
     farm.done(&outbox, 1).await;
 }
 
-/// The store as it is, on a machine of its own.
-async fn copy_of(farm: &Farm) -> (Arc<MemorySync>, Outbox) {
-    let copy = Arc::new(farm.store.duplicate());
-    let outbox = farm.outbox_on(Arc::clone(&copy));
-    (copy, outbox)
+/// The outbox of a backup of the store, on a machine of its own.
+fn copy_of(farm: &Farm) -> Outbox {
+    farm.outbox_on(farm.store.duplicate())
 }
 
 /// Holds: a restored or copied file does not send its declarations a second time without a question.
@@ -305,7 +302,7 @@ async fn a_store_that_was_restored_or_copied_asks_before_it_sends_again() {
         }
         let entry = outbox.save(load(24)).await.unwrap();
         outbox.submit(entry.id).await.unwrap();
-        let (_, restored) = copy_of(&farm).await;
+        let restored = copy_of(&farm);
         farm.done(&outbox, 2).await;
         let made = farm.made();
         farm.send(&restored).await;
@@ -376,7 +373,7 @@ async fn an_adoption_without_reception_is_checked_by_the_next_send() {
         farm.before_look(load(25));
         farm.send(&outbox).await;
         let record = farm.id(0);
-        assert_candidates(&outbox, entry.id, &[record.clone()]).await;
+        assert_candidates(&outbox, entry.id, std::slice::from_ref(&record)).await;
         let offline = farm.unreachable(Arc::clone(&farm.store));
         let adopt = Decision::Adopt((&*record).into());
         let shown = offline.decide(entry.id, adopt).await.unwrap();

@@ -41,6 +41,10 @@ pub(super) struct Commented {
 }
 
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "habits that are independent of each other"
+)]
 pub(super) struct Service {
     pub(super) records: BTreeMap<String, Record>,
     pub(super) comments: BTreeMap<String, Vec<Commented>>,
