@@ -42,7 +42,8 @@ pub enum Decision {
     /// [`Gone`](Reason::Gone) of a save. One that is
     /// unconfirmed may have been carried out: a person answers for it that it was not.
     Resend,
-    /// This record is what was sent. Fits a save without id that was sent and has no answer.
+    /// This record is what was sent. Fits a save without id that was sent and has no answer, and
+    /// [`Candidates`](Reason::Candidates).
     Adopt(ConsignmentId),
     /// Gives the entry up; nothing is deleted on the service. Fits every entry that is not at its end and not being sent.
     Discard,
@@ -119,7 +120,8 @@ impl Outbox {
     ///
     /// // The reply was lost, and somebody has made the same declaration on the website: a person says which is which.
     /// # let twin = || input().movement("2099-02-01", "05:15");
-    /// # website.save_consignment(twin()).await?;
+    /// # let edit = envd_sdk::fake::WebsiteEdit::insert(twin());
+    /// # fake.edit_before_list(fake.account_id(), 2, edit);
     /// # fake.on_operation("CreateOrSaveConsignment").fault(envd_sdk::fake::Fault::dropped_after());
     /// let lost = outbox.save(twin()).await?;
     /// outbox.send().await?;
@@ -318,7 +320,8 @@ fn choose(draft: &mut Draft, stored: &Stored, id: &ConsignmentId) -> Result<()> 
 }
 
 fn may_adopt(stored: &Stored) -> bool {
-    stored.creates() && stored.is_in_doubt() && stored.state != EntryState::Sending
+    let may_be_there = stored.is_in_doubt() || stored.reason == Some(Reason::Candidates);
+    stored.creates() && may_be_there && stored.state != EntryState::Sending
 }
 
 fn discard(draft: &mut Draft, stored: &Stored, until: &Timestamp) -> Result<()> {

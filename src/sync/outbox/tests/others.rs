@@ -310,6 +310,11 @@ async fn a_store_that_was_restored_or_copied_asks_before_it_sends_again() {
         // What was submitted meanwhile is no draft of ours any more, and is asked about as well.
         let shown = now(&restored, entry.id).await;
         assert_eq!(shown.reason, Some(Reason::Candidates), "{was_listed}");
+        let adopt = Decision::Adopt(shown.candidates[0].clone());
+        let adopted = restored.decide(entry.id, adopt).await.unwrap();
+        assert_eq!(adopted.state, EntryState::Confirmed);
+        farm.send(&restored).await;
+        assert_eq!(farm.made(), made);
     }
 }
 
