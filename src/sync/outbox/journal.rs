@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::compare::ServiceFields;
 use super::events::{EventSender, Written};
 use super::stored::{FORMAT, Head, Stored};
 use crate::auth::StoreError;
@@ -163,6 +164,12 @@ impl Journal {
         if cache.version < snapshot.version {
             *cache = snapshot;
         }
+    }
+
+    /// What the service was seen to write by itself, without a copy of all entries.
+    pub(super) fn service_fields(&self) -> ServiceFields {
+        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.head.service.clone()
     }
 
     /// The outbox as this process read or wrote it last.

@@ -111,8 +111,8 @@ struct Look<'a> {
     entry: &'a Stored,
     /// It looks for late duplicates of an entry that is at its end.
     is_watch: bool,
-    /// What the entry has sent, the latest first.
-    sent: Vec<InputText>,
+    /// What the entry has sent, the latest first, as new drafts.
+    sent: Vec<Value>,
     loads: Vec<Load>,
     service: ServiceFields,
     /// The entries that are not at their end.
@@ -190,16 +190,19 @@ impl Pass<'_> {
 
     /// What the replica knows of records that appeared after the entry was written, or sent first, and belong to no entry. A record
     /// that cannot be read now makes it fail: it could be the one. When it has failed so several times, a person decides.
-    pub(super) async fn appeared(&self, entry: &Stored, is_watch: bool) -> Result<Found> {
+    pub(super) async fn appeared(
+        &self,
+        entry: &Stored,
+        baseline: u64,
+        is_watch: bool,
+    ) -> Result<Found> {
         let now = self.outbox.journal().load().await?;
-        let baseline = entry.baseline.unwrap_or(0);
         self.read_changes(baseline, now.head.pin).await?;
-        let sent = entry.sent();
         let look = Look {
             entry,
             is_watch,
-            loads: sent.iter().map(|sent| Load::of(&sent.input())).collect(),
-            sent,
+            loads: entry.inputs().map(|sent| Load::of(&sent.input())).collect(),
+            sent: entry.sent(),
             told_strays: self.told_strays(entry, &now).await?,
             service: now.head.service,
             live: now.live,
@@ -381,10 +384,7 @@ impl Look<'_> {
         found: &'f mut Found,
     ) -> Option<&'f mut Vec<ConsignmentId>> {
         let read = shape(record);
-        let is_ours = |sent: &InputText| {
-            let sent = sent.as_new_draft().value();
-            compare(None, &sent, &read, &self.service) == Compared::OursApplied
-        };
+        let is_ours = |sent: &Value| self.is_ours(sent, &read);
         let is_of_another = self.service.is_of_another(record);
         if self.is_watch {
             let is_late = self.sent.iter().any(is_ours) && !is_of_another;
@@ -397,9 +397,7 @@ impl Look<'_> {
                 ..record.clone()
             });
             let agrees = self.sent.iter().any(|sent| {
-                let sent = sent.as_new_draft().value();
-                compare(None, &sent, &as_draft, &self.service) == Compared::OursApplied
-                    || !is_of_another && is_ours_and_more(&sent, &as_draft)
+                self.is_ours(sent, &as_draft) || !is_of_another && is_ours_and_more(sent, &as_draft)
             });
             return agrees.then_some(&mut found.doubtful);
         }
@@ -436,22 +434,28 @@ impl Look<'_> {
             || self.might_be_made(read)
     }
 
+    /// Whether a record is what was sent, and nothing else.
+    fn is_ours(&self, sent: &Value, read: &Value) -> bool {
+        compare(None, sent, read, &self.service) == Compared::OursApplied
+    }
+
     /// Whether another entry whose reply was lost agrees with it as well.
     fn might_be_made(&self, read: &Value) -> bool {
-        let is_ours = |sent: InputText| {
-            let sent = sent.as_new_draft().value();
-            compare(None, &sent, read, &self.service) == Compared::OursApplied
-        };
         let others = self.live.values().filter(|other| other.id != self.entry.id);
         let mut in_doubt = others.filter(|other| other.creates() && other.is_in_doubt());
-        in_doubt.any(|other| other.sent().into_iter().any(is_ours))
+        in_doubt.any(|other| other.sent().iter().any(|sent| self.is_ours(sent, read)))
     }
 }
 
 impl Stored {
+    fn inputs(&self) -> impl Iterator<Item = &InputText> {
+        self.input.iter().chain(&self.earlier_inputs)
+    }
+
     /// What the entry has sent, for comparisons with new records: without names, which the server gives.
-    fn sent(&self) -> Vec<InputText> {
-        let inputs = self.input.iter().chain(&self.earlier_inputs);
-        inputs.map(InputText::without_names).collect()
+    fn sent(&self) -> Vec<Value> {
+        self.inputs()
+            .map(|sent| sent.as_new_draft().value())
+            .collect()
     }
 }

@@ -11,14 +11,11 @@ use super::local_record::LocalRecord;
 use super::round::{Round, is_answer};
 use crate::error::Result;
 use crate::graphql::Outcome;
-use crate::model::{Condition, ServerError};
+use crate::model::{Condition, ConsignmentStatus, ServerError};
 use crate::sync::store::{Order, Query, Row};
 
 /// How many absent rows are in memory at a time.
 const CHUNK: usize = 50;
-
-/// The status of a record that lists may hide.
-const DELETED: &str = "DELETED";
 
 /// What direct reads say of absent records.
 #[derive(Default)]
@@ -95,7 +92,7 @@ impl Round<'_> {
         let this = &*self;
         let absent = rows
             .into_iter()
-            .filter(|row| row.keys.status.as_deref() != Some(DELETED));
+            .filter(|row| row.keys.status.as_deref() != Some(ConsignmentStatus::Deleted.as_str()));
         let reads = stream::iter(absent).map(|row| async {
             let read = this.read_directly(&row.id).await;
             (row.id, read)

@@ -43,7 +43,7 @@ impl Pass<'_> {
             _ => {}
         }
         let read = shape(&record);
-        let service = self.outbox.journal().cached().head.service;
+        let service = self.outbox.journal().service_fields();
         if let Some(reason) = differs(entry, &record, &read, &service) {
             // A request that was given up may have been carried out since.
             if entry.is_in_doubt() && entry.compare(&read, &service) == Compared::OursApplied {
@@ -104,7 +104,7 @@ impl Pass<'_> {
         let Some(Base::Record(base)) = &entry.base else {
             return self.not_found(entry).await;
         };
-        let service = self.outbox.journal().cached().head.service;
+        let service = self.outbox.journal().service_fields();
         match entry.compare(&read, &service) {
             Compared::OursApplied => self.adopt(entry, Some(&id), Some(&read)).await,
             Compared::Unchanged => self.not_found(entry).await,

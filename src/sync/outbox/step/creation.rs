@@ -1,7 +1,5 @@
 //! Creations: after a lost reply nothing but the list of the account shows whether there is a record.
 
-use std::borrow::Cow;
-
 use super::super::compare::{Compared, shape};
 use super::super::entry::{EntryKind, Reason};
 use super::super::look::Found;
@@ -22,12 +20,11 @@ impl Pass<'_> {
                 self.while_held(self.sync_completely()).await?
             };
             // It may have arrived since the last look, even days ago; or the store is a copy of one that has sent it.
-            let mut sought = Cow::Borrowed(entry);
-            if entry.baseline.is_none() {
-                // A record that is made anew: what is listed now is known.
-                sought.to_mut().baseline = Some(known.last);
-            }
-            let found = self.while_held(self.appeared(&sought, false)).await?;
+            // Of a record that is made anew, what is listed now is known.
+            let baseline = entry.baseline.unwrap_or(known.last);
+            let found = self
+                .while_held(self.appeared(entry, baseline, false))
+                .await?;
             if !found.is_empty() {
                 return self.take_found(entry, found).await;
             }
@@ -89,7 +86,8 @@ impl Pass<'_> {
         }
         let look = async {
             self.sync_completely().await?;
-            self.appeared(entry, false).await
+            let baseline = entry.baseline.unwrap_or(0);
+            self.appeared(entry, baseline, false).await
         };
         let found = self.while_held(look).await?;
         if found.is_empty() {

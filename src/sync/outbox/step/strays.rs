@@ -12,11 +12,13 @@ impl Pass<'_> {
         let outbox = self.outbox;
         self.while_held(self.sync_completely()).await?;
         for watch in &snapshot.head.watches {
-            let Some(mut entry) = outbox.journal().past(watch.entry).await? else {
+            let Some(entry) = outbox.journal().past(watch.entry).await? else {
                 continue;
             };
-            entry.baseline = Some(watch.baseline);
-            let found = match self.while_held(self.appeared(&entry, true)).await {
+            let found = match self
+                .while_held(self.appeared(&entry, watch.baseline, true))
+                .await
+            {
                 Ok(found) => found,
                 // The next look reads it again. Other entries, and the end of the watch, do not wait for it.
                 Err(error) if is_entry_failure(&error) => continue,
