@@ -21,8 +21,7 @@ pub(crate) struct Report {
     pub(crate) needs_attention: u64,
     pub(crate) waiting: u64,
     pub(crate) requests: u64,
-    #[serde(skip)]
-    pub(crate) strays: u64,
+    pub(crate) late_duplicates: u64,
     #[serde(skip)]
     pub(crate) login_needed: bool,
 }
@@ -91,6 +90,7 @@ impl Output {
                 reason: entry.reason,
                 findings: entry.findings.iter().map(ServerError::raw).collect(),
                 candidates: &entry.candidates,
+                late_duplicates: &entry.late_duplicates,
             });
         }
         self.row(entry, &next_in_words(entry))
@@ -124,10 +124,13 @@ impl Output {
         say(&format!(
             "{confirmed} confirmed, {refused} refused, {needs_attention} for you to decide, {waiting} waiting; {requests}."
         ))?;
-        if report.strays > 0 {
-            let strays = report.strays;
+        let made = match report.late_duplicates {
+            1 => "a second draft".to_owned(),
+            several => format!("{several} further drafts"),
+        };
+        if report.late_duplicates > 0 {
             say(&format!(
-                "{strays} records too many were found: `list` names them."
+                "Taken for lost, and carried out late: {made}. `list` names what to delete."
             ))?;
         }
         if report.login_needed {
@@ -239,8 +242,8 @@ fn details(entry: &Entry) -> Vec<String> {
     if entry.kind == EntryKind::Comment {
         details.extend(entry.comment.as_ref().map(printable));
     }
-    let strays = entry.strays.iter();
-    details.extend(strays.map(|id| format!("one too many: {}", printable(id))));
+    let duplicates = entry.late_duplicates.iter();
+    details.extend(duplicates.map(|id| format!("late duplicate: {}", printable(id))));
     details
 }
 
@@ -294,6 +297,7 @@ struct ListLine<'a> {
     reason: Option<Reason>,
     findings: Vec<&'a Value>,
     candidates: &'a [ConsignmentId],
+    late_duplicates: &'a [ConsignmentId],
 }
 
 #[derive(Serialize)]

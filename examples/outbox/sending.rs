@@ -50,7 +50,7 @@ pub(crate) async fn run(file: File, options: &Run) -> Result<ExitCode, Failure> 
     };
     let outbox = outbox.lease(options.lease.unwrap_or(LEASE));
     let outbox = match options.settle {
-        Some(time) => outbox.settle(time),
+        Some(time) => outbox.reconcile_after(time),
         None => outbox,
     };
     run.send(outbox, options.once, limit).await
@@ -200,7 +200,7 @@ impl Passes {
     fn note(&self, pass: &OutboxReport) {
         let mut report = lock(&self.0);
         report.requests += pass.requests;
-        report.strays += pass.strays;
+        report.late_duplicates += pass.late_duplicates;
         report.login_needed = pass.login_needed;
         if let Some(why) = &pass.stopped_by {
             waits(why);
@@ -210,7 +210,7 @@ impl Passes {
     fn add_to(&self, report: &mut Report) {
         let passes = lock(&self.0);
         report.requests += passes.requests;
-        report.strays += passes.strays;
+        report.late_duplicates += passes.late_duplicates;
         report.login_needed = passes.login_needed;
     }
 }

@@ -1,6 +1,5 @@
 //! The handle of an outbox, and its settings.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -9,11 +8,11 @@ use tokio::sync::Notify;
 
 use super::entry::{Entry, EntryId, EntryState, Reason};
 use super::events::{EntryEvents, EventSender};
-use super::journal::{Journal, Snapshot};
-use super::lane::{Next, next};
 use super::lease::LONGEST_LEASE;
+use super::ordering::is_next;
+use super::outbox_store::{Draft, OutboxStore, Snapshot};
+use super::pass::Memory;
 use super::stored::Stored;
-use super::waits::{Pause, Waits};
 use crate::client::Account;
 use crate::error::Result;
 use crate::model::Timestamp;
@@ -40,19 +39,19 @@ pub struct Outbox {
 /// What the clones of an outbox share.
 pub(super) struct Shared {
     pub(super) replica: Replica,
-    pub(super) journal: Journal,
+    pub(super) store: OutboxStore,
     events: EventSender,
     /// One pass at a time in this process.
     pub(super) passing: tokio::sync::Mutex<()>,
-    pub(super) waits: Mutex<Waits>,
+    pub(super) memory: Mutex<Memory>,
     pub(super) written: Notify,
 }
 
 #[derive(Clone)]
 pub(super) struct Settings {
-    pub(super) settle: Duration,
+    pub(super) reconcile_after: Duration,
     pub(super) lease: Duration,
-    pub(super) stray_watch: Duration,
+    pub(super) duplicate_watch: Duration,
     pub(super) not_after: Option<Timestamp>,
     pub(super) clock: Clock,
 }
@@ -85,16 +84,16 @@ impl Replica {
         Outbox {
             shared: Arc::new(Shared {
                 replica: self.clone(),
-                journal: Journal::new(self.shared_store(), account, events.clone()),
+                store: OutboxStore::new(self.shared_store(), account, events.clone()),
                 events,
                 passing: tokio::sync::Mutex::default(),
-                waits: Mutex::default(),
+                memory: Mutex::default(),
                 written: Notify::new(),
             }),
             settings: Settings {
-                settle: Duration::from_secs(60),
+                reconcile_after: Duration::from_secs(60),
                 lease: Duration::from_secs(10),
-                stray_watch: Duration::from_secs(24 * 60 * 60),
+                duplicate_watch: Duration::from_secs(24 * 60 * 60),
                 not_after: None,
                 clock: self.clock_used().clone(),
             },
@@ -105,7 +104,7 @@ impl Replica {
 impl Outbox {
     /// How long a request without a clear answer may still be carried out: its record is looked for at once and after this
     /// time, and only then it is sent again; 60 seconds unless set (assumed). A service that carries a request out later than
-    /// that makes a second draft, which is reported as a [stray](Entry::strays).
+    /// that makes a second draft, which is reported as a [late duplicate](Entry::late_duplicates).
     ///
     /// ```
     /// # equipment::example(async {
@@ -118,7 +117,7 @@ impl Outbox {
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
     /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-    /// let outbox = outbox.settle(Duration::from_millis(10));
+    /// let outbox = outbox.reconcile_after(Duration::from_millis(10));
     /// let entry = outbox.save(input).await?;
     /// // The connection is lost before the server has seen the request, which the client cannot know.
     /// fake.on_operation("CreateOrSaveConsignment").fault(Fault::dropped_before());
@@ -127,8 +126,8 @@ impl Outbox {
     /// assert_eq!(entry.attempts.len(), 2);
     /// # Ok(()) });
     /// ```
-    pub fn settle(mut self, time: Duration) -> Self {
-        self.settings.settle = time;
+    pub fn reconcile_after(mut self, time: Duration) -> Self {
+        self.settings.reconcile_after = time;
         self
     }
 
@@ -142,8 +141,8 @@ impl Outbox {
 
     /// How long records that appear late are looked for, once an hour, after an entry of which a request may still be carried
     /// out came to its end; a day unless set.
-    pub fn stray_watch(mut self, time: Duration) -> Self {
-        self.settings.stray_watch = time;
+    pub fn duplicate_watch(mut self, time: Duration) -> Self {
+        self.settings.duplicate_watch = time;
         self
     }
 
@@ -171,7 +170,7 @@ impl Outbox {
     ///
     /// [`is_store`](crate::Error::is_store) when the store fails.
     pub async fn entries(&self) -> Result<Vec<Entry>> {
-        let snapshot = self.journal().load().await?;
+        let snapshot = self.store().load().await?;
         Ok(self.show(&snapshot, snapshot.live.values()))
     }
 
@@ -181,11 +180,11 @@ impl Outbox {
     ///
     /// [`is_store`](crate::Error::is_store) when the store fails.
     pub async fn entry(&self, id: EntryId) -> Result<Option<Entry>> {
-        let snapshot = self.journal().load().await?;
+        let snapshot = self.store().load().await?;
         if let Some(found) = snapshot.live.get(&id.0) {
             return Ok(self.show(&snapshot, [found]).pop());
         }
-        let past = self.journal().past(id.0).await?;
+        let past = self.store().past(id.0).await?;
         Ok(past.map(|entry| entry.show()))
     }
 
@@ -197,15 +196,31 @@ impl Outbox {
 
     /// An entry that this process has just written.
     pub(super) async fn entry_written(&self, id: EntryId) -> Result<Option<Entry>> {
-        let snapshot = self.journal().cached();
+        let snapshot = self.store().cached();
         match snapshot.live.get(&id.0) {
             Some(found) => Ok(self.show(&snapshot, [found]).pop()),
             None => self.entry(id).await,
         }
     }
 
-    pub(super) fn journal(&self) -> &Journal {
-        &self.shared.journal
+    pub(super) fn store(&self) -> &OutboxStore {
+        &self.shared.store
+    }
+
+    /// Changes the outbox: see [`OutboxStore::change`].
+    pub(super) async fn change<T>(&self, change: impl FnMut(&mut Draft) -> Result<T>) -> Result<T> {
+        self.store().change(self.timestamp(), change).await
+    }
+
+    /// Changes the outbox and an entry of its history: see [`OutboxStore::change_with_past`].
+    pub(super) async fn change_with_past<T>(
+        &self,
+        id: u64,
+        change: impl FnMut(&mut Draft, Option<Stored>) -> T,
+    ) -> Result<T> {
+        self.store()
+            .change_with_past(self.timestamp(), id, change)
+            .await
     }
 
     pub(super) fn now(&self) -> SystemTime {
@@ -222,18 +237,18 @@ impl Outbox {
         snapshot: &Snapshot,
         entries: impl IntoIterator<Item = &'a Arc<Stored>>,
     ) -> Vec<Entry> {
-        let waits = self.shared.waits.lock();
-        let waits = waits.unwrap_or_else(PoisonError::into_inner);
-        let next = next(&snapshot.live).into_iter();
-        let first: HashSet<Next> = next.collect();
+        let memory = self.shared.memory.lock();
+        let memory = memory.unwrap_or_else(PoisonError::into_inner);
         let shown = entries.into_iter().map(|stored| {
             let mut entry = stored.show();
             if entry.state == EntryState::Queued && entry.reason.is_none() {
-                entry.reason = match &waits.pause {
-                    _ if !first.contains(&Next::Send(stored.id)) => Some(Reason::WaitsForEarlier),
-                    Some(Pause::Login) => Some(Reason::LoginNeeded),
-                    Some(Pause::Until(_)) => Some(Reason::NoReception),
-                    None => waits.entries.get(&stored.id).map(|_| Reason::NoReception),
+                entry.reason = if !is_next(snapshot.entries(), stored) {
+                    Some(Reason::WaitsForEarlier)
+                } else if memory.is_login_needed {
+                    Some(Reason::LoginNeeded)
+                } else {
+                    let waits = memory.paused_until.is_some() || stored.standing().tries > 0;
+                    waits.then_some(Reason::NoReception)
                 };
             }
             entry

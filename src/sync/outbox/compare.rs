@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::error::Error;
 use crate::model::{Consignment, ConsignmentInput};
 use crate::ops::similarity::same_value;
 
@@ -175,15 +174,6 @@ impl ServiceFields {
         author
             .is_some_and(|author| !self.created_by.is_empty() && !self.created_by.contains(author))
     }
-}
-
-/// Whether the answer to the read of a record says that it is not there, or may say so: null, or "not found".
-pub(super) fn is_absent(error: &Error) -> bool {
-    let data = error
-        .raw_data()
-        .filter(|_| error.server_errors().is_empty());
-    let is_null = data.is_some_and(|data| data.get("consignment").is_some_and(Value::is_null));
-    is_null || error.is_not_found()
 }
 
 /// A record in the shape of an input, with its names and status.

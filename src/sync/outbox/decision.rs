@@ -3,15 +3,12 @@
 use std::fmt;
 
 use super::account_outbox::Outbox;
-use super::compare::is_absent;
-use super::edits::{accept_theirs, follow_in_lane, follow_last_save};
 use super::entry::{Entry, EntryId, EntryKind, EntryState, Reason};
-use super::journal::Draft;
-use super::lane::Lane;
-use super::pass::is_entry_failure;
-use super::stored::{Base, Stored, Target, Watch};
+use super::outbox_store::Draft;
+use super::stored::{Event, Stored, Target};
 use crate::error::{Error, Result};
-use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentStatus, Timestamp, WithExtra};
+use crate::model::{ConsignmentId, ConsignmentInput, WithExtra};
+use crate::sync::replica::{RecordRead, is_answer};
 use crate::transport::RetryPolicy;
 
 /// What becomes of an entry, from a person: [`guide::outbox`](crate::guide::outbox) says which fits when.
@@ -147,22 +144,23 @@ impl Outbox {
             Decision::Adopt(id) => self.check_adoption(entry, id).await?,
             _ => true,
         };
-        let watch_until = self.watch_until();
-        let change = self.journal().change(|draft| {
-            let stored = draft.entry_ref(entry.0).cloned();
+        let change = self.change(|draft| {
+            let stored = draft.get(entry.0).cloned();
             let stored = stored.ok_or_else(|| {
                 Error::config(format!(
                     "entry {entry} does not wait: there is nothing to decide"
                 ))
             })?;
-            match &decision {
-                Decision::KeepMine => keep_mine(draft, &stored),
-                Decision::TakeTheirs => take_theirs(draft, &stored),
-                Decision::Resend => resend(draft, &stored),
-                Decision::Adopt(id) if !is_checked => choose(draft, &stored, id),
-                Decision::Adopt(id) => adopt(draft, &stored, id, &watch_until),
-                Decision::Discard | Decision::Edit(_) => discard(draft, &stored, &watch_until),
+            let event = event_of(&decision, draft, &stored, is_checked);
+            let event = event.ok_or_else(|| unfit(&stored, &decision))?;
+            if matches!(decision, Decision::KeepMine | Decision::Resend) {
+                draft.accept_theirs(&stored);
+                if stored.standing().reason == Some(Reason::Gone) {
+                    draft.make_anew(&stored);
+                }
             }
+            draft.append(stored.id, event);
+            Ok(())
         });
         change.await?;
         self.written(entry.0).await
@@ -170,231 +168,102 @@ impl Outbox {
 
     /// The record belongs to no other entry, and is there; `false`: the service cannot be asked now.
     async fn check_adoption(&self, entry: EntryId, id: &ConsignmentId) -> Result<bool> {
-        if let Some(other) = self.journal().last_save(id).await? {
+        if let Some(other) = self.store().last_save(id).await? {
             return Err(Error::config(format!(
                 "the record belongs to entry {other}: it is not what entry {entry} sent"
             )));
         }
-        let read = self.account().consignment(id.clone());
-        let is_there = match read.retry(RetryPolicy::none()).await {
-            Ok(record) => record.value.status != Some(ConsignmentStatus::Deleted),
-            Err(error) if is_absent(&error) => false,
-            Err(error) if is_entry_failure(&error) => return Err(error),
-            Err(_) => return Ok(false),
-        };
-        if is_there {
-            return Ok(true);
+        let reply = self.account().received_consignment(id.clone());
+        match RecordRead::of(reply.retry(RetryPolicy::none()).await).unlisted() {
+            RecordRead::Found(_) => Ok(true),
+            RecordRead::Gone(_) => Err(Error::config(format!(
+                "the service does not show that record: entry {entry} cannot adopt it"
+            ))),
+            RecordRead::Unclear(error) if is_answer(&error) => Err(error),
+            RecordRead::Unclear(_) => Ok(false),
         }
-        Err(Error::config(format!(
-            "the service does not show that record: entry {entry} cannot adopt it"
-        )))
-    }
-
-    /// Until when records of an entry that ends now are looked for.
-    pub(super) fn watch_until(&self) -> Timestamp {
-        let now = self.now();
-        let until = now.checked_add(self.settings.stray_watch);
-        until.unwrap_or(now).into()
     }
 }
 
-fn unfit(stored: &Stored, decision: &str) -> Error {
-    let why = stored.reason.map(|reason| format!(" ({reason})"));
+/// What is true of the entry after a decision; `None`: it does not fit.
+fn event_of(
+    decision: &Decision,
+    draft: &Draft,
+    stored: &Stored,
+    is_checked: bool,
+) -> Option<Event> {
+    use Reason::{Candidates, Conflict, EarlierGivenUp, Forbidden, Gone, MovementPassed};
+    use Reason::{GivenUp, NoUsableAnswer, NotADraft, TookTheirs};
+    let standing = stored.standing();
+    let asks_for = standing
+        .reason
+        .filter(|_| standing.state == EntryState::NeedsAttention);
+    let is_save = stored.kind == EntryKind::Save;
+    match decision {
+        Decision::KeepMine => {
+            let fits = match asks_for? {
+                Conflict | NotADraft | MovementPassed => true,
+                Gone => is_save,
+                // What it is about is there, or will be.
+                EarlierGivenUp => match &stored.target {
+                    Target::Entry(before) => draft.get(*before).is_some(),
+                    _ => true,
+                },
+                _ => false,
+            };
+            fits.then_some(Event::Queued {
+                not: Vec::new(),
+                is_late: asks_for == Some(MovementPassed),
+            })
+        }
+        Decision::TakeTheirs => {
+            let fits = matches!(asks_for?, Conflict | NotADraft | Gone | EarlierGivenUp);
+            fits.then_some(Event::GivenUp { reason: TookTheirs })
+        }
+        Decision::Resend => {
+            let fits = match standing.state {
+                EntryState::Refused | EntryState::Unconfirmed => true,
+                _ => match asks_for? {
+                    Candidates | Forbidden | NoUsableAnswer => true,
+                    Gone => is_save,
+                    _ => false,
+                },
+            };
+            fits.then(|| Event::Queued {
+                not: standing.candidates.to_vec(),
+                is_late: false,
+            })
+        }
+        Decision::Adopt(record) => {
+            let may_be_there = standing.is_in_doubt() || asks_for == Some(Candidates);
+            let fits = stored.creates() && may_be_there && standing.state != EntryState::Sending;
+            let record = record.clone();
+            fits.then_some(if is_checked {
+                Event::Confirmed {
+                    record: Some(record),
+                    is_adopted: true,
+                    after: None,
+                }
+            } else {
+                // It is read before the entry is confirmed.
+                Event::Chosen { record }
+            })
+        }
+        Decision::Discard | Decision::Edit(_) => {
+            let fits = standing.state != EntryState::Sending;
+            fits.then_some(Event::GivenUp { reason: GivenUp })
+        }
+    }
+}
+
+fn unfit(stored: &Stored, decision: &Decision) -> Error {
+    let standing = stored.standing();
+    let why = standing.reason.map(|reason| format!(" ({reason})"));
     Error::config(format!(
-        "entry {} is {}{}: \"{decision}\" does not fit",
+        "entry {} is {}{}: \"{}\" does not fit",
         stored.id,
-        stored.state,
-        why.unwrap_or_default()
+        standing.state,
+        why.unwrap_or_default(),
+        decision.name()
     ))
-}
-
-fn change<'a>(draft: &'a mut Draft, stored: &Stored) -> Result<&'a mut Stored> {
-    // OK because the caller has found the entry in this draft.
-    draft
-        .entry(stored.id)
-        .ok_or_else(|| unfit(stored, "a decision"))
-}
-
-fn keep_mine(draft: &mut Draft, stored: &Stored) -> Result<()> {
-    let fits = stored.state == EntryState::NeedsAttention;
-    match stored.reason {
-        Some(Reason::Conflict | Reason::NotADraft) if fits => {
-            accept_theirs(draft, stored);
-        }
-        Some(Reason::Gone) if fits && stored.kind == EntryKind::Save => {
-            let entry = change(draft, stored)?;
-            entry.target = Target::New;
-            entry.base = None;
-            make_anew(draft, stored);
-        }
-        Some(Reason::MovementPassed) if fits => {
-            change(draft, stored)?.is_late_accepted = true;
-        }
-        Some(Reason::EarlierGivenUp) if fits && follows_something(draft, stored) => {}
-        _ => return Err(unfit(stored, "keep mine")),
-    }
-    change(draft, stored)?.queue_again();
-    follow_last_save(draft, stored.id);
-    Ok(())
-}
-
-/// Whether what the entry is about is there, or will be.
-fn follows_something(draft: &Draft, stored: &Stored) -> bool {
-    match &stored.target {
-        Target::Entry(before) => draft.live.contains_key(before),
-        _ => true,
-    }
-}
-
-/// The record is gone and made anew: what waits behind the entry is about the new one.
-pub(super) fn make_anew(draft: &mut Draft, stored: &Stored) {
-    let lane = stored.lane();
-    let behind = draft
-        .live
-        .values()
-        .filter(|other| other.id != stored.id && other.lane() == lane);
-    let behind: Vec<u64> = behind.map(|other| other.id).collect();
-    for id in behind {
-        if let Some(other) = draft.entry(id).filter(|other| !other.is_in_flight()) {
-            (other.target, other.base) = (Target::Entry(stored.id), None);
-        }
-    }
-}
-
-fn take_theirs(draft: &mut Draft, stored: &Stored) -> Result<()> {
-    let fits = matches!(
-        stored.reason,
-        Some(Reason::Conflict | Reason::NotADraft | Reason::Gone | Reason::EarlierGivenUp)
-    );
-    if stored.state != EntryState::NeedsAttention || !fits {
-        return Err(unfit(stored, "take theirs"));
-    }
-    give_up(draft, stored, Reason::TookTheirs)
-}
-
-fn resend(draft: &mut Draft, stored: &Stored) -> Result<()> {
-    let fits = match stored.state {
-        EntryState::Refused | EntryState::Unconfirmed => true,
-        EntryState::NeedsAttention => matches!(
-            stored.reason,
-            Some(Reason::Candidates | Reason::Forbidden | Reason::Gone | Reason::NoUsableAnswer)
-        ),
-        _ => false,
-    };
-    if !fits {
-        return Err(unfit(stored, "resend"));
-    }
-    if stored.reason == Some(Reason::Gone) {
-        return keep_mine(draft, stored);
-    }
-    let entry = change(draft, stored)?;
-    let ruled_out = entry.candidates.iter().map(ToString::to_string);
-    entry.known.extend(ruled_out);
-    entry.queue_again();
-    follow_last_save(draft, stored.id);
-    Ok(())
-}
-
-fn adopt(draft: &mut Draft, stored: &Stored, id: &ConsignmentId, until: &Timestamp) -> Result<()> {
-    if !may_adopt(stored) {
-        return Err(unfit(stored, "adopt"));
-    }
-    let entry = change(draft, stored)?;
-    entry.candidates.clear();
-    entry.is_adopted = true;
-    confirm(draft, stored.id, Some(id), until)
-}
-
-/// The record is read before the entry is confirmed.
-fn choose(draft: &mut Draft, stored: &Stored, id: &ConsignmentId) -> Result<()> {
-    if !may_adopt(stored) {
-        return Err(unfit(stored, "adopt"));
-    }
-    let entry = change(draft, stored)?;
-    entry.candidates.clear();
-    entry.chosen = Some(id.clone());
-    entry.state = EntryState::Unconfirmed;
-    entry.reason = Some(Reason::NoClearAnswer);
-    entry.next_at = None;
-    Ok(())
-}
-
-fn may_adopt(stored: &Stored) -> bool {
-    let may_be_there = stored.is_in_doubt() || stored.reason == Some(Reason::Candidates);
-    stored.creates() && may_be_there && stored.state != EntryState::Sending
-}
-
-fn discard(draft: &mut Draft, stored: &Stored, until: &Timestamp) -> Result<()> {
-    if stored.state == EntryState::Sending {
-        return Err(unfit(stored, "discard"));
-    }
-    watch(draft, stored, until);
-    give_up(draft, stored, Reason::GivenUp)
-}
-
-fn give_up(draft: &mut Draft, stored: &Stored, reason: Reason) -> Result<()> {
-    let lane = stored.lane();
-    let entry = change(draft, stored)?;
-    entry.state = EntryState::Discarded;
-    entry.reason = Some(reason);
-    entry.next_at = None;
-    let behind: Vec<u64> = draft
-        .live
-        .values()
-        .filter(|other| other.order > stored.order && other.lane() == lane)
-        .filter(|other| other.state == EntryState::Queued)
-        .map(|other| other.id)
-        .collect();
-    for id in behind {
-        if let Some(other) = draft.entry(id) {
-            // It is an edit of the same state of the record: what others changed since counts for it, too.
-            other.base = other.base.take().or_else(|| stored.base.clone());
-            other.needs_attention(Reason::EarlierGivenUp);
-        }
-    }
-    Ok(())
-}
-
-/// The entry is carried out: it is at its end, and those behind it go on, about its record.
-pub(super) fn confirm(
-    draft: &mut Draft,
-    id: u64,
-    record: Option<&ConsignmentId>,
-    watch_until: &Timestamp,
-) -> Result<()> {
-    let Some(stored) = draft.entry_ref(id).cloned() else {
-        return Ok(());
-    };
-    let entry = change(draft, &stored)?;
-    entry.state = EntryState::Confirmed;
-    entry.reason = None;
-    entry.next_at = None;
-    entry.conflict = None;
-    entry.candidates.clear();
-    entry.consignment = record.cloned();
-    let entry = entry.clone();
-    watch(draft, &entry, watch_until);
-    if let Some(record) = record {
-        // A record that was made anew has another name.
-        let after = entry.after.clone().map(Base::Record);
-        let base = after.or_else(|| entry.state_after());
-        draft.settle_lane(&entry, record, base.as_ref());
-        if entry.creates() {
-            // The user may have written about the record before it was known whose it is.
-            follow_in_lane(draft, &Lane::Record(record.clone()));
-        }
-    }
-    Ok(())
-}
-
-/// A request that was given up may still arrive.
-fn watch(draft: &mut Draft, stored: &Stored, until: &Timestamp) {
-    let Some(baseline) = stored.baseline.filter(|_| stored.is_in_doubt()) else {
-        return;
-    };
-    draft.head.watches.push(Watch {
-        entry: stored.id,
-        baseline,
-        until: until.clone(),
-    });
 }

@@ -70,12 +70,13 @@ impl fmt::Display for EntryKind {
 /// Where an entry is on its way.
 ///
 /// [`guide::outbox`](crate::guide::outbox) says what each means. See [`Entry`] for an example.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EntryState {
     /// It waits for its turn, for reception or for a login; nothing of it is with the service, or what was sent surely did not
     /// arrive.
+    #[default]
     Queued,
     /// It is being sent, or was when the program ended.
     Sending,
@@ -247,7 +248,7 @@ pub struct Entry {
     pub is_adopted: bool,
     /// Further records that agree with what was sent and appeared later: a request that was taken for lost was carried out
     /// nevertheless. They are drafts; a person deletes them.
-    pub strays: Vec<ConsignmentId>,
+    pub late_duplicates: Vec<ConsignmentId>,
     /// The times that it was sent, oldest first.
     pub attempts: Vec<Attempt>,
     /// When it was written, on the clock of the machine that wrote it.

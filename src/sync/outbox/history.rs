@@ -2,7 +2,7 @@
 
 use super::account_outbox::Outbox;
 use super::entry::{Entry, EntryId};
-use super::journal::{BLOCK, record_name};
+use super::outbox_store::{BLOCK, record_name};
 use super::stored::Stored;
 use crate::error::Result;
 use crate::model::Timestamp;
@@ -45,8 +45,9 @@ impl Outbox {
     ///
     /// [`is_store`](crate::Error::is_store) when the store fails.
     pub async fn history(&self, before: Option<EntryId>) -> Result<HistoryPage> {
-        let head = self.journal().load().await?.head;
-        let mut before = before.map_or(head.next, |id| id.0.min(head.next));
+        let head = self.store().load().await?.head;
+        let end = head.last + 1;
+        let mut before = before.map_or(end, |id| id.0.min(end));
         loop {
             let Some(last) = before.checked_sub(1).filter(|last| *last >= head.pruned) else {
                 return Ok(HistoryPage {
@@ -55,7 +56,7 @@ impl Outbox {
                 });
             };
             let block = last / BLOCK;
-            let mut past = self.journal().past_block(block).await?;
+            let mut past = self.store().past_block(block).await?;
             past.retain(|entry| entry.id < before);
             before = block * BLOCK;
             if past.is_empty() && before > 0 {
@@ -92,12 +93,12 @@ impl Outbox {
     /// [`is_store`](crate::Error::is_store) when the store fails.
     pub async fn prune(&self, before: impl Into<Timestamp>) -> Result<u64> {
         let before = before.into();
-        let head = self.journal().load().await?.head;
+        let head = self.store().load().await?.head;
         let mut removed = 0;
         let mut all_before = true;
-        for block in head.pruned / BLOCK..=head.next / BLOCK {
-            let mut past = self.journal().past_block(block).await?;
-            let now = self.journal().load().await?;
+        for block in head.pruned / BLOCK..=head.last / BLOCK {
+            let mut past = self.store().past_block(block).await?;
+            let now = self.store().load().await?;
             // What a look compares new records with is needed.
             let is_held = |entry: &Stored| now.head.pin.is_some() && entry.creates();
             let found = past.len();
@@ -107,20 +108,21 @@ impl Outbox {
                 .range(block * BLOCK..(block + 1) * BLOCK)
                 .next()
                 .is_some();
-            all_before &= past.len() == found && !is_open && (block + 1) * BLOCK <= now.head.next;
+            all_before &=
+                past.len() == found && !is_open && (block + 1) * BLOCK <= now.head.last + 1;
             let mut forgotten = Vec::new();
             for entry in &past {
-                let Some(record) = entry.consignment.as_ref().filter(|_| entry.saves()) else {
+                let Some(record) = entry.saved_record() else {
                     continue;
                 };
                 // A look that is under way, or that begins with a copy of the account without this record, must not take it for
                 // that of another entry.
                 let is_needed = now.head.pin.is_some() || !self.is_listed(record).await?;
-                if !is_needed && self.journal().last_save(record).await? == Some(entry.id) {
+                if !is_needed && self.store().last_save(record).await? == Some(entry.id) {
                     forgotten.push(record_name(record));
                 }
             }
-            let change = self.journal().change(|draft| {
+            let change = self.change(|draft| {
                 for entry in &past {
                     draft.past.insert(entry.id, None);
                 }

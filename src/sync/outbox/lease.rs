@@ -11,10 +11,10 @@ use std::time::{Duration, SystemTime};
 use futures_util::future::{Either, select};
 
 use super::account_outbox::Outbox;
-use super::entry::{EntryState, Reason};
-use super::journal::Draft;
+use super::entry::EntryState;
+use super::outbox_store::Draft;
 use super::pass::Pass;
-use super::stored::{Head, Lease};
+use super::stored::{Event, Head, Lease};
 use crate::error::Result;
 use crate::model::Timestamp;
 
@@ -25,8 +25,8 @@ impl Pass<'_> {
     /// Until when another process has the right to send, if one has.
     pub(super) fn held_by_another(&self, head: &Head) -> Option<SystemTime> {
         let lease = head.lease.as_ref()?;
-        let own = self.outbox.with_waits(|waits| waits.lease);
-        let is_over = lease.number == own || self.outbox.has_come(&lease.until, LONGEST_LEASE);
+        let own = self.outbox.with_memory(|memory| memory.lease);
+        let is_over = lease.number == own || self.outbox.is_due(&lease.until, LONGEST_LEASE);
         lease.until.to_time().filter(|_| !is_over)
     }
 
@@ -48,12 +48,15 @@ impl Pass<'_> {
         &self,
         change: impl FnOnce(&mut Draft) -> Result<T>,
     ) -> Result<Option<Option<T>>> {
-        let result = self.outbox.journal().try_change(|draft| {
-            let Some(number) = self.hold(draft) else {
-                return Ok(None);
-            };
-            Ok(Some((number, change(draft)?)))
-        });
+        let result = self
+            .outbox
+            .store()
+            .try_change(self.outbox.timestamp(), |draft| {
+                let Some(number) = self.hold(draft) else {
+                    return Ok(None);
+                };
+                Ok(Some((number, change(draft)?)))
+            });
         let result = result.await?;
         // Only what is written counts: another process may have taken the same number.
         let number = result
@@ -63,7 +66,7 @@ impl Pass<'_> {
             self.lease.store(number, Ordering::Relaxed);
         }
         if let Some(number) = number.filter(|number| *number > 0) {
-            self.outbox.with_waits(|waits| waits.lease = number);
+            self.outbox.with_memory(|memory| memory.lease = number);
         }
         Ok(result.map(|held| held.map(|(_, result)| result)))
     }
@@ -88,16 +91,12 @@ impl Pass<'_> {
         draft.head.leases += 1;
         let number = draft.head.leases;
         draft.head.lease = Some(Lease { number, until });
-        let in_flight: Vec<u64> = (draft.live.values())
-            .filter(|entry| entry.state == EntryState::Sending)
+        let in_flight: Vec<u64> = (draft.entries())
+            .filter(|entry| entry.state() == EntryState::Sending)
             .map(|entry| entry.id)
             .collect();
         for id in in_flight {
-            if let Some(entry) = draft.entry(id) {
-                entry.state = EntryState::Unconfirmed;
-                entry.reason = Some(Reason::NoClearAnswer);
-                entry.looks = 0;
-            }
+            draft.append(id, Event::Abandoned);
         }
         Some(number)
     }
@@ -150,7 +149,7 @@ impl Pass<'_> {
         self.held_since.store(self.monotonic(), Ordering::Relaxed);
         let held = self.lease.load(Ordering::Relaxed);
         let until = self.outbox.lease_until();
-        let change = self.outbox.journal().change(|draft| {
+        let change = self.outbox.change(|draft| {
             let lease = draft.head.lease.as_mut();
             let Some(lease) = lease.filter(|lease| lease.number == held) else {
                 return Ok(false);
@@ -173,12 +172,12 @@ impl Pass<'_> {
 impl Outbox {
     /// Gives up the lease that this process took last, if it still has it.
     pub(super) async fn release_last_lease(&self) -> Result<()> {
-        self.release_lease(self.with_waits(|waits| waits.lease))
+        self.release_lease(self.with_memory(|memory| memory.lease))
             .await
     }
 
     async fn release_lease(&self, held: u64) -> Result<()> {
-        let change = self.journal().change(|draft| {
+        let change = self.change(|draft| {
             draft.head.lease = draft.head.lease.take().filter(|lease| lease.number != held);
             Ok(())
         });

@@ -39,28 +39,26 @@
 
 mod account_outbox;
 mod compare;
+mod decide;
 mod decision;
-mod due;
 mod edits;
 mod entry;
 mod events;
 mod history;
 mod input_text;
-mod journal;
-mod lane;
 mod lease;
-mod look;
-
+mod observe;
+mod ordering;
 mod outbox_loop;
+mod outbox_store;
 mod pass;
 mod report;
-mod step;
+mod sending;
 mod stored;
 mod submit;
 #[cfg(test)]
 mod tests;
 mod waiting;
-mod waits;
 mod write;
 
 pub use self::account_outbox::Outbox;

@@ -36,7 +36,7 @@ pub struct OutboxLoop {
 pub struct OutboxLoopHandle {
     control: LoopControl,
     /// The next pass tries what failed before its wait is over.
-    is_impatient: Arc<AtomicBool>,
+    retry_now: Arc<AtomicBool>,
 }
 
 /// What an [`OutboxLoop`] did.
@@ -113,7 +113,7 @@ impl Outbox {
             on_event: Box::new(|_| {}),
             handle: OutboxLoopHandle {
                 control: LoopControl::new(),
-                is_impatient: Arc::default(),
+                retry_now: Arc::default(),
             },
         }
     }
@@ -135,7 +135,7 @@ impl OutboxLoop {
     async fn run(mut self) {
         let control = self.handle.control.clone();
         loop {
-            if self.handle.is_impatient.swap(false, Ordering::Relaxed) {
+            if self.handle.retry_now.swap(false, Ordering::Relaxed) {
                 self.outbox.forget_waits();
             }
             let pass = Box::pin(self.outbox.pass());
@@ -184,7 +184,7 @@ impl OutboxLoopHandle {
 
     /// Ends the wait, for example after a login or when there is reception again.
     pub fn send_now(&self) {
-        self.is_impatient.store(true, Ordering::Relaxed);
+        self.retry_now.store(true, Ordering::Relaxed);
         self.control.wake();
     }
 }

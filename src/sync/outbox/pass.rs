@@ -1,43 +1,110 @@
 //! One pass: everything that is due now, by one process at a time.
 
-use std::sync::Mutex;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use super::account_outbox::Outbox;
-use super::due::Due;
+use super::decide::{Action, Circumstances, decide, remaining};
 use super::entry::{EntryState, Reason};
-use super::journal::Snapshot;
-use super::lane::{Next, next};
-use super::look::Looked;
+use super::observe::{Observation, Readings};
+use super::ordering::is_next;
+use super::outbox_store::Snapshot;
 use super::report::OutboxReport;
-use super::step::LONGEST_RESEND;
-use super::stored::findings;
-use super::waits::{Pause, Requests, Wait, wait_after};
+use super::stored::{Event, Stored, findings};
 use crate::error::{Error, Result};
 use crate::model::Timestamp;
 
-/// How often records that arrive late are looked for.
-pub(super) const STRAY_LOOK_EVERY: Duration = Duration::from_secs(60 * 60);
+/// How often late duplicates are looked for.
+const LOOK_EVERY: Duration = Duration::from_secs(60 * 60);
 
-/// A wait that ends later was set before the clock was set back.
-const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
+/// How many steps of one entry are made at once: more than any needs that ends.
+const STEPS: u32 = 16;
 
-/// How long the service may give no usable answer about an entry before a person is asked.
-const UNCLEAR_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+/// The wait after a first failure. It doubles with each further one.
+const FIRST_WAIT: Duration = Duration::from_secs(5);
+
+/// The longest wait after failures.
+const LONGEST_WAIT: Duration = Duration::from_secs(5 * 60);
+
+/// How old the list may be when a creation is sent. Whatever appeared since could be taken for it if its reply is lost.
+const FRESH: Duration = Duration::from_secs(60);
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The right to send, and what was done with it.
 pub(super) struct Pass<'a> {
     pub(super) outbox: &'a Outbox,
-    pub(super) requests: Requests,
+    requests: AtomicU64,
     /// Whether this pass has read the whole list, and whether nothing changed meanwhile.
     pub(super) walked: tokio::sync::OnceCell<bool>,
-    pub(super) looked: Mutex<Looked>,
+    pub(super) readings: Mutex<Readings>,
     /// The number of the lease that this pass holds; 0: it has written nothing yet.
     pub(super) lease: AtomicU64,
     /// When the lease was taken or prolonged last, in milliseconds on the monotonic clock.
     pub(super) held_since: AtomicU64,
     pub(super) report: OutboxReport,
+    due: Due,
+    /// Whether entries are tried again before their time, and those that failed again.
+    retries_now: bool,
+    failed: HashSet<u64>,
+}
+
+/// When the next pass has something to do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Due {
+    /// Time alone brings it: another look, or the end of another process's lease.
+    pub(super) reconciles_at: Option<SystemTime>,
+    /// Another try to reach the service, or to send.
+    pub(super) retries_at: Option<SystemTime>,
+}
+
+impl Due {
+    fn reconcile(&mut self, at: SystemTime) {
+        self.reconciles_at = Some(self.reconciles_at.map_or(at, |before| before.min(at)));
+    }
+
+    fn retry(&mut self, at: SystemTime) {
+        self.retries_at = Some(self.retries_at.map_or(at, |before| before.min(at)));
+    }
+
+    pub(super) fn at(self) -> Option<SystemTime> {
+        self.reconciles_at.into_iter().chain(self.retries_at).min()
+    }
+}
+
+/// What only this process knows. It is not stored, since it is over when the process is.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    pub(super) is_login_needed: bool,
+    /// Nothing is sent before, after failures in a row.
+    pub(super) paused_until: Option<SystemTime>,
+    failures: u32,
+    /// The next pass tries everything, whatever failed before.
+    retries_now: bool,
+    /// The lease that this process took last.
+    pub(super) lease: u64,
+    /// When the last complete list was begun.
+    pub(super) listed_at: Option<SystemTime>,
+    duplicates_looked_at: Option<SystemTime>,
+}
+
+impl Memory {
+    /// The service could be reached.
+    fn forget_failures(&mut self) {
+        (self.is_login_needed, self.paused_until, self.failures) = (false, None, 0);
+    }
+}
+
+/// What became of a step.
+enum Step {
+    /// Another one follows.
+    GoesOn,
+    /// Nothing more is due of the entry now.
+    Ended,
+    /// Nothing more can be done in this pass.
+    Stopped,
 }
 
 impl Outbox {
@@ -57,7 +124,7 @@ impl Outbox {
             let (report, due) = Box::pin(self.pass()).await?;
             total.add(report);
             let Some(at) = due
-                .settles_at
+                .reconciles_at
                 .filter(|_| total.stopped_by.is_none() && !total.login_needed)
             else {
                 return Ok(total);
@@ -98,21 +165,23 @@ impl Outbox {
         let _alone = self.shared.passing.lock().await;
         let mut pass = Pass {
             outbox: self,
-            requests: Requests::default(),
+            requests: AtomicU64::new(0),
             walked: tokio::sync::OnceCell::new(),
-            looked: Mutex::default(),
+            readings: Mutex::default(),
             lease: AtomicU64::new(0),
             held_since: AtomicU64::new(0),
             report: OutboxReport::default(),
+            due: Due::default(),
+            retries_now: self.with_memory(|memory| std::mem::take(&mut memory.retries_now)),
+            failed: HashSet::new(),
         };
         let result = pass.run().await;
         // Whatever happened, the next pass of any process need not wait for this one.
         let released = pass.release().await;
-        let mut due = result?;
+        result?;
         released?;
-        let snapshot = self.journal().load().await?;
-        due = pass.count(&snapshot, due);
-        Ok((pass.report, due))
+        let snapshot = self.store().load().await?;
+        Ok((pass.count(&snapshot), pass.due))
     }
 
     pub(super) fn time_until(&self, at: SystemTime) -> Duration {
@@ -120,241 +189,300 @@ impl Outbox {
     }
 
     /// Whether an instant has come. One that is further away than it was ever set means that the clock was set back.
-    pub(super) fn has_come(&self, at: &Timestamp, longest: Duration) -> bool {
-        let Some(at) = at.to_time() else {
-            return true;
-        };
-        self.time_until(at).is_zero() || self.time_until(at) > longest
+    pub(super) fn is_due(&self, at: &Timestamp, longest: Duration) -> bool {
+        at.to_time()
+            .and_then(|at| remaining(at, self.now(), longest))
+            .is_none()
+    }
+
+    /// The next pass tries everything, whatever failed before.
+    pub(super) fn forget_waits(&self) {
+        self.with_memory(|memory| {
+            memory.forget_failures();
+            memory.retries_now = true;
+        });
+    }
+
+    pub(super) fn with_memory<T>(&self, with: impl FnOnce(&mut Memory) -> T) -> T {
+        let memory = self.shared.memory.lock();
+        with(&mut memory.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether a complete list that was begun after the entry was written is recent, and no request failed since.
+    pub(super) fn has_list_for(&self, entry: &Stored) -> bool {
+        let (now, listed_at) = (self.now(), self.with_memory(|memory| memory.listed_at));
+        let age = listed_at.and_then(|at| now.duration_since(at).ok());
+        let is_later = listed_at >= entry.created_at.to_time();
+        is_later && age.is_some_and(|age| age < FRESH)
     }
 }
 
 impl Pass<'_> {
-    async fn run(&mut self) -> Result<Due> {
-        let mut due = Due::default();
-        let now = self.outbox.now();
-        if let Some(Pause::Until(wait)) = self.outbox.with_waits(|waits| waits.pause)
-            && wait.holds(now)
-        {
+    pub(super) fn count_requests(&self, requests: u64) {
+        self.requests.fetch_add(requests, Ordering::Relaxed);
+    }
+
+    /// Goes over all entries in their order, until that changes nothing any more.
+    async fn run(&mut self) -> Result<()> {
+        if let Some(until) = self.paused_until().await? {
             self.report.stopped_by = Some(Reason::NoReception.to_string());
-            due.retry(wait.until);
-            return Ok(due);
+            self.due.retry(until);
+            return Ok(());
         }
-        let paused_until = self.outbox.journal().load().await?.head.pause;
-        if let Some(until) =
-            paused_until.filter(|until| !self.outbox.has_come(until, LONGEST_PAUSE))
-        {
-            self.report.stopped_by = Some(Reason::NoReception.to_string());
-            due.retry(until.to_time().unwrap_or(now));
-            return Ok(due);
-        }
-        let mut last = None;
         loop {
-            let snapshot = self.outbox.journal().load().await?;
-            let Some(step) = self.choose(&snapshot) else {
-                return Ok(due);
-            };
-            if last.replace((step, snapshot.version)) == Some((step, snapshot.version)) {
-                // It has changed nothing, so it would change nothing now.
-                self.put_off(step);
+            let snapshot = self.outbox.store().load().await?;
+            self.due = Due::default();
+            if let Some(until) = self.held_by_another(&snapshot.head) {
+                self.due.reconcile(until);
+                return Ok(());
+            }
+            let has_lease = self.lease.load(Ordering::Relaxed) > 0;
+            if !has_lease
+                && snapshot
+                    .entries()
+                    .any(|entry| entry.state() == EntryState::Sending)
+            {
+                // Another process ended while it was sending.
+                self.change_held(|_| Ok(())).await?;
                 continue;
             }
-            if let Some(until) = self.held_by_another(&snapshot.head) {
-                due.settle(until);
-                return Ok(due);
-            }
-            let done = match step {
-                Step::TakeOver => self
-                    .change_held(|_| Ok(()))
-                    .await
-                    .map(|done| done.is_some()),
-                Step::Strays => self.look_for_strays(&snapshot).await,
-                Step::Entry(next) => self.send_or_settle(next, &snapshot).await,
-            };
-            match (done, step) {
-                (Ok(_), Step::TakeOver) => {}
-                (Ok(_), _) => self.outbox.with_waits(|waits| {
-                    (waits.pause, waits.failures) = (None, 0);
-                    if let Some(id) = step.entry() {
-                        waits.entries.remove(&id);
-                    }
-                }),
-                (Err(error), _) if error.is_store() => return Err(error),
-                (Err(error), Step::Entry(Next::Send(id))) if error.is_forbidden() => {
-                    self.forbidden(id, &error).await?;
+            if self.is_time_for_duplicates(&snapshot) {
+                let looked = self.look_for_duplicates(&snapshot).await;
+                if let Err(error) = looked {
+                    self.outbox.with_memory(|memory| {
+                        memory.duplicates_looked_at = Some(self.outbox.now());
+                    });
+                    self.fail(None, error).await?;
+                    return Ok(());
                 }
-                (Err(error), _) => {
-                    if let Some(at) = self.failed(step, &error) {
-                        due.retry(at);
-                        self.keep_pause(&error).await?;
-                        return Ok(due);
-                    }
-                    if let Some(id) = step.entry() {
-                        self.note_unclear(id, &error).await?;
-                    }
+                continue;
+            }
+            let mut queue: Vec<(u64, u64)> = snapshot
+                .entries()
+                .map(|entry| (entry.order, entry.id))
+                .collect();
+            queue.sort_unstable();
+            let version = snapshot.version;
+            drop(snapshot);
+            for (_, id) in queue {
+                if let Step::Stopped = self.carry_out(id).await? {
+                    return Ok(());
                 }
             }
-        }
-    }
-
-    /// What is done next; `None`: nothing is due now.
-    fn choose(&self, snapshot: &Snapshot) -> Option<Step> {
-        let outbox = self.outbox;
-        let now = outbox.now();
-        let is_held = |id: &u64| {
-            let wait = outbox.with_waits(|waits| waits.entries.get(id).map(|(_, wait)| *wait));
-            wait.is_some_and(|wait| wait.holds(now))
-        };
-        if self.lease.load(Ordering::Relaxed) == 0
-            && snapshot
-                .live
-                .values()
-                .any(|entry| entry.state == EntryState::Sending)
-        {
-            return Some(Step::TakeOver);
-        }
-        if !snapshot.head.watches.is_empty() {
-            let looked = outbox.with_waits(|waits| waits.strays_looked_at);
-            let age = looked.and_then(|at| now.duration_since(at).ok());
-            if age.is_none_or(|age| age >= STRAY_LOOK_EVERY) {
-                return Some(Step::Strays);
-            }
-        }
-        // The clock of the process that wrote it may be ahead.
-        let longest = outbox.settings.settle.max(LONGEST_RESEND).saturating_mul(2);
-        next(&snapshot.live).into_iter().find_map(|step| {
-            let (Next::Send(id) | Next::Settle(id)) = step;
-            let entry = snapshot.live.get(&id)?;
-            let is_due = entry
-                .next_at
-                .as_ref()
-                .is_none_or(|at| outbox.has_come(at, longest));
-            (is_due && !is_held(&id)).then_some(Step::Entry(step))
-        })
-    }
-
-    /// The wait that the service asked for holds for all processes and passes of the account.
-    async fn keep_pause(&self, error: &Error) -> Result<()> {
-        let now = self.outbox.now();
-        let Some(until) = told(error, now) else {
-            return Ok(());
-        };
-        let change = self.outbox.journal().change(|draft| {
-            draft.head.pause = Some(until.into());
-            Ok(())
-        });
-        change.await
-    }
-
-    /// The service gives no usable answer about an entry: after a day a person is asked.
-    async fn note_unclear(&self, id: u64, error: &Error) -> Result<()> {
-        let now = self.outbox.now();
-        let change = self.outbox.journal().change(|draft| {
-            let Some(entry) = draft.entry(id) else {
+            if self.outbox.store().head().await?.0 == version {
                 return Ok(());
-            };
-            let since = entry.unclear_since.get_or_insert_with(|| now.into());
-            let age = since
-                .to_time()
-                .and_then(|since| now.duration_since(since).ok());
-            if age.is_some_and(|age| age >= UNCLEAR_FOR) {
-                entry.findings = findings(error.server_errors());
-                entry.needs_attention(Reason::NoUsableAnswer);
             }
+        }
+    }
+
+    /// Until when nothing is sent, after failures or as the service asked.
+    async fn paused_until(&self) -> Result<Option<SystemTime>> {
+        let now = self.outbox.now();
+        let own = self.outbox.with_memory(|memory| memory.paused_until);
+        let asked = self.outbox.store().load().await?.head.pause;
+        let pauses = own
+            .into_iter()
+            .chain(asked.and_then(|until| until.to_time()));
+        Ok(pauses.filter_map(|until| remaining(until, now, DAY)).max())
+    }
+
+    /// Makes steps of an entry until it waits.
+    async fn carry_out(&mut self, id: u64) -> Result<Step> {
+        let mut seen = None;
+        for _ in 0..STEPS {
+            let snapshot = self.outbox.store().load().await?;
+            if let Some(until) = self.held_by_another(&snapshot.head) {
+                self.due = Due::default();
+                self.due.reconcile(until);
+                return Ok(Step::Stopped);
+            }
+            let Some(entry) = snapshot.live.get(&id).cloned() else {
+                return Ok(Step::Ended);
+            };
+            let step = match self.step(&entry, snapshot, &mut seen).await {
+                Ok(step) => step,
+                Err(error) => self.fail(Some(&entry), error).await?,
+            };
+            match step {
+                Step::GoesOn => {}
+                step => return Ok(step),
+            }
+        }
+        Ok(Step::Ended)
+    }
+
+    async fn step(
+        &mut self,
+        entry: &Arc<Stored>,
+        snapshot: Snapshot,
+        seen: &mut Option<Observation>,
+    ) -> Result<Step> {
+        let when = Circumstances {
+            is_next: is_next(snapshot.entries(), entry),
+            retries_now: self.retries_now && !self.failed.contains(&entry.id),
+            service: snapshot.head.service,
+            now: self.outbox.now(),
+            reconcile_after: self.outbox.settings.reconcile_after,
+        };
+        // Whoever writes while somebody has a snapshot copies all entries.
+        drop(snapshot.live);
+        match decide(entry, seen.as_ref(), &when) {
+            Action::Wait => return Ok(Step::Ended),
+            Action::WaitUntil(at) => {
+                self.due.reconcile(at);
+                return Ok(Step::Ended);
+            }
+            Action::RetryAt(at) => {
+                self.due.retry(at);
+                return Ok(Step::Ended);
+            }
+            Action::Observe => *seen = Some(self.while_held(self.observe(entry)).await?),
+            Action::Send => {
+                if let Some(seen) = seen.take() {
+                    self.send(entry, &seen).await?;
+                }
+            }
+            Action::Append(event) => {
+                *seen = None;
+                self.append_if_same(entry, event).await?;
+            }
+        }
+        self.outbox.with_memory(Memory::forget_failures);
+        Ok(Step::GoesOn)
+    }
+
+    /// Something becomes true of an entry that is as it was when that was decided.
+    async fn append_if_same(&mut self, entry: &Stored, event: Event) -> Result<()> {
+        let is_confirmed = matches!(event, Event::Confirmed { .. });
+        let appended = self.change_held(|draft| {
+            let is_same = draft.get(entry.id) == Some(entry);
+            if is_same {
+                draft.append(entry.id, event.clone());
+            }
+            Ok(is_same)
+        });
+        let is_appended = appended.await? == Some(true);
+        self.report.confirmed += u64::from(is_appended && is_confirmed);
+        Ok(())
+    }
+
+    /// A failure that is no answer stops the pass. One that is about an entry makes that one wait; after a day of them, or if
+    /// the user may not do it, a person is asked.
+    async fn fail(&mut self, entry: Option<&Stored>, error: Error) -> Result<Step> {
+        let (outbox, now) = (self.outbox, self.outbox.now());
+        if error.is_store() {
+            return Err(error);
+        }
+        // An access token that is refused although it was renewed is of a login that is dead as well.
+        let is_login = error.is_reauth_required() || error.is_unauthorized();
+        if let Some(entry) = entry.filter(|_| !is_login) {
+            let is_queued = entry.state() == EntryState::Queued;
+            if error.is_forbidden() && is_queued {
+                let event = Event::asked_after(Reason::Forbidden, &error);
+                self.append_if_same(entry, event).await?;
+                return Ok(Step::GoesOn);
+            }
+            if is_entry_failure(&error) {
+                outbox.with_memory(|memory| memory.listed_at = None);
+                self.failed.insert(entry.id);
+                self.append_if_same(entry, unclear(entry, &error, now))
+                    .await?;
+                return Ok(Step::GoesOn);
+            }
+        }
+        let after = error.retry_after().and_then(|wait| now.checked_add(wait));
+        let asked = error.retry_at().max(after);
+        let failures = outbox.with_memory(|memory| {
+            memory.listed_at = None;
+            if !is_login {
+                memory.failures += 1;
+            }
+            memory.failures
+        });
+        let wait = wait_after(if is_login { 4 } else { failures - 1 });
+        let until = now.checked_add(wait).max(asked).unwrap_or(now);
+        outbox.with_memory(|memory| {
+            memory.is_login_needed = is_login;
+            memory.paused_until = Some(until).filter(|_| !is_login);
+        });
+        self.report.login_needed |= is_login;
+        self.report.stopped_by = Some(error.to_string());
+        // Nothing is due before the pass can go on.
+        self.due = Due::default();
+        self.due.retry(until);
+        if let Some(until) = asked {
+            // It holds for all processes of the account.
+            let change = outbox.change(|draft| {
+                draft.head.pause = Some(until.into());
+                Ok(())
+            });
+            change.await?;
+        }
+        Ok(Step::Stopped)
+    }
+
+    fn is_time_for_duplicates(&self, snapshot: &Snapshot) -> bool {
+        let looked = self
+            .outbox
+            .with_memory(|memory| memory.duplicates_looked_at);
+        let age = looked.and_then(|at| self.outbox.now().duration_since(at).ok());
+        !snapshot.head.watches.is_empty() && age.is_none_or(|age| age >= LOOK_EVERY)
+    }
+
+    /// Looks for records that agree with what an entry at its end has sent, appeared since, and belong to no entry.
+    async fn look_for_duplicates(&mut self, snapshot: &Snapshot) -> Result<()> {
+        let (outbox, now) = (self.outbox, self.outbox.now());
+        self.while_held(self.sync_completely()).await?;
+        for watch in &snapshot.head.watches {
+            let Some(entry) = outbox.store().past(watch.entry).await? else {
+                continue;
+            };
+            let found = self.appeared(&entry, watch.baseline, true);
+            let found = match self.while_held(found).await {
+                Ok(found) => found.ids(),
+                // The next look reads it again. Other entries, and the end of the watch, do not wait for it.
+                Err(error) if is_entry_failure(&error) => continue,
+                Err(error) => return Err(error),
+            };
+            let told = outbox.change_with_past(entry.id, |draft, past| {
+                // It may have been removed from the history meanwhile.
+                past.map_or(0, |past| draft.report_duplicates(past, &found))
+            });
+            self.report.late_duplicates += told.await?;
+        }
+        outbox.with_memory(|memory| memory.duplicates_looked_at = Some(now));
+        let time = outbox.settings.duplicate_watch;
+        let change = outbox.change(|draft| {
+            draft.head.watches.retain(|watch| {
+                let until = watch
+                    .since
+                    .to_time()
+                    .and_then(|since| since.checked_add(time));
+                // The clock of the process that wrote it may be ahead.
+                until.is_some_and(|until| !outbox.is_due(&until.into(), time.saturating_mul(2)))
+            });
             Ok(())
         });
         change.await
     }
 
-    /// Keeps a failure that is no answer; returns when the pass can go on, if it cannot now.
-    fn failed(&mut self, step: Step, error: &Error) -> Option<SystemTime> {
-        let now = self.outbox.now();
-        let told = told(error, now);
-        let at = |failures| {
-            now.checked_add(wait_after(failures))
-                .max(told)
-                .unwrap_or(now)
-        };
-        // An access token that is refused although it was renewed is of a login that is dead as well.
-        if error.is_reauth_required() || error.is_unauthorized() {
-            self.report.login_needed = true;
-            self.report.stopped_by = Some(error.to_string());
-            self.outbox.with_waits(|waits| {
-                waits.pause = Some(Pause::Login);
-                waits.listed_at = None;
-            });
-            return Some(at(4));
-        }
-        if is_entry_failure(error) && step.entry().is_some() {
-            self.outbox.with_waits(|waits| waits.listed_at = None);
-            self.put_off(step);
-            return None;
-        }
-        self.outbox.with_waits(|waits| {
-            waits.listed_at = None;
-            if let Step::Strays = step {
-                waits.strays_looked_at = Some(now);
+    /// What was done, and what is left.
+    fn count(&mut self, snapshot: &Snapshot) -> OutboxReport {
+        for entry in snapshot.entries() {
+            match entry.state() {
+                EntryState::Refused => self.report.refused += 1,
+                EntryState::NeedsAttention => self.report.needs_attention += 1,
+                _ => self.report.waiting += 1,
             }
-            let at = at(waits.failures);
-            waits.failures += 1;
-            waits.pause = Some(Pause::Until(Wait {
-                since: now,
-                until: at,
-            }));
-            self.report.stopped_by = Some(error.to_string());
-            Some(at)
-        })
-    }
-
-    /// Tries an entry later, and goes on with others.
-    fn put_off(&self, step: Step) {
-        let now = self.outbox.now();
-        self.outbox.with_waits(|waits| {
-            let Some(id) = step.entry() else {
-                return;
-            };
-            let before = waits.entries.get(&id);
-            let failures = before.map_or(0, |(failures, _)| failures + 1);
-            let until = now.checked_add(wait_after(failures)).unwrap_or(now);
-            let wait = Wait { since: now, until };
-            waits.entries.insert(id, (failures, wait));
-        });
-    }
-
-    /// The user may not do what the entry needs, or not any more.
-    async fn forbidden(&self, id: u64, error: &Error) -> Result<()> {
-        let change = self.change_held(|draft| {
-            if let Some(entry) = draft
-                .entry(id)
-                .filter(|entry| entry.state == EntryState::Queued)
-            {
-                entry.forbid(error);
-            }
-            Ok(())
-        });
-        change.await.map(drop)
-    }
-
-    pub(super) fn looked_for_strays(&self) {
-        let now = self.outbox.now();
-        self.outbox
-            .with_waits(|waits| waits.strays_looked_at = Some(now));
-    }
-}
-
-/// What a pass does at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    /// Another process ended while it was sending.
-    TakeOver,
-    Strays,
-    Entry(Next),
-}
-
-impl Step {
-    fn entry(self) -> Option<u64> {
-        match self {
-            Self::Entry(Next::Send(id) | Next::Settle(id)) => Some(id),
-            Self::TakeOver | Self::Strays => None,
+        }
+        let next_look = self.outbox.now().checked_add(LOOK_EVERY);
+        if let Some(at) = next_look.filter(|_| !snapshot.head.watches.is_empty()) {
+            self.due.retry(at);
+        }
+        OutboxReport {
+            requests: self.requests.load(Ordering::Relaxed),
+            next_at: self.due.at().map(Timestamp::from),
+            ..std::mem::take(&mut self.report)
         }
     }
 }
@@ -364,14 +492,31 @@ impl OutboxReport {
         let before = std::mem::replace(self, later);
         self.confirmed += before.confirmed;
         self.requests += before.requests;
-        self.strays += before.strays;
+        self.late_duplicates += before.late_duplicates;
     }
 }
 
-/// Until when the service asked to wait.
-fn told(error: &Error, now: SystemTime) -> Option<SystemTime> {
-    let after = error.retry_after().and_then(|wait| now.checked_add(wait));
-    error.retry_at().max(after)
+/// The service gives no usable answer about an entry: it is tried again later, and after a day of this a person is asked.
+fn unclear(entry: &Stored, error: &Error, now: SystemTime) -> Event {
+    let standing = entry.standing();
+    let since = standing.unclear_since.and_then(Timestamp::to_time);
+    let since = since.unwrap_or(now);
+    if now.duration_since(since).is_ok_and(|age| age >= DAY) {
+        return Event::asked_after(Reason::NoUsableAnswer, error);
+    }
+    let wait = wait_after(standing.tries);
+    Event::Unclear {
+        since: since.into(),
+        tries: standing.tries + 1,
+        next_at: now.checked_add(wait).unwrap_or(now).into(),
+        findings: findings(error.server_errors()),
+    }
+}
+
+/// The wait after a number of failures in a row before this one.
+fn wait_after(failures: u32) -> Duration {
+    let wait = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(failures));
+    wait.min(LONGEST_WAIT)
 }
 
 /// Whether the service has answered, and what it said is about one record.

@@ -37,8 +37,8 @@ pub struct OutboxReport {
     pub waiting: u64,
     /// How many requests were made, those of the replica included; one that the client sends again counts once.
     pub requests: u64,
-    /// How many further records of entries were found: [`Entry::strays`](super::Entry::strays).
-    pub strays: u64,
+    /// How many further records of entries were found: [`Entry::late_duplicates`](super::Entry::late_duplicates).
+    pub late_duplicates: u64,
     /// Whether nothing is sent before the user has logged in again.
     pub login_needed: bool,
     /// Why nothing more was sent, in words; `None`: everything that could be sent was.
@@ -54,8 +54,8 @@ impl fmt::Display for OutboxReport {
             "{} confirmed, {} refused, {} need attention, {} waiting; {} requests",
             self.confirmed, self.refused, self.needs_attention, self.waiting, self.requests
         )?;
-        if self.strays > 0 {
-            write!(f, "; {} records too many were found", self.strays)?;
+        if self.late_duplicates > 0 {
+            write!(f, "; {} records too many were found", self.late_duplicates)?;
         }
         if self.login_needed {
             f.write_str("; a login is needed")?;

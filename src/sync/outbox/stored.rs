@@ -1,4 +1,4 @@
-//! What the store keeps of the outbox.
+//! What the store keeps of the outbox: a document of the account, and one of each entry.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,34 +9,28 @@ use super::input_text::InputText;
 use crate::error::Error;
 use crate::model::{ConsignmentId, ConsignmentNumber, ConsignmentStatus, ServerError, Timestamp};
 
-/// The format of the documents. What a lost reply leaves, and what a list shows, was written in another way before.
-pub(super) const FORMAT: u32 = 2;
+/// The format of the documents. An earlier one kept the state of an entry in place of its events.
+pub(super) const FORMAT: u32 = 3;
 
 /// What concerns all entries. Its version fences every write of the outbox.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub(super) struct Head {
     pub(super) format: u32,
-    /// The next number of an entry or of a place in the order.
-    pub(super) next: u64,
+    /// The last number of an entry or of a place in the order.
+    pub(super) last: u64,
     /// How often the right to send was taken.
     pub(super) leases: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) lease: Option<Lease>,
-    /// Sent more than once and confirmed: a further record may still appear.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Entries at their end of which a request may still be carried out.
     pub(super) watches: Vec<Watch>,
     /// The change of the replica after which the outbox still needs all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) pin: Option<u64>,
     /// All entries that ended with a smaller number were removed from the history.
-    #[serde(default)]
     pub(super) pruned: u64,
     /// What the service was seen to write by itself.
-    #[serde(default)]
     pub(super) service: ServiceFields,
     /// The service asked to wait until then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) pause: Option<Timestamp>,
 }
 
@@ -52,23 +46,7 @@ pub(super) struct Lease {
 pub(super) struct Watch {
     pub(super) entry: u64,
     pub(super) baseline: u64,
-    pub(super) until: Timestamp,
-}
-
-impl Default for Head {
-    fn default() -> Self {
-        Self {
-            format: FORMAT,
-            next: 1,
-            leases: 0,
-            lease: None,
-            watches: Vec::new(),
-            pin: None,
-            pruned: 0,
-            service: ServiceFields::default(),
-            pause: None,
-        }
-    }
+    pub(super) since: Timestamp,
 }
 
 /// Which record an entry is about.
@@ -122,71 +100,268 @@ impl Base {
     }
 }
 
-/// One entry.
+/// What became of an entry, and when. Its state is read off these, in order.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Happened {
+    pub(super) at: Timestamp,
+    pub(super) event: Event,
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub(super) enum Event {
+    /// The user wrote it anew, or a person wants it sent.
+    Queued {
+        /// Records that a person said are not it.
+        not: Vec<ConsignmentId>,
+        /// Although the day of the movement is over.
+        is_late: bool,
+    },
+    /// From here on its request may have arrived.
+    Marked {
+        /// The last change of the replica before.
+        baseline: Option<u64>,
+        /// The comments that were there before.
+        comments: Vec<String>,
+    },
+    /// The process that sent it ended, or was taken for ended.
+    Abandoned,
+    Answered {
+        answer: Answer,
+        outcome: String,
+        http_status: Option<u16>,
+        /// The server's errors as received.
+        findings: Vec<Value>,
+        number: Option<ConsignmentNumber>,
+    },
+    /// A complete look found nothing of it.
+    NotFound {
+        next_at: Option<Timestamp>,
+        is_sent_again: bool,
+    },
+    /// The service gave no usable answer about it. It takes the place of the one before.
+    Unclear {
+        since: Timestamp,
+        /// How often in a row.
+        tries: u32,
+        next_at: Timestamp,
+        findings: Vec<Value>,
+    },
+    /// Only a person can decide.
+    Asked {
+        reason: Reason,
+        candidates: Vec<ConsignmentId>,
+        conflict: Option<Box<Conflict>>,
+        findings: Vec<Value>,
+    },
+    /// A person said without reception which record is its own.
+    Chosen {
+        record: ConsignmentId,
+    },
+    /// The service has carried it out.
+    Confirmed {
+        record: Option<ConsignmentId>,
+        is_adopted: bool,
+        /// The record as it was read then.
+        after: Option<Value>,
+    },
+    /// Its record was read after it was confirmed.
+    ReadBack {
+        after: Value,
+    },
+    GivenUp {
+        reason: Reason,
+    },
+    /// Further records that a request of it has made.
+    LateDuplicates {
+        records: Vec<ConsignmentId>,
+    },
+}
+
+/// What came back, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Answer {
+    Applied,
+    /// It surely was not carried out, and another request may be.
+    NotSent,
+    Refused,
+    Forbidden,
+    /// No clear answer.
+    InDoubt,
+}
+
+/// Where an entry is, as its events have it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Standing<'a> {
+    pub(super) state: EntryState,
+    pub(super) reason: Option<Reason>,
+    pub(super) findings: &'a [Value],
+    pub(super) candidates: &'a [ConsignmentId],
+    pub(super) conflict: Option<&'a Conflict>,
+    /// The record that a person said is its own, without reception.
+    pub(super) chosen: Option<&'a ConsignmentId>,
+    /// A record that the replica listed later may be what was sent.
+    pub(super) baseline: Option<u64>,
+    pub(super) attempts: usize,
+    /// How many requests had no clear answer.
+    pub(super) doubts: usize,
+    /// How many complete looks since the last attempt found nothing.
+    pub(super) looks: u32,
+    pub(super) next_at: Option<&'a Timestamp>,
+    /// Since when and how often in a row the service has given no usable answer about it.
+    pub(super) unclear_since: Option<&'a Timestamp>,
+    pub(super) tries: u32,
+    pub(super) record: Option<&'a ConsignmentId>,
+    pub(super) number: Option<&'a ConsignmentNumber>,
+    pub(super) is_adopted: bool,
+    pub(super) is_late_accepted: bool,
+    /// The record as it was read after it was confirmed.
+    pub(super) after: Option<&'a Value>,
+}
+
+impl<'a> Standing<'a> {
+    fn of(entry: &'a Stored) -> Self {
+        let mut standing = Self {
+            baseline: entry.baseline,
+            number: entry.number.as_ref(),
+            ..Self::default()
+        };
+        for happened in &entry.events {
+            standing.apply(&happened.event);
+        }
+        standing
+    }
+
+    fn apply(&mut self, event: &'a Event) {
+        let is_aside = matches!(
+            event,
+            Event::Unclear { .. } | Event::ReadBack { .. } | Event::LateDuplicates { .. }
+        );
+        if !is_aside {
+            // What the entry waited for is over.
+            (self.reason, self.conflict, self.chosen) = (None, None, None);
+            (self.next_at, self.unclear_since, self.tries) = (None, None, 0);
+            self.candidates = &[];
+        }
+        match event {
+            Event::Queued { is_late, .. } => {
+                (self.state, self.looks) = (EntryState::Queued, 0);
+                self.is_late_accepted |= is_late;
+            }
+            Event::Marked { baseline, .. } => {
+                (self.state, self.looks, self.findings) = (EntryState::Sending, 0, &[]);
+                self.baseline = baseline.filter(|_| self.doubts == 0).or(self.baseline);
+                self.attempts += 1;
+                self.doubts += 1;
+            }
+            Event::Abandoned => self.answer(Answer::InDoubt),
+            Event::Answered {
+                answer,
+                findings,
+                number,
+                ..
+            } => {
+                self.answer(*answer);
+                self.doubts -= usize::from(*answer != Answer::InDoubt);
+                self.number = number.as_ref().or(self.number);
+                self.findings = findings;
+            }
+            Event::NotFound {
+                next_at,
+                is_sent_again,
+            } => {
+                self.looks = if *is_sent_again { 0 } else { self.looks + 1 };
+                self.reason = next_at.as_ref().map(|_| Reason::NoClearAnswer);
+                self.next_at = next_at.as_ref();
+                if *is_sent_again {
+                    self.state = EntryState::Queued;
+                }
+            }
+            Event::Unclear {
+                since,
+                tries,
+                next_at,
+                findings,
+            } => {
+                (self.unclear_since, self.tries) = (Some(since), *tries);
+                (self.next_at, self.findings) = (Some(next_at), findings);
+            }
+            Event::Asked {
+                reason,
+                candidates,
+                conflict,
+                findings,
+            } => {
+                self.set(EntryState::NeedsAttention, *reason);
+                (self.candidates, self.conflict) = (candidates, conflict.as_deref());
+                if !findings.is_empty() {
+                    self.findings = findings;
+                }
+            }
+            Event::Chosen { record } => {
+                self.answer(Answer::InDoubt);
+                self.chosen = Some(record);
+            }
+            Event::Confirmed {
+                record,
+                is_adopted,
+                after,
+            } => {
+                (self.state, self.is_adopted) = (EntryState::Confirmed, *is_adopted);
+                (self.record, self.after) = (record.as_ref(), after.as_ref());
+            }
+            Event::ReadBack { after } => self.after = Some(after),
+            Event::GivenUp { reason } => self.set(EntryState::Discarded, *reason),
+            Event::LateDuplicates { .. } => {}
+        }
+    }
+
+    fn answer(&mut self, answer: Answer) {
+        match answer {
+            Answer::Applied => {}
+            Answer::NotSent => self.state = EntryState::Queued,
+            Answer::Refused => self.set(EntryState::Refused, Reason::Refused),
+            Answer::Forbidden => self.set(EntryState::NeedsAttention, Reason::Forbidden),
+            Answer::InDoubt => self.set(EntryState::Unconfirmed, Reason::NoClearAnswer),
+        }
+    }
+
+    fn set(&mut self, state: EntryState, reason: Reason) {
+        (self.state, self.reason) = (state, Some(reason));
+    }
+
+    /// Whether a request of it had no clear answer.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.doubts > 0
+    }
+
+    /// Whether bytes of it may have left this machine, and it is not known yet what became of them.
+    pub(super) fn is_in_flight(&self) -> bool {
+        matches!(self.state, EntryState::Sending | EntryState::Unconfirmed)
+    }
+}
+
+/// One entry: what was written, and what became of it.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Stored {
     pub(super) id: u64,
-    /// The place in the order of its lane.
+    /// The place in the order of its record.
     pub(super) order: u64,
     pub(super) kind: EntryKind,
     pub(super) target: Target,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) input: Option<InputText>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) comment: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) base: Option<Base>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) not_after: Option<Timestamp>,
-    /// A person wants it sent although the day of the movement is over.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) is_late_accepted: bool,
-    pub(super) created_at: Timestamp,
-    pub(super) state: EntryState,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) reason: Option<Reason>,
-    /// The server's errors as received.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) findings: Vec<Value>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) candidates: Vec<ConsignmentId>,
-    /// The record that a person said is that of the entry, without reception.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) chosen: Option<ConsignmentId>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) conflict: Option<Conflict>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) attempts: Vec<Attempt>,
-    /// What was sent before a person replaced the input.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) earlier_inputs: Vec<InputText>,
-    /// The last change of the replica when a creation was written, and from its first attempt on the last one before that: a
-    /// record that appeared later may be what was sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) baseline: Option<u64>,
-    /// What was there before it was sent, or was ruled out by a person: records, and comments by their ids.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) known: Vec<String>,
-    /// How many complete looks after the last attempt found nothing.
-    #[serde(default)]
-    pub(super) looks: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) next_at: Option<Timestamp>,
-    /// Since when the service has given no usable answer about it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) unclear_since: Option<Timestamp>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) consignment: Option<ConsignmentId>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) number: Option<ConsignmentNumber>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) is_adopted: bool,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) strays: Vec<ConsignmentId>,
-    /// The record as it was read after the change was confirmed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) after: Option<Value>,
+    pub(super) not_after: Option<Timestamp>,
+    pub(super) created_at: Timestamp,
+    /// The last change of the replica when a creation was written.
+    pub(super) baseline: Option<u64>,
+    /// What was sent before a person replaced the input.
+    pub(super) earlier_inputs: Vec<InputText>,
+    pub(super) events: Vec<Happened>,
 }
 
 impl Stored {
@@ -199,28 +374,21 @@ impl Stored {
             input: None,
             comment: None,
             base: None,
-            not_after: None,
-            is_late_accepted: false,
-            created_at: now,
-            state: EntryState::Queued,
-            reason: None,
-            findings: Vec::new(),
-            candidates: Vec::new(),
-            chosen: None,
-            conflict: None,
-            attempts: Vec::new(),
-            earlier_inputs: Vec::new(),
-            baseline: None,
-            known: Vec::new(),
-            looks: 0,
-            next_at: None,
-            unclear_since: None,
-            consignment: None,
             number: None,
-            is_adopted: false,
-            strays: Vec::new(),
-            after: None,
+            not_after: None,
+            created_at: now,
+            baseline: None,
+            earlier_inputs: Vec::new(),
+            events: Vec::new(),
         }
+    }
+
+    pub(super) fn standing(&self) -> Standing<'_> {
+        Standing::of(self)
+    }
+
+    pub(super) fn state(&self) -> EntryState {
+        self.standing().state
     }
 
     /// Whether it makes a record, so that a lost reply leaves open whether there is one.
@@ -228,14 +396,38 @@ impl Stored {
         self.kind == EntryKind::Save && self.target == Target::New
     }
 
-    /// Whether what it has sent is the state of its record, once it is confirmed.
-    pub(super) fn saves(&self) -> bool {
-        self.kind == EntryKind::Save
+    /// The record that it names.
+    pub(super) fn record_id(&self) -> Option<&ConsignmentId> {
+        match &self.target {
+            Target::Record(id) => Some(id),
+            _ => None,
+        }
     }
 
-    /// Whether a request of it had no clear answer.
-    pub(super) fn is_in_doubt(&self) -> bool {
-        self.attempts.iter().any(|attempt| attempt.in_doubt)
+    /// Whether it makes a record, and nothing but time is missing to know whether it did.
+    pub(super) fn is_open_creation(&self) -> bool {
+        let standing = self.standing();
+        let waits = standing.state == EntryState::Queued && standing.is_in_doubt();
+        self.creates() && (standing.is_in_flight() || waits)
+    }
+
+    /// Whether a record or a comment was there before it was sent, or was ruled out by a person.
+    pub(super) fn is_known(&self, name: &str) -> bool {
+        self.events.iter().any(|happened| match &happened.event {
+            Event::Queued { not, .. } => not.iter().any(|id| id.as_str() == name),
+            Event::Marked { comments, .. } => comments.iter().any(|known| known == name),
+            _ => false,
+        })
+    }
+
+    /// The late duplicates of it that the user was told of.
+    pub(super) fn late_duplicates(&self) -> impl Iterator<Item = &ConsignmentId> {
+        self.events
+            .iter()
+            .flat_map(|happened| match &happened.event {
+                Event::LateDuplicates { records } => records.as_slice(),
+                _ => &[],
+            })
     }
 
     /// What is sent, whichever record it is about.
@@ -248,34 +440,37 @@ impl Stored {
         })
     }
 
-    /// What a record says about what was sent, of which there is something.
-    pub(super) fn compare(&self, read: &Value, service: &ServiceFields) -> Compared {
-        let base = match &self.base {
+    /// All that it has sent or sends, the latest first, as new drafts.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = InputText> {
+        let inputs = self.input.iter().chain(&self.earlier_inputs);
+        inputs.map(InputText::as_new_draft)
+    }
+
+    /// The record that a change is made of; a creation has none.
+    fn changed_record(&self) -> Option<&Value> {
+        match &self.base {
             Some(Base::Record(base)) if !self.creates() => Some(base),
             _ => None,
-        };
-        self.text().map_or(Compared::Theirs, |text| {
-            compare(base, &text.value(), read, service)
-        })
+        }
+    }
+
+    /// What a record says about what was sent, of which there is something.
+    pub(super) fn compare(&self, read: &Value, service: &ServiceFields) -> Compared {
+        let compare_text =
+            |text: InputText| compare(self.changed_record(), &text.value(), read, service);
+        self.text().map_or(Compared::Theirs, compare_text)
     }
 
     /// What the record is once this was carried out: all that was sent, over what was there.
     pub(super) fn state_after(&self) -> Option<Base> {
-        let text = self.text()?.without_names();
-        let over = match &self.base {
-            Some(Base::Record(base)) if !self.creates() => Some(base.clone()),
-            _ => None,
-        };
+        let (text, over) = (self.text()?.without_names(), self.changed_record().cloned());
         Some(Base::Sent { over, text })
     }
 
     /// Whether the user has put a signature to it: then nobody changes it any more.
     pub(super) fn is_signed(&self) -> bool {
-        let Some(input) = &self.input else {
-            return false;
-        };
-        let input = input.input();
-        let Some(declaration) = input.declaration.value() else {
+        let input = self.input.as_ref().map(InputText::input);
+        let Some(declaration) = input.and_then(|input| input.declaration.value().cloned()) else {
             return false;
         };
         let signature = declaration.signature.value();
@@ -283,73 +478,94 @@ impl Stored {
             || signature.is_some_and(|signature| !signature.is_empty())
     }
 
-    /// Whether it makes a record, and nothing but time is missing to know whether it did.
-    pub(super) fn is_open_creation(&self) -> bool {
-        let waits = self.state == EntryState::Queued && self.is_in_doubt();
-        self.creates() && (self.is_in_flight() || waits)
-    }
-
-    /// Whether bytes of it may have left this machine.
-    pub(super) fn is_in_flight(&self) -> bool {
-        matches!(self.state, EntryState::Sending | EntryState::Unconfirmed)
-    }
-
-    pub(super) fn needs_attention(&mut self, reason: Reason) {
-        self.state = EntryState::NeedsAttention;
-        self.reason = Some(reason);
-        self.next_at = None;
-        self.unclear_since = None;
-        self.chosen = None;
-    }
-
-    /// The user may not do what it needs, or not any more.
-    pub(super) fn forbid(&mut self, error: &Error) {
-        self.findings = findings(error.server_errors());
-        self.needs_attention(Reason::Forbidden);
-    }
-
-    pub(super) fn queue_again(&mut self) {
-        self.state = EntryState::Queued;
-        self.reason = None;
-        self.next_at = None;
-        self.unclear_since = None;
-        self.looks = 0;
-        self.chosen = None;
-        self.candidates.clear();
-        self.conflict = None;
-    }
-
+    /// The entry as the user sees it.
     pub(super) fn show(&self) -> Entry {
+        let standing = self.standing();
+        let (named, numbered) = match &self.target {
+            Target::Record(id) => (Some(id), None),
+            Target::Number(number) => (None, Some(number)),
+            _ => (None, None),
+        };
         Entry {
             id: EntryId(self.id),
             kind: self.kind,
-            state: self.state,
-            reason: self.reason,
-            findings: self
-                .findings
-                .iter()
-                .cloned()
+            state: standing.state,
+            reason: standing.reason,
+            findings: (standing.findings.iter().cloned())
                 .map(ServerError::from_value)
                 .collect(),
-            candidates: self.candidates.clone(),
-            consignment: self.consignment.clone().or_else(|| match &self.target {
-                Target::Record(id) => Some(id.clone()),
-                _ => None,
-            }),
-            number: self.number.clone().or_else(|| match &self.target {
-                Target::Number(number) => Some(number.clone()),
-                _ => None,
-            }),
-            is_adopted: self.is_adopted,
-            strays: self.strays.clone(),
-            attempts: self.attempts.clone(),
+            candidates: standing.candidates.to_vec(),
+            consignment: standing.record.or(named).cloned(),
+            number: standing.number.or(numbered).cloned(),
+            is_adopted: standing.is_adopted,
+            late_duplicates: self.late_duplicates().cloned().collect(),
+            attempts: self.attempts(),
             created_at: self.created_at.clone(),
             not_after: self.not_after.clone(),
-            next_at: self.next_at.clone(),
-            conflict: self.conflict.clone(),
+            next_at: standing.next_at.cloned(),
+            conflict: standing.conflict.cloned(),
             input: self.input.as_ref().map(InputText::input),
             earlier_inputs: self.earlier_inputs.iter().map(InputText::input).collect(),
             comment: self.comment.clone(),
+        }
+    }
+
+    fn attempts(&self) -> Vec<Attempt> {
+        let mut attempts = Vec::new();
+        for Happened { at, event } in &self.events {
+            match event {
+                Event::Marked { .. } => attempts.push(Attempt {
+                    at: at.clone(),
+                    ended_at: None,
+                    outcome: None,
+                    http_status: None,
+                    in_doubt: true,
+                }),
+                Event::Answered {
+                    answer,
+                    outcome,
+                    http_status,
+                    ..
+                } => {
+                    if let Some(attempt) = attempts.last_mut() {
+                        attempt.ended_at = Some(at.clone());
+                        attempt.outcome = Some(outcome.clone());
+                        attempt.http_status = *http_status;
+                        attempt.in_doubt = *answer == Answer::InDoubt;
+                    }
+                }
+                _ => {}
+            }
+        }
+        attempts
+    }
+}
+
+impl Event {
+    pub(super) fn asked(reason: Reason) -> Self {
+        Self::Asked {
+            reason,
+            candidates: Vec::new(),
+            conflict: None,
+            findings: Vec::new(),
+        }
+    }
+
+    /// The service has said something that only a person can make use of.
+    pub(super) fn asked_after(reason: Reason, error: &Error) -> Self {
+        Self::Asked {
+            reason,
+            candidates: Vec::new(),
+            conflict: None,
+            findings: findings(error.server_errors()),
+        }
+    }
+
+    /// The entry is sent, or sent again.
+    pub(super) fn queued() -> Self {
+        Self::Queued {
+            not: Vec::new(),
+            is_late: false,
         }
     }
 }

@@ -1,10 +1,8 @@
 //! Submits.
 
-use std::sync::Arc;
-
 use super::account_outbox::Outbox;
 use super::entry::{Entry, EntryId, EntryKind, EntryState};
-use super::journal::Draft;
+use super::outbox_store::Draft;
 use super::stored::Stored;
 use super::write::{source, update_of};
 use crate::error::{Error, Result};
@@ -40,7 +38,7 @@ impl Outbox {
     pub async fn submit(&self, entry: EntryId) -> Result<Entry> {
         let past = self.latest(entry).await?;
         let change = |draft: &mut Draft| self.put_submit(draft, past.as_ref(), entry);
-        let id = self.journal().change(change);
+        let id = self.change(change);
         self.written(id.await?).await
     }
 
@@ -110,19 +108,17 @@ impl Outbox {
             )));
         }
         let new = self.after(draft, &before, EntryKind::Submit);
-        let lane = new.lane();
-        let last = draft.last_save(&lane);
-        let submits = |live: &&Arc<Stored>| {
+        let last = draft.last_save(new.key());
+        let submits = |live: &&Stored| {
             let is_last = last.is_none_or(|last| last.order < live.order);
-            let is_under_way = live.is_in_flight() && is_last;
-            live.kind == EntryKind::Submit && (live.state == EntryState::Queued || is_under_way)
+            let is_under_way = live.standing().is_in_flight() && is_last;
+            let waits = live.state() == EntryState::Queued || is_under_way;
+            live.kind == EntryKind::Submit && live.key() == new.key() && waits
         };
-        let mut of_lane = draft.live.values().filter(|live| live.lane() == lane);
-        if let Some(waiting) = of_lane.find(submits) {
+        if let Some(waiting) = draft.entries().find(submits) {
             return Ok(waiting.id);
         }
         let input = last.and_then(|last| last.input.clone()).or(before.input);
-        let new = Stored { input, ..new };
-        Ok(draft.add(new).id)
+        Ok(draft.add(Stored { input, ..new }))
     }
 }

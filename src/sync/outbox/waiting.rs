@@ -63,7 +63,7 @@ impl Outbox {
         let mut new = Vec::new();
         let mut waiting: HashMap<ConsignmentId, Vec<Entry>> = HashMap::new();
         let mut entries = self.entries().await?;
-        let order = self.journal().load().await?.live;
+        let order = self.store().load().await?.live;
         entries.sort_by_key(|entry| order.get(&entry.id.0).map(|stored| stored.order));
         for entry in entries {
             match (&entry.consignment, entry.kind) {

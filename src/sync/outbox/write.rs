@@ -5,7 +5,7 @@ use super::compare::shape;
 use super::edits::{put, replace};
 use super::entry::{Entry, EntryId, EntryKind, EntryState};
 use super::input_text::InputText;
-use super::journal::Draft;
+use super::outbox_store::Draft;
 use super::stored::{Base, Stored, Target};
 use crate::error::{Error, Result};
 use crate::model::{
@@ -168,7 +168,7 @@ impl Outbox {
         check_status(input.input())?;
         let text = InputText::new(&input)?;
         let past = self.latest(entry).await?;
-        let id = self.journal().change(|draft| {
+        let id = self.change(|draft| {
             let before = source(draft, past.as_ref(), entry)?;
             if before.is_replaceable() {
                 replace(draft, &before, &text, self.settings.not_after.as_ref())?;
@@ -213,10 +213,10 @@ impl Outbox {
         };
         loop {
             let listed = match target {
-                Target::New => Some(self.synced().await?),
+                Target::New => Some(self.listed().await?),
                 _ => None,
             };
-            let written = self.journal().try_change(|draft| {
+            let written = self.store().try_change(self.timestamp(), |draft| {
                 // The replica keeps what appears from here on.
                 draft.replica = listed.map(|listed| listed.version);
                 let new = draft.next();
@@ -246,28 +246,27 @@ impl Outbox {
         target: Target,
         fill: impl Fn(&mut Stored),
     ) -> Result<Entry> {
-        let id = self.journal().change(|draft| {
+        let id = self.change(|draft| {
             let number = draft.next();
             let mut new = self.new_entry(number, kind, target.clone());
             fill(&mut new);
-            Ok(draft.add(new).id)
+            Ok(draft.add(new))
         });
         self.written(id.await?).await
     }
 
     /// An entry of the history, or the one that saved its record last: an edit is made of what that one has left.
     pub(super) async fn latest(&self, id: EntryId) -> Result<Option<Stored>> {
-        let journal = self.journal();
-        let Some(past) = journal.past(id.0).await? else {
+        let store = self.store();
+        let Some(past) = store.past(id.0).await? else {
             return Ok(None);
         };
-        let saved = past.consignment.as_ref().filter(|_| past.saves());
-        let last = match saved {
-            Some(record) => journal.last_save(record).await?,
+        let last = match past.saved_record() {
+            Some(record) => store.last_save(record).await?,
             None => None,
         };
         let later = match last.filter(|last| *last > past.id) {
-            Some(last) => journal.past(last).await?,
+            Some(last) => store.past(last).await?,
             None => None,
         };
         Ok(Some(later.unwrap_or(past)))
@@ -282,15 +281,16 @@ impl Outbox {
 
     /// A new entry about the record of another one.
     pub(super) fn after(&self, draft: &mut Draft, before: &Stored, kind: EntryKind) -> Stored {
-        let target = match (&before.consignment, &before.target) {
+        let standing = before.standing();
+        let target = match (standing.record, &before.target) {
             (Some(id), _) | (None, Target::Record(id)) => Target::Record(id.clone()),
             (None, Target::Entry(id)) => Target::Entry(*id),
             _ => Target::Entry(before.id),
         };
-        let is_confirmed = before.state == EntryState::Confirmed;
+        let is_confirmed = standing.state == EntryState::Confirmed;
         let number = draft.next();
         Stored {
-            base: (before.after.clone().map(Base::Record))
+            base: (standing.after.cloned().map(Base::Record))
                 .or_else(|| before.state_after().filter(|_| is_confirmed)),
             ..self.new_entry(number, kind, target)
         }
@@ -306,9 +306,9 @@ impl Outbox {
 
 /// The entry that another one builds on.
 pub(super) fn source(draft: &Draft, past: Option<&Stored>, id: EntryId) -> Result<Stored> {
-    let found = draft.entry_ref(id.0).or(past).cloned();
+    let found = draft.get(id.0).or(past).cloned();
     let found = found.ok_or_else(|| Error::config(format!("there is no entry {id}")))?;
-    if found.state == EntryState::Discarded {
+    if found.state() == EntryState::Discarded {
         return Err(Error::config(format!("entry {id} was given up")));
     }
     Ok(found)

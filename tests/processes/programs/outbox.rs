@@ -124,7 +124,7 @@ fn input() -> Value {
 fn report(confirmed: u64, refused: u64, attention: u64, waiting: u64, requests: &Value) -> Value {
     json!({
         "confirmed": confirmed, "refused": refused, "needs_attention": attention,
-        "waiting": waiting, "requests": requests,
+        "waiting": waiting, "requests": requests, "late_duplicates": 0,
     })
 }
 

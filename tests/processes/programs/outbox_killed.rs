@@ -344,5 +344,5 @@ async fn a_request_that_arrives_when_it_was_given_up_makes_a_draft_that_is_told(
     assert_eq!((farm.changes(), submitted.len()), (7, 4));
     farm.finish();
     let list = farm.program().arg("list").run();
-    assert_eq!(list.stdout.matches("one too many").count(), 1, "{list:?}");
+    assert_eq!(list.stdout.matches("late duplicate").count(), 1, "{list:?}");
 }

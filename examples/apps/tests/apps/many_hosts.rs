@@ -171,7 +171,7 @@ impl Yard {
             );
             for entry in entries {
                 assert_eq!(entry.state, EntryState::Confirmed, "{entry:?}");
-                assert!(entry.strays.is_empty(), "{entry:?}");
+                assert!(entry.late_duplicates.is_empty(), "{entry:?}");
             }
         }
         let mut times: Vec<&str> = records.iter().map(time).collect();

@@ -175,7 +175,7 @@ async fn a_submit_that_was_lost_is_sent_again_after_two_looks() {
     farm.fault(Fault::none());
     farm.fault(Fault::dropped_before());
     let (_, due) = outbox.pass().await.unwrap();
-    assert_eq!(due.settles_at, Some(farm.clock.now() + MINUTE));
+    assert_eq!(due.reconciles_at, Some(farm.clock.now() + MINUTE));
     assert_eq!(state(&outbox, submit.id).await, EntryState::Unconfirmed);
     farm.send(&outbox).await;
     assert_eq!((farm.loads(), farm.saves()), (vec![submitted(24)], 3));

@@ -163,7 +163,7 @@ async fn what_arrives_after_it_was_given_up_is_told() {
     outbox.decide(entry.id, Decision::Discard).await.unwrap();
     farm.fake.process_late_requests();
     let report = farm.send(&farm.outbox()).await;
-    assert_eq!(report.strays, 1, "{report}");
-    assert_eq!(now(&outbox, entry.id).await.strays.len(), 1);
+    assert_eq!(report.late_duplicates, 1, "{report}");
+    assert_eq!(now(&outbox, entry.id).await.late_duplicates.len(), 1);
     assert_eq!(farm.saves(), 1);
 }

@@ -221,7 +221,7 @@ impl Farm {
         loop {
             let (mut report, due) = outbox.pass().await.unwrap();
             confirmed += report.confirmed;
-            let at = due.settles_at.filter(|_| report.stopped_by.is_none());
+            let at = due.reconciles_at.filter(|_| report.stopped_by.is_none());
             let Some(at) = at else {
                 report.confirmed = confirmed;
                 return report;

@@ -39,7 +39,7 @@ async fn who_takes_over_waits_for_the_end_of_the_lease_and_looks_first() {
     let taker = farm.outbox();
     let requests = farm.fake.requests().len();
     let (_, due) = taker.pass().await.unwrap();
-    let lease_ends = due.settles_at.unwrap();
+    let lease_ends = due.reconciles_at.unwrap();
     assert!(
         lease_ends > farm.clock.now() && lease_ends <= farm.clock.now() + Duration::from_secs(10)
     );
@@ -138,7 +138,7 @@ async fn a_process_that_works_keeps_the_lease() {
         }
         let (report, due) = farm.outbox().pass().await.unwrap();
         assert_eq!((report.confirmed, report.requests), (0, 0));
-        assert!(due.settles_at > Some(farm.clock.now()));
+        assert!(due.reconciles_at > Some(farm.clock.now()));
     }
     farm.clock.advance(MINUTE);
     let (report, _) = pass.await.unwrap();

@@ -57,7 +57,11 @@ async fn a_late_record_that_can_never_be_read_stops_nothing_and_its_watch_ends()
     let next = farm.outbox();
     next.save(other_load(25)).await.unwrap();
     let report = farm.send(&next).await;
-    assert_eq!((report.confirmed, report.strays), (1, 0), "{report}");
+    assert_eq!(
+        (report.confirmed, report.late_duplicates),
+        (1, 0),
+        "{report}"
+    );
     assert!(report.stopped_by.is_none(), "{report}");
     farm.clock.advance(MINUTE * 60 * 25);
     farm.send(&next).await;
@@ -125,7 +129,7 @@ async fn clocks_a_second_apart_shorten_neither_looks_nor_watches() {
     let (report, due) = other.pass().await.unwrap();
     assert_eq!(farm.fake.requests().len(), before, "{report}");
     assert_eq!(
-        other.time_until(due.settles_at.unwrap()),
+        other.time_until(due.reconciles_at.unwrap()),
         MINUTE + Duration::from_secs(1)
     );
 
@@ -135,7 +139,7 @@ async fn clocks_a_second_apart_shorten_neither_looks_nor_watches() {
     farm.outbox().clock(behind).pass().await.unwrap();
     farm.fake.process_late_requests();
     let report = farm.send(&farm.outbox()).await;
-    assert_eq!(report.strays, 1, "{report}");
+    assert_eq!(report.late_duplicates, 1, "{report}");
 }
 
 /// The later creation is in flight when the earlier one would be sent again.
@@ -225,8 +229,8 @@ async fn an_entry_that_was_adopted_is_watched_as_well() {
     assert!(now(&outbox, entry.id).await.is_adopted);
     farm.fake.process_late_requests();
     let report = farm.send(&farm.outbox()).await;
-    assert_eq!(report.strays, 1, "{report}");
-    let strays = now(&outbox, entry.id).await.strays;
+    assert_eq!(report.late_duplicates, 1, "{report}");
+    let strays = now(&outbox, entry.id).await.late_duplicates;
     assert_eq!(strays, [farm.id(1).as_str()]);
 }
 
@@ -242,6 +246,6 @@ async fn a_stray_that_the_user_has_written_about_is_told() {
     let next = farm.outbox();
     next.update(&base, load(30)).await.unwrap();
     let report = farm.send(&next).await;
-    assert_eq!(report.strays, 1, "{report}");
-    assert_eq!(now(&next, entry.id).await.strays, [&*stray]);
+    assert_eq!(report.late_duplicates, 1, "{report}");
+    assert_eq!(now(&next, entry.id).await.late_duplicates, [&*stray]);
 }

@@ -74,7 +74,7 @@ async fn a_creation_that_was_not_carried_out_is_sent_again_once_after_two_looks(
             "fault {number}"
         );
         assert_eq!(
-            due.settles_at,
+            due.reconciles_at,
             Some(farm.clock.now() + MINUTE),
             "fault {number}"
         );
@@ -129,21 +129,29 @@ async fn a_request_that_arrives_after_the_settle_time_leaves_a_stray_that_is_tol
     let (farm, outbox, entry, _) = saved_with_submit().await;
     farm.fault(Fault::dropped_before().processed_after(usize::MAX));
     let report = farm.send(&outbox).await;
-    assert_eq!((report.confirmed, report.strays), (2, 0), "{report}");
+    assert_eq!(
+        (report.confirmed, report.late_duplicates),
+        (2, 0),
+        "{report}"
+    );
     assert_eq!(farm.fake.process_late_requests(), 1);
     assert_eq!(farm.loads(), [submitted(24), draft(24)]);
 
     // The next program that runs tells it.
     let next = farm.outbox();
     let report = farm.send(&next).await;
-    assert_eq!((report.confirmed, report.strays), (0, 1), "{report}");
+    assert_eq!(
+        (report.confirmed, report.late_duplicates),
+        (0, 1),
+        "{report}"
+    );
     let entry = now(&next, entry.id).await;
-    assert_eq!(entry.strays, [farm.id(1).as_str()]);
+    assert_eq!(entry.late_duplicates, [farm.id(1).as_str()]);
     assert_eq!(entry.consignment.unwrap().as_str(), farm.id(0));
     // Once.
     farm.clock.advance(MINUTE * 61);
-    assert_eq!(farm.send(&next).await.strays, 0);
-    assert_eq!(farm.send(&farm.outbox()).await.strays, 0);
+    assert_eq!(farm.send(&next).await.late_duplicates, 0);
+    assert_eq!(farm.send(&farm.outbox()).await.late_duplicates, 0);
     // Not for ever.
     farm.clock.advance(MINUTE * 60 * 24);
     farm.send(&next).await;
@@ -161,7 +169,7 @@ async fn a_look_that_fails_is_no_look() {
     farm.faults_after_one("Consignments", 5);
     for _ in 0..5 {
         let (report, due) = outbox.pass().await.unwrap();
-        assert!(report.stopped_by.is_some() && due.settles_at.is_none());
+        assert!(report.stopped_by.is_some() && due.reconciles_at.is_none());
         assert_is(
             &outbox,
             entry.id,

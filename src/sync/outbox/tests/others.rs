@@ -139,7 +139,7 @@ async fn the_record_of_an_equal_load_is_not_told_as_one_too_many() {
     assert_eq!(farm.loads(), [draft(24), draft(24)]);
     assert_eq!(state(&next, other.id).await, EntryState::Confirmed);
     for entry in [one, other] {
-        assert!(now(&next, entry.id).await.strays.is_empty());
+        assert!(now(&next, entry.id).await.late_duplicates.is_empty());
     }
 }
 
@@ -161,8 +161,8 @@ async fn records_of_others_are_not_told_as_too_many() {
     of_second_device["status"] = json!("SUBMITTED");
     farm.edit(WebsiteEdit::insert(of_second_device));
     farm.clock.advance(MINUTE * 61);
-    assert_eq!(farm.send(&outbox).await.strays, 0);
-    assert!(now(&outbox, entry.id).await.strays.is_empty());
+    assert_eq!(farm.send(&outbox).await.late_duplicates, 0);
+    assert!(now(&outbox, entry.id).await.late_duplicates.is_empty());
 }
 
 /// Holds: look before every creation. The website's twin was there before ours was sent.

@@ -42,7 +42,7 @@ async fn a_lease_is_at_most_as_long_as_others_believe() {
     let other = farm.outbox();
     let (report, due) = other.pass().await.unwrap();
     assert_eq!((report.waiting, report.requests), (1, 0));
-    let at = due.settles_at.unwrap();
+    let at = due.reconciles_at.unwrap();
     assert!(other.time_until(at) > Duration::from_secs(500));
     frozen.abort();
 }

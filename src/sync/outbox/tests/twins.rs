@@ -178,10 +178,14 @@ async fn what_an_equal_load_has_in_doubt_is_not_told_as_one_too_many() {
 
     let next = farm.outbox();
     let report = farm.send(&next).await;
-    assert_eq!((report.confirmed, report.strays), (1, 0), "{report}");
+    assert_eq!(
+        (report.confirmed, report.late_duplicates),
+        (1, 0),
+        "{report}"
+    );
     assert_eq!(farm.loads(), [draft(24), draft(24)]);
     assert!(now(&next, other.id).await.is_adopted);
-    assert!(now(&next, one.id).await.strays.is_empty());
+    assert!(now(&next, one.id).await.late_duplicates.is_empty());
 }
 
 /// A person has not yet decided which record the first one is when its own one is listed at last.

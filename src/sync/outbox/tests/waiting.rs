@@ -25,7 +25,7 @@ async fn without_reception_an_entry_is_tried_again_and_nothing_is_written_each_t
         for outbox in [&running, &farm.unreachable(store.clone())] {
             let (report, due) = outbox.pass().await.unwrap();
             assert_eq!((report.confirmed, report.waiting), (0, 1), "{report}");
-            assert!(report.stopped_by.is_some() && due.settles_at.is_none());
+            assert!(report.stopped_by.is_some() && due.reconciles_at.is_none());
             assert_is(outbox, entry.id, EntryState::Queued, Reason::NoReception).await;
             let shown = now(outbox, entry.id).await;
             assert!(shown.attempts.is_empty());
@@ -269,7 +269,7 @@ async fn a_clock_that_is_set_back_stops_nothing_for_long() {
     farm.fault(Fault::dropped_before());
     let (report, due) = outbox.pass().await.unwrap();
     assert!(
-        report.stopped_by.is_none() && due.settles_at.is_some(),
+        report.stopped_by.is_none() && due.reconciles_at.is_some(),
         "{report}"
     );
     farm.clock.set_wall(year_before);

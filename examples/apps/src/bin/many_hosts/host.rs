@@ -152,7 +152,9 @@ impl Host {
         let replica = self.client.account(&*job.account);
         let replica = replica.replica(self.copies.clone()).clock(clock.clone());
         let outbox = replica.outbox().clock(clock.clone());
-        let outbox = outbox.lease(self.options.lease).settle(self.options.settle);
+        let outbox = outbox
+            .lease(self.options.lease)
+            .reconcile_after(self.options.settle);
         let sent = outbox.send_due().await;
         let synced = replica.sync().await;
         let problem = match (&sent, &synced) {

@@ -160,7 +160,7 @@ impl Schedule {
                 ),
                 _ => {}
             }
-            for told in &entry.strays {
+            for told in &entry.late_duplicates {
                 let is_of_an_entry = entries.values().any(|one| {
                     one.state == EntryState::Confirmed
                         && one.consignment.as_ref() == Some(told)
@@ -194,11 +194,11 @@ impl Schedule {
                     && !record.is_deleted
                     && record.versions.len() == 1
                 {
-                    let is_told = entry.strays.iter().any(|id| id.as_str() == other);
+                    let is_told = entry.late_duplicates.iter().any(|id| id.as_str() == other);
                     assert!(
                         is_told,
                         "{other} of {entry:?} is not reported: {:?}",
-                        entry.strays
+                        entry.late_duplicates
                     );
                 }
             }

@@ -85,11 +85,8 @@ impl Ledger {
                     entry["reason"],
                     entry["target"],
                     entry["consignment"],
-                    entry["looks"],
                     text_of(&entry["input"]),
-                    entry["baseline"],
-                    entry["strays"],
-                    entry["known"]
+                    entry["baseline"]
                 ])
             )
         });
@@ -161,7 +158,7 @@ impl Ledger {
         service: &Service,
     ) {
         let id = entry["id"].as_u64().unwrap();
-        let attempt = entry["attempts"].as_array().map_or(0, Vec::len);
+        let attempt = usize::try_from(entry["attempts"].as_u64().unwrap()).unwrap();
         let noted = self.entries.entry(id).or_default();
         if attempt <= noted.attempts {
             return;

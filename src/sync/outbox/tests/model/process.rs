@@ -59,7 +59,7 @@ impl Process {
         let replica = replica(number, world, &clock, &store, settings);
         let outbox = replica.outbox();
         let outbox = outbox
-            .settle(Duration::from_secs(settings.settle))
+            .reconcile_after(Duration::from_secs(settings.settle))
             .lease(Duration::from_secs(settings.lease));
         Self {
             number,
@@ -140,7 +140,7 @@ impl ProcessStore {
         let entries = batch.documents.iter().filter_map(|(name, text)| {
             let is_entry = name.starts_with("outbox/live/") || name.starts_with("outbox/past/");
             let text = text.as_ref().filter(|_| is_entry)?;
-            Some((name, serde_json::from_str::<Value>(text).unwrap()))
+            Some((name, as_it_stands(serde_json::from_str(text).unwrap())))
         });
         for (name, entry) in entries {
             let mut copied = Vec::new();
@@ -169,6 +169,51 @@ impl ProcessStore {
             }
         }
     }
+}
+
+/// The document of an entry, with its state as its events have it.
+fn as_it_stands(mut entry: Value) -> Value {
+    let events = entry["events"].take();
+    entry["state"] = "queued".into();
+    for event in events.as_array().into_iter().flatten() {
+        let event = &event["event"];
+        let name = event.as_str().map(str::to_owned);
+        let name =
+            name.unwrap_or_else(|| event.as_object().unwrap().keys().next().unwrap().clone());
+        let with = &event[&name];
+        if !["unclear", "read_back", "late_duplicates"].contains(&&*name) {
+            (entry["conflict"], entry["reason"]) = (Value::Null, Value::Null);
+        }
+        let state = match (&*name, with["answer"].as_str()) {
+            ("queued", _) | ("answered", Some("not_sent")) => "queued",
+            ("not_found", _) if with["isSentAgain"] == true => "queued",
+            ("marked", _) => {
+                let attempts = entry["attempts"].as_u64().unwrap_or_default();
+                entry["attempts"] = (attempts + 1).into();
+                if with["baseline"].is_u64() {
+                    entry["baseline"] = with["baseline"].clone();
+                }
+                "sending"
+            }
+            ("abandoned" | "chosen", _) | ("answered", Some("in_doubt")) => "unconfirmed",
+            ("answered", Some("refused")) => "refused",
+            ("answered", Some("forbidden")) | ("asked", _) => {
+                for field in ["reason", "conflict"] {
+                    entry[field] = with[field].clone();
+                }
+                "needs_attention"
+            }
+            ("confirmed", _) => {
+                entry["consignment"] = with["record"].clone();
+                "confirmed"
+            }
+            ("given_up", _) => "discarded",
+            ("answered" | "not_found" | "unclear" | "read_back" | "late_duplicates", _) => continue,
+            _ => panic!("an event without a name: {event}"),
+        };
+        entry["state"] = state.into();
+    }
+    entry
 }
 
 impl StoreWrapper for ProcessStore {

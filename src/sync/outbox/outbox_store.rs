@@ -4,42 +4,52 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::compare::ServiceFields;
+use super::entry::EntryKind;
 use super::events::{EventSender, Written};
 use super::stored::{FORMAT, Head, Stored};
 use crate::auth::StoreError;
 use crate::error::Result;
-use crate::model::ConsignmentId;
+use crate::model::{ConsignmentId, Timestamp};
 use crate::sync::replica::outbox_document;
 use crate::sync::store::{Batch, RowStore};
 
-pub(super) const HEAD: &str = "outbox/head";
-pub(super) const LIVE: &str = "outbox/live/";
+const HEAD: &str = "outbox/head";
+const LIVE: &str = "outbox/live/";
 const PAST: &str = "outbox/past/";
 const RECORD: &str = "outbox/record/";
 
 /// How many entries of the history are read at once.
 pub(super) const BLOCK: u64 = 100;
 
-/// The outbox of one account as it was at a moment.
+/// The entries that are not at their end, by number.
+type Live = Arc<BTreeMap<u64, Arc<Stored>>>;
+
+/// The outbox of one account as it was at a moment. Nobody keeps one while something is written: the entries would be copied.
 #[derive(Clone, Default)]
 pub(super) struct Snapshot {
     pub(super) version: u64,
     pub(super) head: Head,
-    /// The entries that are not at their end, by number.
-    pub(super) live: BTreeMap<u64, Arc<Stored>>,
+    pub(super) live: Live,
+}
+
+impl Snapshot {
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Stored> {
+        self.live.values().map(AsRef::as_ref)
+    }
 }
 
 /// A change of the outbox that is not written yet.
 pub(super) struct Draft {
     pub(super) head: Head,
-    pub(super) live: BTreeMap<u64, Arc<Stored>>,
+    live: Live,
+    changed: BTreeMap<u64, Stored>,
     /// Entries of the history that are written anew, or removed.
     pub(super) past: BTreeMap<u64, Option<Stored>>,
     /// Documents that are removed.
     pub(super) forgotten: Vec<String>,
     /// The replica must still have this version.
     pub(super) replica: Option<u64>,
+    pub(super) now: Timestamp,
 }
 
 /// What became of a change.
@@ -53,46 +63,117 @@ enum Commit {
 }
 
 impl Draft {
-    fn of(before: &Snapshot) -> Self {
+    fn of(before: &Snapshot, now: Timestamp) -> Self {
         Self {
             head: before.head.clone(),
-            live: before.live.clone(),
+            live: Arc::clone(&before.live),
+            changed: BTreeMap::new(),
             past: BTreeMap::new(),
             forgotten: Vec::new(),
             replica: None,
+            now,
         }
     }
 
     pub(super) fn next(&mut self) -> u64 {
-        let next = self.head.next;
-        self.head.next += 1;
-        next
+        self.head.last += 1;
+        self.head.last
     }
 
-    pub(super) fn add(&mut self, entry: Stored) -> &mut Stored {
+    pub(super) fn add(&mut self, entry: Stored) -> u64 {
         let id = entry.id;
-        let entry = self.live.entry(id).or_insert_with(|| Arc::new(entry));
-        Arc::make_mut(entry)
+        self.changed.insert(id, entry);
+        id
     }
 
     pub(super) fn entry(&mut self, id: u64) -> Option<&mut Stored> {
-        self.live.get_mut(&id).map(Arc::make_mut)
+        if !self.changed.contains_key(&id) {
+            let entry = self.live.get(&id)?;
+            self.changed.insert(id, (**entry).clone());
+        }
+        self.changed.get_mut(&id)
     }
 
-    pub(super) fn entry_ref(&self, id: u64) -> Option<&Stored> {
-        self.live.get(&id).map(AsRef::as_ref)
+    pub(super) fn get(&self, id: u64) -> Option<&Stored> {
+        let live = || self.live.get(&id).map(AsRef::as_ref);
+        self.changed.get(&id).or_else(live)
+    }
+
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Stored> {
+        let kept = self.live.values().map(AsRef::as_ref);
+        let kept = kept.filter(|entry: &&Stored| !self.changed.contains_key(&entry.id));
+        kept.chain(self.changed.values())
+    }
+
+    /// Changes the entries that a condition chooses.
+    pub(super) fn change_where(
+        &mut self,
+        condition: impl Fn(&Stored) -> bool,
+        mut change: impl FnMut(&mut Stored),
+    ) {
+        let chosen: Vec<u64> = (self.entries().filter(|entry| condition(entry)))
+            .map(|entry| entry.id)
+            .collect();
+        for id in chosen {
+            if let Some(entry) = self.entry(id) {
+                change(entry);
+            }
+        }
+    }
+
+    /// Puts what differs into a batch, and moves what is at its end to the history. Returns the entries that changed.
+    fn write_entries(&mut self, batch: &mut Batch) -> Vec<Written> {
+        let mut written = Vec::new();
+        (self.changed).retain(|id, entry| self.live.get(id).is_none_or(|known| **known != *entry));
+        for (id, entry) in &self.changed {
+            let known = self.live.get(id);
+            written.push(Written {
+                before: known.map(|known| known.state()),
+                entry: entry.show(),
+            });
+            if !entry.state().is_final() {
+                batch.documents.push((live_name(*id), Some(text(entry))));
+                continue;
+            }
+            batch.documents.push((past_name(*id), Some(text(entry))));
+            if known.is_some() {
+                batch.documents.push((live_name(*id), None));
+            }
+            if let Some(record) = entry.saved_record() {
+                let saver = Some(id.to_string());
+                batch.documents.push((record_name(record), saver));
+            }
+        }
+        for (id, entry) in &self.past {
+            let document = entry.as_ref().map(text);
+            batch.documents.push((past_name(*id), document));
+            // What is at its end stays there.
+            written.extend(entry.as_ref().map(|entry| Written {
+                before: Some(entry.state()),
+                entry: entry.show(),
+            }));
+        }
+        written
+    }
+}
+
+impl Stored {
+    /// The record whose state is what the entry has sent.
+    pub(super) fn saved_record(&self) -> Option<&ConsignmentId> {
+        let is_save = self.kind == EntryKind::Save;
+        self.standing().record.filter(|_| is_save)
     }
 }
 
 /// The documents of one account.
-pub(super) struct Journal {
+pub(super) struct OutboxStore {
     store: Arc<dyn RowStore>,
     account: String,
     cache: Mutex<Snapshot>,
     events: EventSender,
 }
 
-impl Journal {
+impl OutboxStore {
     pub(super) fn new(store: Arc<dyn RowStore>, account: String, events: EventSender) -> Self {
         Self {
             store,
@@ -114,11 +195,9 @@ impl Journal {
     pub(super) async fn load(&self) -> Result<Snapshot> {
         loop {
             let (version, head) = self.head().await?;
-            {
-                let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-                if cache.version == version {
-                    return Ok(cache.clone());
-                }
+            let cached = self.cached();
+            if cached.version == version {
+                return Ok(cached);
             }
             let documents = self.store.documents(&self.account, LIVE).await?;
             let (again, _) = self.head().await?;
@@ -134,9 +213,12 @@ impl Journal {
             let snapshot = Snapshot {
                 version,
                 head,
-                live,
+                live: Arc::new(live),
             };
-            self.keep(snapshot.clone());
+            let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+            if cache.version < version {
+                *cache = snapshot.clone();
+            }
             return Ok(snapshot);
         }
     }
@@ -159,19 +241,6 @@ impl Journal {
         Err(StoreError::new(what).into())
     }
 
-    fn keep(&self, snapshot: Snapshot) {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if cache.version < snapshot.version {
-            *cache = snapshot;
-        }
-    }
-
-    /// What the service was seen to write by itself, without a copy of all entries.
-    pub(super) fn service_fields(&self) -> ServiceFields {
-        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        cache.head.service.clone()
-    }
-
     /// The outbox as this process read or wrote it last.
     pub(super) fn cached(&self) -> Snapshot {
         let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
@@ -181,19 +250,20 @@ impl Journal {
     /// Changes the outbox. When another process was faster, the change is made again of what that one has written.
     pub(super) async fn change<T>(
         &self,
+        now: Timestamp,
         mut change: impl FnMut(&mut Draft) -> Result<T>,
     ) -> Result<T> {
         // Mostly nobody else has written, which the commit checks. What fails or writes nothing needs the present state.
         let before = self.cached();
-        let mut draft = Draft::of(&before);
+        let mut draft = Draft::of(&before, now.clone());
         if before.version > 0
             && let Ok(result) = change(&mut draft)
-            && self.commit(&before, draft).await? == Commit::Whole
+            && self.commit(before, draft).await? == Commit::Whole
         {
             return Ok(result);
         }
         loop {
-            if let Some(result) = self.try_change(&mut change).await? {
+            if let Some(result) = self.try_change(now.clone(), &mut change).await? {
                 return Ok(result);
             }
         }
@@ -202,14 +272,15 @@ impl Journal {
     /// As [`change`](Self::change), with an entry of the history as it is at that time.
     pub(super) async fn change_with_past<T>(
         &self,
+        now: Timestamp,
         id: u64,
         mut change: impl FnMut(&mut Draft, Option<Stored>) -> T,
     ) -> Result<T> {
         loop {
             let before = self.load().await?;
-            let mut draft = Draft::of(&before);
+            let mut draft = Draft::of(&before, now.clone());
             let result = change(&mut draft, self.past(id).await?);
-            if self.commit(&before, draft).await? != Commit::Overtaken {
+            if self.commit(before, draft).await? != Commit::Overtaken {
                 return Ok(result);
             }
         }
@@ -218,17 +289,17 @@ impl Journal {
     /// As [`change`](Self::change); `None` if another process was faster.
     pub(super) async fn try_change<T>(
         &self,
+        now: Timestamp,
         change: impl FnOnce(&mut Draft) -> Result<T>,
     ) -> Result<Option<T>> {
         let before = self.load().await?;
-        let mut draft = Draft::of(&before);
+        let mut draft = Draft::of(&before, now);
         let result = change(&mut draft)?;
-        let written = self.commit(&before, draft).await?;
+        let written = self.commit(before, draft).await?;
         Ok((written != Commit::Overtaken).then_some(result))
     }
 
-    async fn commit(&self, before: &Snapshot, mut draft: Draft) -> Result<Commit> {
-        draft.head.pin = pin(&draft);
+    async fn commit(&self, before: Snapshot, mut draft: Draft) -> Result<Commit> {
         let mut batch = Batch {
             expected: vec![(HEAD.to_owned(), before.version)],
             ..Batch::default()
@@ -236,10 +307,12 @@ impl Journal {
         if let Some(version) = draft.replica {
             batch.expected.push(("replica".to_owned(), version));
         }
-        let changed = Self::write_entries(before, &mut draft, &mut batch);
-        if changed.is_empty() && draft.past.is_empty() && draft.head == before.head {
+        let written = draft.write_entries(&mut batch);
+        draft.head.pin = pin(&draft);
+        if written.is_empty() && draft.past.is_empty() && draft.head == before.head {
             return Ok(Commit::Nothing);
         }
+        draft.head.format = FORMAT;
         let forgotten = draft.forgotten.drain(..);
         batch.documents.extend(forgotten.map(|name| (name, None)));
         if draft.head.pin != before.head.pin {
@@ -251,61 +324,35 @@ impl Journal {
         if !self.store.commit(&self.account, &batch).await? {
             return Ok(Commit::Overtaken);
         }
-        self.keep(Snapshot {
-            version: before.version + 1,
-            head: draft.head,
-            live: draft.live,
-        });
-        for written in changed {
+        self.keep(before, draft);
+        for written in written {
             self.events.send(written);
         }
         Ok(Commit::Whole)
     }
 
-    /// Puts what differs into the batch, and moves what is at its end to the history. Returns the entries that changed.
-    fn write_entries(before: &Snapshot, draft: &mut Draft, batch: &mut Batch) -> Vec<Written> {
-        let mut changed = Vec::new();
-        let mut ended = Vec::new();
-        for (id, entry) in &draft.live {
-            let known = before.live.get(id);
-            if known.is_some_and(|known| Arc::ptr_eq(known, entry) || known == entry) {
-                continue;
-            }
-            changed.push(Written {
-                before: known.map(|known| known.state),
-                entry: entry.show(),
-            });
-            if entry.state.is_final() {
-                ended.push(*id);
-                batch.documents.push((past_name(*id), Some(text(&**entry))));
-                if known.is_some() {
-                    batch.documents.push((live_name(*id), None));
-                }
-                if let Some(record) = entry.consignment.as_ref().filter(|_| entry.saves()) {
-                    batch
-                        .documents
-                        .push((record_name(record), Some(id.to_string())));
-                }
+    /// Keeps what was written. Only what changed is copied, as long as nobody else has a snapshot.
+    fn keep(&self, before: Snapshot, draft: Draft) {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if cache.version > before.version {
+            return;
+        }
+        let Draft {
+            head,
+            changed,
+            live,
+            ..
+        } = draft;
+        drop((before, live));
+        (cache.version, cache.head) = (cache.version + 1, head);
+        let entries = Arc::make_mut(&mut cache.live);
+        for (id, entry) in changed {
+            if entry.state().is_final() {
+                entries.remove(&id);
             } else {
-                batch.documents.push((live_name(*id), Some(text(&**entry))));
+                entries.insert(id, Arc::new(entry));
             }
         }
-        for id in ended {
-            draft.live.remove(&id);
-        }
-        for (id, entry) in &draft.past {
-            let Some(entry) = entry else {
-                batch.documents.push((past_name(*id), None));
-                continue;
-            };
-            // What is at its end stays there.
-            changed.push(Written {
-                before: Some(entry.state),
-                entry: entry.show(),
-            });
-            batch.documents.push((past_name(*id), Some(text(entry))));
-        }
-        changed
     }
 
     /// An entry of the history.
@@ -337,9 +384,11 @@ impl Journal {
 
 /// The earliest change of the replica after which a look needs all.
 fn pin(draft: &Draft) -> Option<u64> {
-    let live = draft.live.values().filter(|entry| !entry.state.is_final());
-    let live = live.filter_map(|entry| entry.baseline);
-    live.chain(draft.head.watches.iter().map(|watch| watch.baseline))
+    let live = draft.entries().filter(|entry| entry.creates());
+    let live = live.map(Stored::standing);
+    let live = live.filter(|standing| !standing.state.is_final());
+    live.filter_map(|standing| standing.baseline)
+        .chain(draft.head.watches.iter().map(|watch| watch.baseline))
         .min()
 }
 

@@ -1,0 +1,511 @@
+//! What the service shows of an entry: its record, its comments, or the records that appeared since it was written.
+
+use std::collections::HashMap;
+use std::sync::{MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+use super::account_outbox::Outbox;
+use super::compare::{Compared, ServiceFields, compare, is_ours_and_more, shape};
+use super::decide::TRIES;
+use super::input_text::InputText;
+use super::outbox_store::Snapshot;
+use super::pass::Pass;
+use super::stored::{Base, Stored, Target};
+use crate::auth::BoxFuture;
+use crate::error::{Error, Result};
+use crate::model::{
+    Comment, Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber, ConsignmentStatus,
+    FormType, PartyInput,
+};
+use crate::ops::similarity::{same_day, same_text, shown};
+use crate::sync::replica::{Change, RecordRead, SyncReport, is_answer, last_sequence};
+use crate::sync::store::ChangeRange;
+
+/// How often the list is read again at once when it changed while it was read.
+const WALKS: u32 = 3;
+
+/// How many changes are read from the store at once.
+const CHUNK: usize = 100;
+
+/// What was read for an entry.
+pub(super) enum Observation {
+    /// The record that it names; `None`: it is gone.
+    Record(Option<Box<Consignment>>),
+    /// The comments of the consignment that it names; `None`: it is gone.
+    Comments(Option<Vec<Comment>>),
+    /// The records that appeared since it was written, or sent first, and may be what was sent.
+    Appeared { found: Found, listed: Listed },
+}
+
+/// The replica as it was when a sync had ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listed {
+    /// The version of its document.
+    pub(super) version: u64,
+    /// Its last change.
+    pub(super) last: u64,
+}
+
+/// How close a record is to what an entry has sent, the closest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Likeness {
+    /// It has all that was sent, and nothing that was not.
+    Sent,
+    /// It agrees with what was sent at some time, or another entry may have made it.
+    Doubtful,
+    /// It has the forms, the day and the places of what was sent, and differs in something else: somebody may have edited what
+    /// was sent.
+    SameLoad,
+    /// It has the forms, the day and the places of what was sent in the list, and cannot be read.
+    Unreadable,
+}
+
+/// The records that may be what was sent.
+#[derive(Debug, Default)]
+pub(super) struct Found(Vec<(Likeness, ConsignmentId, Option<Consignment>)>);
+
+impl Found {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The record that surely is what was sent, as far as can be told.
+    pub(super) fn sole(&self) -> Option<(&ConsignmentId, &Consignment)> {
+        let rivals = |(likeness, ..): &&(Likeness, _, _)| *likeness != Likeness::SameLoad;
+        let mut rivals = self.0.iter().filter(rivals);
+        match (rivals.next(), rivals.next()) {
+            (Some((Likeness::Sent, id, Some(record))), None) => Some((id, record)),
+            _ => None,
+        }
+    }
+
+    /// All of them, the closest first.
+    pub(super) fn ids(&self) -> Vec<ConsignmentId> {
+        let mut found: Vec<_> = self.0.iter().collect();
+        found.sort_by_key(|(likeness, ..)| *likeness);
+        found.into_iter().map(|(_, id, _)| id.clone()).collect()
+    }
+}
+
+/// What tells loads apart in a list: the forms, the day and the places.
+#[derive(Debug, Default)]
+struct Load {
+    forms: Vec<FormType>,
+    day: Option<String>,
+    places: [[Option<String>; 2]; 2],
+}
+
+/// A record that the replica listed for the first time.
+#[derive(Debug)]
+struct Appeared {
+    sequence: u64,
+    id: ConsignmentId,
+    /// `None`: the list cannot be read as a summary, so the record is read as a whole.
+    load: Option<Load>,
+}
+
+/// What a pass has read.
+#[derive(Debug, Default)]
+pub(super) struct Readings {
+    /// The changes after the first of these, up to the second, were read.
+    range: Option<(u64, u64)>,
+    appeared: Vec<Appeared>,
+    /// The records that were read since the last complete list.
+    records: HashMap<ConsignmentId, Consignment>,
+}
+
+/// What a record that appeared is compared with.
+struct Comparison<'a> {
+    entry: &'a Stored,
+    /// It is at its end, and its late duplicates are looked for.
+    is_at_its_end: bool,
+    is_in_doubt: bool,
+    /// What the entry has sent, the latest first, as new drafts.
+    sent: Vec<Value>,
+    loads: Vec<Load>,
+    service: &'a ServiceFields,
+    /// The outbox as it is now.
+    now: &'a Snapshot,
+    /// The records that were reported as late duplicates of other entries.
+    reported: Vec<ConsignmentId>,
+}
+
+impl Outbox {
+    /// The replica as it is in the store.
+    pub(super) async fn listed(&self) -> Result<Listed> {
+        let store = self.store();
+        let (version, last) = last_sequence(store.store(), store.account()).await?;
+        Ok(Listed { version, last })
+    }
+
+    /// Whether the replica holds the record.
+    pub(super) async fn is_listed(&self, id: &ConsignmentId) -> Result<bool> {
+        Ok(self.replica().consignment(id.clone()).await?.is_some())
+    }
+}
+
+impl Pass<'_> {
+    /// Asks the service what it shows of an entry.
+    pub(super) async fn observe(&self, entry: &Stored) -> Result<Observation> {
+        let standing = entry.standing();
+        match (&entry.target, standing.chosen) {
+            (Target::New, Some(id)) | (Target::Record(id), _) => {
+                let record = self.read_record(id).await?;
+                Ok(Observation::Record(record.map(Box::new)))
+            }
+            (Target::Number(number), _) => {
+                Ok(Observation::Comments(self.read_comments(number).await?))
+            }
+            (Target::New | Target::Entry(_), _) => {
+                let listed = if self.outbox.has_list_for(entry) && !standing.is_in_doubt() {
+                    self.outbox.listed().await?
+                } else {
+                    self.sync_completely().await?
+                };
+                // It may have arrived since the last look, even days ago; or the store is a copy of one that has sent it. Of a
+                // record that is made anew, what is listed now is known.
+                let baseline = standing.baseline.unwrap_or(listed.last);
+                let found = self.appeared(entry, baseline, false).await?;
+                Ok(Observation::Appeared { found, listed })
+            }
+        }
+    }
+
+    /// Reads a record; `None`: it is gone. The answer to a read of what is gone may be null, or have the text of any failure,
+    /// so a complete list decides: one of this pass, for all that is gone.
+    pub(super) async fn read_record(&self, id: &ConsignmentId) -> Result<Option<Consignment>> {
+        self.count_requests(1);
+        let reply = self.outbox.account().received_consignment(id.clone()).await;
+        let error = match RecordRead::of(reply) {
+            RecordRead::Found(read) => return Ok(Some(read.record)),
+            RecordRead::Gone(Some(_)) => return Ok(None),
+            RecordRead::Gone(None) => {
+                Error::protocol("the service lists the record, and shows none")
+                    .with_operation("consignment")
+            }
+            RecordRead::Unclear(error) if error.is_not_found() => error,
+            RecordRead::Unclear(error) => return Err(error),
+        };
+        let is_gone = self.walk_once().await? && !self.outbox.is_listed(id).await?;
+        if is_gone { Ok(None) } else { Err(error) }
+    }
+
+    async fn read_comments(&self, number: &ConsignmentNumber) -> Result<Option<Vec<Comment>>> {
+        self.count_requests(1);
+        let comments = match self.outbox.account().comments(number.clone()).await {
+            Ok(comments) => comments,
+            Err(error) if error.is_not_found() && self.walk_once().await? => {
+                let query = self.outbox.replica().consignments().number(number.clone());
+                let is_gone = query.list().await?.records.is_empty();
+                return if is_gone { Ok(None) } else { Err(error) };
+            }
+            Err(error) => return Err(error),
+        };
+        if !comments.problems.is_empty() {
+            let what = "the comments could not be read completely";
+            return Err(Error::protocol(what).with_operation("comments"));
+        }
+        Ok(Some(comments.value.into_iter().collect()))
+    }
+
+    /// Brings the replica up to date. Only a clean sync counts: an existing record that it missed would pass for a new one.
+    pub(super) async fn sync_completely(&self) -> Result<Listed> {
+        for _ in 0..WALKS {
+            let begun = self.outbox.now();
+            let sync = Box::pin(self.outbox.replica().sync());
+            if self.counted(sync).await?.clean {
+                let listed = self.outbox.listed().await?;
+                self.readings().records.clear();
+                self.outbox
+                    .with_memory(|memory| memory.listed_at = Some(begun));
+                return Ok(listed);
+            }
+        }
+        let what = "the list of consignments changed while it was read";
+        Err(Error::protocol(what).with_operation("consignments"))
+    }
+
+    /// Reads the whole list, once a pass; `false`: it changed meanwhile.
+    async fn walk_once(&self) -> Result<bool> {
+        let walk = self.walked.get_or_try_init(|| async {
+            let sync = Box::pin(self.outbox.replica().sync_full());
+            Ok(self.counted(sync).await?.clean)
+        });
+        walk.await.copied()
+    }
+
+    /// Counts the requests of a sync.
+    async fn counted(&self, sync: BoxFuture<'_, Result<SyncReport>>) -> Result<SyncReport> {
+        let report = sync.await;
+        self.count_requests(report.as_ref().map_or(1, |report| report.requests));
+        report
+    }
+
+    /// What the replica knows of records that appeared after the entry was written, or sent first, and belong to no entry. A record
+    /// that cannot be read now makes it fail: it could be the one. When it has failed so several times, a person decides.
+    pub(super) async fn appeared(
+        &self,
+        entry: &Stored,
+        baseline: u64,
+        is_at_its_end: bool,
+    ) -> Result<Found> {
+        let now = self.outbox.store().load().await?;
+        self.read_changes(baseline, now.head.pin).await?;
+        let sent: Vec<_> = entry.inputs().collect();
+        let comparison = Comparison {
+            entry,
+            is_at_its_end,
+            is_in_doubt: entry.standing().is_in_doubt(),
+            loads: sent.iter().map(|sent| Load::of(&sent.input())).collect(),
+            sent: sent.iter().map(InputText::value).collect(),
+            reported: self.reported_duplicates(entry, &now).await?,
+            service: &now.head.service,
+            now: &now,
+        };
+        // A look of an entry in doubt is rare, and also finds what the user has changed since.
+        let is_thorough = comparison.is_in_doubt && !is_at_its_end;
+        let appeared: Vec<(ConsignmentId, bool)> = (self.readings().appeared.iter())
+            .filter(|appeared| appeared.sequence > baseline)
+            .map(|appeared| {
+                let load = appeared.load.as_ref();
+                (
+                    appeared.id.clone(),
+                    load.is_none_or(|load| comparison.may_be(load)),
+                )
+            })
+            .filter(|(_, is_alike)| *is_alike || is_thorough)
+            .collect();
+        let mut found = Found::default();
+        for (id, is_alike) in appeared {
+            let read = self.likeness(&comparison, &id, is_alike).await?;
+            if let Some((likeness, record)) = read {
+                found.0.push((likeness, id, record));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Reads which records appeared: each change once a pass.
+    async fn read_changes(&self, baseline: u64, pin: Option<u64>) -> Result<()> {
+        let range = self.readings().range;
+        let mut read = match range {
+            Some((first, read)) if first <= baseline => read,
+            _ => {
+                let first = pin.map_or(baseline, |pin| pin.min(baseline));
+                let mut readings = self.readings();
+                (readings.range, readings.appeared) = (Some((first, first)), Vec::new());
+                first
+            }
+        };
+        let store = self.outbox.store();
+        loop {
+            let changes = store.store();
+            let changes = changes.changes(store.account(), ChangeRange::After(read), CHUNK);
+            let changes = changes.await?;
+            let Some(last) = changes.last() else {
+                return Ok(());
+            };
+            read = last.sequence;
+            let mut appeared = Vec::new();
+            for change in changes.iter().filter(|change| change.previous == 0) {
+                let summary = Change::from_row(change)?.record().summary().ok();
+                appeared.push(Appeared {
+                    sequence: change.sequence,
+                    id: ConsignmentId::from(change.id.clone()),
+                    load: summary.map(|summary| Load::of(&shown(&summary))),
+                });
+            }
+            let mut readings = self.readings();
+            readings.appeared.extend(appeared);
+            readings.range = readings.range.map(|(first, _)| (first, read));
+        }
+    }
+
+    fn readings(&self) -> MutexGuard<'_, Readings> {
+        self.readings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The late duplicates of other entries, as far as the user was told of them.
+    async fn reported_duplicates(
+        &self,
+        entry: &Stored,
+        now: &Snapshot,
+    ) -> Result<Vec<ConsignmentId>> {
+        let mut reported = Vec::new();
+        let others = now.head.watches.iter().map(|watch| watch.entry);
+        for other in others.filter(|other| *other != entry.id) {
+            if let Some(other) = self.outbox.store().past(other).await? {
+                reported.extend(other.late_duplicates().cloned());
+            }
+        }
+        Ok(reported)
+    }
+
+    /// How close a record is to what was sent; `None`: it is something else, or belongs to an entry.
+    async fn likeness(
+        &self,
+        sent: &Comparison<'_>,
+        id: &ConsignmentId,
+        is_alike: bool,
+    ) -> Result<Option<(Likeness, Option<Consignment>)>> {
+        if sent.entry.is_known(id.as_str()) || sent.has_entry(id) {
+            return Ok(None);
+        }
+        let store = self.outbox.store();
+        if let Some(saver) = store.last_save(id).await? {
+            // What the entry made, and the user has changed since, would otherwise be made once more.
+            let is_edited = match store.past(saver).await? {
+                Some(saver) if !saver.creates() => match saver.base {
+                    Some(Base::Record(before)) => sent.may_be_before(before),
+                    _ => false,
+                },
+                _ => false,
+            };
+            let is_its_own = is_edited && sent.is_in_doubt && !sent.is_at_its_end;
+            return Ok(is_its_own.then_some((Likeness::SameLoad, None)));
+        }
+        if !is_alike || !self.outbox.is_listed(id).await? {
+            return Ok(None);
+        }
+        let read = self.readings().records.get(id).cloned();
+        let record = match read {
+            Some(record) => record,
+            None => match self.read_listed(id).await {
+                Ok(record) => record,
+                // It could be the one, and would hold up all creations for ever.
+                Err(error) if is_answer(&error) && sent.entry.standing().tries + 1 >= TRIES => {
+                    return Ok(Some((Likeness::Unreadable, None)));
+                }
+                Err(error) => return Err(error),
+            },
+        };
+        let likeness = sent.likeness(id, &record);
+        Ok(likeness.map(|likeness| (likeness, Some(record))))
+    }
+
+    async fn read_listed(&self, id: &ConsignmentId) -> Result<Consignment> {
+        self.count_requests(1);
+        let record = self.outbox.account().consignment(id.clone()).await?.value;
+        let mut readings = self.readings();
+        readings.records.insert(id.clone(), record.clone());
+        Ok(record)
+    }
+}
+
+impl Load {
+    fn of(input: &ConsignmentInput) -> Self {
+        let place =
+            |party: &PartyInput| [&party.pic, &party.name].map(|field| field.value().cloned());
+        Self {
+            forms: input.forms.clone(),
+            day: input.movement_date.value().cloned(),
+            places: [place(&input.origin), place(&input.destination)],
+        }
+    }
+
+    /// Whether both may be the same load, whatever else differs.
+    fn may_be(&self, other: &Self) -> bool {
+        let forms = |forms: &[FormType], others: &[FormType]| {
+            forms.len() == others.len() && forms.iter().all(|form| others.contains(form))
+        };
+        let texts = |one: &Option<String>, other: &Option<String>, same: fn(&str, &str) -> bool| {
+            let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+            given(one)
+                .zip(given(other))
+                .map(|(one, other)| same(&one, &other))
+        };
+        let places = self.places.iter().zip(&other.places);
+        let mut places = places.map(|([pic, name], [other_pic, other_name])| {
+            let same =
+                texts(pic, other_pic, same_text).or_else(|| texts(name, other_name, same_text));
+            same.unwrap_or(true)
+        });
+        (self.forms.is_empty() || other.forms.is_empty() || forms(&self.forms, &other.forms))
+            && texts(&self.day, &other.day, same_day).unwrap_or(true)
+            && places.all(|is_same| is_same)
+    }
+}
+
+impl Comparison<'_> {
+    fn likeness(&self, id: &ConsignmentId, record: &Consignment) -> Option<Likeness> {
+        let read = shape(record);
+        let is_sent = |sent: &Value| self.is_sent(sent, &read);
+        let is_of_another = self.service.is_of_another(record);
+        if self.is_at_its_end {
+            let is_late = self.sent.iter().any(is_sent) && !is_of_another;
+            return (is_late && !self.is_of_another_in_doubt(&read)).then_some(Likeness::Sent);
+        }
+        if !self.is_in_doubt {
+            // A store that was restored, or copied, may have sent it, and submitted it since.
+            let as_draft = shape(&Consignment {
+                status: Some(ConsignmentStatus::Draft),
+                ..record.clone()
+            });
+            let agrees = self.sent.iter().any(|sent| {
+                self.is_sent(sent, &as_draft) || !is_of_another && is_ours_and_more(sent, &as_draft)
+            });
+            return agrees.then_some(Likeness::Doubtful);
+        }
+        let is_latest = self.sent.first().is_some_and(is_sent);
+        if is_latest && !is_of_another && !self.may_be_of_another(id, &read) {
+            Some(Likeness::Sent)
+        } else if self.sent.iter().any(is_sent) {
+            // The user may have written something else since.
+            Some(Likeness::Doubtful)
+        } else {
+            let load = Load::of(&ConsignmentInput::from(record));
+            self.may_be(&load).then_some(Likeness::SameLoad)
+        }
+    }
+
+    /// Whether it may be the same load, whatever else differs.
+    fn may_be(&self, load: &Load) -> bool {
+        self.loads.iter().any(|sent| sent.may_be(load))
+    }
+
+    fn may_be_before(&self, before: Value) -> bool {
+        let before = serde_json::from_value(before);
+        before.is_ok_and(|before| self.may_be(&Load::of(&before)))
+    }
+
+    /// Whether an entry that is not at its end has the record.
+    fn has_entry(&self, id: &ConsignmentId) -> bool {
+        let mut entries = self.now.entries().chain([self.entry]);
+        entries.any(|entry| entry.standing().record == Some(id))
+    }
+
+    /// Whether it may be that of another entry, as far as the user knows: it was reported as a late duplicate, the user has
+    /// written something about it, or the other entry may have made it.
+    fn may_be_of_another(&self, id: &ConsignmentId, read: &Value) -> bool {
+        self.reported.contains(id)
+            || self
+                .now
+                .entries()
+                .any(|other| other.record_id() == Some(id))
+            || self.is_of_another_in_doubt(read)
+    }
+
+    /// Whether a record is what was sent, and nothing else.
+    fn is_sent(&self, sent: &Value, read: &Value) -> bool {
+        compare(None, sent, read, self.service) == Compared::OursApplied
+    }
+
+    /// Whether another entry whose reply was lost agrees with it as well.
+    fn is_of_another_in_doubt(&self, read: &Value) -> bool {
+        let others = self.now.entries();
+        let others = others.filter(|other| other.id != self.entry.id && other.creates());
+        let mut in_doubt = others.filter(|other| other.standing().is_in_doubt());
+        in_doubt.any(|other| other.inputs().any(|sent| self.is_sent(&sent.value(), read)))
+    }
+}
+
+/// What tells a comment from others.
+pub(super) fn comment_name(comment: &Comment) -> String {
+    if let Some(id) = &comment.comment_id {
+        return id.clone();
+    }
+    let time = comment.created_at.as_ref().map(ToString::to_string);
+    let text = comment.comment_text.as_deref().unwrap_or_default();
+    format!("{} {text}", time.unwrap_or_default())
+}
