@@ -101,25 +101,12 @@ impl Pass<'_> {
         Some(number)
     }
 
-    /// Waits for a request, and says meanwhile that this process works.
-    pub(super) async fn while_held<T>(&self, request: impl Future<Output = T>) -> T {
-        let mut request = pin!(request);
-        loop {
-            let third = self.outbox.settings.lease / 3;
-            let slept = pin!(self.outbox.settings.clock.sleep(third));
-            match select(request.as_mut(), slept).await {
-                Either::Left((result, _)) => return result,
-                Either::Right(_) => {
-                    // A store that fails now fails again when the result is written.
-                    let _ = self.prolong().await;
-                }
-            }
+    /// Waits for a request, and says meanwhile that this process works. `None`: another process has taken over, so what is not
+    /// sent yet must not be sent any more. A process that was suspended notices it here before it goes on.
+    pub(super) async fn while_held<T>(&self, request: impl Future<Output = T>) -> Option<T> {
+        if self.lease.load(Ordering::Relaxed) == 0 {
+            return Some(request.await);
         }
-    }
-
-    /// As [`while_held`](Self::while_held), for a request that changes something. `None`: another process has taken over, so
-    /// what is not sent yet must not be sent any more. A process that was suspended notices it here before it goes on.
-    pub(super) async fn while_sending<T>(&self, request: impl Future<Output = T>) -> Option<T> {
         let mut request = pin!(request);
         loop {
             let third = self.outbox.settings.lease / 3;

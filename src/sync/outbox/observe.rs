@@ -16,9 +16,8 @@ use crate::auth::BoxFuture;
 use crate::error::{Error, Result};
 use crate::model::{
     Comment, Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber, ConsignmentStatus,
-    FormType, PartyInput,
 };
-use crate::ops::similarity::{same_day, same_text, shown};
+use crate::ops::similarity::{Similarity, shown, similarity};
 use crate::sync::replica::{Change, RecordRead, SyncReport, is_answer, last_sequence};
 use crate::sync::store::ChangeRange;
 
@@ -52,18 +51,25 @@ pub(super) struct Listed {
 pub(super) enum Likeness {
     /// It has all that was sent, and nothing that was not.
     Sent,
-    /// It agrees with what was sent at some time, or another entry may have made it.
+    /// It agrees with what was sent at some time, or another entry may have made it, or it cannot be read.
     Doubtful,
     /// It has the forms, the day and the places of what was sent, and differs in something else: somebody may have edited what
     /// was sent.
     SameLoad,
-    /// It has the forms, the day and the places of what was sent in the list, and cannot be read.
-    Unreadable,
 }
 
+/// A record that may be what was sent, as it was read.
+pub(super) type Likely = (Likeness, ConsignmentId, Option<Consignment>);
+
 /// The records that may be what was sent.
-#[derive(Debug, Default)]
-pub(super) struct Found(Vec<(Likeness, ConsignmentId, Option<Consignment>)>);
+#[derive(Debug)]
+pub(super) struct Found(Vec<Likely>);
+
+impl FromIterator<Likely> for Found {
+    fn from_iter<I: IntoIterator<Item = Likely>>(found: I) -> Self {
+        Self(found.into_iter().collect())
+    }
+}
 
 impl Found {
     pub(super) fn is_empty(&self) -> bool {
@@ -72,7 +78,7 @@ impl Found {
 
     /// The record that surely is what was sent, as far as can be told.
     pub(super) fn sole(&self) -> Option<(&ConsignmentId, &Consignment)> {
-        let rivals = |(likeness, ..): &&(Likeness, _, _)| *likeness != Likeness::SameLoad;
+        let rivals = |(likeness, ..): &&Likely| *likeness != Likeness::SameLoad;
         let mut rivals = self.0.iter().filter(rivals);
         match (rivals.next(), rivals.next()) {
             (Some((Likeness::Sent, id, Some(record))), None) => Some((id, record)),
@@ -88,21 +94,13 @@ impl Found {
     }
 }
 
-/// What tells loads apart in a list: the forms, the day and the places.
-#[derive(Debug, Default)]
-struct Load {
-    forms: Vec<FormType>,
-    day: Option<String>,
-    places: [[Option<String>; 2]; 2],
-}
-
 /// A record that the replica listed for the first time.
 #[derive(Debug)]
 struct Appeared {
     sequence: u64,
     id: ConsignmentId,
     /// `None`: the list cannot be read as a summary, so the record is read as a whole.
-    load: Option<Load>,
+    load: Option<ConsignmentInput>,
 }
 
 /// What a pass has read.
@@ -123,7 +121,7 @@ struct Comparison<'a> {
     is_in_doubt: bool,
     /// What the entry has sent, the latest first, as new drafts.
     sent: Vec<Value>,
-    loads: Vec<Load>,
+    loads: Vec<ConsignmentInput>,
     service: &'a ServiceFields,
     /// The outbox as it is now.
     now: &'a Snapshot,
@@ -257,7 +255,7 @@ impl Pass<'_> {
             entry,
             is_at_its_end,
             is_in_doubt: entry.standing().is_in_doubt(),
-            loads: sent.iter().map(|sent| Load::of(&sent.input())).collect(),
+            loads: sent.iter().map(|sent| load_of(&sent.input())).collect(),
             sent: sent.iter().map(InputText::value).collect(),
             reported: self.reported_duplicates(entry, &now).await?,
             service: &now.head.service,
@@ -276,14 +274,14 @@ impl Pass<'_> {
             })
             .filter(|(_, is_alike)| *is_alike || is_thorough)
             .collect();
-        let mut found = Found::default();
+        let mut found = Vec::new();
         for (id, is_alike) in appeared {
             let read = self.likeness(&comparison, &id, is_alike).await?;
             if let Some((likeness, record)) = read {
-                found.0.push((likeness, id, record));
+                found.push((likeness, id, record));
             }
         }
-        Ok(found)
+        Ok(found.into_iter().collect())
     }
 
     /// Reads which records appeared: each change once a pass.
@@ -313,7 +311,7 @@ impl Pass<'_> {
                 appeared.push(Appeared {
                     sequence: change.sequence,
                     id: ConsignmentId::from(change.id.clone()),
-                    load: summary.map(|summary| Load::of(&shown(&summary))),
+                    load: summary.map(|summary| load_of(&shown(&summary))),
                 });
             }
             let mut readings = self.readings();
@@ -375,7 +373,7 @@ impl Pass<'_> {
                 Ok(record) => record,
                 // It could be the one, and would hold up all creations for ever.
                 Err(error) if is_answer(&error) && sent.entry.standing().tries + 1 >= TRIES => {
-                    return Ok(Some((Likeness::Unreadable, None)));
+                    return Ok(Some((Likeness::Doubtful, None)));
                 }
                 Err(error) => return Err(error),
             },
@@ -393,37 +391,14 @@ impl Pass<'_> {
     }
 }
 
-impl Load {
-    fn of(input: &ConsignmentInput) -> Self {
-        let place =
-            |party: &PartyInput| [&party.pic, &party.name].map(|field| field.value().cloned());
-        Self {
-            forms: input.forms.clone(),
-            day: input.movement_date.value().cloned(),
-            places: [place(&input.origin), place(&input.destination)],
-        }
-    }
-
-    /// Whether both may be the same load, whatever else differs.
-    fn may_be(&self, other: &Self) -> bool {
-        let forms = |forms: &[FormType], others: &[FormType]| {
-            forms.len() == others.len() && forms.iter().all(|form| others.contains(form))
-        };
-        let texts = |one: &Option<String>, other: &Option<String>, same: fn(&str, &str) -> bool| {
-            let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
-            given(one)
-                .zip(given(other))
-                .map(|(one, other)| same(&one, &other))
-        };
-        let places = self.places.iter().zip(&other.places);
-        let mut places = places.map(|([pic, name], [other_pic, other_name])| {
-            let same =
-                texts(pic, other_pic, same_text).or_else(|| texts(name, other_name, same_text));
-            same.unwrap_or(true)
-        });
-        (self.forms.is_empty() || other.forms.is_empty() || forms(&self.forms, &other.forms))
-            && texts(&self.day, &other.day, same_day).unwrap_or(true)
-            && places.all(|is_same| is_same)
+/// What tells loads apart in a list: the forms, the day and the places.
+fn load_of(input: &ConsignmentInput) -> ConsignmentInput {
+    ConsignmentInput {
+        forms: input.forms.clone(),
+        movement_date: input.movement_date.clone(),
+        origin: input.origin.clone(),
+        destination: input.destination.clone(),
+        ..ConsignmentInput::default()
     }
 }
 
@@ -454,19 +429,20 @@ impl Comparison<'_> {
             // The user may have written something else since.
             Some(Likeness::Doubtful)
         } else {
-            let load = Load::of(&ConsignmentInput::from(record));
+            let load = load_of(&ConsignmentInput::from(record));
             self.may_be(&load).then_some(Likeness::SameLoad)
         }
     }
 
     /// Whether it may be the same load, whatever else differs.
-    fn may_be(&self, load: &Load) -> bool {
-        self.loads.iter().any(|sent| sent.may_be(load))
+    fn may_be(&self, load: &ConsignmentInput) -> bool {
+        let mut loads = self.loads.iter();
+        loads.any(|sent| similarity(sent, load) != Similarity::Differs)
     }
 
     fn may_be_before(&self, before: Value) -> bool {
         let before = serde_json::from_value(before);
-        before.is_ok_and(|before| self.may_be(&Load::of(&before)))
+        before.is_ok_and(|before| self.may_be(&load_of(&before)))
     }
 
     /// Whether an entry that is not at its end has the record.

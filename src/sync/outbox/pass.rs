@@ -336,7 +336,7 @@ impl Pass<'_> {
                 self.due.retry(at);
                 return Ok(Step::Ended);
             }
-            Action::Observe => *seen = Some(self.while_held(self.observe(entry)).await?),
+            Action::Observe => *seen = self.while_held(self.observe(entry)).await.transpose()?,
             Action::Send => {
                 if let Some(seen) = seen.take() {
                     self.send(entry, &seen).await?;
@@ -432,17 +432,21 @@ impl Pass<'_> {
     /// Looks for records that agree with what an entry at its end has sent, appeared since, and belong to no entry.
     async fn look_for_duplicates(&mut self, snapshot: &Snapshot) -> Result<()> {
         let (outbox, now) = (self.outbox, self.outbox.now());
-        self.while_held(self.sync_completely()).await?;
+        let listed = self.while_held(self.sync_completely()).await.transpose()?;
+        if listed.is_none() {
+            return Ok(());
+        }
         for watch in &snapshot.head.watches {
             let Some(entry) = outbox.store().past(watch.entry).await? else {
                 continue;
             };
             let found = self.appeared(&entry, watch.baseline, true);
             let found = match self.while_held(found).await {
-                Ok(found) => found.ids(),
+                Some(Ok(found)) => found.ids(),
                 // The next look reads it again. Other entries, and the end of the watch, do not wait for it.
-                Err(error) if is_entry_failure(&error) => continue,
-                Err(error) => return Err(error),
+                Some(Err(error)) if is_entry_failure(&error) => continue,
+                Some(Err(error)) => return Err(error),
+                None => return Ok(()),
             };
             let told = outbox.change_with_past(entry.id, |draft, past| {
                 // It may have been removed from the history meanwhile.

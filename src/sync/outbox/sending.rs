@@ -11,35 +11,12 @@ use super::pass::Pass;
 use super::stored::{Answer, Base, Event, Stored, Target, findings};
 use crate::error::{Error, Result};
 use crate::graphql::Outcome;
-use crate::model::{
-    CommentInput, ConsignmentId, ConsignmentNumber, ConsignmentStatus, SavedConsignment,
-    ServerError,
-};
+use crate::model::{CommentInput, ConsignmentId, ConsignmentStatus, SavedConsignment};
 use crate::send::Call;
 use crate::transport::RetryPolicy;
 
-/// What the service says of a change that it has carried out.
-#[derive(Default)]
-struct Applied {
-    id: Option<ConsignmentId>,
-    number: Option<ConsignmentNumber>,
-    /// Whether the reply shows the record as submitted.
-    is_submitted: bool,
-    problems: Vec<ServerError>,
-    status: u16,
-}
-
-impl From<Outcome<SavedConsignment>> for Applied {
-    fn from(outcome: Outcome<SavedConsignment>) -> Self {
-        Self {
-            status: outcome.http_status(),
-            is_submitted: outcome.value.status == Some(ConsignmentStatus::Submitted),
-            id: outcome.value.id,
-            number: outcome.value.number,
-            problems: outcome.problems,
-        }
-    }
-}
+/// What the service says of a change; of a comment it names no record.
+type Reply = Result<Outcome<SavedConsignment>>;
 
 /// What an error says about the request.
 fn answer(error: &Error) -> Answer {
@@ -66,19 +43,19 @@ impl Pass<'_> {
             // Another process has taken over.
             return Ok(());
         };
-        if let Ok(Applied { id: Some(id), .. }) = &reply
-            && marked.creates()
+        let saved = reply.as_ref().ok().and_then(|saved| saved.value.id.clone());
+        if let Some(id) = saved.as_ref().filter(|_| marked.creates())
             && self.outbox.is_listed(id).await?
         {
             let what = "the reply names a record that was there before";
             reply = Err(Error::protocol(what).with_may_have_applied(true));
         }
-        let saved = reply.as_ref().ok().map(|applied| applied.id.clone());
-        let saved = saved.filter(|_| entry.kind == EntryKind::Save);
+        let is_saved = reply.is_ok() && marked.kind == EntryKind::Save;
+        let record = marked.record_id().cloned().or(saved);
         self.finish(&marked, reply).await?;
-        match entry.record_id().cloned().or(saved.clone().flatten()) {
-            Some(id) if saved.is_some() => self.read_back(entry.id, &id).await,
-            _ => Ok(()),
+        match record.filter(|_| is_saved) {
+            Some(id) => self.read_back(marked.id, &id).await,
+            None => Ok(()),
         }
     }
 
@@ -116,19 +93,14 @@ impl Pass<'_> {
     }
 
     /// Sends the request of an entry. `None`: another process has taken over.
-    async fn request(&self, entry: &Stored) -> Option<Result<Applied>> {
+    async fn request(&self, entry: &Stored) -> Option<Reply> {
         let account = self.outbox.account();
         let call = match (&entry.target, entry.text(), &entry.comment) {
             (Target::Number(number), _, Some(text)) => {
                 let comment = CommentInput::new(number.clone(), text.clone());
-                let outcome = self
-                    .send_once(entry, account.create_comment(comment))
-                    .await?;
-                return Some(outcome.map(|outcome| Applied {
-                    status: outcome.http_status(),
-                    problems: outcome.problems,
-                    ..Applied::default()
-                }));
+                let call = account.create_comment(comment);
+                let reply = self.send_once(entry, call).await?;
+                return Some(reply.map(|reply| reply.map(|_| SavedConsignment::default())));
             }
             (Target::Record(id), _, _) if entry.kind == EntryKind::Delete => {
                 account.delete_consignment(id.clone())
@@ -143,12 +115,12 @@ impl Pass<'_> {
                 )));
             }
         };
-        let result = self.send_once(entry, call).await?;
-        if let Ok(saved) = &result {
+        let reply = self.send_once(entry, call).await?;
+        if let Ok(saved) = &reply {
             // That the list shows it is worth knowing, and no reason to stop if it cannot be written.
             let _ = self.outbox.replica().witness(&saved.value).await;
         }
-        Some(result.map(Applied::from))
+        Some(reply)
     }
 
     async fn send_once<T: Send + 'static>(
@@ -162,11 +134,11 @@ impl Pass<'_> {
         // The mark, the token and the wait for a connection may have taken long.
         let (entry, clock) = (entry.clone(), self.outbox.settings.clock.clone());
         let call = call.only_if(move || too_late(&entry, clock.now()).is_none());
-        self.while_sending(call.into_future()).await
+        self.while_held(call.into_future()).await
     }
 
     /// Writes down what came back. It counts also when another process has taken over meanwhile: it is true.
-    async fn finish(&mut self, marked: &Stored, reply: Result<Applied>) -> Result<()> {
+    async fn finish(&mut self, marked: &Stored, reply: Reply) -> Result<()> {
         let (event, confirmed) = what_came_back(marked, &reply);
         let attempts = marked.standing().attempts;
         let is_confirmed = self.outbox.change(|draft| {
@@ -201,7 +173,7 @@ impl Pass<'_> {
     /// Reads a record after the clear reply to its save. What the service fills in is learnt from it, and the next edit is
     /// compared with it, unless somebody has edited it since. A failure is none of the entry.
     async fn read_back(&mut self, entry: u64, id: &ConsignmentId) -> Result<()> {
-        let Ok(Some(record)) = self.while_held(self.read_record(id)).await else {
+        let Some(Ok(Some(record))) = self.while_held(self.read_record(id)).await else {
             return Ok(());
         };
         let after = shape(&record);
@@ -225,13 +197,13 @@ impl Pass<'_> {
 
 /// What is true of an entry after a reply. A clear one confirms the entry if it names the record, and of a submit shows it as
 /// submitted; otherwise the record is looked for.
-fn what_came_back(entry: &Stored, reply: &Result<Applied>) -> (Event, Option<Event>) {
+fn what_came_back(entry: &Stored, reply: &Reply) -> (Event, Option<Event>) {
     match reply {
         Ok(applied) => {
-            let record = entry.record_id().or(applied.id.as_ref()).cloned();
+            let record = entry.record_id().or(applied.value.id.as_ref()).cloned();
             let is_clear = match entry.kind {
                 EntryKind::Comment => true,
-                EntryKind::Submit => applied.is_submitted,
+                EntryKind::Submit => applied.value.status == Some(ConsignmentStatus::Submitted),
                 EntryKind::Save | EntryKind::Delete => record.is_some(),
             };
             let answered = Event::Answered {
@@ -241,9 +213,9 @@ fn what_came_back(entry: &Stored, reply: &Result<Applied>) -> (Event, Option<Eve
                     Answer::InDoubt
                 },
                 outcome: "carried out".to_owned(),
-                http_status: Some(applied.status),
+                http_status: Some(applied.http_status()),
                 findings: findings(&applied.problems),
-                number: applied.number.clone(),
+                number: applied.value.number.clone(),
             };
             let confirmed = is_clear.then_some(Event::Confirmed {
                 record,

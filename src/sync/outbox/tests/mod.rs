@@ -4,6 +4,7 @@ mod bases;
 mod by_id;
 mod comments;
 mod creation;
+mod decide;
 mod decisions;
 mod edits;
 mod farm;

@@ -26,6 +26,8 @@ pub(super) struct World {
     pub(super) login_is_dead: bool,
     /// Changes that the service carries out later.
     pub(super) late: Vec<Late>,
+    /// What the website has filled in so soon that it could pass for the service.
+    quick: Vec<Value>,
 }
 
 pub(super) type Shared = Arc<Mutex<World>>;
@@ -157,6 +159,7 @@ impl World {
             is_offline: false,
             login_is_dead: false,
             late: Vec::new(),
+            quick: Vec::new(),
         }
     }
 
@@ -262,12 +265,17 @@ impl World {
         }
     }
 
-    /// Somebody edits a record on the website before its reply arrives, or before it is read after that.
+    /// Somebody edits a record on the website before its reply arrives, or before it is read after that. Each field once: two
+    /// records are how the outbox learns what the service fills in.
     fn website_is_quick(&mut self, outcome: &Outcome) {
         if let Outcome::Saved(record) = outcome
             && let (Some(id), 0) = (record["id"].as_str(), self.random.u8(..12))
         {
             let fields = filled_in(&mut self.random);
+            if self.quick.contains(&fields) {
+                return;
+            }
+            self.quick.push(fields.clone());
             note(|| format!("the website is quick: {id} {fields}"));
             self.service.edit(id, Author::Website, &fields);
         }
