@@ -8,15 +8,13 @@ use tokio::sync::Notify;
 
 use super::entry::{Entry, EntryId, EntryState, Reason};
 use super::events::{EntryEvents, EventSender};
-use super::lease::LONGEST_LEASE;
 use super::ordering::is_next;
 use super::outbox_store::{Draft, OutboxStore, Snapshot};
-use super::pass::Memory;
 use super::stored::Stored;
 use crate::client::Account;
 use crate::error::Result;
-use crate::model::Timestamp;
-use crate::sync::replica::Replica;
+use crate::model::{ConsignmentId, Timestamp};
+use crate::sync::replica::{Replica, last_sequence};
 use crate::sync::store::SyncStore;
 use crate::transport::Clock;
 
@@ -36,6 +34,12 @@ pub struct Outbox {
     pub(super) settings: Settings,
 }
 
+/// How old the list may be when a creation is sent. Whatever appeared since could be taken for it if its reply is lost.
+const FRESH: Duration = Duration::from_secs(60);
+
+/// The longest lease, which was written before the clock was set back if it seems to end later.
+pub(super) const LONGEST_LEASE: Duration = Duration::from_secs(10 * 60);
+
 /// What the clones of an outbox share.
 pub(super) struct Shared {
     pub(super) replica: Replica,
@@ -45,6 +49,38 @@ pub(super) struct Shared {
     pub(super) passing: tokio::sync::Mutex<()>,
     pub(super) memory: Mutex<Memory>,
     pub(super) written: Notify,
+}
+
+/// What only this process knows. It is not stored, since it is over when the process is.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    pub(super) is_login_needed: bool,
+    /// Nothing is sent before, after failures in a row.
+    pub(super) paused_until: Option<SystemTime>,
+    pub(super) failures: u32,
+    /// The next pass tries everything, whatever failed before.
+    pub(super) retries_now: bool,
+    /// The lease that this process took last.
+    pub(super) lease: u64,
+    /// When the last complete list was begun.
+    pub(super) listed_at: Option<SystemTime>,
+    pub(super) duplicates_looked_at: Option<SystemTime>,
+}
+
+impl Memory {
+    /// The service could be reached.
+    pub(super) fn forget_failures(&mut self) {
+        (self.is_login_needed, self.paused_until, self.failures) = (false, None, 0);
+    }
+}
+
+/// The replica as it was when a sync had ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listed {
+    /// The version of its document.
+    pub(super) version: u64,
+    /// Its last change.
+    pub(super) last: u64,
 }
 
 #[derive(Clone)]
@@ -229,6 +265,39 @@ impl Outbox {
 
     pub(super) fn timestamp(&self) -> Timestamp {
         self.now().into()
+    }
+
+    /// The replica as it is in the store.
+    pub(super) async fn listed(&self) -> Result<Listed> {
+        let store = self.store();
+        let (version, last) = last_sequence(store.store(), store.account()).await?;
+        Ok(Listed { version, last })
+    }
+
+    /// Whether the replica holds the record.
+    pub(super) async fn is_listed(&self, id: &ConsignmentId) -> Result<bool> {
+        Ok(self.replica().consignment(id.clone()).await?.is_some())
+    }
+
+    /// The next pass tries everything, whatever failed before.
+    pub(super) fn forget_waits(&self) {
+        self.with_memory(|memory| {
+            memory.forget_failures();
+            memory.retries_now = true;
+        });
+    }
+
+    pub(super) fn with_memory<T>(&self, with: impl FnOnce(&mut Memory) -> T) -> T {
+        let memory = self.shared.memory.lock();
+        with(&mut memory.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether a complete list that was begun after the entry was written is recent, and no request failed since.
+    pub(super) fn has_list_for(&self, entry: &Stored) -> bool {
+        let (now, listed_at) = (self.now(), self.with_memory(|memory| memory.listed_at));
+        let age = listed_at.and_then(|at| now.duration_since(at).ok());
+        let is_later = listed_at >= entry.created_at.to_time();
+        is_later && age.is_some_and(|age| age < FRESH)
     }
 
     /// The entries as they are shown, with what only this process knows: why those wait that could be sent.

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::compare::{Compared, Conflict, ServiceFields, compare, is_unchanged, shape};
 use super::entry::{EntryKind, EntryState, Reason};
 use super::input_text::InputText;
-use super::observe::{Found, Observation, comment_name};
+use super::observe::{Found, Observation, TRIES, comment_name};
 use super::stored::{Base, Event, Standing, Stored};
 use crate::model::{
     Comment, Consignment, ConsignmentStatus, Day, FormType, Jurisdiction, Timestamp,
@@ -26,9 +26,6 @@ use crate::model::{
 
 /// The longest wait before an entry is sent again whose requests never get a clear answer.
 pub(super) const LONGEST_RESEND: Duration = Duration::from_secs(60 * 60);
-
-/// How often an entry is tried within one [`send`](Outbox::send) when the service gives no usable answer about it.
-pub(super) const TRIES: u32 = 3;
 
 /// How many complete looks, a time apart, find nothing before an entry is sent again.
 const LOOKS: u32 = 2;

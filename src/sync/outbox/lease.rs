@@ -10,16 +10,13 @@ use std::time::{Duration, SystemTime};
 
 use futures_util::future::{Either, select};
 
-use super::account_outbox::Outbox;
+use super::account_outbox::{LONGEST_LEASE, Outbox};
 use super::entry::EntryState;
 use super::outbox_store::Draft;
 use super::pass::Pass;
 use super::stored::{Event, Head, Lease};
 use crate::error::Result;
 use crate::model::Timestamp;
-
-/// A lease that ends later than this was written before the clock was set back.
-pub(super) const LONGEST_LEASE: Duration = Duration::from_secs(10 * 60);
 
 impl Pass<'_> {
     /// Until when another process has the right to send, if one has.

@@ -1,16 +1,15 @@
 //! What the service shows of an entry: its record, its comments, or the records that appeared since it was written.
 
 use std::collections::HashMap;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use super::account_outbox::Outbox;
+use super::account_outbox::{Listed, Outbox};
 use super::compare::{Compared, ServiceFields, compare, is_ours_and_more, shape};
-use super::decide::TRIES;
 use super::input_text::InputText;
 use super::outbox_store::Snapshot;
-use super::pass::Pass;
 use super::stored::{Base, Stored, Target};
 use crate::auth::BoxFuture;
 use crate::error::{Error, Result};
@@ -18,11 +17,14 @@ use crate::model::{
     Comment, Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber, ConsignmentStatus,
 };
 use crate::ops::similarity::{Similarity, shown, similarity};
-use crate::sync::replica::{Change, RecordRead, SyncReport, is_answer, last_sequence};
+use crate::sync::replica::{Change, RecordRead, SyncReport, is_answer};
 use crate::sync::store::ChangeRange;
 
 /// How often the list is read again at once when it changed while it was read.
 const WALKS: u32 = 3;
+
+/// How often an entry is tried within one [`send`](Outbox::send) when the service gives no usable answer about it.
+pub(super) const TRIES: u32 = 3;
 
 /// How many changes are read from the store at once.
 const CHUNK: usize = 100;
@@ -35,15 +37,6 @@ pub(super) enum Observation {
     Comments(Option<Vec<Comment>>),
     /// The records that appeared since it was written, or sent first, and may be what was sent.
     Appeared { found: Found, listed: Listed },
-}
-
-/// The replica as it was when a sync had ended.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Listed {
-    /// The version of its document.
-    pub(super) version: u64,
-    /// Its last change.
-    pub(super) last: u64,
 }
 
 /// How close a record is to what an entry has sent, the closest first.
@@ -103,9 +96,17 @@ struct Appeared {
     load: Option<ConsignmentInput>,
 }
 
-/// What a pass has read.
+/// Asks the service for a pass. What it reads serves all entries.
+pub(super) struct Reader<'a> {
+    outbox: &'a Outbox,
+    requests: AtomicU64,
+    /// Whether the whole list was read, and whether nothing changed meanwhile.
+    walked: tokio::sync::OnceCell<bool>,
+    readings: Mutex<Readings>,
+}
+
 #[derive(Debug, Default)]
-pub(super) struct Readings {
+struct Readings {
     /// The changes after the first of these, up to the second, were read.
     range: Option<(u64, u64)>,
     appeared: Vec<Appeared>,
@@ -129,21 +130,24 @@ struct Comparison<'a> {
     reported: Vec<ConsignmentId>,
 }
 
-impl Outbox {
-    /// The replica as it is in the store.
-    pub(super) async fn listed(&self) -> Result<Listed> {
-        let store = self.store();
-        let (version, last) = last_sequence(store.store(), store.account()).await?;
-        Ok(Listed { version, last })
+impl<'a> Reader<'a> {
+    pub(super) fn new(outbox: &'a Outbox) -> Self {
+        Self {
+            outbox,
+            requests: AtomicU64::new(0),
+            walked: tokio::sync::OnceCell::new(),
+            readings: Mutex::default(),
+        }
     }
 
-    /// Whether the replica holds the record.
-    pub(super) async fn is_listed(&self, id: &ConsignmentId) -> Result<bool> {
-        Ok(self.replica().consignment(id.clone()).await?.is_some())
+    pub(super) fn count_requests(&self, requests: u64) {
+        self.requests.fetch_add(requests, Ordering::Relaxed);
     }
-}
 
-impl Pass<'_> {
+    pub(super) fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
     /// Asks the service what it shows of an entry.
     pub(super) async fn observe(&self, entry: &Stored) -> Result<Observation> {
         let standing = entry.standing();

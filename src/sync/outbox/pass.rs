@@ -1,14 +1,14 @@
 //! One pass: everything that is due now, by one process at a time.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use super::account_outbox::Outbox;
+use super::account_outbox::{Memory, Outbox};
 use super::decide::{Action, Circumstances, decide, remaining};
 use super::entry::{EntryState, Reason};
-use super::observe::{Observation, Readings};
+use super::observe::{Observation, Reader};
 use super::ordering::is_next;
 use super::outbox_store::Snapshot;
 use super::report::OutboxReport;
@@ -28,18 +28,12 @@ const FIRST_WAIT: Duration = Duration::from_secs(5);
 /// The longest wait after failures.
 const LONGEST_WAIT: Duration = Duration::from_secs(5 * 60);
 
-/// How old the list may be when a creation is sent. Whatever appeared since could be taken for it if its reply is lost.
-const FRESH: Duration = Duration::from_secs(60);
-
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The right to send, and what was done with it.
 pub(super) struct Pass<'a> {
     pub(super) outbox: &'a Outbox,
-    requests: AtomicU64,
-    /// Whether this pass has read the whole list, and whether nothing changed meanwhile.
-    pub(super) walked: tokio::sync::OnceCell<bool>,
-    pub(super) readings: Mutex<Readings>,
+    pub(super) reader: Reader<'a>,
     /// The number of the lease that this pass holds; 0: it has written nothing yet.
     pub(super) lease: AtomicU64,
     /// When the lease was taken or prolonged last, in milliseconds on the monotonic clock.
@@ -71,29 +65,6 @@ impl Due {
 
     pub(super) fn at(self) -> Option<SystemTime> {
         self.reconciles_at.into_iter().chain(self.retries_at).min()
-    }
-}
-
-/// What only this process knows. It is not stored, since it is over when the process is.
-#[derive(Debug, Default)]
-pub(super) struct Memory {
-    pub(super) is_login_needed: bool,
-    /// Nothing is sent before, after failures in a row.
-    pub(super) paused_until: Option<SystemTime>,
-    failures: u32,
-    /// The next pass tries everything, whatever failed before.
-    retries_now: bool,
-    /// The lease that this process took last.
-    pub(super) lease: u64,
-    /// When the last complete list was begun.
-    pub(super) listed_at: Option<SystemTime>,
-    duplicates_looked_at: Option<SystemTime>,
-}
-
-impl Memory {
-    /// The service could be reached.
-    fn forget_failures(&mut self) {
-        (self.is_login_needed, self.paused_until, self.failures) = (false, None, 0);
     }
 }
 
@@ -165,9 +136,7 @@ impl Outbox {
         let _alone = self.shared.passing.lock().await;
         let mut pass = Pass {
             outbox: self,
-            requests: AtomicU64::new(0),
-            walked: tokio::sync::OnceCell::new(),
-            readings: Mutex::default(),
+            reader: Reader::new(self),
             lease: AtomicU64::new(0),
             held_since: AtomicU64::new(0),
             report: OutboxReport::default(),
@@ -194,34 +163,9 @@ impl Outbox {
             .and_then(|at| remaining(at, self.now(), longest))
             .is_none()
     }
-
-    /// The next pass tries everything, whatever failed before.
-    pub(super) fn forget_waits(&self) {
-        self.with_memory(|memory| {
-            memory.forget_failures();
-            memory.retries_now = true;
-        });
-    }
-
-    pub(super) fn with_memory<T>(&self, with: impl FnOnce(&mut Memory) -> T) -> T {
-        let memory = self.shared.memory.lock();
-        with(&mut memory.unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Whether a complete list that was begun after the entry was written is recent, and no request failed since.
-    pub(super) fn has_list_for(&self, entry: &Stored) -> bool {
-        let (now, listed_at) = (self.now(), self.with_memory(|memory| memory.listed_at));
-        let age = listed_at.and_then(|at| now.duration_since(at).ok());
-        let is_later = listed_at >= entry.created_at.to_time();
-        is_later && age.is_some_and(|age| age < FRESH)
-    }
 }
 
 impl Pass<'_> {
-    pub(super) fn count_requests(&self, requests: u64) {
-        self.requests.fetch_add(requests, Ordering::Relaxed);
-    }
-
     /// Goes over all entries in their order, until that changes nothing any more.
     async fn run(&mut self) -> Result<()> {
         if let Some(until) = self.paused_until().await? {
@@ -336,7 +280,12 @@ impl Pass<'_> {
                 self.due.retry(at);
                 return Ok(Step::Ended);
             }
-            Action::Observe => *seen = self.while_held(self.observe(entry)).await.transpose()?,
+            Action::Observe => {
+                *seen = self
+                    .while_held(self.reader.observe(entry))
+                    .await
+                    .transpose()?
+            }
             Action::Send => {
                 if let Some(seen) = seen.take() {
                     self.send(entry, &seen).await?;
@@ -432,7 +381,10 @@ impl Pass<'_> {
     /// Looks for records that agree with what an entry at its end has sent, appeared since, and belong to no entry.
     async fn look_for_duplicates(&mut self, snapshot: &Snapshot) -> Result<()> {
         let (outbox, now) = (self.outbox, self.outbox.now());
-        let listed = self.while_held(self.sync_completely()).await.transpose()?;
+        let listed = self
+            .while_held(self.reader.sync_completely())
+            .await
+            .transpose()?;
         if listed.is_none() {
             return Ok(());
         }
@@ -440,7 +392,7 @@ impl Pass<'_> {
             let Some(entry) = outbox.store().past(watch.entry).await? else {
                 continue;
             };
-            let found = self.appeared(&entry, watch.baseline, true);
+            let found = self.reader.appeared(&entry, watch.baseline, true);
             let found = match self.while_held(found).await {
                 Some(Ok(found)) => found.ids(),
                 // The next look reads it again. Other entries, and the end of the watch, do not wait for it.
@@ -484,7 +436,7 @@ impl Pass<'_> {
             self.due.retry(at);
         }
         OutboxReport {
-            requests: self.requests.load(Ordering::Relaxed),
+            requests: self.reader.requests(),
             next_at: self.due.at().map(Timestamp::from),
             ..std::mem::take(&mut self.report)
         }

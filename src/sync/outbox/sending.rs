@@ -128,7 +128,7 @@ impl Pass<'_> {
         entry: &Stored,
         call: Call<T>,
     ) -> Option<Result<T>> {
-        self.count_requests(1);
+        self.reader.count_requests(1);
         // The outbox tries again itself: it looks at the time and at the lease before.
         let call = call.retry(RetryPolicy::none());
         // The mark, the token and the wait for a connection may have taken long.
@@ -173,7 +173,7 @@ impl Pass<'_> {
     /// Reads a record after the clear reply to its save. What the service fills in is learnt from it, and the next edit is
     /// compared with it, unless somebody has edited it since. A failure is none of the entry.
     async fn read_back(&mut self, entry: u64, id: &ConsignmentId) -> Result<()> {
-        let Some(Ok(Some(record))) = self.while_held(self.read_record(id)).await else {
+        let Some(Ok(Some(record))) = self.while_held(self.reader.read_record(id)).await else {
             return Ok(());
         };
         let after = shape(&record);

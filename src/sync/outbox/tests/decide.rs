@@ -4,11 +4,12 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
+use super::super::account_outbox::Listed;
 use super::super::compare::ServiceFields;
 use super::super::decide::{Action, Circumstances, decide};
 use super::super::entry::{EntryKind, Reason};
 use super::super::input_text::InputText;
-use super::super::observe::{Likeness, Listed, Observation};
+use super::super::observe::{Likeness, Observation};
 use super::super::stored::{Answer, Base, Event, Happened, Stored, Target};
 use crate::model::{Comment, Consignment, ConsignmentInput, FormType, PartyInput, WithExtra};
 
