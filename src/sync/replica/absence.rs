@@ -3,15 +3,14 @@
 use std::collections::HashMap;
 
 use futures_util::{StreamExt, stream};
-use serde_json::value::RawValue;
 
 use super::change::ChangeKind;
 use super::commit::{Draft, VersionedState};
 use super::local_record::LocalRecord;
-use super::round::{Round, is_answer};
+use super::round::Round;
+use super::{ReadRecord, RecordRead, is_answer};
 use crate::error::Result;
-use crate::graphql::Outcome;
-use crate::model::{Condition, ConsignmentStatus, ServerError};
+use crate::model::ConsignmentStatus;
 use crate::sync::store::{Order, Query, Row};
 
 /// How many absent rows are in memory at a time.
@@ -21,19 +20,9 @@ const CHUNK: usize = 50;
 #[derive(Default)]
 struct AbsentRecords {
     gone: Vec<String>,
-    found: HashMap<String, Box<RawValue>>,
+    found: HashMap<String, ReadRecord>,
     /// The service could not be asked for others.
     failed: bool,
-}
-
-/// What a direct read says of an absent record.
-enum DirectRead {
-    NotFound,
-    Found(Box<RawValue>),
-    /// The service refused for another reason: the next walk decides again.
-    Refused,
-    /// The service could not be asked.
-    Failed,
 }
 
 impl Round<'_> {
@@ -94,48 +83,25 @@ impl Round<'_> {
             .into_iter()
             .filter(|row| row.keys.status.as_deref() != Some(ConsignmentStatus::Deleted.as_str()));
         let reads = stream::iter(absent).map(|row| async {
-            let read = this.read_directly(&row.id).await;
+            let read = this.read_record(&row.id).await;
+            let read = read.unlisted();
             (row.id, read)
         });
         let mut reads = reads.buffer_unordered(self.replica.settings.reads_at_once);
         let mut absent = AbsentRecords::default();
         while let Some((id, read)) = reads.next().await {
             match read {
-                DirectRead::NotFound => absent.gone.push(id),
-                DirectRead::Found(record) => {
-                    absent.found.insert(id, record);
+                RecordRead::Gone(None) => absent.gone.push(id),
+                RecordRead::Found(read) | RecordRead::Gone(Some(read)) => {
+                    absent.found.insert(id, read);
                 }
-                DirectRead::Refused => {}
-                DirectRead::Failed => absent.failed = true,
+                // The service refused for another reason: the next walk decides again.
+                RecordRead::Unclear(error) if is_answer(&error) => {}
+                RecordRead::Unclear(_) => absent.failed = true,
             }
         }
         absent.gone.sort_unstable();
         absent
-    }
-
-    pub(super) async fn is_found(&self, id: &str) -> bool {
-        matches!(self.read_directly(id).await, DirectRead::Found(_))
-    }
-
-    pub(super) async fn is_not_found(&self, id: &str) -> bool {
-        matches!(self.read_directly(id).await, DirectRead::NotFound)
-    }
-
-    async fn read_directly(&self, id: &str) -> DirectRead {
-        self.count_request();
-        match self.replica.account().received_consignment(id).await {
-            Ok(Outcome {
-                value: Some(record),
-                ..
-            }) => DirectRead::Found(record),
-            // Null alone, or with an error that means it.
-            Ok(outcome) if outcome.problems.iter().all(means_not_found) => DirectRead::NotFound,
-            Ok(_) => DirectRead::Refused,
-            // A failure inside the service says so by its status.
-            Err(error) if error.is_not_found() && !error.is_internal() => DirectRead::NotFound,
-            Err(error) if is_answer(&error) => DirectRead::Refused,
-            Err(_) => DirectRead::Failed,
-        }
     }
 
     /// Whether the service shows a record that it lists.
@@ -154,7 +120,7 @@ impl Round<'_> {
         let Some(present) = rows.into_iter().find(|row| row.generation > before) else {
             return true;
         };
-        self.is_found(&present.id).await
+        matches!(self.read_record(&present.id).await, RecordRead::Found(_))
     }
 
     /// Removes the rows that are gone, and writes those that are in another state, unless they were listed meanwhile.
@@ -173,14 +139,11 @@ impl Round<'_> {
                     continue;
                 }
                 let last_seen = LocalRecord::from_payload(&row.id, &row.payload)?;
-                let after = read.found.get(&row.id);
-                let after = after.map(|record| last_seen.as_read(record));
-                if after
-                    .as_ref()
-                    .is_some_and(|after| !after.is_in_another_state(&last_seen))
-                {
+                let found = read.found.get(&row.id);
+                if found.is_some_and(|found| found.is_as(&last_seen)) {
                     continue;
                 }
+                let after = found.map(|found| last_seen.as_read(&found.json));
                 let kind = ChangeKind::between(Some(&last_seen), after.as_ref());
                 if let Some(kind) = &kind {
                     draft.change(&mut state, &row.id, row.sequence, kind);
@@ -209,8 +172,4 @@ impl Round<'_> {
             base = replica.load().await?;
         }
     }
-}
-
-fn means_not_found(error: &ServerError) -> bool {
-    error.condition() == Condition::NotFoundOrForbidden
 }

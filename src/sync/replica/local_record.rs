@@ -96,11 +96,6 @@ impl LocalRecord {
         Self::new(&listed, Depth::Summary, Some(self))
     }
 
-    /// Whether its status or the date of its last change is another one.
-    pub(super) fn is_in_another_state(&self, other: &Self) -> bool {
-        (self.status(), self.updated_at()) != (other.status(), other.updated_at())
-    }
-
     /// What a store keeps of it.
     pub(crate) fn to_payload(&self) -> String {
         // OK because a struct of JSON and texts can always be written.

@@ -23,6 +23,7 @@ mod listed_page;
 mod local_query;
 mod local_record;
 mod question;
+mod record_read;
 mod round;
 mod sync_loop;
 mod sync_report;
@@ -41,3 +42,4 @@ pub use self::sync_loop::{SyncEvent, SyncLoop, SyncLoopHandle};
 pub use self::sync_report::{SyncMode, SyncReport, WalkProgress};
 
 pub(crate) use self::consumer::{last_sequence, outbox_document};
+pub(in crate::sync) use self::record_read::{ReadRecord, RecordRead, is_answer};

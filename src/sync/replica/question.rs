@@ -7,8 +7,9 @@ use std::sync::atomic::Ordering;
 use super::calibration::{Calibration, Dates, Listed, Question, first_day_after, questions};
 use super::commit::VersionedState;
 use super::listed_page::ListedPage;
-use super::round::{Round, is_answer};
+use super::round::Round;
 use super::sync_state::Walk;
+use super::{RecordRead, is_answer};
 use crate::error::{Error, Result};
 use crate::ops::ConsignmentFilter;
 use crate::sync::store::{Order, Query, Row, StoreError};
@@ -159,7 +160,7 @@ impl Round<'_> {
     /// Whether one of the first of these records is still there.
     async fn shows_one(&self, ids: impl Iterator<Item = &String>) -> bool {
         for id in ids.take(READS) {
-            if self.is_found(id).await {
+            if matches!(self.read_record(id).await, RecordRead::Found(_)) {
                 return true;
             }
         }
@@ -205,7 +206,8 @@ impl Round<'_> {
         let mut gone = HashSet::new();
         let missing = question.expected.difference(&listed.ids);
         for id in missing.take(READS) {
-            if self.is_not_found(id).await {
+            let read = self.read_record(id).await.unlisted();
+            if matches!(read, RecordRead::Gone(_)) {
                 gone.insert(id.clone());
             }
         }

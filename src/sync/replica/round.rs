@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::sync_report::{SyncMode, SyncReport};
 use super::sync_state::{SyncState, Walk};
-use super::{Depth, Replica};
-use crate::error::{Error, Result};
+use super::{Depth, RecordRead, Replica};
+use crate::error::Result;
 use crate::model::Timestamp;
 
 /// One sync. Everything that it decides is decided by the state in the store, so another process may go on at any point.
@@ -154,23 +154,13 @@ impl<'a> Round<'a> {
         self.report
     }
 
-    /// Counts a request.
-    pub(super) fn count_request(&self) {
+    /// Reads a record.
+    pub(super) async fn read_record(&self, id: &str) -> RecordRead {
         self.requests.fetch_add(1, Ordering::Relaxed);
+        RecordRead::of(self.replica.account().received_consignment(id).await)
     }
 
     pub(super) fn copies_all_fields(&self) -> bool {
         self.replica.settings.depth == Depth::Full
     }
-}
-
-/// Whether the service answered to what was requested, and another request like it will get the same: not a lost connection,
-/// a login that ended, or a service that is busy.
-pub(super) fn is_answer(error: &Error) -> bool {
-    let is_about_the_caller = error.is_unauthorized() || error.is_forbidden();
-    let answered = error.is_rejected()
-        || error.is_decode()
-        || error.is_protocol()
-        || matches!(error.http_status(), Some(400 | 404 | 500));
-    answered && !is_about_the_caller && !error.is_transient()
 }

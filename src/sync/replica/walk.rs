@@ -10,11 +10,12 @@ use serde_json::value::RawValue;
 use super::commit::VersionedState;
 use super::listed_page::{ListedPage, apply, needs_read};
 use super::local_record::LocalRecord;
-use super::round::{Round, is_answer};
+use super::round::Round;
 use super::sync_report::{SyncMode, WalkProgress};
 use super::sync_state::Walk;
+use super::{RecordRead, is_answer};
 use crate::error::{Error, Kind, Result};
-use crate::model::{Consignment, Position, reply_memory};
+use crate::model::Position;
 use crate::ops::ConsignmentFilter;
 use crate::send::pages::Pager;
 use crate::sync::store::{Row, StoreError};
@@ -204,22 +205,11 @@ impl Round<'_> {
     }
 
     async fn read(&self, id: String) -> Result<(String, Option<Box<RawValue>>)> {
-        self.count_request();
-        let read = self
-            .replica
-            .account()
-            .received_consignment(id.as_str())
-            .await;
-        match read {
-            // It must be readable as what it is copied as.
-            Ok(outcome) => {
-                let record = outcome
-                    .value
-                    .filter(|record| reply_memory::from_str::<Consignment>(record.get()).is_ok());
-                Ok((id, record))
-            }
-            Err(error) if is_answer(&error) => Ok((id, None)),
-            Err(error) => Err(error),
+        match self.read_record(&id).await {
+            RecordRead::Found(read) | RecordRead::Gone(Some(read)) => Ok((id, Some(read.json))),
+            RecordRead::Gone(None) => Ok((id, None)),
+            RecordRead::Unclear(error) if is_answer(&error) => Ok((id, None)),
+            RecordRead::Unclear(error) => Err(error),
         }
     }
 
