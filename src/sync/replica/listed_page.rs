@@ -212,10 +212,10 @@ fn count(walk: &mut Walk, page: &ListedPage) {
     walk.faults.unreadable += page.unreadable.len() as u64;
     walk.faults.missing += page.missing as u64;
     walk.faults.errors += page.errors as u64;
-    if let Some(total) = page.total
-        && *walk.total.get_or_insert(total) != total
-    {
-        walk.faults.total_changed = true;
+    if let Some(total) = page.total {
+        let before = walk.total.replace(total).unwrap_or(total);
+        walk.faults.total_grew |= total > before;
+        walk.faults.total_fell |= total < before;
     }
     let is_listed = |id: &str| page.records.iter().any(|listed| listed.id == id);
     walk.outstanding.retain(|witness| !is_listed(&witness.id));

@@ -1,18 +1,25 @@
 //! Asks the service which date `fromDate` compares.
 
 use std::collections::HashSet;
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::calibration::{Calibration, Dates, Listed, Question, first_day_after, questions};
+use chrono::{DateTime, Utc};
+
+use super::calibration::{
+    Answer, Calibration, Dates, Judgement, Question, first_day_after, is_older, just_before,
+};
 use super::commit::VersionedState;
 use super::listed_page::ListedPage;
+use super::local_record::instant_key;
 use super::round::Round;
 use super::sync_state::Walk;
 use super::{RecordRead, is_answer};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::model::Timestamp;
 use crate::ops::ConsignmentFilter;
-use crate::sync::store::{Order, Query, Row, StoreError};
+use crate::sync::store::{Order, Query, Row, RowKeys, StoreError};
 
 /// How many of the records that changed last are looked at for a question.
 const WINDOW: usize = 300;
@@ -20,14 +27,21 @@ const WINDOW: usize = 300;
 /// For how many questions the copy is searched for movements that tell the readings apart.
 const SEARCHES: usize = 8;
 
-/// How many records that the answer lacks are read at most, since they may be gone.
+/// How many records that were not changed since are looked for in an answer, and how many of them are read at most.
+const OLDER: usize = 20;
 const READS: usize = 3;
 
+/// The longest answer, in pages beside those of the records that are known.
+const PAGES: usize = 3;
+
+/// Listed records and their dates.
+type Listed = Vec<(String, Option<DateTime<Utc>>)>;
+
 impl Round<'_> {
-    /// Asks once more with a `fromDate` for which the readings differ, after a full walk that was clean.
+    /// Asks once more with a `fromDate` for which the readings differ, after a full walk.
     pub(super) async fn calibrate(
         &mut self,
-        base: VersionedState,
+        mut base: VersionedState,
         walk: &Walk,
     ) -> Result<VersionedState> {
         let mut calibration = base.state.calibration.clone();
@@ -35,19 +49,13 @@ impl Round<'_> {
             let why = format!("{} records show no time of their last change", walk.undated);
             calibration = Calibration::open(why);
         } else if let Some(question) = self.question(walk).await? {
-            calibration = self.ask(&question, calibration).await?;
+            let from = Timestamp::from_utc(question.from);
+            let answer = self.answer(&question, &from).await?;
+            calibration.take(from, answer, self.replica.now());
         } else {
-            calibration.stay_open("no record that changed lately tells it apart".to_owned());
+            let answer = Answer::Open(NOTHING.to_owned());
+            calibration.take(Timestamp::from(""), answer, self.replica.now());
         }
-        self.keep(base, calibration).await
-    }
-
-    /// Writes the result, unless nothing is new.
-    async fn keep(
-        &self,
-        mut base: VersionedState,
-        calibration: Calibration,
-    ) -> Result<VersionedState> {
         while base.state.calibration != calibration {
             let mut state = base.state.clone();
             state.calibration = calibration.clone();
@@ -59,107 +67,105 @@ impl Round<'_> {
         Ok(base)
     }
 
-    /// The question with the shortest answer that tells all readings apart.
+    /// The question with the shortest answer that tells all readings apart. Where the list moved during the walk, the answer
+    /// may show what the copy does not know yet.
     async fn question(&self, walk: &Walk) -> Result<Option<Question>, StoreError> {
-        let query = Query {
-            order: Order::LastUpdated,
-            limit: WINDOW,
-            ..Query::default()
-        };
-        let rows = self
-            .replica
-            .store()
-            .query(self.replica.key(), &query)
-            .await?;
-        let (mut dates, mut kept) = (Vec::new(), Vec::new());
-        // A record that was not listed may be gone.
-        for row in rows.into_iter().filter(|row| row.generation >= walk.number) {
-            if let Some(of_row) = Dates::of(&row)? {
-                dates.push(of_row);
-                kept.push(row);
-            }
-        }
+        let rows = self.latest_first(None, None, WINDOW).await?;
         let mut searched = HashSet::new();
-        for (last, mut question) in questions(&dates) {
-            if question.tells_movement_apart() {
-                return Ok(Some(question));
-            }
-            let Some(day) = first_day_after(&question.from) else {
+        // A record that was not listed may be gone.
+        for row in rows.iter().filter(|row| row.generation >= walk.number) {
+            let Some(dates) = Dates::of(row)? else {
                 continue;
             };
-            if searched.len() == SEARCHES || !searched.insert(day.clone()) {
+            let from = dates.from_date();
+            if !dates.is_surely_created_before(from) {
                 continue;
             }
-            let Some(last) = kept.get(last) else {
-                continue;
-            };
-            question.moving = self.moving_later(day, last, &question).await?;
-            if question.tells_movement_apart() {
-                return Ok(Some(question));
+            let is_apart = dates.surely_moves_before(from);
+            if is_apart || searched.len() < SEARCHES && searched.insert(first_day_after(from)) {
+                let question = self.since(from, Some(dates.id)).await?;
+                if !question.older.is_empty() && (is_apart || !question.moving.is_empty()) {
+                    return Ok(Some(question));
+                }
             }
         }
-        Ok(None)
+        let before = walk.candidate.as_ref().and_then(|shown| shown.text.utc());
+        match before.filter(|_| !walk.is_clean()) {
+            Some(before) => Ok(Some(self.since(just_before(before), None).await?)),
+            None => Ok(None),
+        }
     }
 
-    /// Records that move from this day on and changed before the `fromDate`.
-    async fn moving_later(
+    async fn since(
         &self,
-        day: String,
-        last: &Row,
-        question: &Question,
-    ) -> Result<Vec<String>, StoreError> {
+        from: DateTime<Utc>,
+        changed: Option<String>,
+    ) -> Result<Question, StoreError> {
+        let ids = |rows: Vec<Row>| rows.into_iter().map(|row| row.id).collect();
+        let day = first_day_after(from);
+        Ok(Question {
+            from,
+            changed,
+            older: ids(self.latest_first(Some(from), None, OLDER).await?),
+            moving: ids(self.latest_first(Some(from), Some(day), OLDER).await?),
+        })
+    }
+
+    /// Rows of records that changed surely before an instant and move from a day on.
+    async fn latest_first(
+        &self,
+        before: Option<DateTime<Utc>>,
+        movement_from: Option<String>,
+        limit: usize,
+    ) -> Result<Vec<Row>, StoreError> {
+        let after = before.map(|before| Row {
+            keys: RowKeys {
+                updated_at: instant_key(&Timestamp::from_utc(just_before(before))),
+                ..RowKeys::default()
+            },
+            ..Row::default()
+        });
         let query = Query {
-            movement_from: Some(day),
+            movement_from,
             order: Order::LastUpdated,
-            after: Some(last.clone()),
-            limit: 20,
+            after,
+            limit,
             ..Query::default()
         };
-        let rows = self
-            .replica
-            .store()
-            .query(self.replica.key(), &query)
-            .await?;
-        let mut moving = Vec::new();
-        for row in rows {
-            let is_listed = row.generation >= last.generation;
-            let dates = Dates::of(&row)?.filter(|dates| dates.is_older_than(&question.from));
-            if is_listed && dates.is_some() {
-                moving.push(row.id);
-            }
-        }
-        Ok(moving)
+        let replica = self.replica;
+        replica.store().query(replica.key(), &query).await
     }
 
-    async fn ask(&mut self, question: &Question, before: Calibration) -> Result<Calibration> {
-        let mut calibration = before;
-        let listed = match self.listed_since(question).await {
-            Ok(listed) => listed,
+    async fn answer(&self, question: &Question, from: &Timestamp) -> Result<Answer, StoreError> {
+        let listed = match self.listed_since(question, from).await {
+            Ok(Some(listed)) => listed,
+            Ok(None) => return Ok(Answer::Open("the answer is too long".to_owned())),
             Err(error) if is_answer(&error) => {
-                let why = Err(format!("the service refused it: {error}"));
-                return Ok(Calibration::answered(question, why, self.replica.now()));
+                return Ok(Answer::Refuted(format!("the service refused it: {error}")));
             }
-            // The next full walk asks again.
-            Err(error) => {
-                calibration.stay_open(format!("it could not be asked: {error}"));
-                return Ok(calibration);
-            }
+            Err(error) => return Ok(Answer::Open(format!("it could not be asked: {error}"))),
         };
-        let gone = self.gone_since(question, &listed).await;
-        let mut answer = question.judge(&listed, &gone);
-        if answer == Some(Ok(())) && !self.shows_one(question.left_out(&listed)).await {
-            answer = None;
-        }
-        if let Some(answer) = answer {
-            return Ok(Calibration::answered(question, answer, self.replica.now()));
-        }
-        calibration.stay_open("the records changed while it was asked".to_owned());
-        Ok(calibration)
+        let ids: Vec<String> = listed.iter().map(|(id, _)| id.clone()).collect();
+        let replica = self.replica;
+        let rows = replica.store().rows(replica.key(), &ids).await?;
+        let known: Vec<Option<Dates>> = rows.iter().map(Dates::of).collect::<Result<_, _>>()?;
+        let known: Vec<Dates> = known.into_iter().flatten().collect();
+        Ok(match question.judge(&listed, &known) {
+            Judgement::Refuted(why) => Answer::Refuted(why),
+            Judgement::Missing(id) if self.is_there(slice::from_ref(&id)).await => {
+                Answer::Refuted(format!("it did not list {id}, changed since"))
+            }
+            Judgement::Shown(evidence, left_out) if self.is_there(&left_out).await => {
+                Answer::Confirmed(evidence)
+            }
+            Judgement::Open => Answer::Open(NOTHING.to_owned()),
+            _ => Answer::Open("the records changed while it was asked".to_owned()),
+        })
     }
 
     /// Whether one of the first of these records is still there.
-    async fn shows_one(&self, ids: impl Iterator<Item = &String>) -> bool {
-        for id in ids.take(READS) {
+    async fn is_there(&self, ids: &[String]) -> bool {
+        for id in ids.iter().take(READS) {
             if matches!(self.read_record(id).await, RecordRead::Found(_)) {
                 return true;
             }
@@ -167,11 +173,11 @@ impl Round<'_> {
         false
     }
 
-    async fn listed_since(&self, question: &Question) -> Result<Listed> {
-        let size = self.replica.settings.page_size;
+    /// What is listed with this `fromDate`; `None`: it is too long.
+    async fn listed_since(&self, question: &Question, from: &Timestamp) -> Result<Option<Listed>> {
         let filter = ConsignmentFilter::default()
-            .page_size(size)
-            .from(question.from.clone());
+            .page_size(self.replica.settings.page_size)
+            .from(from.clone());
         let requests = Arc::clone(&self.requests);
         let requested = move || {
             requests.fetch_add(1, Ordering::Relaxed);
@@ -180,37 +186,21 @@ impl Round<'_> {
         let mut pager = account
             .received_consignments(&filter, requested)
             .look_ahead(0);
-        // What changed since the walk comes on top.
-        let most = question.expected.len() / size as usize + 3;
-        let mut listed = Listed::default();
-        for _ in 0..most {
+        let mut listed = Listed::new();
+        for _ in 0..WINDOW.div_ceil(self.replica.settings.page_size as usize) + PAGES {
             let Some(page) = pager.next_page().await? else {
-                return Ok(listed);
+                return Ok(Some(listed));
             };
             for record in ListedPage::new(page).records {
-                let updated = record.updated.map(|shown| shown.text);
-                listed.add(record.id, updated.as_ref(), &question.from);
+                let updated = record.updated.and_then(|shown| shown.text.utc());
+                listed.push((record.id, updated));
             }
-            if listed.older.is_some() {
-                return Ok(listed);
-            }
-        }
-        if pager.next_page().await?.is_none() {
-            return Ok(listed);
-        }
-        Err(Error::protocol("it lists more records than changed since"))
-    }
-
-    /// Of the records that the answer lacks, those that the service does not find any more.
-    async fn gone_since(&self, question: &Question, listed: &Listed) -> HashSet<String> {
-        let mut gone = HashSet::new();
-        let missing = question.expected.difference(&listed.ids);
-        for id in missing.take(READS) {
-            let read = self.read_record(id).await.unlisted();
-            if matches!(read, RecordRead::Gone(_)) {
-                gone.insert(id.clone());
+            if listed.iter().any(|(_, at)| is_older(*at, question.from)) {
+                return Ok(Some(listed));
             }
         }
-        gone
+        Ok(None)
     }
 }
+
+const NOTHING: &str = "no record that changed lately tells it apart";

@@ -55,9 +55,7 @@ impl<'a> Round<'a> {
             if walk.mode == SyncMode::Full {
                 self.wants_full = false;
                 base = self.confirm_absent(base).await?;
-                if walk.is_clean() {
-                    base = self.calibrate(base, &walk).await?;
-                }
+                base = self.calibrate(base, &walk).await?;
             }
             if !self.is_another_due(&base.state, &walk, known) {
                 break;
@@ -108,10 +106,7 @@ impl<'a> Round<'a> {
             return Some(state.calibration.to_string());
         }
         if self.start_date(state).is_none() {
-            let why = match state.clean_walk {
-                Some(_) => "no record has a date of its last change near the date of this machine",
-                None => "no full walk was clean so far",
-            };
+            let why = "no full walk so far was complete and had a date of a last change near that of this machine";
             return Some(why.to_owned());
         }
         let (now, before) = (self.replica.settings.clock.now(), before.to_time());

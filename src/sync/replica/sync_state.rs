@@ -108,11 +108,11 @@ pub(super) struct Walk {
     pub(super) from: Option<Timestamp>,
     /// Where the next page starts.
     pub(super) position: Position,
-    /// The watermark, if the walk turns out clean.
+    /// The watermark, if the walk turns out to have missed nothing.
     pub(super) candidate: Option<Shown>,
     /// The greatest instant on all its pages.
     pub(super) greatest: Option<Shown>,
-    /// What the first page that states a total states.
+    /// The total of the last page that states one.
     pub(super) total: Option<i64>,
     pub(super) pages: u64,
     /// How many records it listed.
@@ -130,7 +130,8 @@ pub(super) struct Walk {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Faults {
-    pub(super) total_changed: bool,
+    pub(super) total_grew: bool,
+    pub(super) total_fell: bool,
     pub(super) repeated: u64,
     /// Records without an id, and those that cannot be read.
     pub(super) unreadable: u64,
@@ -143,6 +144,14 @@ pub(super) struct Faults {
 impl Walk {
     pub(super) fn is_clean(&self) -> bool {
         self.faults == Faults::default()
+    }
+
+    /// Whether it listed everything that was there when it began. Records that arrive push others to a later page, where they
+    /// come again; one that leaves pulls others to a page that was read.
+    pub(super) fn missed_nothing(&self) -> bool {
+        let faults = &self.faults;
+        let is_readable = faults.unreadable + faults.missing + faults.errors == 0;
+        is_readable && !faults.total_fell && (faults.repeated == 0 || faults.total_grew)
     }
 
     /// How many different records it listed, and those that cannot be read.
@@ -202,29 +211,27 @@ impl SyncState {
         self.ended = walk.number;
         self.witnesses
             .retain(|witness| !walk.witnesses.contains(witness));
-        let is_clean = walk.is_clean();
         match walk.mode {
-            SyncMode::Full => self.end_full(walk, is_clean),
+            SyncMode::Full => {
+                self.full_walk_at = Some(walk.begun.clone());
+                let clean = walk.is_clean().then_some(walk.number);
+                self.absent_before = clean.and(self.clean_walk);
+                self.clean_walk = clean;
+                if walk.missed_nothing() {
+                    // The record with the greatest instant may be gone, so it is that of this walk, and still none of a later
+                    // page.
+                    self.watermark = Shown::earliest(walk.candidate.clone(), walk.greatest.clone());
+                    self.latest.clone_from(&walk.greatest);
+                }
+            }
             SyncMode::Incremental => {
-                if is_clean {
+                if walk.missed_nothing() {
                     self.watermark = Shown::latest(self.watermark.take(), walk.candidate.clone());
                 }
                 if !walk.outstanding.is_empty() {
                     self.calibration.refute_by_witness(&walk.outstanding);
                 }
             }
-        }
-    }
-
-    fn end_full(&mut self, walk: &Walk, is_clean: bool) {
-        self.full_walk_at = Some(walk.begun.clone());
-        if is_clean {
-            self.absent_before = self.clean_walk.replace(walk.number);
-            // The record with the greatest instant may be gone, so it is that of this walk, and still none of a later page.
-            self.watermark = Shown::earliest(walk.candidate.clone(), walk.greatest.clone());
-            self.latest.clone_from(&walk.greatest);
-        } else {
-            (self.clean_walk, self.absent_before) = (None, None);
         }
     }
 }
