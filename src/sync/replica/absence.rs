@@ -1,4 +1,5 @@
-//! Which absent records are gone: those that the service does not show when asked for them either.
+//! Which rows leave the copy: those of records that are gone, for the service does not show them when asked for them either, and
+//! those that are too old to keep.
 
 use std::collections::HashMap;
 
@@ -11,10 +12,13 @@ use super::round::Round;
 use super::{ReadRecord, RecordRead, is_answer};
 use crate::error::Result;
 use crate::model::ConsignmentStatus;
-use crate::sync::store::{Order, Query, Row};
+use crate::sync::store::{Order, Query, Row, RowKeys};
 
 /// How many absent rows are in memory at a time.
 const CHUNK: usize = 50;
+
+/// How many rows are removed in one write.
+const PRUNED: usize = 200;
 
 /// What direct reads say of absent records.
 #[derive(Default)]
@@ -33,11 +37,13 @@ impl Round<'_> {
         &mut self,
         mut base: VersionedState,
     ) -> Result<VersionedState> {
-        let Some(before) = base.state.absent_before else {
+        let Some(absent) = base.state.absent.clone() else {
             return Ok(base);
         };
+        let before = absent.number;
         let mut query = Query {
             before_generation: Some(before),
+            updated_from: absent.since.as_ref().map(|shown| shown.key.clone()),
             // As the rows stand in the tables of a database, which reads them all for this condition.
             order: Order::Sequence,
             limit: CHUNK,
@@ -64,11 +70,11 @@ impl Round<'_> {
             query.after = Some(last);
         }
         loop {
-            if base.state.absent_before != Some(before) {
+            if base.state.absent.as_ref() != Some(&absent) {
                 return Ok(base);
             }
             let mut state = base.state.clone();
-            state.absent_before = None;
+            state.absent = None;
             base = match self.replica.commit_state(&base, state).await? {
                 Some(after) => return Ok(after),
                 None => self.replica.load().await?,
@@ -120,7 +126,7 @@ impl Round<'_> {
         let Some(present) = rows.into_iter().find(|row| row.generation > before) else {
             return true;
         };
-        matches!(self.read_record(&present.id).await, RecordRead::Found(_))
+        self.read_record(&present.id).await.is_there()
     }
 
     /// Removes the rows that are gone, and writes those that are in another state, unless they were listed meanwhile.
@@ -170,6 +176,53 @@ impl Round<'_> {
                 return Ok(after);
             }
             base = replica.load().await?;
+        }
+    }
+
+    /// Removes the rows that are too old to keep.
+    pub(super) async fn prune(&mut self, mut base: VersionedState) -> Result<VersionedState> {
+        let replica = self.replica;
+        let retention = replica.settings.retention();
+        let Some(oldest) = self.back_from_latest(&base.state, retention) else {
+            return Ok(base);
+        };
+        let query = Query {
+            order: Order::LastUpdated,
+            after: Some(Row {
+                keys: RowKeys {
+                    updated_at: Some(oldest.key),
+                    ..RowKeys::default()
+                },
+                ..Row::default()
+            }),
+            limit: PRUNED,
+            ..Query::default()
+        };
+        loop {
+            let (mut state, mut draft) = (base.state.clone(), Draft::default());
+            for row in replica.store().query(replica.key(), &query).await? {
+                // Those without a date come last, and stay.
+                if row.keys.updated_at.is_none() {
+                    break;
+                }
+                if replica.settings.reports_pruned {
+                    let last_seen = LocalRecord::from_payload(&row.id, &row.payload)?;
+                    let kind = ChangeKind::Pruned { last_seen };
+                    draft.change(&mut state, &row.id, row.sequence, &kind);
+                }
+                draft.removed.push(row.id);
+            }
+            let pruned = draft.removed.len() as u64;
+            if pruned == 0 {
+                return Ok(base);
+            }
+            base = match replica.commit(&base, state, draft).await? {
+                Some(after) => {
+                    self.report.pruned += pruned;
+                    after
+                }
+                None => replica.load().await?,
+            };
         }
     }
 }

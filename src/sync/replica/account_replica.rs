@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use super::calibration::ComparedDate;
 use super::commit::VersionedState;
 use super::local_query::{self, LocalQuery};
 use super::round::Round;
@@ -60,6 +61,23 @@ pub(super) struct Settings {
     pub(super) clock: Clock,
     pub(super) on_progress: Option<OnProgress>,
     pub(super) stored_as: Option<Arc<str>>,
+    pub(super) compared: Option<ComparedDate>,
+    pub(super) horizon: Option<Duration>,
+    pub(super) retention: Option<Duration>,
+    pub(super) reports_pruned: bool,
+}
+
+impl Settings {
+    /// How far back the list is read: what is pruned is not listed anew.
+    pub(super) fn horizon(&self) -> Option<Duration> {
+        self.horizon.or(self.retention)
+    }
+
+    /// How far back rows are kept: what is listed is not pruned.
+    pub(super) fn retention(&self) -> Option<Duration> {
+        self.retention
+            .map(|time| self.horizon.map_or(time, |horizon| horizon.max(time)))
+    }
 }
 
 impl Account {
@@ -93,6 +111,10 @@ impl Account {
                 clock: self.client().clock().clone(),
                 on_progress: None,
                 stored_as: None,
+                compared: None,
+                horizon: None,
+                retention: None,
+                reports_pruned: false,
             },
         }
     }
@@ -109,6 +131,69 @@ impl Replica {
     /// How long incremental walks may replace a full one; a day unless set.
     pub fn full_walk_every(mut self, time: Duration) -> Self {
         self.settings.full_walk_every = time;
+        self
+    }
+
+    /// Which date the service compares `fromDate` with. Unless it is named, the replica finds out, by full walks. Only the time
+    /// of the last change makes incremental walks possible: then the second sync is one. A save of your own that such a walk
+    /// does not list ([`witness`](Self::witness)) counts for more than this setting.
+    ///
+    /// assumed: no source says which date it is.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// use envd_sdk::sync::replica::{ComparedDate, SyncMode};
+    /// use envd_sdk::sync::store::MemorySync;
+    ///
+    /// let replica = account.replica(MemorySync::new()).from_date_compares(ComparedDate::LastChange);
+    /// assert_eq!(replica.sync().await?.mode, SyncMode::Full);
+    /// assert_eq!(replica.sync().await?.mode, SyncMode::Incremental);
+    /// # Ok(()) });
+    /// ```
+    pub fn from_date_compares(mut self, date: ComparedDate) -> Self {
+        self.settings.compared = Some(date);
+        self
+    }
+
+    /// How far back a full walk reads the list; all of it unless set. A record that changed last before that is not copied,
+    /// and one in the copy stays as it is: it is neither read again nor gone. It counts from the latest change that the service
+    /// has shown. Until it is known that `fromDate` compares the time of the last change, all pages are read all the same.
+    ///
+    /// With a horizon the copy is no list of everything: what it lacks may be older.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// # use std::time::Duration;
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// use envd_sdk::sync::store::MemorySync;
+    ///
+    /// let days = |days| Duration::from_secs(days * 24 * 60 * 60);
+    /// // A saleyard: the list is read 30 days back, and records are kept for a year.
+    /// let replica = account.replica(MemorySync::new()).horizon(days(30)).retention(days(365));
+    /// replica.sync().await?;
+    /// # Ok(()) });
+    /// ```
+    pub fn horizon(mut self, time: Duration) -> Self {
+        self.settings.horizon = Some(time);
+        self
+    }
+
+    /// Removes records from the copy that changed last before that time, after each full walk; none unless set. It is also the
+    /// [`horizon`](Self::horizon) where that is not set, and nothing within the horizon is removed.
+    ///
+    /// Consumers are not told, unless [`report_pruned`](Self::report_pruned) is set. A removed record that changes again
+    /// appears again.
+    pub fn retention(mut self, time: Duration) -> Self {
+        self.settings.retention = Some(time);
+        self
+    }
+
+    /// Consumers are told what [`retention`](Self::retention) removes, as [`Pruned`](super::ChangeKind::Pruned).
+    pub fn report_pruned(mut self) -> Self {
+        self.settings.reports_pruned = true;
         self
     }
 
@@ -204,7 +289,7 @@ impl Replica {
         loop {
             let base = self.load().await?;
             let mut state = base.state.clone();
-            if !state.calibration.is_confirmed() {
+            if state.calibration.reliance(self.settings.compared).is_err() {
                 // All walks are full, and nothing relies on what a witness shows.
                 return Ok(());
             }

@@ -11,6 +11,20 @@ use crate::auth::StoreError;
 use crate::model::Timestamp;
 use crate::sync::store::Row;
 
+/// Which date of a consignment the argument `fromDate` of lists is compared with. assumed: no source says.
+///
+/// See [`Replica::from_date_compares`](super::Replica::from_date_compares) for an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ComparedDate {
+    /// The time of the last change.
+    LastChange,
+    /// The time of the creation.
+    Creation,
+    /// The date of the movement.
+    Movement,
+}
+
 /// What is known of `fromDate`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -35,8 +49,25 @@ enum Verdict {
 }
 
 impl Calibration {
-    pub(super) fn is_confirmed(&self) -> bool {
-        self.verdict == Verdict::Confirmed
+    /// Why `fromDate` may be relied on, or why not, where the settings name the date or leave it open.
+    pub(super) fn reliance(&self, named: Option<ComparedDate>) -> Result<String, String> {
+        match (named, self.verdict) {
+            (Some(ComparedDate::Creation | ComparedDate::Movement), _) => Err(
+                "by the settings, fromDate compares another date than that of the last change"
+                    .to_owned(),
+            ),
+            (Some(ComparedDate::LastChange), Verdict::Open) => {
+                Ok("by the settings, fromDate compares the time of the last change".to_owned())
+            }
+            (_, Verdict::Confirmed) => Ok(self.to_string()),
+            _ => Err(self.to_string()),
+        }
+    }
+
+    /// Whether the service is to be asked: what the settings say holds until a save of our own was not listed.
+    pub(super) fn is_open(&self, named: Option<ComparedDate>) -> bool {
+        let is_refuted = self.verdict == Verdict::Refuted;
+        named.is_none_or(|named| named == ComparedDate::LastChange && is_refuted)
     }
 
     pub(super) fn refute_by_witness(&mut self, missing: &[Witness]) {
@@ -108,10 +139,10 @@ const ENDED: TimeDelta = TimeDelta::hours(24 + 12);
 const BEGINS: TimeDelta = TimeDelta::hours(14 + 24);
 
 /// What the copy knows of the dates of a record.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Dates {
     pub(super) id: String,
-    updated: DateTime<Utc>,
+    pub(super) updated: DateTime<Utc>,
     /// It was created then or earlier.
     first_updated: DateTime<Utc>,
     movement_day: Option<String>,
@@ -166,7 +197,7 @@ pub(super) fn first_day_after(from: DateTime<Utc>) -> String {
 pub(super) struct Question {
     pub(super) from: DateTime<Utc>,
     /// A record that "changed since" has to list, and "created since" does not; `None` if the answer may show one.
-    pub(super) changed: Option<String>,
+    pub(super) changed: Option<Dates>,
     /// Records that "changed since" does not list and a service that ignores `fromDate` does.
     pub(super) older: Vec<String>,
     /// Those of them that "moved since" lists.
@@ -177,8 +208,8 @@ pub(super) struct Question {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Judgement {
     Refuted(String),
-    /// Refuted if this record is still there.
-    Missing(String),
+    /// Refuted if this record is still there and was not changed again, which may have moved it over the edge of a page.
+    Missing(Dates),
     /// Confirmed by this if one of these records, which were not listed, is still there.
     Shown(String, Vec<String>),
     Open,
@@ -198,8 +229,8 @@ impl Question {
             return Judgement::Refuted(format!("it listed {id}, changed before"));
         }
         let is_listed = |id: &String| listed.iter().any(|(listed, _)| listed == id);
-        if let Some(id) = self.changed.as_ref().filter(|id| !is_listed(id)) {
-            return Judgement::Missing(id.clone());
+        if let Some(dates) = self.changed.as_ref().filter(|dates| !is_listed(&dates.id)) {
+            return Judgement::Missing(dates.clone());
         }
         let created_before = || {
             let known = known.iter();
@@ -242,7 +273,7 @@ mod tests {
     fn only_changed_since_explains_a_record_that_was_created_and_moves_before() {
         let question = Question {
             from: at("2026-11-20T11:59:59Z"),
-            changed: Some("r".to_owned()),
+            changed: Some(dates("r", "2026-11-01T00:00:00Z", "2026-11-18")),
             older: vec!["o".to_owned(), "m".to_owned()],
             moving: vec!["m".to_owned()],
         };
@@ -303,7 +334,7 @@ mod tests {
         let judgement = question.judge(&listed(&[("r", now), ("o", before)]), &[]);
         assert!(matches!(judgement, Judgement::Refuted(_)));
         let judgement = question.judge(&listed(&[("n", now)]), &[]);
-        assert_eq!(judgement, Judgement::Missing("r".to_owned()));
+        assert!(matches!(judgement, Judgement::Missing(dates) if dates.id == "r"));
     }
 
     #[test]

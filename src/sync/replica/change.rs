@@ -76,6 +76,13 @@ pub enum ChangeKind {
         /// As it was listed last.
         last_seen: LocalRecord,
     },
+    /// The copy keeps it no longer: see [`Replica::retention`](super::Replica::retention). The service may show it.
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    Pruned {
+        /// As it was listed last.
+        last_seen: LocalRecord,
+    },
 }
 
 /// A status that changed.
@@ -97,7 +104,7 @@ impl Change {
         match &self.kind {
             ChangeKind::Appeared { record } => record,
             ChangeKind::Changed { after, .. } => after,
-            ChangeKind::Gone { last_seen } => last_seen,
+            ChangeKind::Gone { last_seen } | ChangeKind::Pruned { last_seen } => last_seen,
         }
     }
 
@@ -155,7 +162,9 @@ impl ChangeKind {
     pub(crate) fn into_before(self) -> Option<LocalRecord> {
         match self {
             Self::Appeared { .. } => None,
-            Self::Changed { before: record, .. } | Self::Gone { last_seen: record } => Some(record),
+            Self::Changed { before: record, .. }
+            | Self::Gone { last_seen: record }
+            | Self::Pruned { last_seen: record } => Some(record),
         }
     }
 }

@@ -133,6 +133,9 @@ pub(super) fn apply(
         if came_before {
             walk.faults.repeated += 1;
         }
+        if before.is_none() && walk.leaves_out(listed.updated.as_ref()) {
+            continue;
+        }
         let (previous, before) = match before {
             Some(row) => (
                 row.sequence,

@@ -1,7 +1,6 @@
 //! Asks the service which date `fromDate` compares.
 
 use std::collections::HashSet;
-use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -83,7 +82,7 @@ impl Round<'_> {
             }
             let is_apart = dates.surely_moves_before(from);
             if is_apart || searched.len() < SEARCHES && searched.insert(first_day_after(from)) {
-                let question = self.since(from, Some(dates.id)).await?;
+                let question = self.since(from, Some(dates)).await?;
                 if !question.older.is_empty() && (is_apart || !question.moving.is_empty()) {
                     return Ok(Some(question));
                 }
@@ -99,7 +98,7 @@ impl Round<'_> {
     async fn since(
         &self,
         from: DateTime<Utc>,
-        changed: Option<String>,
+        changed: Option<Dates>,
     ) -> Result<Question, StoreError> {
         let ids = |rows: Vec<Row>| rows.into_iter().map(|row| row.id).collect();
         let day = first_day_after(from);
@@ -152,8 +151,8 @@ impl Round<'_> {
         let known: Vec<Dates> = known.into_iter().flatten().collect();
         Ok(match question.judge(&listed, &known) {
             Judgement::Refuted(why) => Answer::Refuted(why),
-            Judgement::Missing(id) if self.is_there(slice::from_ref(&id)).await => {
-                Answer::Refuted(format!("it did not list {id}, changed since"))
+            Judgement::Missing(dates) if self.is_as(&dates).await => {
+                Answer::Refuted(format!("it did not list {}, changed since", dates.id))
             }
             Judgement::Shown(evidence, left_out) if self.is_there(&left_out).await => {
                 Answer::Confirmed(evidence)
@@ -163,10 +162,19 @@ impl Round<'_> {
         })
     }
 
+    /// Whether the record is there, and was not changed again.
+    async fn is_as(&self, dates: &Dates) -> bool {
+        let RecordRead::Found(read) = self.read_record(&dates.id).await else {
+            return false;
+        };
+        let updated = read.record.updated_at.and_then(|at| at.utc());
+        updated == Some(dates.updated)
+    }
+
     /// Whether one of the first of these records is still there.
     async fn is_there(&self, ids: &[String]) -> bool {
         for id in ids.iter().take(READS) {
-            if matches!(self.read_record(id).await, RecordRead::Found(_)) {
+            if self.read_record(id).await.is_there() {
                 return true;
             }
         }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use super::sync_report::{SyncMode, SyncReport};
-use super::sync_state::{SyncState, Walk};
+use super::sync_state::{Shown, SyncState, Walk};
 use super::{Depth, RecordRead, Replica};
 use crate::error::Result;
 use crate::model::Timestamp;
@@ -46,7 +47,7 @@ impl<'a> Round<'a> {
                 // Another process went on with the walk, and perhaps ended it.
                 if base.state.walk.is_none() && base.state.ended > known && !self.wants_full {
                     let ended = Some(base.state.ended);
-                    self.report.clean = base.state.clean_walk == ended;
+                    self.report.clean = base.state.clean.as_ref().map(|walk| walk.number) == ended;
                     break;
                 }
                 continue;
@@ -55,7 +56,14 @@ impl<'a> Round<'a> {
             if walk.mode == SyncMode::Full {
                 self.wants_full = false;
                 base = self.confirm_absent(base).await?;
-                base = self.calibrate(base, &walk).await?;
+                base = self.prune(base).await?;
+                if base
+                    .state
+                    .calibration
+                    .is_open(self.replica.settings.compared)
+                {
+                    base = self.calibrate(base, &walk).await?;
+                }
             }
             if !self.is_another_due(&base.state, &walk, known) {
                 break;
@@ -84,14 +92,40 @@ impl<'a> Round<'a> {
     }
 
     fn new_walk(&self, state: &SyncState) -> Walk {
-        let begun = self.replica.now();
-        if let Some(why) = self.reason_for_full(state) {
-            return state.begin(SyncMode::Full, why, begun);
+        let horizon = self.back_from_latest(state, self.replica.settings.horizon());
+        let (mode, from, why) = match (self.reason_for_full(state), self.reliance(state)) {
+            (None, Ok(why)) => (SyncMode::Incremental, self.start_date(state), why),
+            (Some(why), Ok(_)) => (
+                SyncMode::Full,
+                horizon.as_ref().map(|shown| shown.text.clone()),
+                why,
+            ),
+            (why, Err(unknown)) => (SyncMode::Full, None, why.unwrap_or(unknown)),
+        };
+        Walk {
+            from,
+            horizon,
+            ..state.begin(mode, why, self.replica.now())
         }
-        let from = self.start_date(state);
-        let why = state.calibration.to_string();
-        let walk = state.begin(SyncMode::Incremental, why, begun);
-        Walk { from, ..walk }
+    }
+
+    /// The instant so long before the latest change that the service has shown. Our clock, which may be wrong, is taken if it is
+    /// earlier.
+    pub(super) fn back_from_latest(
+        &self,
+        state: &SyncState,
+        time: Option<Duration>,
+    ) -> Option<Shown> {
+        let now = self.replica.settings.clock.now();
+        let latest = state.latest.as_ref().and_then(|shown| shown.text.to_time());
+        let at = latest
+            .map_or(now, |latest| latest.min(now))
+            .checked_sub(time?)?;
+        Shown::new(&at.into())
+    }
+
+    fn reliance(&self, state: &SyncState) -> Result<String, String> {
+        state.calibration.reliance(self.replica.settings.compared)
     }
 
     /// Why an incremental walk is not enough, if it is not.
@@ -102,8 +136,8 @@ impl<'a> Round<'a> {
         if self.wants_full {
             return Some("a full walk was requested".to_owned());
         }
-        if !state.calibration.is_confirmed() {
-            return Some(state.calibration.to_string());
+        if let Err(why) = self.reliance(state) {
+            return Some(why);
         }
         if self.start_date(state).is_none() {
             let why = "no full walk so far was complete and had a date of a last change near that of this machine";
@@ -129,7 +163,7 @@ impl<'a> Round<'a> {
             // One that began before this call has missed what changed behind it since.
             SyncMode::Full => ended.number <= known && !is_full_due,
             SyncMode::Incremental => {
-                self.wants_full || ended.number <= known || !state.calibration.is_confirmed()
+                self.wants_full || ended.number <= known || self.reliance(state).is_err()
             }
         }
     }
@@ -138,7 +172,7 @@ impl<'a> Round<'a> {
         let every = self.replica.settings.full_walk_every;
         self.report.requests = self.requests.load(Ordering::Relaxed);
         self.report.watermark = state.watermark.as_ref().map(|shown| shown.text.clone());
-        self.report.calibration = state.calibration.to_string();
+        self.report.calibration = self.reliance(state).unwrap_or_else(|why| why);
         self.report.next_full_walk = match self.reason_for_full(state) {
             Some(_) => None,
             None => (state.full_walk_at.as_ref())

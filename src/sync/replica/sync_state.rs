@@ -22,10 +22,10 @@ pub(super) struct SyncState {
     pub(super) ended: u64,
     /// When the last full walk that ended began, on our clock.
     pub(super) full_walk_at: Option<Timestamp>,
-    /// The number of the last full walk, if it was clean.
-    pub(super) clean_walk: Option<u64>,
-    /// Rows with a smaller number of their last walk are absent from two clean full walks in a row, and not read yet.
-    pub(super) absent_before: Option<u64>,
+    /// The last full walk, if it was clean.
+    pub(super) clean: Option<CleanWalk>,
+    /// The one before, if both were clean, until what both did not list is read.
+    pub(super) absent: Option<CleanWalk>,
     /// Everything that changed up to this instant is in the copy.
     pub(super) watermark: Option<Shown>,
     /// The greatest instant that any list has shown.
@@ -45,8 +45,8 @@ impl Default for SyncState {
             walks: 0,
             ended: 0,
             full_walk_at: None,
-            clean_walk: None,
-            absent_before: None,
+            clean: None,
+            absent: None,
             watermark: None,
             latest: None,
             walk: None,
@@ -54,6 +54,13 @@ impl Default for SyncState {
             witnesses: Vec::new(),
         }
     }
+}
+
+/// A full walk that listed all records that changed last at an instant or later, or all.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct CleanWalk {
+    pub(super) number: u64,
+    pub(super) since: Option<Shown>,
 }
 
 /// A time of a last change that the server has shown.
@@ -104,8 +111,10 @@ pub(super) struct Walk {
     pub(super) why: String,
     /// When it began, on our clock.
     pub(super) begun: Timestamp,
-    /// The `fromDate` of an incremental walk.
+    /// The `fromDate`, unless all pages are read.
     pub(super) from: Option<Timestamp>,
+    /// A record that changed last before is not copied.
+    pub(super) horizon: Option<Shown>,
     /// Where the next page starts.
     pub(super) position: Position,
     /// The watermark, if the walk turns out to have missed nothing.
@@ -154,6 +163,12 @@ impl Walk {
         is_readable && !faults.total_fell && (faults.repeated == 0 || faults.total_grew)
     }
 
+    /// Whether a record changed last before the horizon.
+    pub(super) fn leaves_out(&self, updated: Option<&Shown>) -> bool {
+        let horizon = self.horizon.as_ref().zip(updated);
+        horizon.is_some_and(|(horizon, updated)| updated.key < horizon.key)
+    }
+
     /// How many different records it listed, and those that cannot be read.
     pub(super) fn distinct(&self) -> u64 {
         (self.seen + self.faults.unreadable).saturating_sub(self.faults.repeated)
@@ -191,6 +206,7 @@ impl SyncState {
             why,
             begun,
             from: None,
+            horizon: None,
             position: Position::start(),
             // Shown before the first page is requested.
             candidate: Shown::latest(self.latest.clone(), self.watermark.clone()),
@@ -209,15 +225,27 @@ impl SyncState {
     pub(super) fn end(&mut self, walk: &Walk) {
         self.walk = None;
         self.ended = walk.number;
-        self.witnesses
-            .retain(|witness| !walk.witnesses.contains(witness));
+        // What slid over the edge of a page is for the next walk.
+        let has_slid = !walk.missed_nothing();
+        self.witnesses.retain(|witness| {
+            !walk.witnesses.contains(witness) || has_slid && walk.outstanding.contains(witness)
+        });
         match walk.mode {
             SyncMode::Full => {
                 self.full_walk_at = Some(walk.begun.clone());
-                let clean = walk.is_clean().then_some(walk.number);
-                self.absent_before = clean.and(self.clean_walk);
-                self.clean_walk = clean;
-                if walk.missed_nothing() {
+                let clean = walk.is_clean().then(|| CleanWalk {
+                    number: walk.number,
+                    since: walk.horizon.clone(),
+                });
+                self.absent = clean
+                    .as_ref()
+                    .and(self.clean.take())
+                    .map(|before| CleanWalk {
+                        since: Shown::latest(before.since, walk.horizon.clone()),
+                        ..before
+                    });
+                self.clean = clean;
+                if !has_slid {
                     // The record with the greatest instant may be gone, so it is that of this walk, and still none of a later
                     // page.
                     self.watermark = Shown::earliest(walk.candidate.clone(), walk.greatest.clone());
@@ -225,9 +253,10 @@ impl SyncState {
                 }
             }
             SyncMode::Incremental => {
-                if walk.missed_nothing() {
-                    self.watermark = Shown::latest(self.watermark.take(), walk.candidate.clone());
+                if has_slid {
+                    return;
                 }
+                self.watermark = Shown::latest(self.watermark.take(), walk.candidate.clone());
                 if !walk.outstanding.is_empty() {
                     self.calibration.refute_by_witness(&walk.outstanding);
                 }

@@ -70,10 +70,12 @@ impl Round<'_> {
     }
 
     fn anew(&self, base: &VersionedState, walk: Walk) -> Walk {
-        let from = walk.from;
         let begun = self.replica.now();
-        let walk = base.state.begin(walk.mode, walk.why, begun);
-        Walk { from, ..walk }
+        Walk {
+            from: walk.from,
+            horizon: walk.horizon,
+            ..base.state.begin(walk.mode, walk.why, begun)
+        }
     }
 
     fn pager(&self, walk: &Walk) -> Pager<Box<RawValue>> {

@@ -36,6 +36,7 @@ fn told(change: &Change) -> Told {
         ChangeKind::Appeared { .. } => "appeared",
         ChangeKind::Changed { .. } => "changed",
         ChangeKind::Gone { .. } => "gone",
+        ChangeKind::Pruned { .. } => "pruned",
     };
     let id = change.id.to_string();
     (change.sequence, id, format!("{kind} {version}"))
