@@ -31,15 +31,11 @@ pub enum ComparedDate {
 pub(super) struct Calibration {
     verdict: Verdict,
     why: String,
-    /// The `fromDate` of the question.
-    from: Option<Timestamp>,
-    /// When it was asked, on our clock.
-    at: Option<Timestamp>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Verdict {
+pub(super) enum Verdict {
     /// Nothing told the readings apart so far.
     #[default]
     Open,
@@ -49,16 +45,28 @@ enum Verdict {
 }
 
 impl Calibration {
+    pub(super) fn new(verdict: Verdict, why: String) -> Self {
+        Self { verdict, why }
+    }
+
+    /// What is known after an answer: one that shows nothing leaves what was known before.
+    pub(super) fn or(self, before: &Self) -> Self {
+        if self.verdict == Verdict::Open && before.verdict != Verdict::Open {
+            return before.clone();
+        }
+        self
+    }
+
     /// Why `fromDate` may be relied on, or why not, where the settings name the date or leave it open.
     pub(super) fn reliance(&self, named: Option<ComparedDate>) -> Result<String, String> {
+        let named_last_change = "by the settings, fromDate compares the time of the last change";
+        let named_another =
+            "by the settings, fromDate compares another date than that of the last change";
         match (named, self.verdict) {
-            (Some(ComparedDate::Creation | ComparedDate::Movement), _) => Err(
-                "by the settings, fromDate compares another date than that of the last change"
-                    .to_owned(),
-            ),
-            (Some(ComparedDate::LastChange), Verdict::Open) => {
-                Ok("by the settings, fromDate compares the time of the last change".to_owned())
+            (Some(ComparedDate::Creation | ComparedDate::Movement), _) => {
+                Err(named_another.to_owned())
             }
+            (Some(ComparedDate::LastChange), Verdict::Open) => Ok(named_last_change.to_owned()),
             (_, Verdict::Confirmed) => Ok(self.to_string()),
             _ => Err(self.to_string()),
         }
@@ -71,46 +79,10 @@ impl Calibration {
     }
 
     pub(super) fn refute_by_witness(&mut self, missing: &[Witness]) {
-        self.verdict = Verdict::Refuted;
         let ids: Vec<&str> = missing.iter().map(|witness| witness.id.as_str()).collect();
-        self.why = format!("did not list {}, saved before", ids.join(", "));
+        let why = format!("did not list {}, saved before", ids.join(", "));
+        *self = Self::new(Verdict::Refuted, why);
     }
-
-    /// Takes up an answer. One that shows nothing leaves what is known.
-    pub(super) fn take(&mut self, from: Timestamp, answer: Answer, at: Timestamp) {
-        let (verdict, why) = match answer {
-            Answer::Confirmed(why) => (Verdict::Confirmed, why),
-            Answer::Refuted(why) => (Verdict::Refuted, why),
-            Answer::Open(why) if self.verdict == Verdict::Open => {
-                self.why = why;
-                return;
-            }
-            Answer::Open(_) => return,
-        };
-        *self = Self {
-            verdict,
-            why,
-            from: Some(from),
-            at: Some(at),
-        };
-    }
-
-    /// Nothing is known any more.
-    pub(super) fn open(why: String) -> Self {
-        Self {
-            why,
-            ..Self::default()
-        }
-    }
-}
-
-/// What the answer to a question shows, and by what.
-#[derive(Debug)]
-pub(super) enum Answer {
-    Confirmed(String),
-    Refuted(String),
-    /// Nothing: the next full walk asks again.
-    Open(String),
 }
 
 impl fmt::Display for Calibration {
@@ -120,13 +92,10 @@ impl fmt::Display for Calibration {
             Verdict::Confirmed => "fromDate compares the time of the last change",
             Verdict::Refuted => "fromDate is not relied on",
         })?;
-        if let Some(from) = &self.from {
-            write!(f, "; asked with {from}")?;
+        match &*self.why {
+            "" => Ok(()),
+            why => write!(f, ": {why}"),
         }
-        if self.why.is_empty() {
-            return Ok(());
-        }
-        write!(f, ": {}", self.why)
     }
 }
 

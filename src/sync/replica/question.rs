@@ -1,15 +1,13 @@
 //! Asks the service which date `fromDate` compares.
 
 use std::collections::HashSet;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use chrono::{DateTime, Utc};
 
+use super::absence::latest_first;
 use super::calibration::{
-    Answer, Calibration, Dates, Judgement, Question, first_day_after, is_older, just_before,
+    Calibration, Dates, Judgement, Question, Verdict, first_day_after, is_older, just_before,
 };
-use super::commit::VersionedState;
 use super::listed_page::ListedPage;
 use super::local_record::instant_key;
 use super::round::Round;
@@ -17,8 +15,7 @@ use super::sync_state::Walk;
 use super::{RecordRead, is_answer};
 use crate::error::Result;
 use crate::model::Timestamp;
-use crate::ops::ConsignmentFilter;
-use crate::sync::store::{Order, Query, Row, RowKeys, StoreError};
+use crate::sync::store::{Query, StoreError};
 
 /// How many of the records that changed last are looked at for a question.
 const WINDOW: usize = 300;
@@ -38,48 +35,44 @@ type Listed = Vec<(String, Option<DateTime<Utc>>)>;
 
 impl Round<'_> {
     /// Asks once more with a `fromDate` for which the readings differ, after a full walk.
-    pub(super) async fn calibrate(
-        &mut self,
-        mut base: VersionedState,
-        walk: &Walk,
-    ) -> Result<VersionedState> {
-        let mut calibration = base.state.calibration.clone();
-        if walk.undated > 0 {
-            let why = format!("{} records show no time of their last change", walk.undated);
-            calibration = Calibration::open(why);
-        } else if let Some(question) = self.question(walk).await? {
-            let from = Timestamp::from_utc(question.from);
-            let answer = self.answer(&question, &from).await?;
-            calibration.take(from, answer, self.replica.now());
-        } else {
-            let answer = Answer::Open(NOTHING.to_owned());
-            calibration.take(Timestamp::from(""), answer, self.replica.now());
-        }
-        while base.state.calibration != calibration {
-            let mut state = base.state.clone();
-            state.calibration = calibration.clone();
-            base = match self.replica.commit_state(&base, state).await? {
-                Some(after) => return Ok(after),
-                None => self.replica.load().await?,
-            };
-        }
-        Ok(base)
+    pub(super) async fn calibrate(&mut self, walk: &Walk) -> Result<()> {
+        let found = match self.question(walk).await? {
+            _ if walk.undated > 0 => {
+                let why = format!("{} records show no time of their last change", walk.undated);
+                Calibration::new(Verdict::Open, why)
+            }
+            Some(question) => {
+                let (verdict, why) = self.answer(&question).await?;
+                let from = Timestamp::from_utc(question.from);
+                let why = format!("asked with {from}, {why}");
+                Calibration::new(verdict, why).or(&self.base.value.calibration)
+            }
+            None => {
+                Calibration::new(Verdict::Open, NOTHING.to_owned()).or(&self.base.value.calibration)
+            }
+        };
+        self.change_state(|state| state.calibration = found.clone())
+            .await
     }
 
     /// The question with the shortest answer that tells all readings apart. Where the list moved during the walk, the answer
     /// may show what the copy does not know yet.
     async fn question(&self, walk: &Walk) -> Result<Option<Question>, StoreError> {
-        let rows = self.latest_first(None, None, WINDOW).await?;
         let mut searched = HashSet::new();
-        // A record that was not listed may be gone.
-        for row in rows.iter().filter(|row| row.generation >= walk.number) {
-            let Some(dates) = Dates::of(row)? else {
+        for row in self
+            .replica
+            .store
+            .query(&latest_first(None, WINDOW))
+            .await?
+        {
+            // A record that was not listed may be gone.
+            let dates = Dates::of(&row)?.filter(|_| row.generation >= walk.number);
+            let Some(dates) =
+                dates.filter(|dates| dates.is_surely_created_before(dates.from_date()))
+            else {
                 continue;
             };
             let from = dates.from_date();
-            if !dates.is_surely_created_before(from) {
-                continue;
-            }
             let is_apart = dates.surely_moves_before(from);
             if is_apart || searched.len() < SEARCHES && searched.insert(first_day_after(from)) {
                 let question = self.since(from, Some(dates)).await?;
@@ -100,66 +93,52 @@ impl Round<'_> {
         from: DateTime<Utc>,
         changed: Option<Dates>,
     ) -> Result<Question, StoreError> {
-        let ids = |rows: Vec<Row>| rows.into_iter().map(|row| row.id).collect();
-        let day = first_day_after(from);
+        let before = instant_key(&Timestamp::from_utc(just_before(from)));
+        let mut ids = [Vec::new(), Vec::new()];
+        for (ids, movement_from) in ids.iter_mut().zip([None, Some(first_day_after(from))]) {
+            let query = Query {
+                movement_from,
+                ..latest_first(before.clone(), OLDER)
+            };
+            let rows = self.replica.store.query(&query).await?;
+            ids.extend(rows.into_iter().map(|row| row.id));
+        }
+        let [older, moving] = ids;
         Ok(Question {
             from,
             changed,
-            older: ids(self.latest_first(Some(from), None, OLDER).await?),
-            moving: ids(self.latest_first(Some(from), Some(day), OLDER).await?),
+            older,
+            moving,
         })
     }
 
-    /// Rows of records that changed surely before an instant and move from a day on.
-    async fn latest_first(
-        &self,
-        before: Option<DateTime<Utc>>,
-        movement_from: Option<String>,
-        limit: usize,
-    ) -> Result<Vec<Row>, StoreError> {
-        let after = before.map(|before| Row {
-            keys: RowKeys {
-                updated_at: instant_key(&Timestamp::from_utc(just_before(before))),
-                ..RowKeys::default()
-            },
-            ..Row::default()
-        });
-        let query = Query {
-            movement_from,
-            order: Order::LastUpdated,
-            after,
-            limit,
-            ..Query::default()
-        };
-        let replica = self.replica;
-        replica.store().query(replica.key(), &query).await
-    }
-
-    async fn answer(&self, question: &Question, from: &Timestamp) -> Result<Answer, StoreError> {
-        let listed = match self.listed_since(question, from).await {
+    async fn answer(&self, question: &Question) -> Result<(Verdict, String), StoreError> {
+        let open = |why: String| Ok((Verdict::Open, why));
+        let refuted = |why: String| Ok((Verdict::Refuted, why));
+        let listed = match self.listed_since(question).await {
             Ok(Some(listed)) => listed,
-            Ok(None) => return Ok(Answer::Open("the answer is too long".to_owned())),
+            Ok(None) => return open("the answer is too long".to_owned()),
             Err(error) if is_answer(&error) => {
-                return Ok(Answer::Refuted(format!("the service refused it: {error}")));
+                return refuted(format!("the service refused it: {error}"));
             }
-            Err(error) => return Ok(Answer::Open(format!("it could not be asked: {error}"))),
+            Err(error) => return open(format!("it could not be asked: {error}")),
         };
         let ids: Vec<String> = listed.iter().map(|(id, _)| id.clone()).collect();
-        let replica = self.replica;
-        let rows = replica.store().rows(replica.key(), &ids).await?;
-        let known: Vec<Option<Dates>> = rows.iter().map(Dates::of).collect::<Result<_, _>>()?;
-        let known: Vec<Dates> = known.into_iter().flatten().collect();
-        Ok(match question.judge(&listed, &known) {
-            Judgement::Refuted(why) => Answer::Refuted(why),
+        let mut known = Vec::new();
+        for row in self.replica.store.rows(&ids).await? {
+            known.extend(Dates::of(&row)?);
+        }
+        match question.judge(&listed, &known) {
+            Judgement::Refuted(why) => refuted(why),
             Judgement::Missing(dates) if self.is_as(&dates).await => {
-                Answer::Refuted(format!("it did not list {}, changed since", dates.id))
+                refuted(format!("it did not list {}, changed since", dates.id))
             }
             Judgement::Shown(evidence, left_out) if self.is_there(&left_out).await => {
-                Answer::Confirmed(evidence)
+                Ok((Verdict::Confirmed, evidence))
             }
-            Judgement::Open => Answer::Open(NOTHING.to_owned()),
-            _ => Answer::Open("the records changed while it was asked".to_owned()),
-        })
+            Judgement::Open => open(NOTHING.to_owned()),
+            _ => open("the records changed while it was asked".to_owned()),
+        }
     }
 
     /// Whether the record is there, and was not changed again.
@@ -181,21 +160,12 @@ impl Round<'_> {
         false
     }
 
-    /// What is listed with this `fromDate`; `None`: it is too long.
-    async fn listed_since(&self, question: &Question, from: &Timestamp) -> Result<Option<Listed>> {
-        let filter = ConsignmentFilter::default()
-            .page_size(self.replica.settings.page_size)
-            .from(from.clone());
-        let requests = Arc::clone(&self.requests);
-        let requested = move || {
-            requests.fetch_add(1, Ordering::Relaxed);
-        };
-        let account = self.replica.account();
-        let mut pager = account
-            .received_consignments(&filter, requested)
-            .look_ahead(0);
+    /// What is listed since the date of the question; `None`: it is too long.
+    async fn listed_since(&self, question: &Question) -> Result<Option<Listed>> {
+        let from = Timestamp::from_utc(question.from);
+        let mut pager = self.pager(Some(&from)).look_ahead(0);
         let mut listed = Listed::new();
-        for _ in 0..WINDOW.div_ceil(self.replica.settings.page_size as usize) + PAGES {
+        for _ in 0..WINDOW.div_ceil(self.replica.page_size as usize) + PAGES {
             let Some(page) = pager.next_page().await? else {
                 return Ok(Some(listed));
             };

@@ -37,25 +37,6 @@ pub(super) struct SyncState {
     pub(super) witnesses: Vec<Witness>,
 }
 
-impl Default for SyncState {
-    fn default() -> Self {
-        Self {
-            format: FORMAT,
-            next_sequence: 1,
-            walks: 0,
-            ended: 0,
-            full_walk_at: None,
-            clean: None,
-            absent: None,
-            watermark: None,
-            latest: None,
-            walk: None,
-            calibration: Calibration::default(),
-            witnesses: Vec::new(),
-        }
-    }
-}
-
 /// A full walk that listed all records that changed last at an instant or later, or all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CleanWalk {
@@ -82,15 +63,14 @@ impl Shown {
 
     /// The later one.
     pub(super) fn latest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
-        one.into_iter()
-            .chain(other)
-            .max_by(|one, other| one.key.cmp(&other.key))
+        let both = one.into_iter().chain(other);
+        both.max_by(|one, other| one.key.cmp(&other.key))
     }
 
     /// The earlier one, if there are both.
     pub(super) fn earliest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
-        one.zip(other)
-            .map(|(one, other)| if one.key <= other.key { one } else { other })
+        let both = one.zip(other);
+        both.map(|(one, other)| if one.key <= other.key { one } else { other })
     }
 }
 
@@ -144,10 +124,8 @@ pub(super) struct Faults {
     pub(super) repeated: u64,
     /// Records without an id, and those that cannot be read.
     pub(super) unreadable: u64,
-    /// Places of the list without a record.
+    /// Places of the list without a record, and errors of the server beside records.
     pub(super) missing: u64,
-    /// Errors of the server beside records.
-    pub(super) errors: u64,
 }
 
 impl Walk {
@@ -159,7 +137,7 @@ impl Walk {
     /// come again; one that leaves pulls others to a page that was read.
     pub(super) fn missed_nothing(&self) -> bool {
         let faults = &self.faults;
-        let is_readable = faults.unreadable + faults.missing + faults.errors == 0;
+        let is_readable = faults.unreadable + faults.missing == 0;
         is_readable && !faults.total_fell && (faults.repeated == 0 || faults.total_grew)
     }
 
@@ -183,19 +161,14 @@ impl SyncState {
 
     /// Whether nothing differs but the numbers of walks, which do not matter after a walk that found nothing new.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
-        let (walks, ended) = (other.walks, other.ended);
-        let numbered = Self {
-            walks,
-            ended,
-            ..self.clone()
-        };
+        let mut numbered = self.clone();
+        (numbered.walks, numbered.ended) = (other.walks, other.ended);
         numbered == *other
     }
 
     /// Whether no walk has begun, gone on or ended between the two.
     pub(super) fn is_at_the_same_page(&self, other: &Self) -> bool {
-        let of = |state: &Self| (state.walks, state.ended, state.walk.clone());
-        of(self) == of(other)
+        (self.walks, self.ended, &self.walk) == (other.walks, other.ended, &other.walk)
     }
 
     /// A walk that begins now.
@@ -230,37 +203,49 @@ impl SyncState {
         self.witnesses.retain(|witness| {
             !walk.witnesses.contains(witness) || has_slid && walk.outstanding.contains(witness)
         });
+        if walk.mode == SyncMode::Full {
+            self.full_walk_at = Some(walk.begun.clone());
+            let (number, since) = (walk.number, walk.horizon.clone());
+            let clean = walk.is_clean().then_some(CleanWalk { number, since });
+            let before = clean.as_ref().and(self.clean.take());
+            self.absent = before.map(|before| CleanWalk {
+                since: Shown::latest(before.since, walk.horizon.clone()),
+                ..before
+            });
+            self.clean = clean;
+        }
         match walk.mode {
+            _ if has_slid => {}
             SyncMode::Full => {
-                self.full_walk_at = Some(walk.begun.clone());
-                let clean = walk.is_clean().then(|| CleanWalk {
-                    number: walk.number,
-                    since: walk.horizon.clone(),
-                });
-                self.absent = clean
-                    .as_ref()
-                    .and(self.clean.take())
-                    .map(|before| CleanWalk {
-                        since: Shown::latest(before.since, walk.horizon.clone()),
-                        ..before
-                    });
-                self.clean = clean;
-                if !has_slid {
-                    // The record with the greatest instant may be gone, so it is that of this walk, and still none of a later
-                    // page.
-                    self.watermark = Shown::earliest(walk.candidate.clone(), walk.greatest.clone());
-                    self.latest.clone_from(&walk.greatest);
-                }
+                // The record with the greatest instant may be gone, so it is that of this walk, and still none of a later page.
+                self.watermark = Shown::earliest(walk.candidate.clone(), walk.greatest.clone());
+                self.latest.clone_from(&walk.greatest);
             }
             SyncMode::Incremental => {
-                if has_slid {
-                    return;
-                }
                 self.watermark = Shown::latest(self.watermark.take(), walk.candidate.clone());
                 if !walk.outstanding.is_empty() {
                     self.calibration.refute_by_witness(&walk.outstanding);
                 }
             }
+        }
+    }
+}
+
+impl Default for SyncState {
+    fn default() -> Self {
+        Self {
+            format: FORMAT,
+            next_sequence: 1,
+            walks: 0,
+            ended: 0,
+            full_walk_at: None,
+            clean: None,
+            absent: None,
+            watermark: None,
+            latest: None,
+            walk: None,
+            calibration: Calibration::default(),
+            witnesses: Vec::new(),
         }
     }
 }
