@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use super::store::{Batch, ChangeRange, ChangeRow, Document, Query, Row, RowStore, StoreError};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// One account of a store.
 #[derive(Clone)]
@@ -32,8 +32,12 @@ impl AccountStore {
         &self,
         name: &str,
     ) -> Result<Option<Versioned<T>>> {
-        let document = self.store.document(&self.account, name).await?;
+        let document = self.document(name).await?;
         Ok(document.as_ref().map(Versioned::read).transpose()?)
+    }
+
+    pub(super) async fn document(&self, name: &str) -> Result<Option<Document>, StoreError> {
+        self.store.document(&self.account, name).await
     }
 
     pub(super) async fn documents(&self, prefix: &str) -> Result<Vec<Document>, StoreError> {
@@ -73,4 +77,14 @@ impl<T: DeserializeOwned> Versioned<T> {
 /// What is stored cannot be read.
 pub(super) fn unreadable(message: String) -> StoreError {
     StoreError::io(message, std::io::ErrorKind::InvalidData.into())
+}
+
+/// The name of the document for what a user has named.
+pub(super) fn document_name(prefix: &str, name: &str, what: &str) -> Result<String> {
+    if (1..=100).contains(&name.len()) && !name.contains(char::is_control) {
+        return Ok(format!("{prefix}{name}"));
+    }
+    Err(Error::config(format!(
+        "invalid name of {what}: it needs 1 to 100 bytes without control characters"
+    )))
 }

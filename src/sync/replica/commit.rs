@@ -20,10 +20,10 @@ pub(super) struct Draft {
 
 impl Draft {
     pub(super) fn over(base: &SyncState) -> Self {
-        Self {
-            state: base.clone(),
-            ..Self::default()
-        }
+        let mut draft = Self::default();
+        draft.state.clone_from(base);
+        draft.state.format = FORMAT;
+        draft
     }
 
     /// Whether records are written or removed.
@@ -61,8 +61,8 @@ impl Draft {
 
     /// Adds a change, numbered after the last one.
     fn change(&mut self, id: &str, previous: u64, kind: &ChangeKind) -> u64 {
-        let sequence = self.state.next_sequence;
-        self.state.next_sequence += 1;
+        let sequence = self.state.next_sequence.max(1);
+        self.state.next_sequence = sequence + 1;
         self.batch.changes.push(ChangeRow {
             sequence,
             previous,

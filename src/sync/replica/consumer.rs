@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::sync::account_store::{AccountStore, Versioned};
+use crate::sync::account_store::{self, AccountStore, Versioned};
 use crate::sync::store::{Batch, RowStore};
 
 /// The document with what is known of the walks; its version fences all that depends on the last number.
@@ -200,10 +200,5 @@ pub(super) fn removed(name: &str) -> Error {
 }
 
 fn document_name(consumer: &str) -> Result<String> {
-    let fits = (1..=100).contains(&consumer.len()) && !consumer.contains(char::is_control);
-    if !fits {
-        let what = "invalid name of a consumer: it needs 1 to 100 bytes without control characters";
-        return Err(Error::config(what));
-    }
-    Ok(format!("{PREFIX}{consumer}"))
+    account_store::document_name(PREFIX, consumer, "a consumer")
 }

@@ -1,7 +1,5 @@
 //! Asks the service which date `fromDate` compares.
 
-use std::collections::HashSet;
-
 use chrono::{DateTime, Utc};
 
 use super::absence::latest_first;
@@ -20,7 +18,7 @@ use crate::sync::store::{Query, StoreError};
 /// How many of the records that changed last are looked at for a question.
 const WINDOW: usize = 300;
 
-/// For how many questions the copy is searched for movements that tell the readings apart.
+/// For how many questions the copy is searched for records that tell the readings apart.
 const SEARCHES: usize = 8;
 
 /// How many records that were not changed since are looked for in an answer, and how many of them are read at most.
@@ -58,7 +56,7 @@ impl Round<'_> {
     /// The question with the shortest answer that tells all readings apart. Where the list moved during the walk, the answer
     /// may show what the copy does not know yet.
     async fn question(&self, walk: &Walk) -> Result<Option<Question>, StoreError> {
-        let mut searched = HashSet::new();
+        let mut changed = Vec::new();
         for row in self
             .replica
             .store
@@ -67,23 +65,20 @@ impl Round<'_> {
         {
             // A record that was not listed may be gone.
             let dates = Dates::of(&row)?.filter(|_| row.generation >= walk.number);
-            let Some(dates) =
-                dates.filter(|dates| dates.is_surely_created_before(dates.from_date()))
-            else {
-                continue;
-            };
-            let from = dates.from_date();
-            let is_apart = dates.surely_moves_before(from);
-            if is_apart || searched.len() < SEARCHES && searched.insert(first_day_after(from)) {
-                let question = self.since(from, Some(dates)).await?;
-                if !question.older.is_empty() && (is_apart || !question.moving.is_empty()) {
-                    return Ok(Some(question));
-                }
+            changed.extend(dates.filter(|dates| dates.is_surely_created_before(dates.from_date())));
+        }
+        // One that moves before needs no other record that moves later.
+        changed.sort_by_key(|dates| !dates.surely_moves_before(dates.from_date()));
+        for dates in changed.into_iter().take(SEARCHES) {
+            let is_apart = dates.surely_moves_before(dates.from_date());
+            let question = self.since(dates.from_date(), walk, Some(dates)).await?;
+            if !question.older.is_empty() && (is_apart || !question.moving.is_empty()) {
+                return Ok(Some(question));
             }
         }
         let before = walk.candidate.as_ref().and_then(|shown| shown.text.utc());
         match before.filter(|_| !walk.is_clean()) {
-            Some(before) => Ok(Some(self.since(just_before(before), None).await?)),
+            Some(before) => Ok(Some(self.since(just_before(before), walk, None).await?)),
             None => Ok(None),
         }
     }
@@ -91,6 +86,7 @@ impl Round<'_> {
     async fn since(
         &self,
         from: DateTime<Utc>,
+        walk: &Walk,
         changed: Option<Dates>,
     ) -> Result<Question, StoreError> {
         let before = instant_key(&Timestamp::from_utc(just_before(from)));
@@ -100,8 +96,10 @@ impl Round<'_> {
                 movement_from,
                 ..latest_first(before.clone(), OLDER)
             };
-            let rows = self.replica.store.query(&query).await?;
-            ids.extend(rows.into_iter().map(|row| row.id));
+            let rows = self.replica.store.query(&query).await?.into_iter();
+            // One that was not listed tells nothing by being left out again.
+            let listed = rows.filter(|row| row.generation >= walk.number);
+            ids.extend(listed.map(|row| row.id));
         }
         let [older, moving] = ids;
         Ok(Question {

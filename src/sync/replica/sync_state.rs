@@ -10,11 +10,11 @@ use crate::model::{Position, Timestamp};
 /// The form of the document. A newer version of this crate may write another one.
 pub(super) const FORMAT: u32 = 1;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct SyncState {
     pub(super) format: u32,
-    /// The number of the next change, from 1.
+    /// The number of the next change; 0 before the first one, which is 1.
     pub(super) next_sequence: u64,
     /// The number of the last walk of which anything was written. Full and incremental walks share the numbers.
     pub(super) walks: u64,
@@ -83,8 +83,8 @@ pub(super) struct Witness {
 }
 
 /// A walk over the list of an account: how far it has come, and what was wrong with it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub(super) struct Walk {
     pub(super) number: u64,
     pub(super) mode: SyncMode,
@@ -178,19 +178,11 @@ impl SyncState {
             mode,
             why,
             begun,
-            from: None,
-            horizon: None,
-            position: Position::start(),
             // Shown before the first page is requested.
             candidate: Shown::latest(self.latest.clone(), self.watermark.clone()),
-            greatest: None,
-            total: None,
-            pages: 0,
-            seen: 0,
-            undated: 0,
-            faults: Faults::default(),
             witnesses: self.witnesses.clone(),
             outstanding: self.witnesses.clone(),
+            ..Walk::default()
         }
     }
 
@@ -227,25 +219,6 @@ impl SyncState {
                     self.calibration.refute_by_witness(&walk.outstanding);
                 }
             }
-        }
-    }
-}
-
-impl Default for SyncState {
-    fn default() -> Self {
-        Self {
-            format: FORMAT,
-            next_sequence: 1,
-            walks: 0,
-            ended: 0,
-            full_walk_at: None,
-            clean: None,
-            absent: None,
-            watermark: None,
-            latest: None,
-            walk: None,
-            calibration: Calibration::default(),
-            witnesses: Vec::new(),
         }
     }
 }
