@@ -46,6 +46,7 @@
 //! # Ok(()) });
 //! ```
 
+mod account_store;
 // As in `validate`, whose numbers of questions it uses.
 #[allow(clippy::indexing_slicing)]
 pub mod bank;

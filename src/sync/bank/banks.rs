@@ -1,17 +1,17 @@
 //! The handle of the question lists that are kept.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::Bank;
-use super::index::{Index, KeptList, VersionedIndex, forms_of, list_name};
+use super::index::{FORMAT, INDEX, Index, KeptList, forms_of, list_name};
 use super::question_bank::prepare;
 use crate::client::Account;
 use crate::error::{Error, Result};
 use crate::model::Timestamp;
 use crate::ops::ReceivedQuestionList;
-use crate::sync::store::{Batch, RowStore, SyncStore};
+use crate::sync::account_store::{AccountStore, Versioned, unreadable};
+use crate::sync::store::{Batch, SyncStore};
 use crate::transport::Clock;
 use crate::validate::{ContentHash, Context, Form, Policy, Questionnaire, SavedForm};
 
@@ -30,8 +30,8 @@ const CONFIRMED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 #[must_use]
 pub struct Banks {
     account: Account,
-    store: Arc<dyn RowStore>,
-    clock: Clock,
+    pub(super) store: AccountStore,
+    pub(super) clock: Clock,
     policy: Policy,
 }
 
@@ -68,7 +68,7 @@ impl Account {
     pub fn banks(&self, store: impl SyncStore) -> Banks {
         Banks {
             account: self.clone(),
-            store: Arc::new(store),
+            store: AccountStore::new(Arc::new(store), self.id().as_str()),
             clock: self.client().clock().clone(),
             policy: Policy::default(),
         }
@@ -124,32 +124,32 @@ impl Banks {
     /// Keeps a list; `None` if another process has received another one since `base` was read.
     pub(super) async fn keep(
         &self,
-        mut base: VersionedIndex,
+        mut base: Versioned<Index>,
         received: &ReceivedQuestionList,
     ) -> Result<Option<BankRefresh>> {
         let questionnaire = Questionnaire::prepare_with(&received.list.items, self.policy);
         let hash = questionnaire.content_hash();
-        let before = base.index.latest;
+        let before = base.value.latest;
         loop {
-            if base.index.latest != before && base.index.latest != Some(hash) {
+            if base.value.latest != before && base.value.latest != Some(hash) {
                 return Ok(None);
             }
-            let mut index = base.index.clone();
-            index.receive(hash, received, self.now());
+            let mut index = base.value.clone();
+            index.receive(hash, received, self.clock.now());
+            let mut batch = Batch::default();
             let stored = self.stored_list(hash).await?;
             // What is damaged is written again.
-            let json = stored.filter(|json| prepare(hash, json, self.policy).is_ok());
-            let mut batch = Batch::default();
-            if json.is_none() {
-                let json = Some(received.json.get().to_owned());
-                batch.documents.push((list_name(hash), json));
+            let sound = stored.filter(|json| prepare(hash, json, self.policy).is_ok());
+            let json = sound
+                .clone()
+                .unwrap_or_else(|| received.json.get().to_owned());
+            if sound.is_none() {
+                batch.documents.push((list_name(hash), Some(json.clone())));
             }
-            let is_written = (index == base.index && json.is_some())
-                || self.replace(&base, &index, batch).await?;
-            if is_written {
-                let json = json.unwrap_or_else(|| received.json.get().to_owned());
-                let bank = self.bank_of(&index, hash, json)?;
+            let is_kept = index == base.value && sound.is_some();
+            if is_kept || self.replace(&base, &index, batch).await? {
                 let changed = before != Some(hash);
+                let bank = self.bank_of(&index, hash, json)?;
                 return Ok(bank.map(|bank| BankRefresh { bank, changed }));
             }
             base = self.load().await?;
@@ -162,7 +162,7 @@ impl Banks {
     ///
     /// [`is_store`](Error::is_store) when the store fails.
     pub async fn latest(&self) -> Result<Option<Bank>> {
-        match self.load().await?.index.latest {
+        match self.load().await?.value.latest {
             Some(hash) => self.bank(hash).await,
             None => Ok(None),
         }
@@ -174,7 +174,7 @@ impl Banks {
     ///
     /// [`is_store`](Error::is_store) when the store fails.
     pub async fn bank(&self, hash: ContentHash) -> Result<Option<Bank>> {
-        let index = self.load().await?.index;
+        let index = self.load().await?.value;
         match self.stored_list(hash).await? {
             Some(json) => self.bank_of(&index, hash, json),
             None => Ok(None),
@@ -188,7 +188,7 @@ impl Banks {
     /// [`is_store`](Error::is_store) when the store fails.
     pub async fn list(&self) -> Result<Vec<Bank>> {
         let mut banks = Vec::new();
-        for kept in self.load().await?.index.lists {
+        for kept in self.load().await?.value.lists {
             banks.extend(self.bank(kept.content_hash).await?);
         }
         Ok(banks)
@@ -260,7 +260,7 @@ impl Banks {
         let keep: Vec<ContentHash> = keep.into_iter().collect();
         loop {
             let base = self.load().await?;
-            let mut index = base.index.clone();
+            let mut index = base.value.clone();
             let pins = index.pins.values().chain(&index.latest).chain(&keep);
             let needed: Vec<ContentHash> = pins.copied().collect();
             let is_needless = |list: &mut KeptList| !needed.contains(&list.content_hash);
@@ -277,44 +277,42 @@ impl Banks {
         }
     }
 
-    pub(super) fn store(&self) -> &dyn RowStore {
-        &*self.store
+    pub(super) async fn load(&self) -> Result<Versioned<Index>> {
+        let index: Versioned<Index> = self.store.load(INDEX).await?.unwrap_or_default();
+        if index.value.format > FORMAT {
+            let message =
+                "a newer version of this crate wrote the question lists: update this program";
+            return Err(unreadable(message.to_owned()).into());
+        }
+        Ok(index)
     }
 
-    /// What the store keeps the account under.
-    pub(super) fn key(&self) -> &str {
-        self.account.id().as_str()
-    }
-
-    pub(super) fn now(&self) -> SystemTime {
-        self.clock.now()
-    }
-
-    pub(super) async fn load(&self) -> Result<VersionedIndex> {
-        VersionedIndex::load(self.store(), self.key()).await
-    }
-
+    /// Writes a batch if the index was not written meanwhile, with another index where that differs; `false` otherwise.
     pub(super) async fn replace(
         &self,
-        base: &VersionedIndex,
+        base: &Versioned<Index>,
         index: &Index,
-        batch: Batch,
+        mut batch: Batch,
     ) -> Result<bool> {
-        base.replace(self.store(), self.key(), index, batch).await
+        batch.expected.push((INDEX.to_owned(), base.version));
+        if *index != base.value {
+            // OK because a struct of texts can always be written.
+            let text = serde_json::to_string(index).unwrap_or_default();
+            batch.documents.push((INDEX.to_owned(), Some(text)));
+        }
+        Ok(self.store.commit(&batch).await?)
     }
 
     async fn stored_list(&self, hash: ContentHash) -> Result<Option<String>> {
-        let document = self.store().document(self.key(), &list_name(hash)).await?;
+        let document = self.store.document(&list_name(hash)).await?;
         Ok(document.map(|document| document.text))
     }
 
     /// A list that the index has; `None` where another process has removed it.
     fn bank_of(&self, index: &Index, hash: ContentHash, json: String) -> Result<Option<Bank>> {
-        let Some(kept) = index.list(hash) else {
-            return Ok(None);
-        };
-        let bank = Bank::open(kept.clone(), json, self.policy)?;
-        Ok(Some(bank))
+        let kept = index.list(hash).cloned();
+        let bank = kept.map(|kept| Bank::open(kept, json, self.policy));
+        Ok(bank.transpose()?)
     }
 }
 
@@ -344,13 +342,7 @@ impl Index {
     }
 }
 
-impl fmt::Debug for Banks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Banks")
-            .field("account", self.account.id())
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Banks, |it| account: it.account.id());
 
 pub(super) fn not_kept(hash: ContentHash) -> Error {
     Error::config(format!(

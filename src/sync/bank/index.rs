@@ -5,17 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::auth::StoreError;
-use crate::error::Result;
 use crate::model::{FormType, Question, Timestamp};
-use crate::sync::store::{Batch, RowStore};
 use crate::validate::ContentHash;
 
 /// The name of the document.
-const INDEX: &str = "bank/index";
+pub(super) const INDEX: &str = "bank/index";
 
 /// The form of the documents. A newer version of this crate may write another one.
-const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 1;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -39,12 +36,6 @@ pub(super) struct KeptList {
     pub(super) forms: Vec<FormType>,
 }
 
-/// The index as it is stored, and its version.
-pub(super) struct VersionedIndex {
-    pub(super) index: Index,
-    pub(super) version: u64,
-}
-
 impl Default for Index {
     fn default() -> Self {
         Self {
@@ -66,49 +57,9 @@ impl Index {
     }
 }
 
-impl VersionedIndex {
-    pub(super) async fn load(store: &dyn RowStore, account: &str) -> Result<Self> {
-        let Some(document) = store.document(account, INDEX).await? else {
-            let index = Index::default();
-            return Ok(Self { index, version: 0 });
-        };
-        let index: Index = serde_json::from_str(&document.text)
-            .map_err(|_| unreadable(format!("the document {INDEX} of the store cannot be read")))?;
-        if index.format > FORMAT {
-            let message =
-                "a newer version of this crate wrote the question lists: update this program";
-            return Err(unreadable(message.to_owned()).into());
-        }
-        let version = document.version;
-        Ok(Self { index, version })
-    }
-
-    /// Writes a batch if the index was not written meanwhile, with another index where that differs; `false` otherwise.
-    pub(super) async fn replace(
-        &self,
-        store: &dyn RowStore,
-        account: &str,
-        index: &Index,
-        mut batch: Batch,
-    ) -> Result<bool> {
-        batch.expected.push((INDEX.to_owned(), self.version));
-        if *index != self.index {
-            // OK because a struct of texts can always be written.
-            let text = serde_json::to_string(index).unwrap_or_default();
-            batch.documents.push((INDEX.to_owned(), Some(text)));
-        }
-        Ok(store.commit(account, &batch).await?)
-    }
-}
-
 /// The name of the document of a list.
 pub(super) fn list_name(hash: ContentHash) -> String {
     format!("bank/list/{hash}")
-}
-
-/// What is stored cannot be read.
-pub(super) fn unreadable(message: String) -> StoreError {
-    StoreError::io(message, std::io::ErrorKind::InvalidData.into())
 }
 
 /// The forms that questions name, on all levels.

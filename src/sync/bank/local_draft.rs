@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::index::unreadable;
 use super::{Banks, DraftError, Plan};
 use crate::error::{Error, Result};
 use crate::model::Timestamp;
+use crate::sync::account_store::{self, Versioned};
 use crate::sync::store::{Batch, Document};
 use crate::validate::{ContentHash, SavedForm};
 
@@ -36,11 +36,9 @@ struct Content {
 impl LocalDraft {
     fn from_document(document: Document) -> Result<Self> {
         let name = document.name.strip_prefix(PREFIX).unwrap_or_default();
-        let content = serde_json::from_str(&document.text)
-            .map_err(|_| unreadable(format!("the document {} cannot be read", document.name)))?;
         Ok(Self {
             name: name.to_owned(),
-            content,
+            content: Versioned::read(&document)?.value,
             text: document.text,
         })
     }
@@ -141,11 +139,8 @@ impl Banks {
     /// [`is_config`](Error::is_config) when the draft was written or removed since (the source is [`DraftError::Changed`]).
     /// [`is_store`](Error::is_store) when the store fails.
     pub async fn remove_draft(&self, draft: &LocalDraft) -> Result<()> {
-        let removed = self.write_draft(&draft.name, Some(draft), None);
-        removed
-            .await?
-            .map(|_| ())
-            .ok_or_else(|| DraftError::Changed.into())
+        let removed = self.write_draft(&draft.name, Some(draft), None).await?;
+        removed.map(drop).ok_or_else(|| DraftError::Changed.into())
     }
 
     /// The draft with this name. Without a request.
@@ -154,10 +149,7 @@ impl Banks {
     ///
     /// [`is_config`](Error::is_config) for what cannot be a name, [`is_store`](Error::is_store) when the store fails.
     pub async fn draft(&self, name: &str) -> Result<Option<LocalDraft>> {
-        let document = self
-            .store()
-            .document(self.key(), &document_name(name)?)
-            .await?;
+        let document = self.store.document(&document_name(name)?).await?;
         document.map(LocalDraft::from_document).transpose()
     }
 
@@ -167,11 +159,8 @@ impl Banks {
     ///
     /// [`is_store`](Error::is_store) when the store fails.
     pub async fn drafts(&self) -> Result<Vec<LocalDraft>> {
-        let documents = self.store().documents(self.key(), PREFIX).await?;
-        documents
-            .into_iter()
-            .map(LocalDraft::from_document)
-            .collect()
+        let documents = self.store.documents(PREFIX).await?.into_iter();
+        documents.map(LocalDraft::from_document).collect()
     }
 
     /// Writes, or removes, what is stored as it was in `before`; `None` if something else is stored. Of a draft that is
@@ -187,7 +176,7 @@ impl Banks {
     ) -> Result<Option<LocalDraft>> {
         let stored_name = document_name(name)?;
         let content = form.or(before.map(LocalDraft::form)).map(|form| Content {
-            saved_at: self.now().into(),
+            saved_at: self.clock.now().into(),
             form: form.clone(),
         });
         let Some(content) = content else {
@@ -197,12 +186,12 @@ impl Banks {
         let text = serde_json::to_string(&content).unwrap_or_default();
         loop {
             let base = self.load().await?;
-            let stored = self.store().document(self.key(), &stored_name).await?;
+            let stored = self.store.document(&stored_name).await?;
             let expected = before.map(|before| &before.text);
             if stored.as_ref().map(|stored| &stored.text) != expected {
                 return Ok(None);
             }
-            let mut index = base.index.clone();
+            let mut index = base.value.clone();
             if let Some(form) = form {
                 let hash = form.content_hash();
                 if index.list(hash).is_none() {
@@ -220,11 +209,12 @@ impl Banks {
             };
             if self.replace(&base, &index, batch).await? {
                 let name = name.to_owned();
-                return Ok(Some(LocalDraft {
+                let written = LocalDraft {
                     name,
                     content,
                     text,
-                }));
+                };
+                return Ok(Some(written));
             }
         }
     }
@@ -237,10 +227,5 @@ impl From<DraftError> for Error {
 }
 
 fn document_name(draft: &str) -> Result<String> {
-    let fits = (1..=100).contains(&draft.len()) && !draft.contains(char::is_control);
-    if !fits {
-        let what = "invalid name of a draft: it needs 1 to 100 bytes without control characters";
-        return Err(Error::config(what));
-    }
-    Ok(format!("{PREFIX}{draft}"))
+    account_store::document_name(PREFIX, draft, "a draft")
 }

@@ -3,12 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::form_cells::{FormCells, lost_rows};
 use super::{AnswerOutcome, Bank, DraftError, Plan, PlannedAnswer};
-use crate::model::{AnswerInput, FormType};
+use crate::model::{AnswerInput, FormType, QuestionId};
 use crate::validate::{
-    Blocker, Context, Explanation, Finding, Form, Item, QuestionRef, Questionnaire, Report, Rule,
-    SavedForm,
+    Blocker, Context, Explanation, Finding, Form, Item, ItemKind, Items, QuestionRef,
+    Questionnaire, Report, Rule, SavedForm,
 };
 
 impl Bank {
@@ -102,32 +101,25 @@ impl Bank {
             let mut dropped = is_dropped.iter();
             answers.retain(|_| dropped.next() != Some(&true));
         }
-        let moved = draft.clone().moved(newer.content_hash(), input, []);
-        let after = open(newer.questionnaire(), moved.clone(), context)?;
+        let mut moved = draft.clone().moved(newer.content_hash(), input, []);
+        let mut after = open(newer.questionnaire(), moved.clone(), context)?;
         // A row stays when all answers in it are dropped.
         let items = before.items();
-        let lost = lost_rows(&FormCells::new(&items), &FormCells::new(&after.items()));
-        let (moved, after) = if lost.is_empty() {
-            (moved, after)
-        } else {
+        let cells = FormCells::new(&items);
+        let lost = lost_rows(&cells, &FormCells::new(&after.items()));
+        if !lost.is_empty() {
             let input = moved.input().clone();
-            let moved = moved.moved(newer.content_hash(), input, lost);
-            let after = open(newer.questionnaire(), moved.clone(), context)?;
-            (moved, after)
-        };
+            moved = moved.moved(newer.content_hash(), input, lost);
+            after = open(newer.questionnaire(), moved.clone(), context)?;
+        }
         let items_after = after.items();
-        let (cells, cells_after) = (FormCells::new(&items), FormCells::new(&items_after));
+        let cells_after = FormCells::new(&items_after);
         let findings = answer_findings(after.report());
         let explained = was.into_iter().zip(is).zip(is_dropped);
         let answers = draft.input().answers().iter().zip(explained);
         let answers = answers.map(|(answer, ((was, is), is_dropped))| {
-            planned(
-                answer,
-                (&cells, was),
-                (&cells_after, is),
-                &findings,
-                is_dropped,
-            )
+            let (was, is) = ((&cells, was), (&cells_after, is));
+            planned(answer, was, is, &findings, is_dropped)
         });
         Ok(Plan {
             answers: answers.collect(),
@@ -292,4 +284,70 @@ fn further_findings(before: &Report, after: &Report) -> Vec<Arc<Finding>> {
     let mut further: Vec<Arc<Finding>> = all_findings(after).cloned().collect();
     further.retain(|finding| finding.question.is_none() && !known.contains(&key(finding)));
     further
+}
+
+/// The items of a form by question and row.
+struct FormCells<'a> {
+    by_question: HashMap<&'a QuestionRef, &'a Item>,
+    /// In display order.
+    all: Vec<&'a Item>,
+}
+
+impl<'a> FormCells<'a> {
+    /// Without recursion: questions may be nested thousands of levels deep.
+    fn new(items: &'a Items) -> Self {
+        let mut all = Vec::new();
+        let mut open: Vec<&Item> = items.iter().rev().collect();
+        while let Some(item) = open.pop() {
+            all.push(item);
+            open.extend(item.children.iter().rev());
+            for row in item.rows.iter().rev() {
+                open.extend(row.items.iter().rev());
+            }
+        }
+        // Where several have the id, the first one.
+        let by_question = all.iter().rev().map(|item| (&item.question, *item));
+        Self {
+            by_question: by_question.collect(),
+            all,
+        }
+    }
+
+    fn of(&self, question: &QuestionRef) -> Option<&'a Item> {
+        self.by_question.get(question).copied()
+    }
+
+    fn sections(&self) -> impl Iterator<Item = &'a Item> {
+        let items = self.all.iter().copied();
+        items.filter(|item| item.kind == ItemKind::Rows)
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (&'a QuestionRef, Option<i64>)> {
+        let of = |section: &'a Item| {
+            section
+                .rows
+                .iter()
+                .map(|row| (&section.question, row.index))
+        };
+        self.sections().flat_map(of)
+    }
+
+    /// The questions that the other form does not have, in display order.
+    fn without(&self, other: &Self) -> Vec<QuestionRef> {
+        let questions = self.all.iter().map(|item| &item.question);
+        let only = questions.filter(|question| other.of(question).is_none());
+        only.cloned().collect()
+    }
+}
+
+/// The rows of sections that are there before and not after, of sections that are there in both.
+fn lost_rows(before: &FormCells<'_>, after: &FormCells<'_>) -> Vec<(QuestionId, Option<i64>)> {
+    let sections = after.sections().map(|section| &section.question);
+    let sections: HashSet<&QuestionRef> = sections.collect();
+    let kept: HashSet<_> = after.rows().collect();
+    let lost = before
+        .rows()
+        .filter(|(section, row)| sections.contains(section) && !kept.contains(&(*section, *row)));
+    lost.map(|(section, row)| (section.id.clone(), row))
+        .collect()
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::index::{KeptList, unreadable};
+use super::index::KeptList;
 use crate::auth::StoreError;
 use crate::model::{FormType, QuestionList, Timestamp};
+use crate::sync::account_store::unreadable;
 use crate::validate::{ContentHash, Policy, Questionnaire};
 
 /// A list of questions that is kept, with the questions: forms are filled in and validated with it, without reception. Cheap

@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::commit::VersionedState;
+use super::calibration::ComparedDate;
 use super::local_query::{self, LocalQuery};
 use super::round::Round;
 use super::sync_report::{SyncReport, WalkProgress};
-use super::sync_state::Witness;
+use super::sync_state::{SyncState, Witness};
 use super::{Changes, Consumer, Depth, LocalRecord, consumer};
 use crate::client::Account;
 use crate::error::Result;
 use crate::model::{ConsignmentId, SavedConsignment, Timestamp};
+use crate::sync::account_store::AccountStore;
 use crate::sync::store::{RowStore, SyncStore};
 use crate::transport::Clock;
 
@@ -41,17 +42,9 @@ use crate::transport::Clock;
 #[must_use]
 pub struct Replica {
     account: Account,
-    store: Arc<dyn RowStore>,
+    pub(super) store: AccountStore,
     /// The number of the last change that a sync of this process committed.
     committed: Arc<watch::Sender<u64>>,
-    pub(super) settings: Settings,
-}
-
-/// What is called after each page.
-type OnProgress = Arc<dyn Fn(&WalkProgress) + Send + Sync>;
-
-#[derive(Clone)]
-pub(super) struct Settings {
     pub(super) overlap: Duration,
     pub(super) full_walk_every: Duration,
     pub(super) page_size: u32,
@@ -59,8 +52,14 @@ pub(super) struct Settings {
     pub(super) reads_at_once: usize,
     pub(super) clock: Clock,
     pub(super) on_progress: Option<OnProgress>,
-    pub(super) stored_as: Option<Arc<str>>,
+    pub(super) compared: Option<ComparedDate>,
+    horizon: Option<Duration>,
+    retention: Option<Duration>,
+    pub(super) reports_pruned: bool,
 }
+
+/// What is called after each page.
+type OnProgress = Arc<dyn Fn(&WalkProgress) + Send + Sync>;
 
 impl Account {
     /// A copy of the account's consignments in a store, which may hold those of other accounts as well. Nothing is sent and
@@ -82,18 +81,19 @@ impl Account {
     pub fn replica(&self, store: impl SyncStore) -> Replica {
         Replica {
             account: self.clone(),
-            store: Arc::new(store),
+            store: AccountStore::new(Arc::new(store), self.id().as_str()),
             committed: Arc::new(watch::Sender::new(0)),
-            settings: Settings {
-                overlap: Duration::from_secs(10 * 60),
-                full_walk_every: Duration::from_secs(24 * 60 * 60),
-                page_size: 100,
-                depth: Depth::Summary,
-                reads_at_once: 4,
-                clock: self.client().clock().clone(),
-                on_progress: None,
-                stored_as: None,
-            },
+            overlap: Duration::from_secs(10 * 60),
+            full_walk_every: Duration::from_secs(24 * 60 * 60),
+            page_size: 100,
+            depth: Depth::Summary,
+            reads_at_once: 4,
+            clock: self.client().clock().clone(),
+            on_progress: None,
+            compared: None,
+            horizon: None,
+            retention: None,
+            reports_pruned: false,
         }
     }
 }
@@ -102,13 +102,76 @@ impl Replica {
     /// By how much the `fromDate` of an incremental walk is earlier than the watermark; 10 minutes unless set. Choose more
     /// where records show up in the list later than that after a save.
     pub fn overlap(mut self, overlap: Duration) -> Self {
-        self.settings.overlap = overlap;
+        self.overlap = overlap;
         self
     }
 
     /// How long incremental walks may replace a full one; a day unless set.
     pub fn full_walk_every(mut self, time: Duration) -> Self {
-        self.settings.full_walk_every = time;
+        self.full_walk_every = time;
+        self
+    }
+
+    /// Which date the service compares `fromDate` with. Unless it is named, the replica finds out, by full walks. Only the time
+    /// of the last change makes incremental walks possible: then the second sync is one. A save of your own that such a walk
+    /// does not list ([`witness`](Self::witness)) counts for more than this setting.
+    ///
+    /// assumed: no source says which date it is.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// use envd_sdk::sync::replica::{ComparedDate, SyncMode};
+    /// use envd_sdk::sync::store::MemorySync;
+    ///
+    /// let replica = account.replica(MemorySync::new()).from_date_compares(ComparedDate::LastChange);
+    /// assert_eq!(replica.sync().await?.mode, SyncMode::Full);
+    /// assert_eq!(replica.sync().await?.mode, SyncMode::Incremental);
+    /// # Ok(()) });
+    /// ```
+    pub fn from_date_compares(mut self, date: ComparedDate) -> Self {
+        self.compared = Some(date);
+        self
+    }
+
+    /// How far back a full walk reads the list; all of it unless set. A record that changed last before that is not copied,
+    /// and one in the copy stays as it is: it is neither read again nor gone. It counts from the latest change that the service
+    /// has shown. Until it is known that `fromDate` compares the time of the last change, all pages are read all the same.
+    ///
+    /// With a horizon the copy is no list of everything: what it lacks may be older.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// # use std::time::Duration;
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// use envd_sdk::sync::store::MemorySync;
+    ///
+    /// let days = |days| Duration::from_secs(days * 24 * 60 * 60);
+    /// // A saleyard: the list is read 30 days back, and records are kept for a year.
+    /// let replica = account.replica(MemorySync::new()).horizon(days(30)).retention(days(365));
+    /// replica.sync().await?;
+    /// # Ok(()) });
+    /// ```
+    pub fn horizon(mut self, time: Duration) -> Self {
+        self.horizon = Some(time);
+        self
+    }
+
+    /// Removes records from the copy that changed last before that time, after each full walk; none unless set. It is also the
+    /// [`horizon`](Self::horizon) where that is not set, and nothing within the horizon is removed.
+    ///
+    /// Consumers are not told, unless [`report_pruned`](Self::report_pruned) is set. A removed record that changes again
+    /// appears again.
+    pub fn retention(mut self, time: Duration) -> Self {
+        self.retention = Some(time);
+        self
+    }
+
+    /// Consumers are told what [`retention`](Self::retention) removes, as [`Pruned`](super::ChangeKind::Pruned).
+    pub fn report_pruned(mut self) -> Self {
+        self.reports_pruned = true;
         self
     }
 
@@ -133,37 +196,37 @@ impl Replica {
     /// # Ok(()) });
     /// ```
     pub fn stored_as(mut self, name: impl Into<String>) -> Self {
-        self.settings.stored_as = Some(name.into().into());
+        self.store.account = name.into().into();
         self
     }
 
     /// How many records a page holds at most; 100 unless set.
     pub fn page_size(mut self, records: u32) -> Self {
-        self.settings.page_size = records.max(1);
+        self.page_size = records.max(1);
         self
     }
 
     /// How much of each record is copied; [`Depth::Summary`] unless set.
     pub fn depth(mut self, depth: Depth) -> Self {
-        self.settings.depth = depth;
+        self.depth = depth;
         self
     }
 
     /// How many records are read at the same time with [`Depth::Full`]; 4 unless set.
     pub fn reads_at_once(mut self, reads: usize) -> Self {
-        self.settings.reads_at_once = reads.max(1);
+        self.reads_at_once = reads.max(1);
         self
     }
 
     /// The clock that decides when a full walk is due; that of the client unless set.
     pub fn clock(mut self, clock: Clock) -> Self {
-        self.settings.clock = clock;
+        self.clock = clock;
         self
     }
 
     /// Is called after each page of a walk. It must not block.
     pub fn on_progress(mut self, report: impl Fn(&WalkProgress) + Send + Sync + 'static) -> Self {
-        self.settings.on_progress = Some(Arc::new(report));
+        self.on_progress = Some(Arc::new(report));
         self
     }
 
@@ -177,7 +240,7 @@ impl Replica {
     /// As [`Pager::next_page`](crate::Pager::next_page), and [`is_store`](crate::Error::is_store) when the store fails.
     /// What was written before stays, and the next sync continues.
     pub async fn sync(&self) -> Result<SyncReport> {
-        Round::new(self, false).run().await
+        Round::new(self).await?.run(false).await
     }
 
     /// As [`sync`](Self::sync), with a full walk. One that stopped is continued.
@@ -186,7 +249,7 @@ impl Replica {
     ///
     /// As [`sync`](Self::sync).
     pub async fn sync_full(&self) -> Result<SyncReport> {
-        Round::new(self, true).run().await
+        Round::new(self).await?.run(true).await
     }
 
     /// Names a record that this program has saved: the next incremental walk has to list it. If it does not, the account is
@@ -201,22 +264,17 @@ impl Replica {
         let Some(id) = &saved.id else {
             return Ok(());
         };
-        loop {
-            let base = self.load().await?;
-            let mut state = base.state.clone();
-            if !state.calibration.is_confirmed() {
-                // All walks are full, and nothing relies on what a witness shows.
-                return Ok(());
+        let (id, at) = (id.as_str().to_owned(), self.now());
+        let saved = Witness { id, at };
+        let mut round = Round::new(self).await?;
+        let change = |state: &mut SyncState| {
+            // Where all walks are full, nothing relies on what a witness shows.
+            if state.calibration.reliance(self.compared).is_ok() {
+                state.witnesses.retain(|witness| witness.id != saved.id);
+                state.witnesses.push(saved.clone());
             }
-            state.witnesses.retain(|witness| witness.id != id.as_str());
-            state.witnesses.push(Witness {
-                id: id.as_str().to_owned(),
-                at: self.now(),
-            });
-            if self.commit_state(&base, state).await?.is_some() {
-                return Ok(());
-            }
-        }
+        };
+        round.change_state(change).await
     }
 
     /// A query of the copy: by status, species, PIC, number, days. It sends nothing, and shows what the last sync found.
@@ -251,7 +309,7 @@ impl Replica {
     /// # Ok(()) });
     /// ```
     pub fn consignments(&self) -> LocalQuery {
-        LocalQuery::new(self.shared_store(), self.key().into())
+        LocalQuery::new(self.store.clone())
     }
 
     /// The record with this id, if the copy holds it. A number is no id here: see [`LocalQuery::number`].
@@ -260,7 +318,8 @@ impl Replica {
     ///
     /// [`is_store`](crate::Error::is_store).
     pub async fn consignment(&self, id: impl Into<ConsignmentId>) -> Result<Option<LocalRecord>> {
-        local_query::get(self.store(), self.key(), id.into()).await
+        let rows = self.store.rows(&[id.into().into()]).await?;
+        Ok(rows.first().map(local_query::record).transpose()?)
     }
 
     /// The changes of the copy, for a consumer by its name, whose position is in the store.
@@ -268,9 +327,8 @@ impl Replica {
     /// A name that was never used begins with everything that the copy holds.
     #[must_use]
     pub fn changes(&self, consumer: impl Into<String>) -> Changes {
-        let store = Arc::clone(&self.store);
         let committed = self.committed.subscribe();
-        Changes::new(store, self.key().into(), consumer.into(), committed)
+        Changes::new(self.store.clone(), consumer.into(), committed)
     }
 
     /// The consumers that have a name, by name.
@@ -279,7 +337,7 @@ impl Replica {
     ///
     /// [`is_store`](crate::Error::is_store) when the store fails.
     pub async fn consumers(&self) -> Result<Vec<Consumer>> {
-        consumer::consumers(self.store(), self.key()).await
+        consumer::consumers(&self.store).await
     }
 
     /// Removes a consumer, and returns whether there was one. While it is there, the changes that it has not acknowledged
@@ -289,7 +347,7 @@ impl Replica {
     ///
     /// [`is_store`](crate::Error::is_store) when the store fails.
     pub async fn remove_consumer(&self, name: &str) -> Result<bool> {
-        consumer::remove_consumer(self.store(), self.key(), name).await
+        consumer::remove_consumer(&self.store, name).await
     }
 
     /// The account of which this is a copy.
@@ -298,26 +356,32 @@ impl Replica {
         &self.account
     }
 
-    pub(super) fn store(&self) -> &dyn RowStore {
-        &*self.store
-    }
-
     pub(crate) fn shared_store(&self) -> Arc<dyn RowStore> {
-        Arc::clone(&self.store)
+        Arc::clone(&self.store.store)
     }
 
     pub(crate) fn clock_used(&self) -> &Clock {
-        &self.settings.clock
+        &self.clock
     }
 
     /// What the store keeps the account under.
     pub(crate) fn key(&self) -> &str {
-        let stored_as = self.settings.stored_as.as_deref();
-        stored_as.unwrap_or(self.account.id().as_str())
+        &self.store.account
+    }
+
+    /// How far back the list is read: what is pruned is not listed anew.
+    pub(super) fn listed_back(&self) -> Option<Duration> {
+        self.horizon.or(self.retention)
+    }
+
+    /// How far back rows are kept: what is listed is not pruned.
+    pub(super) fn kept_back(&self) -> Option<Duration> {
+        self.retention
+            .max(self.horizon.filter(|_| self.retention.is_some()))
     }
 
     pub(super) fn now(&self) -> Timestamp {
-        self.settings.clock.now().into()
+        self.clock.now().into()
     }
 
     /// Tells the feeds of this process that changes up to this one were committed.
@@ -327,11 +391,6 @@ impl Replica {
             *committed = last.max(*committed);
             is_later
         });
-    }
-
-    /// The document of the walks as it is stored.
-    pub(super) async fn load(&self) -> Result<VersionedState> {
-        VersionedState::load(self.store(), self.key()).await
     }
 }
 

@@ -1,9 +1,8 @@
 //! Which date `fromDate` compares: what each reading predicts, and what the service answers.
 
-use std::collections::HashSet;
 use std::fmt;
 
-use chrono::{DateTime, Days, SubsecRound, TimeDelta, Utc};
+use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::local_record::LocalRecord;
@@ -12,21 +11,31 @@ use crate::auth::StoreError;
 use crate::model::Timestamp;
 use crate::sync::store::Row;
 
+/// Which date of a consignment the argument `fromDate` of lists is compared with. assumed: no source says.
+///
+/// See [`Replica::from_date_compares`](super::Replica::from_date_compares) for an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ComparedDate {
+    /// The time of the last change.
+    LastChange,
+    /// The time of the creation.
+    Creation,
+    /// The date of the movement.
+    Movement,
+}
+
 /// What is known of `fromDate`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Calibration {
     verdict: Verdict,
     why: String,
-    /// The `fromDate` of the question.
-    from: Option<Timestamp>,
-    /// When it was asked, on our clock.
-    at: Option<Timestamp>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Verdict {
+pub(super) enum Verdict {
     /// Nothing told the readings apart so far.
     #[default]
     Open,
@@ -36,43 +45,43 @@ enum Verdict {
 }
 
 impl Calibration {
-    pub(super) fn is_confirmed(&self) -> bool {
-        self.verdict == Verdict::Confirmed
+    pub(super) fn new(verdict: Verdict, why: String) -> Self {
+        Self { verdict, why }
+    }
+
+    /// What is known after an answer: one that shows nothing leaves what was known before.
+    pub(super) fn or(self, before: &Self) -> Self {
+        if self.verdict == Verdict::Open && before.verdict != Verdict::Open {
+            return before.clone();
+        }
+        self
+    }
+
+    /// Why `fromDate` may be relied on, or why not, where the settings name the date or leave it open.
+    pub(super) fn reliance(&self, named: Option<ComparedDate>) -> Result<String, String> {
+        let named_last_change = "by the settings, fromDate compares the time of the last change";
+        let named_another =
+            "by the settings, fromDate compares another date than that of the last change";
+        match (named, self.verdict) {
+            (Some(ComparedDate::Creation | ComparedDate::Movement), _) => {
+                Err(named_another.to_owned())
+            }
+            (Some(ComparedDate::LastChange), Verdict::Open) => Ok(named_last_change.to_owned()),
+            (_, Verdict::Confirmed) => Ok(self.to_string()),
+            _ => Err(self.to_string()),
+        }
+    }
+
+    /// Whether the service is to be asked: what the settings say holds until a save of our own was not listed.
+    pub(super) fn is_open(&self, named: Option<ComparedDate>) -> bool {
+        let is_refuted = self.verdict == Verdict::Refuted;
+        named.is_none_or(|named| named == ComparedDate::LastChange && is_refuted)
     }
 
     pub(super) fn refute_by_witness(&mut self, missing: &[Witness]) {
-        self.verdict = Verdict::Refuted;
         let ids: Vec<&str> = missing.iter().map(|witness| witness.id.as_str()).collect();
-        self.why = format!("did not list {}, saved before", ids.join(", "));
-    }
-
-    /// The answer to a question.
-    pub(super) fn answered(question: &Question, answer: Result<(), String>, at: Timestamp) -> Self {
-        let (verdict, why) = match answer {
-            Ok(()) => (Verdict::Confirmed, question.evidence.clone()),
-            Err(why) => (Verdict::Refuted, why),
-        };
-        Self {
-            verdict,
-            why,
-            from: Some(question.from.clone()),
-            at: Some(at),
-        }
-    }
-
-    /// Nothing is known any more.
-    pub(super) fn open(why: String) -> Self {
-        Self {
-            why,
-            ..Self::default()
-        }
-    }
-
-    /// Notes why a question was not asked or answered. What was confirmed before stays.
-    pub(super) fn stay_open(&mut self, why: String) {
-        if !self.is_confirmed() {
-            (self.verdict, self.why) = (Verdict::Open, why);
-        }
+        let why = format!("did not list {}, saved before", ids.join(", "));
+        *self = Self::new(Verdict::Refuted, why);
     }
 }
 
@@ -83,38 +92,26 @@ impl fmt::Display for Calibration {
             Verdict::Confirmed => "fromDate compares the time of the last change",
             Verdict::Refuted => "fromDate is not relied on",
         })?;
-        if let Some(from) = &self.from {
-            write!(f, "; asked with {from}")?;
+        match &*self.why {
+            "" => Ok(()),
+            why => write!(f, ": {why}"),
         }
-        if self.why.is_empty() {
-            return Ok(());
-        }
-        write!(f, ": {}", self.why)
     }
 }
 
-/// A `fromDate` for which "changed since" and the other readings predict different lists.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Question {
-    pub(super) from: Timestamp,
-    /// The records that "changed since" has to list.
-    pub(super) expected: HashSet<String>,
-    /// Records that "changed since" does not list and "moved since" does; none is needed where an expected one was created
-    /// and moves before.
-    pub(super) moving: Vec<String>,
-    /// Records that it does not list and a service that ignores `fromDate` does.
-    older: Vec<String>,
-    /// An expected record that was there before.
-    created_before: String,
-    needs_moving: bool,
-    evidence: String,
-}
+/// How precisely a service may compare instants.
+const SECOND: TimeDelta = TimeDelta::seconds(1);
 
-/// What the copy knows of the dates of a record. Rows are given with the latest change first.
-#[derive(Clone, Debug)]
+/// How far the days of a movement reach in UTC: a day ends everywhere 12 hours after its end in UTC, and begins nowhere earlier
+/// than 14 hours before its beginning in UTC.
+const ENDED: TimeDelta = TimeDelta::hours(24 + 12);
+const BEGINS: TimeDelta = TimeDelta::hours(14 + 24);
+
+/// What the copy knows of the dates of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Dates {
     pub(super) id: String,
-    updated: DateTime<Utc>,
+    pub(super) updated: DateTime<Utc>,
     /// It was created then or earlier.
     first_updated: DateTime<Utc>,
     movement_day: Option<String>,
@@ -134,136 +131,196 @@ impl Dates {
         }))
     }
 
-    /// The `fromDate` for which this record is the last of the list.
-    fn from(&self) -> DateTime<Utc> {
-        self.updated.trunc_subsecs(0) - SECOND
+    /// The `fromDate` for which "changed since" lists this record, and few others.
+    pub(super) fn from_date(&self) -> DateTime<Utc> {
+        just_before(self.updated)
     }
 
-    /// So that "changed since" surely does not list it.
-    pub(super) fn is_older_than(&self, from: &Timestamp) -> bool {
-        from.utc().is_some_and(|from| self.updated <= from - SECOND)
-    }
-
-    fn is_surely_created_before(&self, from: DateTime<Utc>) -> bool {
+    pub(super) fn is_surely_created_before(&self, from: DateTime<Utc>) -> bool {
         self.first_updated <= from - SECOND
     }
 
     /// In every zone, and at every time of the day.
-    fn surely_moves_before(&self, from: DateTime<Utc>) -> bool {
-        let latest = day(from, Days::new(2), false);
-        let moves = self.movement_day.as_ref().zip(latest);
-        moves.is_some_and(|(day, latest)| *day <= latest)
+    pub(super) fn surely_moves_before(&self, from: DateTime<Utc>) -> bool {
+        let latest = (from - ENDED).format("%Y-%m-%d").to_string();
+        self.movement_day.as_ref().is_some_and(|day| *day <= latest)
     }
 }
 
-/// How precisely a service may compare instants.
-const SECOND: TimeDelta = TimeDelta::seconds(1);
+pub(super) fn just_before(at: DateTime<Utc>) -> DateTime<Utc> {
+    at.trunc_subsecs(0) - SECOND
+}
 
-fn day(from: DateTime<Utc>, distance: Days, later: bool) -> Option<String> {
-    let day = if later {
-        from.checked_add_days(distance)
-    } else {
-        from.checked_sub_days(distance)
-    };
-    day.map(|day| day.format("%Y-%m-%d").to_string())
+/// Whether "changed since" surely does not list a record that changed then.
+pub(super) fn is_older(updated: Option<DateTime<Utc>>, from: DateTime<Utc>) -> bool {
+    updated.is_none_or(|updated| updated <= from - SECOND)
 }
 
 /// The first day on which a movement is surely after this instant.
-pub(super) fn first_day_after(from: &Timestamp) -> Option<String> {
-    day(from.utc()?, Days::new(2), true)
+pub(super) fn first_day_after(from: DateTime<Utc>) -> String {
+    (from + BEGINS).format("%Y-%m-%d").to_string()
 }
 
-/// The questions that may be asked, the one with the shortest answer first; each with the index of its last record.
-///
-/// Each has an expected record that was created before: "created since" does not list it.
-pub(super) fn questions(latest_first: &[Dates]) -> impl Iterator<Item = (usize, Question)> {
-    latest_first.iter().enumerate().filter_map(|(last, dates)| {
-        let from = dates.from();
-        let (listed, older) = latest_first.split_at(last + 1);
-        let mut created_before = listed
-            .iter()
-            .filter(|dates| dates.is_surely_created_before(from))
-            .peekable();
-        let first = created_before.peek()?.id.clone();
-        let is_apart = created_before.any(|dates| dates.surely_moves_before(from));
-        let older = older.iter().filter(|dates| dates.updated <= from - SECOND);
-        let older: Vec<String> = older.take(20).map(|dates| dates.id.clone()).collect();
-        let expected: HashSet<String> = listed.iter().map(|dates| dates.id.clone()).collect();
-        let question = Question {
-            evidence: match expected.len() {
-                1 => format!("it listed the one record changed since, {first}, created before"),
-                count => format!(
-                    "it listed the {count} records changed since, among them {first}, created before"
-                ),
-            },
-            from: Timestamp::from_utc(from),
-            expected,
-            moving: Vec::new(),
-            older,
-            created_before: first,
-            needs_moving: !is_apart,
-        };
-        (!question.older.is_empty()).then_some((last, question))
-    })
+/// A `fromDate` for which "changed since" and the other readings predict different lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Question {
+    pub(super) from: DateTime<Utc>,
+    /// A record that "changed since" has to list, and "created since" does not; `None` if the answer may show one.
+    pub(super) changed: Option<Dates>,
+    /// Records that "changed since" does not list and a service that ignores `fromDate` does.
+    pub(super) older: Vec<String>,
+    /// Those of them that "moved since" lists.
+    pub(super) moving: Vec<String>,
+}
+
+/// What an answer says, before the service is asked for single records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Judgement {
+    Refuted(String),
+    /// Refuted if this record is still there and was not changed again, which may have moved it over the edge of a page.
+    Missing(Dates),
+    /// Confirmed by this if one of these records, which were not listed, is still there.
+    Shown(String, Vec<String>),
+    Open,
 }
 
 impl Question {
-    /// Whether "moved since" predicts another list.
-    pub(super) fn tells_movement_apart(&self) -> bool {
-        !self.needs_moving || !self.moving.is_empty()
-    }
-
-    /// Compares the list with the prediction. `Ok(None)`: what told the readings apart has changed meanwhile.
+    /// Compares the answer with what each reading predicts. `known` is what the copy knows of the listed records.
     ///
-    /// A record that changed since the walk is listed with a later time, which agrees with the prediction.
+    /// What changed since the walk is listed with a later date, which agrees with "changed since".
     pub(super) fn judge(
         &self,
-        listed: &Listed,
-        gone: &HashSet<String>,
-    ) -> Option<Result<(), String>> {
-        if let Some(id) = &listed.older {
-            return Some(Err(format!("it listed {id}, changed before")));
+        listed: &[(String, Option<DateTime<Utc>>)],
+        known: &[Dates],
+    ) -> Judgement {
+        let older = listed.iter().find(|(_, at)| is_older(*at, self.from));
+        if let Some((id, _)) = older {
+            return Judgement::Refuted(format!("it listed {id}, changed before"));
         }
-        let missing = self
-            .expected
-            .iter()
-            .find(|id| !listed.ids.contains(*id) && !gone.contains(*id));
-        if let Some(id) = missing {
-            return Some(Err(format!("it did not list {id}, changed since")));
+        let is_listed = |id: &String| listed.iter().any(|(listed, _)| listed == id);
+        if let Some(dates) = self.changed.as_ref().filter(|dates| !is_listed(&dates.id)) {
+            return Judgement::Missing(dates.clone());
         }
-        let is_told_apart =
-            listed.ids.contains(&self.created_before) && self.left_out(listed).next().is_some();
-        is_told_apart.then_some(Ok(()))
-    }
-
-    /// The records that were not listed, and would have been by another reading; each must still be there to show it.
-    pub(super) fn left_out<'a>(&'a self, listed: &'a Listed) -> impl Iterator<Item = &'a String> {
-        let telling = if self.needs_moving {
-            &self.moving
-        } else {
-            &self.older
+        let created_before = || {
+            let known = known.iter();
+            known.filter(|dates| dates.is_surely_created_before(self.from))
         };
-        telling.iter().filter(|id| !listed.ids.contains(*id))
+        let is_apart = |dates: &&Dates| dates.surely_moves_before(self.from);
+        let (shown, left_out) = match created_before().find(is_apart) {
+            Some(shown) => (Some(shown), &self.older),
+            None => (created_before().next(), &self.moving),
+        };
+        let mut left_out = left_out.clone();
+        left_out.retain(|id| !is_listed(id));
+        let (Some(shown), Some(first)) = (shown, left_out.first()) else {
+            return Judgement::Open;
+        };
+        let id = &shown.id;
+        let evidence = format!("it listed {id}, changed since and created before, and not {first}");
+        Judgement::Shown(evidence, left_out)
     }
 }
 
-/// What the service listed.
-#[derive(Debug, Default)]
-pub(super) struct Listed {
-    pub(super) ids: HashSet<String>,
-    /// A record that changed last before the `fromDate`.
-    pub(super) older: Option<String>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Listed {
-    pub(super) fn add(&mut self, id: String, updated: Option<&Timestamp>, from: &Timestamp) {
-        let updated = updated.and_then(Timestamp::utc);
-        let is_older = updated
-            .zip(from.utc())
-            .is_none_or(|(updated, from)| updated <= from - SECOND);
-        if is_older {
-            self.older.get_or_insert_with(|| id.clone());
+    fn at(text: &str) -> DateTime<Utc> {
+        text.parse().unwrap()
+    }
+
+    fn dates(id: &str, first: &str, moves: &str) -> Dates {
+        Dates {
+            id: id.to_owned(),
+            updated: at("2026-11-20T12:00:00Z"),
+            first_updated: at(first),
+            movement_day: Some(moves.to_owned()),
         }
-        self.ids.insert(id);
+    }
+
+    #[test]
+    fn only_changed_since_explains_a_record_that_was_created_and_moves_before() {
+        let question = Question {
+            from: at("2026-11-20T11:59:59Z"),
+            changed: Some(dates("r", "2026-11-01T00:00:00Z", "2026-11-18")),
+            older: vec!["o".to_owned(), "m".to_owned()],
+            moving: vec!["m".to_owned()],
+        };
+        let listed = |ids: &[(&str, &str)]| -> Vec<_> {
+            let listed = ids.iter();
+            listed
+                .map(|(id, updated)| ((*id).to_owned(), Some(at(updated))))
+                .collect()
+        };
+        let (now, before) = ("2026-11-20T12:00:00Z", "2026-11-20T11:59:58Z");
+        let (long_ago, just_now) = ("2026-11-01T00:00:00Z", now);
+        let shown = |left_out: &str| Some(left_out.to_owned());
+        for (listed, known, expected) in [
+            (
+                listed(&[("r", now)]),
+                dates("r", long_ago, "2026-11-18"),
+                shown("o"),
+            ),
+            (
+                listed(&[("n", now), ("r", now)]),
+                dates("r", long_ago, "2026-11-18"),
+                shown("o"),
+            ),
+            // "Moved since" lists it as well, and m.
+            (
+                listed(&[("r", now)]),
+                dates("r", long_ago, "2026-11-20"),
+                shown("m"),
+            ),
+            (
+                listed(&[("r", now), ("m", now)]),
+                dates("r", long_ago, "2026-11-20"),
+                None,
+            ),
+            // "Created since" lists it as well.
+            (
+                listed(&[("r", now)]),
+                dates("r", just_now, "2026-11-18"),
+                None,
+            ),
+            // "Ignored" lists them.
+            (
+                listed(&[("r", now), ("o", now), ("m", now)]),
+                dates("r", long_ago, "2026-11-18"),
+                None,
+            ),
+        ] {
+            let judgement = question.judge(&listed, &[known]);
+            let left_out = match &judgement {
+                Judgement::Shown(_, left_out) => left_out.first().cloned(),
+                other => {
+                    assert_eq!(*other, Judgement::Open, "{listed:?}");
+                    None
+                }
+            };
+            assert_eq!(left_out, expected, "{listed:?}");
+        }
+        let judgement = question.judge(&listed(&[("r", now), ("o", before)]), &[]);
+        assert!(matches!(judgement, Judgement::Refuted(_)));
+        let judgement = question.judge(&listed(&[("n", now)]), &[]);
+        assert!(matches!(judgement, Judgement::Missing(dates) if dates.id == "r"));
+    }
+
+    #[test]
+    fn days_of_movements_are_apart_in_every_zone() {
+        for (from, before, after) in [
+            ("2026-11-20T00:00:00Z", "2026-11-18", "2026-11-21"),
+            ("2026-11-20T09:59:59Z", "2026-11-18", "2026-11-21"),
+            ("2026-11-20T10:00:00Z", "2026-11-18", "2026-11-22"),
+            ("2026-11-20T12:00:00Z", "2026-11-19", "2026-11-22"),
+        ] {
+            let from = at(from);
+            assert!(dates("r", "2026-11-01T00:00:00Z", before).surely_moves_before(from));
+            assert_eq!(first_day_after(from), after, "{from}");
+        }
+        assert!(
+            !dates("r", "2026-11-01T00:00:00Z", "2026-11-19")
+                .surely_moves_before(at("2026-11-20T11:59:59Z"))
+        );
     }
 }

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::difference::changed_fields;
-use super::local_record::{LocalRecord, unreadable};
+use super::local_record::LocalRecord;
 use crate::auth::StoreError;
 use crate::model::{ConsignmentId, ConsignmentStatus};
+use crate::sync::account_store::unreadable;
 use crate::sync::store::ChangeRow;
 
 /// One change of one record, as [`Changes`](super::Changes) tells it.
@@ -76,6 +77,13 @@ pub enum ChangeKind {
         /// As it was listed last.
         last_seen: LocalRecord,
     },
+    /// The copy keeps it no longer: see [`Replica::retention`](super::Replica::retention). The service may show it.
+    #[serde(rename_all = "camelCase")]
+    #[non_exhaustive]
+    Pruned {
+        /// As it was listed last.
+        last_seen: LocalRecord,
+    },
 }
 
 /// A status that changed.
@@ -97,7 +105,7 @@ impl Change {
         match &self.kind {
             ChangeKind::Appeared { record } => record,
             ChangeKind::Changed { after, .. } => after,
-            ChangeKind::Gone { last_seen } => last_seen,
+            ChangeKind::Gone { last_seen } | ChangeKind::Pruned { last_seen } => last_seen,
         }
     }
 
@@ -119,30 +127,26 @@ impl Change {
 
 impl ChangeKind {
     /// What happened between two states of a record; `None`: nothing, or its date alone.
-    pub(crate) fn between(
-        before: Option<&LocalRecord>,
-        after: Option<&LocalRecord>,
-    ) -> Option<Self> {
-        match (before.cloned(), after.cloned()) {
-            (None, None) => None,
-            (None, Some(record)) => Some(Self::Appeared { record }),
-            (Some(last_seen), None) => Some(Self::Gone { last_seen }),
-            (Some(before), Some(after)) if before.json() == after.json() => None,
-            (Some(before), Some(after)) => {
-                let fields = changed_fields(&before.value(), &after.value());
-                let (was, is) = (before.status(), after.status());
-                let status = (was != is).then_some(StatusChange {
-                    before: was,
-                    after: is,
-                });
-                (!fields.is_empty()).then_some(Self::Changed {
-                    before,
-                    after,
-                    fields,
-                    status,
-                })
-            }
+    pub(crate) fn between(before: Option<&LocalRecord>, after: &LocalRecord) -> Option<Self> {
+        let Some(before) = before else {
+            let record = after.clone();
+            return Some(Self::Appeared { record });
+        };
+        if before.json() == after.json() {
+            return None;
         }
+        let fields = changed_fields(&before.value(), &after.value());
+        let (was, is) = (before.status(), after.status());
+        let status = (was != is).then_some(StatusChange {
+            before: was,
+            after: is,
+        });
+        (!fields.is_empty()).then(|| Self::Changed {
+            before: before.clone(),
+            after: after.clone(),
+            fields,
+            status,
+        })
     }
 
     /// What a store keeps of it.
@@ -155,7 +159,9 @@ impl ChangeKind {
     pub(crate) fn into_before(self) -> Option<LocalRecord> {
         match self {
             Self::Appeared { .. } => None,
-            Self::Changed { before: record, .. } | Self::Gone { last_seen: record } => Some(record),
+            Self::Changed { before: record, .. }
+            | Self::Gone { last_seen: record }
+            | Self::Pruned { last_seen: record } => Some(record),
         }
     }
 }
@@ -178,7 +184,11 @@ mod tests {
             (Some(&draft), Some(&sent), r#"{"changed":{"before":"#),
             (Some(&sent), None, r#"{"gone":{"lastSeen":"#),
         ] {
-            let kind = ChangeKind::between(before, after).unwrap();
+            let last_seen = before.unwrap_or(&draft).clone();
+            let kind = match after {
+                Some(after) => ChangeKind::between(before, after).unwrap(),
+                None => ChangeKind::Gone { last_seen },
+            };
             let payload = kind.to_payload();
             assert!(payload.starts_with(shown), "{payload}");
             let row = ChangeRow {
@@ -197,8 +207,7 @@ mod tests {
 
     #[test]
     fn a_status_change_is_told_apart() {
-        let between =
-            |before, after| ChangeKind::between(Some(&record(before)), Some(&record(after)));
+        let between = |before, after| ChangeKind::between(Some(&record(before)), &record(after));
         let Some(ChangeKind::Changed { fields, status, .. }) = between(
             r#"{"status": "DRAFT", "heads": 1}"#,
             r#"{"status": "SUBMITTED", "heads": 2}"#,

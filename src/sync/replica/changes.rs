@@ -1,7 +1,6 @@
 //! The change feed.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use tokio::sync::watch;
 
@@ -9,8 +8,8 @@ use super::consumer::{self, removed};
 use super::local_record::LocalRecord;
 use super::{Change, ChangeKind};
 use crate::error::{Error, Result};
-use crate::model::ConsignmentId;
-use crate::sync::store::{ChangeRange, ChangeRow, Order, Query, Row, RowStore};
+use crate::sync::account_store::{AccountStore, unreadable};
+use crate::sync::store::{ChangeRange, ChangeRow, Order, Query, Row};
 
 /// How many changes are read from the store at once. A full record has up to 40 kB, and a change two of them.
 const CHUNK: usize = 100;
@@ -48,8 +47,7 @@ const CHUNK: usize = 100;
 /// ```
 #[doc(alias("subscribe", "webhook", "notification", "poll"))]
 pub struct Changes {
-    store: Arc<dyn RowStore>,
-    account: Arc<str>,
+    store: AccountStore,
     consumer: String,
     /// The number of the last change that a sync of this process committed.
     committed: watch::Receiver<u64>,
@@ -71,15 +69,13 @@ enum Unread {
 }
 
 impl Changes {
-    pub(crate) fn new(
-        store: Arc<dyn RowStore>,
-        account: Arc<str>,
+    pub(super) fn new(
+        store: AccountStore,
         consumer: String,
         committed: watch::Receiver<u64>,
     ) -> Self {
         Self {
             store,
-            account,
             consumer,
             committed,
             ready: VecDeque::new(),
@@ -119,9 +115,9 @@ impl Changes {
     /// [`is_store`](Error::is_store); [`is_config`](Error::is_config) when the consumer was removed, or when the copy never
     /// had this change.
     pub async fn acknowledge(&mut self, change: &Change) -> Result<()> {
-        let (store, account) = (&*self.store, &*self.account);
         if change.sequence > self.told {
-            let (_, last) = consumer::last_sequence(store, account).await?;
+            let AccountStore { store, account } = &self.store;
+            let (_, last) = consumer::last_sequence(&**store, account).await?;
             if change.sequence > last {
                 let sequence = change.sequence;
                 return Err(Error::config(format!(
@@ -129,7 +125,7 @@ impl Changes {
                 )));
             }
         }
-        consumer::acknowledge(store, account, &self.consumer, change.sequence).await
+        consumer::acknowledge(&self.store, &self.consumer, change.sequence).await
     }
 
     /// Waits until a sync in this process has committed a change that [`next`](Self::next) has not told. Without such a
@@ -146,17 +142,17 @@ impl Changes {
     }
 
     async fn read(&mut self) -> Result<()> {
-        let (store, account) = (&*self.store, &*self.account);
-        let position = match consumer::position(store, account, &self.consumer).await? {
-            Some((_, position)) => position,
+        let store = &self.store;
+        let position = match consumer::position(store, &self.consumer).await? {
+            Some(known) => known.value,
             None if self.was_named => return Err(removed(&self.consumer)),
-            None => consumer::name(store, account, &self.consumer).await?,
+            None => consumer::name(store, &self.consumer).await?,
         };
         self.was_named = true;
         // Another process may have acknowledged more, and what is acknowledged may be forgotten.
         let mut from = self.told.max(position.acknowledged);
         if let Some(up_to) = position.snapshot_up_to.filter(|up_to| from < *up_to) {
-            let held = held(store, account, from, up_to, self.chunk).await?;
+            let held = held(store, from, up_to, self.chunk).await?;
             if !held.is_empty() {
                 self.ready.extend(held);
                 return Ok(());
@@ -164,7 +160,7 @@ impl Changes {
             from = up_to;
         }
         let range = ChangeRange::After(from);
-        let changes = store.changes(account, range, self.chunk).await?;
+        let changes = store.changes(range, self.chunk).await?;
         self.ready.extend(changes.into_iter().map(Unread::Change));
         self.told = from;
         Ok(())
@@ -184,34 +180,26 @@ impl Unread {
     }
 
     fn to_change(&self) -> Result<Change> {
-        let appeared = |id: &str, record| Change {
-            sequence: self.sequence(),
-            id: ConsignmentId::from(id),
-            kind: ChangeKind::Appeared { record },
-        };
-        Ok(match self {
-            Self::Change(change) => Change::from_row(change)?,
-            Self::Row(row) => {
-                let record = LocalRecord::from_payload(&row.id, &row.payload)?;
-                appeared(&row.id, record)
-            }
+        let (id, record) = match self {
+            Self::Change(change) => return Ok(Change::from_row(change)?),
+            Self::Row(row) => (&row.id, LocalRecord::from_payload(&row.id, &row.payload)?),
             Self::Replaced(row) => {
-                let change = Change::from_row(row)?;
-                match change.kind.into_before() {
-                    Some(before) => appeared(&row.id, before),
-                    None => return Err(no_record_before(row).into()),
-                }
+                let before = Change::from_row(row)?.kind.into_before();
+                let missing = || {
+                    let number = row.sequence;
+                    unreadable(format!(
+                        "the change {number} in the copy has no record before"
+                    ))
+                };
+                (&row.id, before.ok_or_else(missing)?)
             }
+        };
+        Ok(Change {
+            sequence: self.sequence(),
+            id: id.as_str().into(),
+            kind: ChangeKind::Appeared { record },
         })
     }
-}
-
-fn no_record_before(row: &ChangeRow) -> crate::auth::StoreError {
-    let message = format!(
-        "the change {} in the copy has no record before",
-        row.sequence
-    );
-    super::local_record::unreadable(message)
 }
 
 /// What the copy held at a change `up_to`, by the number of each record's last change at that time, which is greater than
@@ -219,13 +207,7 @@ fn no_record_before(row: &ChangeRow) -> crate::auth::StoreError {
 ///
 /// A record that has changed since is in the changes, with its state before. The rows are read first: a record that leaves
 /// them between the two reads is then found in the changes, and one that is found in both counts once.
-async fn held(
-    store: &dyn RowStore,
-    account: &str,
-    from: u64,
-    up_to: u64,
-    chunk: usize,
-) -> Result<Vec<Unread>> {
+async fn held(store: &AccountStore, from: u64, up_to: u64, chunk: usize) -> Result<Vec<Unread>> {
     let query = Query {
         up_to_sequence: Some(up_to),
         order: Order::Sequence,
@@ -236,9 +218,9 @@ async fn held(
         limit: chunk,
         ..Query::default()
     };
-    let rows = store.query(account, &query).await?;
+    let rows = store.query(&query).await?;
     let range = ChangeRange::Replacing { after: from, up_to };
-    let replaced = store.changes(account, range, chunk).await?;
+    let replaced = store.changes(range, chunk).await?;
 
     // Beyond the end of a read that was cut off, the other one cannot be told in order.
     let last_row = rows.last().filter(|_| rows.len() == chunk);

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::local_record::unreadable;
 use crate::error::{Error, Result};
-use crate::sync::store::{Batch, Document, RowStore};
+use crate::sync::account_store::{self, AccountStore, Versioned};
+use crate::sync::store::{Batch, RowStore};
 
 /// The document with what is known of the walks; its version fences all that depends on the last number.
 pub(crate) const STATE: &str = "replica";
@@ -60,130 +60,100 @@ struct NextSequence {
 }
 
 impl ConsumerPosition {
-    /// The last change that this consumer does not need any more.
-    fn needless_up_to(self) -> u64 {
-        self.acknowledged.max(self.snapshot_up_to.unwrap_or(0))
-    }
-
-    fn from_document(document: &Document) -> Result<Self> {
-        let position = serde_json::from_str(&document.text)
-            .map_err(|_| unreadable(format!("the document {} cannot be read", document.name)))?;
-        Ok(position)
-    }
-
     fn to_text(self) -> String {
         // OK because two numbers can always be written.
         serde_json::to_string(&self).unwrap_or_default()
     }
 }
 
-/// The position of a consumer and its version; `None`: there is no such consumer.
+/// The position of a consumer, as the document of its name says; `None`: there is no such consumer.
 pub(super) async fn position(
-    store: &dyn RowStore,
-    account: &str,
+    store: &AccountStore,
     name: &str,
-) -> Result<Option<(u64, ConsumerPosition)>> {
+) -> Result<Option<Versioned<ConsumerPosition>>> {
+    store.load(&document_name(name)?).await
+}
+
+/// Writes a position over the one with a version, or removes it; `false`: another process was faster.
+async fn replace(
+    store: &AccountStore,
+    name: &str,
+    version: u64,
+    position: Option<ConsumerPosition>,
+    fence: Option<u64>,
+) -> Result<bool> {
     let name = document_name(name)?;
-    let Some(document) = store.document(account, &name).await? else {
-        return Ok(None);
+    let mut expected = vec![(name.clone(), version)];
+    expected.extend(fence.map(|version| (STATE.to_owned(), version)));
+    let batch = Batch {
+        expected,
+        documents: vec![(name, position.map(ConsumerPosition::to_text))],
+        ..Batch::default()
     };
-    let position = ConsumerPosition::from_document(&document)?;
-    Ok(Some((document.version, position)))
+    Ok(store.commit(&batch).await?)
 }
 
 /// Names a consumer, unless it has a name by now. It is to be told all that the copy holds at this moment: the versions in
 /// the commit make sure that no change comes between the look at the last number and the commit.
-pub(super) async fn name(
-    store: &dyn RowStore,
-    account: &str,
-    name: &str,
-) -> Result<ConsumerPosition> {
-    let consumer = document_name(name)?;
+pub(super) async fn name(store: &AccountStore, name: &str) -> Result<ConsumerPosition> {
     loop {
-        if let Some((_, position)) = position(store, account, name).await? {
-            return Ok(position);
+        if let Some(known) = position(store, name).await? {
+            return Ok(known.value);
         }
-        let (version, last) = last_sequence(store, account).await?;
+        let (version, last) = last_sequence(&*store.store, &store.account).await?;
         let position = ConsumerPosition {
             acknowledged: 0,
             snapshot_up_to: (last > 0).then_some(last),
         };
-        let batch = Batch {
-            expected: vec![(STATE.to_owned(), version), (consumer.clone(), 0)],
-            documents: vec![(consumer.clone(), Some(position.to_text()))],
-            ..Batch::default()
-        };
-        if store.commit(account, &batch).await? {
+        if replace(store, name, 0, Some(position), Some(version)).await? {
             return Ok(position);
         }
     }
 }
 
 /// Moves the position of a consumer forward to a change. Nothing is written when it is there or further.
-pub(super) async fn acknowledge(
-    store: &dyn RowStore,
-    account: &str,
-    name: &str,
-    sequence: u64,
-) -> Result<()> {
-    let consumer = document_name(name)?;
+pub(super) async fn acknowledge(store: &AccountStore, name: &str, sequence: u64) -> Result<()> {
     loop {
-        let Some((version, mut position)) = position(store, account, name).await? else {
-            return Err(removed(name));
-        };
-        if sequence <= position.acknowledged {
+        let known = position(store, name).await?;
+        let Versioned { mut value, version } = known.ok_or_else(|| removed(name))?;
+        if sequence <= value.acknowledged {
             return Ok(());
         }
-        position.acknowledged = sequence;
-        position.snapshot_up_to = position.snapshot_up_to.filter(|up_to| sequence < *up_to);
-        let batch = Batch {
-            expected: vec![(consumer.clone(), version)],
-            documents: vec![(consumer.clone(), Some(position.to_text()))],
-            ..Batch::default()
-        };
-        if store.commit(account, &batch).await? {
+        value.acknowledged = sequence;
+        value.snapshot_up_to = value.snapshot_up_to.filter(|up_to| sequence < *up_to);
+        if replace(store, name, version, Some(value), None).await? {
             return Ok(());
         }
     }
 }
 
 /// All consumers of an account, by name.
-pub(crate) async fn consumers(store: &dyn RowStore, account: &str) -> Result<Vec<Consumer>> {
-    let documents = store.documents(account, PREFIX).await?;
-    let consumer = |document: &Document| {
-        let name = document.name.strip_prefix(PREFIX)?;
+pub(super) async fn consumers(store: &AccountStore) -> Result<Vec<Consumer>> {
+    let documents = store.documents(PREFIX).await?;
+    let mut consumers = Vec::new();
+    for document in documents {
+        let position = Versioned::<ConsumerPosition>::read(&document)?.value;
+        let name = document.name.trim_start_matches(PREFIX);
         // The outbox is none.
-        let name = Some(name).filter(|name| !name.is_empty())?;
-        let position = ConsumerPosition::from_document(document);
-        Some(position.map(|position| Consumer {
-            name: name.to_owned(),
-            acknowledged: position.acknowledged,
-            is_catching_up: position.snapshot_up_to.is_some(),
-        }))
-    };
-    documents.iter().filter_map(consumer).collect()
+        if !name.is_empty() {
+            consumers.push(Consumer {
+                name: name.to_owned(),
+                acknowledged: position.acknowledged,
+                is_catching_up: position.snapshot_up_to.is_some(),
+            });
+        }
+    }
+    Ok(consumers)
 }
 
 /// Removes a consumer, and returns whether there was one.
-pub(crate) async fn remove_consumer(
-    store: &dyn RowStore,
-    account: &str,
-    name: &str,
-) -> Result<bool> {
-    let consumer = document_name(name)?;
-    loop {
-        let Some(document) = store.document(account, &consumer).await? else {
-            return Ok(false);
-        };
-        let batch = Batch {
-            expected: vec![(consumer.clone(), document.version)],
-            documents: vec![(consumer.clone(), None)],
-            ..Batch::default()
-        };
-        if store.commit(account, &batch).await? {
+pub(super) async fn remove_consumer(store: &AccountStore, name: &str) -> Result<bool> {
+    while let Some(known) = position(store, name).await? {
+        if replace(store, name, known.version, None, None).await? {
             return Ok(true);
         }
     }
+    Ok(false)
 }
 
 /// The change up to which every consumer is, so that the changes up to it may be forgotten; never more than `last`.
@@ -191,12 +161,17 @@ pub(crate) async fn remove_consumer(
 /// `last` is the last change that is committed, not one of the batch that forgets, and that batch expects the version that
 /// [`STATE`] had *before* this call. So a consumer that is named between this call and the commit is told of the copy as of
 /// `last`, and needs none of the changes up to it.
-pub(crate) async fn needless_up_to(store: &dyn RowStore, account: &str, last: u64) -> Result<u64> {
-    let documents = store.documents(account, PREFIX).await?;
-    let mut positions = documents.iter().map(ConsumerPosition::from_document);
-    positions.try_fold(last, |up_to, position| {
-        Ok(up_to.min(position?.needless_up_to()))
-    })
+pub(super) async fn needless_up_to(store: &AccountStore, last: u64) -> Result<u64> {
+    let mut needless = last;
+    for document in store.documents(PREFIX).await? {
+        let position = Versioned::<ConsumerPosition>::read(&document)?.value;
+        // Up to the snapshot a consumer is told of the copy, not of changes.
+        let is_at = position
+            .acknowledged
+            .max(position.snapshot_up_to.unwrap_or(0));
+        needless = needless.min(is_at);
+    }
+    Ok(needless)
 }
 
 /// The version of [`STATE`] and the number of the last change; 0 and 0 before the first sync.
@@ -204,9 +179,8 @@ pub(crate) async fn last_sequence(store: &dyn RowStore, account: &str) -> Result
     let Some(document) = store.document(account, STATE).await? else {
         return Ok((0, 0));
     };
-    let state: NextSequence = serde_json::from_str(&document.text)
-        .map_err(|_| unreadable(format!("the document {STATE} cannot be read")))?;
-    Ok((document.version, state.next_sequence.saturating_sub(1)))
+    let state = Versioned::<NextSequence>::read(&document)?;
+    Ok((state.version, state.value.next_sequence.saturating_sub(1)))
 }
 
 /// The document by which the outbox keeps the changes after this one; `None` removes it. Its name is [`PREFIX`] alone, which no
@@ -226,10 +200,5 @@ pub(super) fn removed(name: &str) -> Error {
 }
 
 fn document_name(consumer: &str) -> Result<String> {
-    let fits = (1..=100).contains(&consumer.len()) && !consumer.contains(char::is_control);
-    if !fits {
-        let what = "invalid name of a consumer: it needs 1 to 100 bytes without control characters";
-        return Err(Error::config(what));
-    }
-    Ok(format!("{PREFIX}{consumer}"))
+    account_store::document_name(PREFIX, consumer, "a consumer")
 }

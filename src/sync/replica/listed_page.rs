@@ -10,7 +10,7 @@ use super::commit::Draft;
 use super::difference::differs_from_summary;
 use super::local_record::{Depth, LocalRecord};
 use super::sync_report::SyncMode;
-use super::sync_state::{Shown, SyncState, Walk};
+use super::sync_state::{Shown, Walk};
 use crate::error::json_fault;
 use crate::model::{ConsignmentSummary, Position, reply_memory};
 use crate::send::pages::Page;
@@ -22,8 +22,8 @@ pub(super) struct ListedPage {
     pub(super) records: Vec<ListedRecord>,
     /// Why other records of the page are left out.
     pub(super) unreadable: Vec<String>,
+    /// How many places have no record, and how many errors of the server are beside the records.
     missing: usize,
-    errors: usize,
     pub(super) total: Option<i64>,
     /// Where the next page starts; `None`: this is the last one.
     pub(super) next: Option<Position>,
@@ -37,19 +37,23 @@ pub(super) struct ListedRecord {
     pub(super) updated: Option<Shown>,
 }
 
-/// What a page changes.
+/// What the copy holds of a record.
 #[derive(Debug)]
-pub(super) struct Applied {
-    pub(super) state: SyncState,
-    pub(super) walk: Walk,
-    pub(super) draft: Draft,
-    pub(super) appeared: u64,
-    pub(super) changed: u64,
+pub(super) struct HeldRecord {
+    row: Row,
+    pub(super) record: LocalRecord,
+}
+
+impl HeldRecord {
+    pub(super) fn new(row: Row) -> Result<Self, StoreError> {
+        let record = LocalRecord::from_payload(&row.id, &row.payload)?;
+        Ok(Self { row, record })
+    }
 }
 
 impl ListedPage {
     pub(super) fn new(page: Page<Box<RawValue>>) -> Self {
-        let errors = page.problems.len();
+        let missing = page.missing + page.problems.len();
         let (mut records, mut unreadable) = (Vec::with_capacity(page.records.len()), Vec::new());
         for error in page.unreadable {
             unreadable.push(format!("page {}: {error}", page.number));
@@ -63,10 +67,78 @@ impl ListedPage {
         Self {
             records,
             unreadable,
-            missing: page.missing,
-            errors,
+            missing,
             total: page.total,
             next: page.next,
+        }
+    }
+
+    /// What the page changes in the copy. `held` is what the copy holds of its records, `reads` the records that were read once
+    /// more, `unmarked` what the walk has listed without a write.
+    pub(super) fn apply(
+        &self,
+        draft: &mut Draft,
+        walk: &mut Walk,
+        held: &mut HashMap<String, HeldRecord>,
+        reads: &HashMap<String, Option<Box<RawValue>>>,
+        unmarked: &HashSet<String>,
+    ) {
+        self.count(walk);
+        let (mut on_page, mut seen) = (HashSet::new(), Vec::new());
+        for listed in &self.records {
+            let before = held.get(&listed.id);
+            let came_before = before.is_some_and(|held| held.row.generation == walk.number)
+                || unmarked.contains(&listed.id)
+                || !on_page.insert(listed.id.as_str());
+            walk.faults.repeated += u64::from(came_before);
+            if before.is_none() && walk.leaves_out(listed.updated.as_ref()) {
+                continue;
+            }
+            let (row, before) = before.map(|held| (&held.row, &held.record)).unzip();
+            let after = received(listed, before, reads.get(&listed.id));
+            let kind = ChangeKind::between(before, &after);
+            if kind.is_none() && before == Some(&after) {
+                seen.push(listed.id.clone());
+                continue;
+            }
+            let numbers = (row.map_or(0, |row| row.sequence), walk.number);
+            let row = draft.write(&listed.id, numbers, &after, kind.as_ref());
+            held.insert(listed.id.clone(), HeldRecord { row, record: after });
+        }
+        draft.batch.seen = Some((walk.number, seen));
+        let latest = draft.state.latest.take();
+        draft.state.latest = Shown::latest(latest, walk.greatest.clone());
+    }
+
+    /// Counts the page in its walk.
+    fn count(&self, walk: &mut Walk) {
+        let plausible = walk.begun.utc().map(|begun| begun + AHEAD);
+        let updated = self.records.iter().map(|one| one.updated.as_ref());
+        let undated = updated.clone().filter(Option::is_none).count();
+        let greatest = updated
+            .flatten()
+            .filter(|shown| shown.text.utc() <= plausible);
+        let greatest = greatest
+            .max_by(|one, other| one.key.cmp(&other.key))
+            .cloned();
+        if walk.pages == 0 {
+            walk.candidate = Shown::latest(walk.candidate.take(), greatest.clone());
+        }
+        walk.greatest = Shown::latest(walk.greatest.take(), greatest);
+        walk.pages += 1;
+        walk.seen += self.records.len() as u64;
+        walk.undated += undated as u64;
+        walk.faults.unreadable += self.unreadable.len() as u64;
+        walk.faults.missing += self.missing as u64;
+        if let Some(total) = self.total {
+            let before = walk.total.replace(total).unwrap_or(total);
+            walk.faults.total_grew |= total > before;
+            walk.faults.total_fell |= total < before;
+        }
+        let is_listed = |id: &str| self.records.iter().any(|listed| listed.id == id);
+        walk.outstanding.retain(|witness| !is_listed(&witness.id));
+        if let Some(next) = &self.next {
+            walk.position = next.clone();
         }
     }
 }
@@ -107,71 +179,6 @@ fn is_as_listed(listed: &ListedRecord, before: &LocalRecord) -> bool {
     updated == listed.updated && !differs_from_summary(&before.value(), &shown)
 }
 
-/// What a page changes in the copy. `rows` are the rows of its records, `reads` the records that were read once more,
-/// `unmarked` what the walk has listed without a write.
-pub(super) fn apply(
-    base: &SyncState,
-    walk: &Walk,
-    page: &ListedPage,
-    rows: &mut HashMap<String, Row>,
-    reads: &HashMap<String, Option<Box<RawValue>>>,
-    unmarked: &HashSet<String>,
-) -> Result<Applied, StoreError> {
-    let (mut state, mut walk) = (base.clone(), walk.clone());
-    count(&mut walk, page);
-    let mut draft = Draft {
-        walk: walk.number,
-        ..Draft::default()
-    };
-    let (mut appeared, mut changed) = (0, 0);
-    let mut on_page = HashSet::new();
-    for listed in &page.records {
-        let before = rows.get(&listed.id);
-        let came_before = before.is_some_and(|row| row.generation == walk.number)
-            || unmarked.contains(&listed.id)
-            || !on_page.insert(listed.id.as_str());
-        if came_before {
-            walk.faults.repeated += 1;
-        }
-        let (previous, before) = match before {
-            Some(row) => (
-                row.sequence,
-                Some(LocalRecord::from_payload(&row.id, &row.payload)?),
-            ),
-            None => (0, None),
-        };
-        let after = received(listed, before.as_ref(), reads.get(&listed.id));
-        let kind = ChangeKind::between(before.as_ref(), Some(&after));
-        if let Some(kind) = &kind {
-            draft.change(&mut state, &listed.id, previous, kind);
-            match kind {
-                ChangeKind::Appeared { .. } => appeared += 1,
-                _ => changed += 1,
-            }
-        } else if before.as_ref() == Some(&after) {
-            draft.seen.push(listed.id.clone());
-            continue;
-        }
-        let row = Row {
-            id: listed.id.clone(),
-            sequence: kind.map_or(previous, |_| state.last_sequence()),
-            generation: walk.number,
-            keys: after.keys(),
-            payload: after.to_payload(),
-        };
-        rows.insert(listed.id.clone(), row.clone());
-        draft.rows.push(row);
-    }
-    state.latest = Shown::latest(state.latest.take(), walk.greatest.clone());
-    Ok(Applied {
-        state,
-        walk,
-        draft,
-        appeared,
-        changed,
-    })
-}
-
 /// The record as the copy is to hold it.
 fn received(
     listed: &ListedRecord,
@@ -191,35 +198,3 @@ fn received(
 /// A time further ahead of our clock than this is none of a change that was made: as a watermark it would hide all changes until
 /// that day. Clocks may be some days apart.
 const AHEAD: TimeDelta = TimeDelta::days(7);
-
-/// Counts a page in its walk.
-fn count(walk: &mut Walk, page: &ListedPage) {
-    let plausible = walk.begun.utc().map(|begun| begun + AHEAD);
-    let greatest = page.records.iter().filter_map(|one| one.updated.clone());
-    let greatest = greatest.filter(|shown| shown.text.utc() <= plausible);
-    let greatest = greatest.max_by(|one, other| one.key.cmp(&other.key));
-    if walk.pages == 0 {
-        walk.candidate = Shown::latest(walk.candidate.take(), greatest.clone());
-    }
-    walk.greatest = Shown::latest(walk.greatest.take(), greatest);
-    walk.pages += 1;
-    walk.seen += page.records.len() as u64;
-    walk.undated += page
-        .records
-        .iter()
-        .filter(|one| one.updated.is_none())
-        .count() as u64;
-    walk.faults.unreadable += page.unreadable.len() as u64;
-    walk.faults.missing += page.missing as u64;
-    walk.faults.errors += page.errors as u64;
-    if let Some(total) = page.total
-        && *walk.total.get_or_insert(total) != total
-    {
-        walk.faults.total_changed = true;
-    }
-    let is_listed = |id: &str| page.records.iter().any(|listed| listed.id == id);
-    walk.outstanding.retain(|witness| !is_listed(&witness.id));
-    if let Some(next) = &page.next {
-        walk.position = next.clone();
-    }
-}

@@ -1,16 +1,14 @@
 //! Queries of the copy.
 
-use std::fmt;
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use super::LocalRecord;
 use super::local_record::instant_key;
 use crate::auth::StoreError;
 use crate::error::{Error, Result};
-use crate::model::{ConsignmentId, ConsignmentNumber, ConsignmentStatus, Day, Species, Timestamp};
-use crate::sync::store::{Order, Query, Row, RowKeys, RowStore};
+use crate::model::{ConsignmentNumber, ConsignmentStatus, Day, Species, Timestamp};
+use crate::sync::account_store::AccountStore;
+use crate::sync::store::{Order, Query, Row, RowKeys};
 
 /// How many records a page has unless set.
 const PAGE_SIZE: usize = 100;
@@ -23,8 +21,7 @@ const PAGE_SIZE: usize = 100;
 #[derive(Clone)]
 #[must_use]
 pub struct LocalQuery {
-    store: Arc<dyn RowStore>,
-    account: Arc<str>,
+    store: AccountStore,
     query: Query,
     /// An argument that cannot be used.
     problem: Option<String>,
@@ -58,14 +55,13 @@ pub struct LocalPosition {
 }
 
 impl LocalQuery {
-    pub(super) fn new(store: Arc<dyn RowStore>, account: Arc<str>) -> Self {
+    pub(super) fn new(store: AccountStore) -> Self {
         let query = Query {
             limit: PAGE_SIZE,
             ..Query::default()
         };
         Self {
             store,
-            account,
             query,
             problem: None,
         }
@@ -153,7 +149,7 @@ impl LocalQuery {
         let mut query = self.usable()?.clone();
         // One more shows whether another page follows.
         query.limit = query.limit.saturating_add(1);
-        let mut rows = self.store.query(&self.account, &query).await?;
+        let mut rows = self.store.query(&query).await?;
         let more = rows.len() > self.query.limit;
         rows.truncate(self.query.limit);
         let next = rows.last().filter(|_| more).map(LocalPosition::after);
@@ -167,7 +163,8 @@ impl LocalQuery {
     ///
     /// As [`list`](Self::list).
     pub async fn count(&self) -> Result<u64> {
-        Ok(self.store.count(&self.account, self.usable()?).await?)
+        let AccountStore { store, account } = &self.store;
+        Ok(store.count(account, self.usable()?).await?)
     }
 
     fn usable(&self) -> Result<&Query> {
@@ -188,23 +185,9 @@ impl LocalPosition {
     }
 }
 
-impl fmt::Debug for LocalQuery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("LocalQuery").field(&self.query).finish()
-    }
-}
+debug_shows!(LocalQuery, |it| query: it.query);
 
-/// The record with this id, if the copy holds it.
-pub(super) async fn get(
-    store: &dyn RowStore,
-    account: &str,
-    id: ConsignmentId,
-) -> Result<Option<LocalRecord>> {
-    let rows = store.rows(account, &[id.into()]).await?;
-    Ok(rows.first().map(record).transpose()?)
-}
-
-fn record(row: &Row) -> Result<LocalRecord, StoreError> {
+pub(super) fn record(row: &Row) -> Result<LocalRecord, StoreError> {
     LocalRecord::from_payload(&row.id, &row.payload)
 }
 

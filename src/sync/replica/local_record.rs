@@ -11,6 +11,7 @@ use crate::model::{
     Consignment, ConsignmentId, ConsignmentNumber, ConsignmentStatus, ConsignmentSummary, Day,
     Timestamp,
 };
+use crate::sync::account_store::unreadable;
 use crate::sync::store::RowKeys;
 
 /// How much of each record a replica copies.
@@ -199,11 +200,6 @@ impl PartialEq for LocalRecord {
 }
 
 debug_shows!(LocalRecord, |it| number: it.number(), status: it.status(), depth: it.depth);
-
-/// What is stored cannot be read.
-pub(super) fn unreadable(message: String) -> StoreError {
-    StoreError::io(message, std::io::ErrorKind::InvalidData.into())
-}
 
 /// A text, or a whole number as its digits, as ids of the crate read them.
 fn text(value: Option<&Value>) -> Option<String> {

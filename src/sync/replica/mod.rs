@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | copy an account, and bring the copy up to date | [`Replica::sync`], [`SyncReport`], [`WalkProgress`] |
 //! | do so every few minutes, until stopped | [`Replica::run`], [`SyncLoop`], [`SyncEvent`] |
+//! | copy the last days of an account with many records | [`Replica::horizon`], [`Replica::retention`] |
 //! | copy whole records, not only what the list shows | [`Replica::depth`], [`Depth`] |
 //! | look records up without a request | [`Replica::consignments`], [`LocalQuery`], [`LocalRecord`] |
 //! | react to changes, each at least once and in order | [`Replica::changes`], [`Changes`], [`Change`] |
@@ -33,6 +34,7 @@ mod tests;
 mod walk;
 
 pub use self::account_replica::Replica;
+pub use self::calibration::ComparedDate;
 pub use self::change::{Change, ChangeKind, StatusChange};
 pub use self::changes::Changes;
 pub use self::consumer::Consumer;

@@ -1,216 +1,182 @@
 //! Asks the service which date `fromDate` compares.
 
-use std::collections::HashSet;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use chrono::{DateTime, Utc};
 
-use super::calibration::{Calibration, Dates, Listed, Question, first_day_after, questions};
-use super::commit::VersionedState;
+use super::absence::latest_first;
+use super::calibration::{
+    Calibration, Dates, Judgement, Question, Verdict, first_day_after, is_older, just_before,
+};
 use super::listed_page::ListedPage;
+use super::local_record::instant_key;
 use super::round::Round;
 use super::sync_state::Walk;
 use super::{RecordRead, is_answer};
-use crate::error::{Error, Result};
-use crate::ops::ConsignmentFilter;
-use crate::sync::store::{Order, Query, Row, StoreError};
+use crate::error::Result;
+use crate::model::Timestamp;
+use crate::sync::store::{Query, StoreError};
 
 /// How many of the records that changed last are looked at for a question.
 const WINDOW: usize = 300;
 
-/// For how many questions the copy is searched for movements that tell the readings apart.
+/// For how many questions the copy is searched for records that tell the readings apart.
 const SEARCHES: usize = 8;
 
-/// How many records that the answer lacks are read at most, since they may be gone.
+/// How many records that were not changed since are looked for in an answer, and how many of them are read at most.
+const OLDER: usize = 20;
 const READS: usize = 3;
 
+/// The longest answer, in pages beside those of the records that are known.
+const PAGES: usize = 3;
+
+/// Listed records and their dates.
+type Listed = Vec<(String, Option<DateTime<Utc>>)>;
+
 impl Round<'_> {
-    /// Asks once more with a `fromDate` for which the readings differ, after a full walk that was clean.
-    pub(super) async fn calibrate(
-        &mut self,
-        base: VersionedState,
-        walk: &Walk,
-    ) -> Result<VersionedState> {
-        let mut calibration = base.state.calibration.clone();
-        if walk.undated > 0 {
-            let why = format!("{} records show no time of their last change", walk.undated);
-            calibration = Calibration::open(why);
-        } else if let Some(question) = self.question(walk).await? {
-            calibration = self.ask(&question, calibration).await?;
-        } else {
-            calibration.stay_open("no record that changed lately tells it apart".to_owned());
-        }
-        self.keep(base, calibration).await
+    /// Asks once more with a `fromDate` for which the readings differ, after a full walk.
+    pub(super) async fn calibrate(&mut self, walk: &Walk) -> Result<()> {
+        let found = match self.question(walk).await? {
+            _ if walk.undated > 0 => {
+                let why = format!("{} records show no time of their last change", walk.undated);
+                Calibration::new(Verdict::Open, why)
+            }
+            Some(question) => {
+                let (verdict, why) = self.answer(&question).await?;
+                let from = Timestamp::from_utc(question.from);
+                let why = format!("asked with {from}, {why}");
+                Calibration::new(verdict, why).or(&self.base.value.calibration)
+            }
+            None => {
+                Calibration::new(Verdict::Open, NOTHING.to_owned()).or(&self.base.value.calibration)
+            }
+        };
+        self.change_state(|state| state.calibration = found.clone())
+            .await
     }
 
-    /// Writes the result, unless nothing is new.
-    async fn keep(
-        &self,
-        mut base: VersionedState,
-        calibration: Calibration,
-    ) -> Result<VersionedState> {
-        while base.state.calibration != calibration {
-            let mut state = base.state.clone();
-            state.calibration = calibration.clone();
-            base = match self.replica.commit_state(&base, state).await? {
-                Some(after) => return Ok(after),
-                None => self.replica.load().await?,
-            };
-        }
-        Ok(base)
-    }
-
-    /// The question with the shortest answer that tells all readings apart.
+    /// The question with the shortest answer that tells all readings apart. Where the list moved during the walk, the answer
+    /// may show what the copy does not know yet.
     async fn question(&self, walk: &Walk) -> Result<Option<Question>, StoreError> {
-        let query = Query {
-            order: Order::LastUpdated,
-            limit: WINDOW,
-            ..Query::default()
-        };
-        let rows = self
+        let mut changed = Vec::new();
+        for row in self
             .replica
-            .store()
-            .query(self.replica.key(), &query)
-            .await?;
-        let (mut dates, mut kept) = (Vec::new(), Vec::new());
-        // A record that was not listed may be gone.
-        for row in rows.into_iter().filter(|row| row.generation >= walk.number) {
-            if let Some(of_row) = Dates::of(&row)? {
-                dates.push(of_row);
-                kept.push(row);
-            }
+            .store
+            .query(&latest_first(None, WINDOW))
+            .await?
+        {
+            // A record that was not listed may be gone.
+            let dates = Dates::of(&row)?.filter(|_| row.generation >= walk.number);
+            changed.extend(dates.filter(|dates| dates.is_surely_created_before(dates.from_date())));
         }
-        let mut searched = HashSet::new();
-        for (last, mut question) in questions(&dates) {
-            if question.tells_movement_apart() {
-                return Ok(Some(question));
-            }
-            let Some(day) = first_day_after(&question.from) else {
-                continue;
-            };
-            if searched.len() == SEARCHES || !searched.insert(day.clone()) {
-                continue;
-            }
-            let Some(last) = kept.get(last) else {
-                continue;
-            };
-            question.moving = self.moving_later(day, last, &question).await?;
-            if question.tells_movement_apart() {
+        // One that moves before needs no other record that moves later.
+        changed.sort_by_key(|dates| !dates.surely_moves_before(dates.from_date()));
+        for dates in changed.into_iter().take(SEARCHES) {
+            let is_apart = dates.surely_moves_before(dates.from_date());
+            let question = self.since(dates.from_date(), walk, Some(dates)).await?;
+            if !question.older.is_empty() && (is_apart || !question.moving.is_empty()) {
                 return Ok(Some(question));
             }
         }
-        Ok(None)
+        let before = walk.candidate.as_ref().and_then(|shown| shown.text.utc());
+        match before.filter(|_| !walk.is_clean()) {
+            Some(before) => Ok(Some(self.since(just_before(before), walk, None).await?)),
+            None => Ok(None),
+        }
     }
 
-    /// Records that move from this day on and changed before the `fromDate`.
-    async fn moving_later(
+    async fn since(
         &self,
-        day: String,
-        last: &Row,
-        question: &Question,
-    ) -> Result<Vec<String>, StoreError> {
-        let query = Query {
-            movement_from: Some(day),
-            order: Order::LastUpdated,
-            after: Some(last.clone()),
-            limit: 20,
-            ..Query::default()
-        };
-        let rows = self
-            .replica
-            .store()
-            .query(self.replica.key(), &query)
-            .await?;
-        let mut moving = Vec::new();
-        for row in rows {
-            let is_listed = row.generation >= last.generation;
-            let dates = Dates::of(&row)?.filter(|dates| dates.is_older_than(&question.from));
-            if is_listed && dates.is_some() {
-                moving.push(row.id);
-            }
+        from: DateTime<Utc>,
+        walk: &Walk,
+        changed: Option<Dates>,
+    ) -> Result<Question, StoreError> {
+        let before = instant_key(&Timestamp::from_utc(just_before(from)));
+        let mut ids = [Vec::new(), Vec::new()];
+        for (ids, movement_from) in ids.iter_mut().zip([None, Some(first_day_after(from))]) {
+            let query = Query {
+                movement_from,
+                ..latest_first(before.clone(), OLDER)
+            };
+            let rows = self.replica.store.query(&query).await?.into_iter();
+            // One that was not listed tells nothing by being left out again.
+            let listed = rows.filter(|row| row.generation >= walk.number);
+            ids.extend(listed.map(|row| row.id));
         }
-        Ok(moving)
+        let [older, moving] = ids;
+        Ok(Question {
+            from,
+            changed,
+            older,
+            moving,
+        })
     }
 
-    async fn ask(&mut self, question: &Question, before: Calibration) -> Result<Calibration> {
-        let mut calibration = before;
+    async fn answer(&self, question: &Question) -> Result<(Verdict, String), StoreError> {
+        let open = |why: String| Ok((Verdict::Open, why));
+        let refuted = |why: String| Ok((Verdict::Refuted, why));
         let listed = match self.listed_since(question).await {
-            Ok(listed) => listed,
+            Ok(Some(listed)) => listed,
+            Ok(None) => return open("the answer is too long".to_owned()),
             Err(error) if is_answer(&error) => {
-                let why = Err(format!("the service refused it: {error}"));
-                return Ok(Calibration::answered(question, why, self.replica.now()));
+                return refuted(format!("the service refused it: {error}"));
             }
-            // The next full walk asks again.
-            Err(error) => {
-                calibration.stay_open(format!("it could not be asked: {error}"));
-                return Ok(calibration);
-            }
+            Err(error) => return open(format!("it could not be asked: {error}")),
         };
-        let gone = self.gone_since(question, &listed).await;
-        let mut answer = question.judge(&listed, &gone);
-        if answer == Some(Ok(())) && !self.shows_one(question.left_out(&listed)).await {
-            answer = None;
+        let ids: Vec<String> = listed.iter().map(|(id, _)| id.clone()).collect();
+        let mut known = Vec::new();
+        for row in self.replica.store.rows(&ids).await? {
+            known.extend(Dates::of(&row)?);
         }
-        if let Some(answer) = answer {
-            return Ok(Calibration::answered(question, answer, self.replica.now()));
+        match question.judge(&listed, &known) {
+            Judgement::Refuted(why) => refuted(why),
+            Judgement::Missing(dates) if self.is_as(&dates).await => {
+                refuted(format!("it did not list {}, changed since", dates.id))
+            }
+            Judgement::Shown(evidence, left_out) if self.is_there(&left_out).await => {
+                Ok((Verdict::Confirmed, evidence))
+            }
+            Judgement::Open => open(NOTHING.to_owned()),
+            _ => open("the records changed while it was asked".to_owned()),
         }
-        calibration.stay_open("the records changed while it was asked".to_owned());
-        Ok(calibration)
+    }
+
+    /// Whether the record is there, and was not changed again.
+    async fn is_as(&self, dates: &Dates) -> bool {
+        let RecordRead::Found(read) = self.read_record(&dates.id).await else {
+            return false;
+        };
+        let updated = read.record.updated_at.and_then(|at| at.utc());
+        updated == Some(dates.updated)
     }
 
     /// Whether one of the first of these records is still there.
-    async fn shows_one(&self, ids: impl Iterator<Item = &String>) -> bool {
-        for id in ids.take(READS) {
-            if matches!(self.read_record(id).await, RecordRead::Found(_)) {
+    async fn is_there(&self, ids: &[String]) -> bool {
+        for id in ids.iter().take(READS) {
+            if self.read_record(id).await.is_there() {
                 return true;
             }
         }
         false
     }
 
-    async fn listed_since(&self, question: &Question) -> Result<Listed> {
-        let size = self.replica.settings.page_size;
-        let filter = ConsignmentFilter::default()
-            .page_size(size)
-            .from(question.from.clone());
-        let requests = Arc::clone(&self.requests);
-        let requested = move || {
-            requests.fetch_add(1, Ordering::Relaxed);
-        };
-        let account = self.replica.account();
-        let mut pager = account
-            .received_consignments(&filter, requested)
-            .look_ahead(0);
-        // What changed since the walk comes on top.
-        let most = question.expected.len() / size as usize + 3;
-        let mut listed = Listed::default();
-        for _ in 0..most {
+    /// What is listed since the date of the question; `None`: it is too long.
+    async fn listed_since(&self, question: &Question) -> Result<Option<Listed>> {
+        let from = Timestamp::from_utc(question.from);
+        let mut pager = self.pager(Some(&from)).look_ahead(0);
+        let mut listed = Listed::new();
+        for _ in 0..WINDOW.div_ceil(self.replica.page_size as usize) + PAGES {
             let Some(page) = pager.next_page().await? else {
-                return Ok(listed);
+                return Ok(Some(listed));
             };
             for record in ListedPage::new(page).records {
-                let updated = record.updated.map(|shown| shown.text);
-                listed.add(record.id, updated.as_ref(), &question.from);
+                let updated = record.updated.and_then(|shown| shown.text.utc());
+                listed.push((record.id, updated));
             }
-            if listed.older.is_some() {
-                return Ok(listed);
-            }
-        }
-        if pager.next_page().await?.is_none() {
-            return Ok(listed);
-        }
-        Err(Error::protocol("it lists more records than changed since"))
-    }
-
-    /// Of the records that the answer lacks, those that the service does not find any more.
-    async fn gone_since(&self, question: &Question, listed: &Listed) -> HashSet<String> {
-        let mut gone = HashSet::new();
-        let missing = question.expected.difference(&listed.ids);
-        for id in missing.take(READS) {
-            let read = self.read_record(id).await.unlisted();
-            if matches!(read, RecordRead::Gone(_)) {
-                gone.insert(id.clone());
+            if listed.iter().any(|(_, at)| is_older(*at, question.from)) {
+                return Ok(Some(listed));
             }
         }
-        gone
+        Ok(None)
     }
 }
+
+const NOTHING: &str = "no record that changed lately tells it apart";

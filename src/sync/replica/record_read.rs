@@ -56,6 +56,15 @@ impl RecordRead {
         }
     }
 
+    /// Whether the service shows the record, if only in a form that cannot be read.
+    pub(super) fn is_there(&self) -> bool {
+        match self {
+            Self::Found(_) => true,
+            Self::Gone(_) => false,
+            Self::Unclear(error) => error.is_decode(),
+        }
+    }
+
     /// The answer about a record that two listings that ended do not show either: "not found" then means it.
     pub(in crate::sync) fn unlisted(self) -> Self {
         match self {

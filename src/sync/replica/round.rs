@@ -2,155 +2,162 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::value::RawValue;
 
 use super::sync_report::{SyncMode, SyncReport};
-use super::sync_state::{SyncState, Walk};
-use super::{Depth, RecordRead, Replica};
+use super::sync_state::{Shown, SyncState, Walk};
+use super::{RecordRead, Replica, commit};
 use crate::error::Result;
 use crate::model::Timestamp;
+use crate::ops::ConsignmentFilter;
+use crate::send::pages::Pager;
+use crate::sync::account_store::Versioned;
 
 /// One sync. Everything that it decides is decided by the state in the store, so another process may go on at any point.
 pub(super) struct Round<'a> {
     pub(super) replica: &'a Replica,
+    /// The state as it was read or written last.
+    pub(super) base: Versioned<SyncState>,
     pub(super) report: SyncReport,
-    pub(super) requests: Arc<AtomicU64>,
-    /// A full walk is still to end, whatever the state says.
-    wants_full: bool,
-    /// Whether a walk of this sync is in the report.
-    has_walked: bool,
+    requests: Arc<AtomicU64>,
 }
 
 impl<'a> Round<'a> {
-    pub(super) fn new(replica: &'a Replica, wants_full: bool) -> Self {
-        Self {
+    pub(super) async fn new(replica: &'a Replica) -> Result<Self> {
+        Ok(Self {
             replica,
+            base: commit::load(&replica.store).await?,
             report: SyncReport::default(),
             requests: Arc::default(),
-            wants_full,
-            has_walked: false,
-        }
+        })
     }
 
-    pub(super) async fn run(mut self) -> Result<SyncReport> {
-        let mut base = self.replica.load().await?;
-        if base.state.walk.is_none() {
-            base = self.confirm_absent(base).await?;
+    /// `wants_full`: a full walk has to end, whatever the state says.
+    pub(super) async fn run(mut self, mut wants_full: bool) -> Result<SyncReport> {
+        if self.base.value.walk.is_none() {
+            self.confirm_absent().await?;
         }
         // A walk with a greater number begins after this call, so it lists everything that was there before.
-        let known = base.state.walks;
+        let known = self.base.value.walks;
+        let mut has_walked = false;
         loop {
-            let walk = self.walk_to_take(&base.state);
-            let (ended, after) = self.walk(base, walk).await?;
-            base = after;
+            let walk = self.walk_to_take(wants_full);
+            if !has_walked || walk.mode == SyncMode::Full {
+                self.report.mode = walk.mode;
+                self.report.why.clone_from(&walk.why);
+            }
+            has_walked = true;
+            let ended = self.walk(walk).await?;
+            let state = &self.base.value;
             let Some(walk) = ended else {
                 // Another process went on with the walk, and perhaps ended it.
-                if base.state.walk.is_none() && base.state.ended > known && !self.wants_full {
-                    let ended = Some(base.state.ended);
-                    self.report.clean = base.state.clean_walk == ended;
+                if state.walk.is_none() && state.ended > known && !wants_full {
+                    let clean = state.clean.as_ref();
+                    self.report.clean = clean.is_some_and(|clean| clean.number == state.ended);
                     break;
                 }
                 continue;
             };
             self.report.clean = walk.is_clean();
             if walk.mode == SyncMode::Full {
-                self.wants_full = false;
-                base = self.confirm_absent(base).await?;
-                if walk.is_clean() {
-                    base = self.calibrate(base, &walk).await?;
+                wants_full = false;
+                self.confirm_absent().await?;
+                self.prune().await?;
+                if self.base.value.calibration.is_open(self.replica.compared) {
+                    self.calibrate(&walk).await?;
                 }
             }
-            if !self.is_another_due(&base.state, &walk, known) {
+            // One that began before this call has missed what changed behind it since.
+            let is_late = walk.number <= known;
+            let is_another_due = match walk.mode {
+                SyncMode::Full => is_late && self.reason_for_full(false).is_none(),
+                SyncMode::Incremental => is_late || wants_full || self.reliance().is_err(),
+            };
+            if !is_another_due {
                 break;
             }
         }
-        Ok(self.finished(&base.state))
+        Ok(self.finished())
     }
 
     /// The walk in progress, or a new one.
-    fn walk_to_take(&mut self, state: &SyncState) -> Walk {
-        let in_progress = state.walk.clone();
-        let walk = match in_progress.filter(|walk| !self.wants_full || walk.mode == SyncMode::Full)
-        {
-            Some(walk) => {
-                self.report.resumed = true;
-                walk
+    fn walk_to_take(&mut self, wants_full: bool) -> Walk {
+        let state = &self.base.value;
+        let is_wanted = |walk: &&Walk| !wants_full || walk.mode == SyncMode::Full;
+        if let Some(walk) = state.walk.as_ref().filter(is_wanted) {
+            self.report.resumed = true;
+            return walk.clone();
+        }
+        let horizon = self.back_from_latest(self.replica.listed_back());
+        let (mode, from, why) = match (self.reason_for_full(wants_full), self.reliance()) {
+            (None, Ok(why)) => (SyncMode::Incremental, self.start_date(), why),
+            (Some(why), Ok(_)) => {
+                let from = horizon.as_ref().map(|shown| shown.text.clone());
+                (SyncMode::Full, from, why)
             }
-            None => self.new_walk(state),
+            (why, Err(unknown)) => (SyncMode::Full, None, why.unwrap_or(unknown)),
         };
-        if !self.has_walked || walk.mode == SyncMode::Full {
-            self.report.mode = walk.mode;
-            self.report.why.clone_from(&walk.why);
+        Walk {
+            from,
+            horizon,
+            ..state.begin(mode, why, self.replica.now())
         }
-        self.has_walked = true;
-        walk
-    }
-
-    fn new_walk(&self, state: &SyncState) -> Walk {
-        let begun = self.replica.now();
-        if let Some(why) = self.reason_for_full(state) {
-            return state.begin(SyncMode::Full, why, begun);
-        }
-        let from = self.start_date(state);
-        let why = state.calibration.to_string();
-        let walk = state.begin(SyncMode::Incremental, why, begun);
-        Walk { from, ..walk }
     }
 
     /// Why an incremental walk is not enough, if it is not.
-    fn reason_for_full(&self, state: &SyncState) -> Option<String> {
-        let Some(before) = &state.full_walk_at else {
+    fn reason_for_full(&self, wants_full: bool) -> Option<String> {
+        let Some(before) = &self.base.value.full_walk_at else {
             return Some("nothing was listed completely before".to_owned());
         };
-        if self.wants_full {
+        if wants_full {
             return Some("a full walk was requested".to_owned());
         }
-        if !state.calibration.is_confirmed() {
-            return Some(state.calibration.to_string());
+        if let Err(why) = self.reliance() {
+            return Some(why);
         }
-        if self.start_date(state).is_none() {
-            let why = match state.clean_walk {
-                Some(_) => "no record has a date of its last change near the date of this machine",
-                None => "no full walk was clean so far",
-            };
+        if self.start_date().is_none() {
+            let why = "no full walk so far was complete and had a date of a last change near that of this machine";
             return Some(why.to_owned());
         }
-        let (now, before) = (self.replica.settings.clock.now(), before.to_time());
+        let (now, before) = (self.replica.clock.now(), before.to_time());
         // After the clock was set back, the time of the last full walk may be in the future.
         let age = before.and_then(|before| now.duration_since(before).ok());
-        let is_due = age.is_none_or(|age| age >= self.replica.settings.full_walk_every);
+        let is_due = age.is_none_or(|age| age >= self.replica.full_walk_every);
         is_due.then(|| "the last full walk is too long ago".to_owned())
     }
 
+    fn reliance(&self) -> Result<String, String> {
+        self.base.value.calibration.reliance(self.replica.compared)
+    }
+
     /// The watermark minus the overlap.
-    fn start_date(&self, state: &SyncState) -> Option<Timestamp> {
-        let watermark = state.watermark.as_ref()?.text.to_time()?;
-        let from = watermark.checked_sub(self.replica.settings.overlap)?;
-        Some(from.into())
+    fn start_date(&self) -> Option<Timestamp> {
+        let watermark = self.base.value.watermark.as_ref()?.text.to_time()?;
+        Some(watermark.checked_sub(self.replica.overlap)?.into())
     }
 
-    fn is_another_due(&self, state: &SyncState, ended: &Walk, known: u64) -> bool {
-        let is_full_due = self.reason_for_full(state).is_some();
-        match ended.mode {
-            // One that began before this call has missed what changed behind it since.
-            SyncMode::Full => ended.number <= known && !is_full_due,
-            SyncMode::Incremental => {
-                self.wants_full || ended.number <= known || !state.calibration.is_confirmed()
-            }
-        }
+    /// The instant so long before the latest change that the service has shown. Our clock, which may be wrong, is taken if it is
+    /// earlier.
+    pub(super) fn back_from_latest(&self, time: Option<Duration>) -> Option<Shown> {
+        let now = self.replica.clock.now();
+        let latest = self.base.value.latest.as_ref();
+        let latest = latest.and_then(|shown| shown.text.to_time()).unwrap_or(now);
+        Shown::new(&latest.min(now).checked_sub(time?)?.into())
     }
 
-    fn finished(mut self, state: &SyncState) -> SyncReport {
-        let every = self.replica.settings.full_walk_every;
+    fn finished(mut self) -> SyncReport {
+        let state = &self.base.value;
+        let next = match self.reason_for_full(false) {
+            Some(_) => None,
+            None => state.full_walk_at.as_ref().and_then(Timestamp::to_time),
+        };
+        let next = next.and_then(|at| at.checked_add(self.replica.full_walk_every));
+        self.report.next_full_walk = next.map(Timestamp::from);
         self.report.requests = self.requests.load(Ordering::Relaxed);
         self.report.watermark = state.watermark.as_ref().map(|shown| shown.text.clone());
-        self.report.calibration = state.calibration.to_string();
-        self.report.next_full_walk = match self.reason_for_full(state) {
-            Some(_) => None,
-            None => (state.full_walk_at.as_ref())
-                .and_then(Timestamp::to_time)
-                .and_then(|at| at.checked_add(every))
-                .map(Timestamp::from),
-        };
+        self.report.calibration = self.reliance().unwrap_or_else(|why| why);
         self.report
     }
 
@@ -160,7 +167,17 @@ impl<'a> Round<'a> {
         RecordRead::of(self.replica.account().received_consignment(id).await)
     }
 
-    pub(super) fn copies_all_fields(&self) -> bool {
-        self.replica.settings.depth == Depth::Full
+    /// Lists the account, from a date on.
+    pub(super) fn pager(&self, from: Option<&Timestamp>) -> Pager<Box<RawValue>> {
+        let mut filter = ConsignmentFilter::default().page_size(self.replica.page_size);
+        if let Some(from) = from {
+            filter = filter.from(from.clone());
+        }
+        let requests = Arc::clone(&self.requests);
+        let requested = move || {
+            requests.fetch_add(1, Ordering::Relaxed);
+        };
+        let account = self.replica.account();
+        account.received_consignments(&filter, requested)
     }
 }

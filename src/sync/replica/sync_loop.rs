@@ -130,7 +130,7 @@ impl SyncLoop {
         while let Some(result) = control.unless_stopped(Box::pin(self.replica.sync())).await {
             let wait = self.wait_after(&result);
             self.tell(result, wait);
-            let slept = self.replica.settings.clock.sleep(wait);
+            let slept = self.replica.clock.sleep(wait);
             if control.wait(slept).await.is_none() {
                 return;
             }
@@ -138,7 +138,7 @@ impl SyncLoop {
     }
 
     fn tell(&mut self, result: Result<SyncReport>, wait: Duration) {
-        let now = self.replica.settings.clock.now();
+        let now = self.replica.clock.now();
         let next_at = Timestamp::from(now.checked_add(wait).unwrap_or(now));
         let event = match result {
             Ok(report) => SyncEvent::Synced { report, next_at },
@@ -162,7 +162,7 @@ impl SyncLoop {
             .min(self.interval)
             .saturating_mul(doubled)
             .min(LONGEST_WAIT.max(self.interval));
-        let now = self.replica.settings.clock.now();
+        let now = self.replica.clock.now();
         let at = error.retry_at().and_then(|at| at.duration_since(now).ok());
         // Not before the service allows it, so the random part only adds to that.
         let told = error.retry_after().max(at).unwrap_or_default();

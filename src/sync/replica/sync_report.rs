@@ -68,6 +68,8 @@ pub struct SyncReport {
     pub changed: u64,
     /// How many records were removed from the copy.
     pub gone: u64,
+    /// How many records were removed from the copy because they are too old to keep.
+    pub pruned: u64,
     /// How many walks started anew because the service refused their position.
     pub restarts: u64,
     /// Everything that changed up to this instant is in the copy, as far as clean walks show; as the service showed it.
@@ -103,6 +105,9 @@ impl fmt::Display for SyncReport {
         )?;
         if !self.clean {
             f.write_str("; the list was not clean")?;
+        }
+        if self.pruned > 0 {
+            write!(f, "; {} too old to keep", self.pruned)?;
         }
         if self.restarts > 0 {
             write!(f, "; started anew {} times", self.restarts)?;

@@ -10,11 +10,11 @@ use crate::model::{Position, Timestamp};
 /// The form of the document. A newer version of this crate may write another one.
 pub(super) const FORMAT: u32 = 1;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct SyncState {
     pub(super) format: u32,
-    /// The number of the next change, from 1.
+    /// The number of the next change; 0 before the first one, which is 1.
     pub(super) next_sequence: u64,
     /// The number of the last walk of which anything was written. Full and incremental walks share the numbers.
     pub(super) walks: u64,
@@ -22,10 +22,10 @@ pub(super) struct SyncState {
     pub(super) ended: u64,
     /// When the last full walk that ended began, on our clock.
     pub(super) full_walk_at: Option<Timestamp>,
-    /// The number of the last full walk, if it was clean.
-    pub(super) clean_walk: Option<u64>,
-    /// Rows with a smaller number of their last walk are absent from two clean full walks in a row, and not read yet.
-    pub(super) absent_before: Option<u64>,
+    /// The last full walk, if it was clean.
+    pub(super) clean: Option<CleanWalk>,
+    /// The one before, if both were clean, until what both did not list is read.
+    pub(super) absent: Option<CleanWalk>,
     /// Everything that changed up to this instant is in the copy.
     pub(super) watermark: Option<Shown>,
     /// The greatest instant that any list has shown.
@@ -37,23 +37,11 @@ pub(super) struct SyncState {
     pub(super) witnesses: Vec<Witness>,
 }
 
-impl Default for SyncState {
-    fn default() -> Self {
-        Self {
-            format: FORMAT,
-            next_sequence: 1,
-            walks: 0,
-            ended: 0,
-            full_walk_at: None,
-            clean_walk: None,
-            absent_before: None,
-            watermark: None,
-            latest: None,
-            walk: None,
-            calibration: Calibration::default(),
-            witnesses: Vec::new(),
-        }
-    }
+/// A full walk that listed all records that changed last at an instant or later, or all.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct CleanWalk {
+    pub(super) number: u64,
+    pub(super) since: Option<Shown>,
 }
 
 /// A time of a last change that the server has shown.
@@ -75,15 +63,14 @@ impl Shown {
 
     /// The later one.
     pub(super) fn latest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
-        one.into_iter()
-            .chain(other)
-            .max_by(|one, other| one.key.cmp(&other.key))
+        let both = one.into_iter().chain(other);
+        both.max_by(|one, other| one.key.cmp(&other.key))
     }
 
     /// The earlier one, if there are both.
     pub(super) fn earliest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
-        one.zip(other)
-            .map(|(one, other)| if one.key <= other.key { one } else { other })
+        let both = one.zip(other);
+        both.map(|(one, other)| if one.key <= other.key { one } else { other })
     }
 }
 
@@ -96,23 +83,25 @@ pub(super) struct Witness {
 }
 
 /// A walk over the list of an account: how far it has come, and what was wrong with it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub(super) struct Walk {
     pub(super) number: u64,
     pub(super) mode: SyncMode,
     pub(super) why: String,
     /// When it began, on our clock.
     pub(super) begun: Timestamp,
-    /// The `fromDate` of an incremental walk.
+    /// The `fromDate`, unless all pages are read.
     pub(super) from: Option<Timestamp>,
+    /// A record that changed last before is not copied.
+    pub(super) horizon: Option<Shown>,
     /// Where the next page starts.
     pub(super) position: Position,
-    /// The watermark, if the walk turns out clean.
+    /// The watermark, if the walk turns out to have missed nothing.
     pub(super) candidate: Option<Shown>,
     /// The greatest instant on all its pages.
     pub(super) greatest: Option<Shown>,
-    /// What the first page that states a total states.
+    /// The total of the last page that states one.
     pub(super) total: Option<i64>,
     pub(super) pages: u64,
     /// How many records it listed.
@@ -130,19 +119,32 @@ pub(super) struct Walk {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Faults {
-    pub(super) total_changed: bool,
+    pub(super) total_grew: bool,
+    pub(super) total_fell: bool,
     pub(super) repeated: u64,
     /// Records without an id, and those that cannot be read.
     pub(super) unreadable: u64,
-    /// Places of the list without a record.
+    /// Places of the list without a record, and errors of the server beside records.
     pub(super) missing: u64,
-    /// Errors of the server beside records.
-    pub(super) errors: u64,
 }
 
 impl Walk {
     pub(super) fn is_clean(&self) -> bool {
         self.faults == Faults::default()
+    }
+
+    /// Whether it listed everything that was there when it began. Records that arrive push others to a later page, where they
+    /// come again; one that leaves pulls others to a page that was read.
+    pub(super) fn missed_nothing(&self) -> bool {
+        let faults = &self.faults;
+        let is_readable = faults.unreadable + faults.missing == 0;
+        is_readable && !faults.total_fell && (faults.repeated == 0 || faults.total_grew)
+    }
+
+    /// Whether a record changed last before the horizon.
+    pub(super) fn leaves_out(&self, updated: Option<&Shown>) -> bool {
+        let horizon = self.horizon.as_ref().zip(updated);
+        horizon.is_some_and(|(horizon, updated)| updated.key < horizon.key)
     }
 
     /// How many different records it listed, and those that cannot be read.
@@ -159,19 +161,14 @@ impl SyncState {
 
     /// Whether nothing differs but the numbers of walks, which do not matter after a walk that found nothing new.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
-        let (walks, ended) = (other.walks, other.ended);
-        let numbered = Self {
-            walks,
-            ended,
-            ..self.clone()
-        };
+        let mut numbered = self.clone();
+        (numbered.walks, numbered.ended) = (other.walks, other.ended);
         numbered == *other
     }
 
     /// Whether no walk has begun, gone on or ended between the two.
     pub(super) fn is_at_the_same_page(&self, other: &Self) -> bool {
-        let of = |state: &Self| (state.walks, state.ended, state.walk.clone());
-        of(self) == of(other)
+        (self.walks, self.ended, &self.walk) == (other.walks, other.ended, &other.walk)
     }
 
     /// A walk that begins now.
@@ -181,18 +178,11 @@ impl SyncState {
             mode,
             why,
             begun,
-            from: None,
-            position: Position::start(),
             // Shown before the first page is requested.
             candidate: Shown::latest(self.latest.clone(), self.watermark.clone()),
-            greatest: None,
-            total: None,
-            pages: 0,
-            seen: 0,
-            undated: 0,
-            faults: Faults::default(),
             witnesses: self.witnesses.clone(),
             outstanding: self.witnesses.clone(),
+            ..Walk::default()
         }
     }
 
@@ -200,31 +190,35 @@ impl SyncState {
     pub(super) fn end(&mut self, walk: &Walk) {
         self.walk = None;
         self.ended = walk.number;
-        self.witnesses
-            .retain(|witness| !walk.witnesses.contains(witness));
-        let is_clean = walk.is_clean();
+        // What slid over the edge of a page is for the next walk.
+        let has_slid = !walk.missed_nothing();
+        self.witnesses.retain(|witness| {
+            !walk.witnesses.contains(witness) || has_slid && walk.outstanding.contains(witness)
+        });
+        if walk.mode == SyncMode::Full {
+            self.full_walk_at = Some(walk.begun.clone());
+            let (number, since) = (walk.number, walk.horizon.clone());
+            let clean = walk.is_clean().then_some(CleanWalk { number, since });
+            let before = clean.as_ref().and(self.clean.take());
+            self.absent = before.map(|before| CleanWalk {
+                since: Shown::latest(before.since, walk.horizon.clone()),
+                ..before
+            });
+            self.clean = clean;
+        }
         match walk.mode {
-            SyncMode::Full => self.end_full(walk, is_clean),
+            _ if has_slid => {}
+            SyncMode::Full => {
+                // The record with the greatest instant may be gone, so it is that of this walk, and still none of a later page.
+                self.watermark = Shown::earliest(walk.candidate.clone(), walk.greatest.clone());
+                self.latest.clone_from(&walk.greatest);
+            }
             SyncMode::Incremental => {
-                if is_clean {
-                    self.watermark = Shown::latest(self.watermark.take(), walk.candidate.clone());
-                }
+                self.watermark = Shown::latest(self.watermark.take(), walk.candidate.clone());
                 if !walk.outstanding.is_empty() {
                     self.calibration.refute_by_witness(&walk.outstanding);
                 }
             }
-        }
-    }
-
-    fn end_full(&mut self, walk: &Walk, is_clean: bool) {
-        self.full_walk_at = Some(walk.begun.clone());
-        if is_clean {
-            self.absent_before = self.clean_walk.replace(walk.number);
-            // The record with the greatest instant may be gone, so it is that of this walk, and still none of a later page.
-            self.watermark = Shown::earliest(walk.candidate.clone(), walk.greatest.clone());
-            self.latest.clone_from(&walk.greatest);
-        } else {
-            (self.clean_walk, self.absent_before) = (None, None);
         }
     }
 }

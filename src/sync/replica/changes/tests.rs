@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use self::history::{History, Interleaved};
 use super::super::{Change, ChangeKind, Changes, consumer};
 use crate::seeded::seed;
+use crate::sync::account_store::AccountStore;
 use crate::sync::store::{MemorySync, RowStore};
 use crate::sync::tests::schedules::count;
 
@@ -16,7 +17,11 @@ const ACCOUNT: &str = "envd-1";
 
 fn feed(store: Arc<dyn RowStore>, name: &str) -> Changes {
     let (_, committed) = watch::channel(0);
-    Changes::new(store, ACCOUNT.into(), name.to_owned(), committed)
+    Changes::new(
+        AccountStore::new(store, ACCOUNT),
+        name.to_owned(),
+        committed,
+    )
 }
 
 async fn all(feed: &mut Changes) -> Vec<Change> {
@@ -36,6 +41,7 @@ fn told(change: &Change) -> Told {
         ChangeKind::Appeared { .. } => "appeared",
         ChangeKind::Changed { .. } => "changed",
         ChangeKind::Gone { .. } => "gone",
+        ChangeKind::Pruned { .. } => "pruned",
     };
     let id = change.id.to_string();
     (change.sequence, id, format!("{kind} {version}"))
@@ -105,7 +111,8 @@ async fn consumers_are_listed_and_removed_and_hold_changes_until_then() {
     let store = Arc::new(MemorySync::new());
     let mut history = History::new(store.clone(), 1);
     history.set("a", 1).await;
-    let needless = || consumer::needless_up_to(&*store, ACCOUNT, 2);
+    let account = AccountStore::new(store.clone(), ACCOUNT);
+    let needless = || consumer::needless_up_to(&account, 2);
     let (mut slow, mut quick) = (feed(store.clone(), "slow"), feed(store.clone(), "slow 2"));
     slow.next().await.unwrap();
     let change = quick.next().await.unwrap().unwrap();
@@ -115,7 +122,7 @@ async fn consumers_are_listed_and_removed_and_hold_changes_until_then() {
     quick.acknowledge(&change).await.unwrap();
     let last = all(&mut quick).await.pop().unwrap();
     quick.acknowledge(&last).await.unwrap();
-    let known = consumer::consumers(&*store, ACCOUNT).await.unwrap();
+    let known = consumer::consumers(&account).await.unwrap();
     let known: Vec<_> = known
         .iter()
         .map(|c| (c.name.as_str(), c.acknowledged, c.is_catching_up))
@@ -123,16 +130,8 @@ async fn consumers_are_listed_and_removed_and_hold_changes_until_then() {
     assert_eq!(known, [("slow", 0, true), ("slow 2", 2, false)]);
     assert_eq!(needless().await.unwrap(), 1);
 
-    assert!(
-        consumer::remove_consumer(&*store, ACCOUNT, "slow")
-            .await
-            .unwrap()
-    );
-    assert!(
-        !consumer::remove_consumer(&*store, ACCOUNT, "slow")
-            .await
-            .unwrap()
-    );
+    assert!(consumer::remove_consumer(&account, "slow").await.unwrap());
+    assert!(!consumer::remove_consumer(&account, "slow").await.unwrap());
     assert_eq!(needless().await.unwrap(), 2);
     // One that still runs does not come back by itself.
     let error = slow.acknowledge(&change).await.unwrap_err();
@@ -173,7 +172,11 @@ async fn a_feed_waits_for_the_next_sync() {
     let store = Arc::new(MemorySync::new());
     let mut history = History::new(store.clone(), 1);
     let (sender, committed) = watch::channel(0);
-    let mut feed = Changes::new(store, ACCOUNT.into(), "waiting".to_owned(), committed);
+    let mut feed = Changes::new(
+        AccountStore::new(store, ACCOUNT),
+        "waiting".to_owned(),
+        committed,
+    );
     assert!(feed.next().await.unwrap().is_none());
     let waits = tokio::spawn(async move {
         feed.wait().await;

@@ -1,10 +1,12 @@
 //! Queries of a copy in memory.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::super::Depth;
 use super::*;
-use crate::sync::store::{Batch, MemorySync};
+use crate::sync::store::{Batch, MemorySync, RowStore};
 
 const ACCOUNT: &str = "envd-1";
 
@@ -57,7 +59,7 @@ fn day(text: &str) -> Day {
 #[tokio::test]
 async fn conditions_hold_all_together() {
     let store = Arc::new(store().await);
-    let all = || LocalQuery::new(store.clone(), ACCOUNT.into());
+    let all = || LocalQuery::new(AccountStore::new(store.clone(), ACCOUNT));
     for (query, expected) in [
         (all(), "1234"),
         (all().status(ConsignmentStatus::Draft), "13"),
@@ -92,18 +94,22 @@ async fn conditions_hold_all_together() {
     );
     let error = all().updated_since("soon").count().await.unwrap_err();
     assert!(error.is_config());
-    let elsewhere = LocalQuery::new(store.clone(), "envd-2".into());
+    let elsewhere = LocalQuery::new(AccountStore::new(store.clone(), "envd-2"));
     assert_eq!(elsewhere.count().await.unwrap(), 0);
-    let found = get(&*store, ACCOUNT, "2".into()).await.unwrap().unwrap();
+    let get = async |account| {
+        let rows = store.rows(account, &["2".to_owned()]).await.unwrap();
+        rows.first().map(|row| record(row).unwrap())
+    };
+    let found = get(ACCOUNT).await.unwrap();
     assert_eq!(found.number(), Some("C-2".into()));
-    assert_eq!(get(&*store, "envd-2", "2".into()).await.unwrap(), None);
+    assert_eq!(get("envd-2").await, None);
 }
 
 #[tokio::test]
 async fn a_position_survives_records_that_come_and_go() {
     for order in [Order::Id, Order::LastUpdated, Order::Sequence] {
         let store = Arc::new(store().await);
-        let query = LocalQuery::new(store.clone(), ACCOUNT.into())
+        let query = LocalQuery::new(AccountStore::new(store.clone(), ACCOUNT))
             .order(order)
             .page_size(2);
         let first = query.list().await.unwrap();

@@ -8,3 +8,4 @@ mod schedules;
 mod site;
 mod together;
 mod walks;
+mod yard;

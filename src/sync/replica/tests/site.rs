@@ -25,7 +25,7 @@ pub(super) struct Records {
     pub(super) reads: Option<u16>,
     /// The status of the answer to lists, and the seconds to wait before the next request.
     pub(super) lists: Option<(u16, &'static str)>,
-    edits: Vec<Edit>,
+    pub(super) edits: Vec<Edit>,
     /// Of each request the operation, the cursor or id, and `fromDate`.
     requests: Vec<(String, String, String)>,
 }
@@ -158,7 +158,8 @@ impl Records {
         match (self.reads, self.list.records.get(id)) {
             (None, Some(record)) => {
                 let mut record = record.value.clone();
-                record["answers"] = json!([{"questionId": "1", "value": record["heads"]}]);
+                record["answers"] =
+                    json!([{"questionId": "1", "value": record["heads"].to_string()}]);
                 json_reply(200, &json!({"data": {"consignment": record}}))
             }
             (None | Some(404), _) => not_found("consignment"),
@@ -204,5 +205,6 @@ fn described(change: &Change) -> String {
         ChangeKind::Appeared { .. } => format!("appeared {}", change.id),
         ChangeKind::Changed { fields, .. } => format!("changed {} {}", change.id, fields.join(",")),
         ChangeKind::Gone { .. } => format!("gone {}", change.id),
+        ChangeKind::Pruned { .. } => format!("pruned {}", change.id),
     }
 }

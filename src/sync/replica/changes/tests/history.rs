@@ -10,6 +10,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use super::super::super::local_record::{Depth, LocalRecord};
 use super::super::super::{ChangeKind, consumer};
 use super::{ACCOUNT, Told};
+use crate::sync::account_store::AccountStore;
 use crate::sync::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
 use crate::sync::store::{Batch, ChangeRow, MemorySync, Row, RowStore};
 
@@ -58,7 +59,12 @@ impl History {
         let (previous, before) =
             held.map_or((0, None), |(sequence, v)| (sequence, Some(record(id, v))));
         let after = version.map(|version| record(id, version));
-        let kind = ChangeKind::between(before.as_ref(), after.as_ref()).unwrap();
+        let kind = match (before.clone(), &after) {
+            (before, Some(after)) => ChangeKind::between(before.as_ref(), after).unwrap(),
+            (before, None) => ChangeKind::Gone {
+                last_seen: before.unwrap(),
+            },
+        };
         self.last += 1;
         let row = after.map(|after| Row {
             id: id.to_owned(),
@@ -129,7 +135,8 @@ impl History {
                 }
             }
             3 => {
-                let up_to = consumer::needless_up_to(&*self.store, ACCOUNT, self.last).await;
+                let account = AccountStore::new(self.store.clone(), ACCOUNT);
+                let up_to = consumer::needless_up_to(&account, self.last).await;
                 self.forgettable = Some(up_to.unwrap());
             }
             _ => {}

@@ -87,7 +87,9 @@ impl Reader {
                 assert!(!fields.is_empty(), "{name}: {change:?}");
                 (Some(content(before)), Some(content(after)))
             }
-            ChangeKind::Gone { last_seen, .. } => (Some(content(last_seen)), None),
+            ChangeKind::Gone { last_seen } | ChangeKind::Pruned { last_seen } => {
+                (Some(content(last_seen)), None)
+            }
         };
         if let Some(told) = self.told.get(&sequence) {
             assert_eq!(
