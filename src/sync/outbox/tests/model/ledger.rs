@@ -25,7 +25,7 @@ struct Doings {
     mark: Option<Mark>,
     /// The versions of the records that it read since its last change.
     reads: HashMap<String, usize>,
-    walk: Option<(u64, bool)>,
+    walk: Option<(u64, bool, SystemTime)>,
 }
 
 #[derive(Debug, Default)]
@@ -45,14 +45,23 @@ pub(super) struct Ledger {
     doings: HashMap<usize, Doings>,
     /// The version that an entry shows as what the service has.
     conflicts: HashMap<u64, usize>,
-    /// When walks that ended began, in events, and whether they were full.
-    walks: Vec<(u64, bool)>,
+    /// When walks that ended began, in events, whether they were full, and when on the clock of the process.
+    walks: Vec<(u64, bool, SystemTime)>,
+    /// Creations of which it is not known whether they have made a record, and need no person.
+    open: BTreeSet<u64>,
 }
 
 impl Ledger {
-    pub(super) fn lists(&mut self, process: usize, is_first: bool, is_full: bool, event: u64) {
+    pub(super) fn lists(
+        &mut self,
+        process: usize,
+        is_first: bool,
+        is_full: bool,
+        event: u64,
+        now: SystemTime,
+    ) {
         if is_first {
-            self.doings.entry(process).or_default().walk = Some((event, is_full));
+            self.doings.entry(process).or_default().walk = Some((event, is_full, now));
         }
     }
 
@@ -97,6 +106,20 @@ impl Ledger {
             target => target.clone(),
         };
         noted.order = entry["order"].as_u64().unwrap();
+        let created_at = Timestamp::from(entry["createdAt"].as_str().unwrap());
+        let written = (service.events, created_at.to_time().unwrap());
+        noted.written.get_or_insert(written);
+        let creates = entry["kind"] == "save" && entry["target"] == "new";
+        let is_open = match entry["state"].as_str().unwrap() {
+            "sending" | "unconfirmed" => true,
+            "queued" => entry["doubts"].as_i64() > Some(0),
+            _ => false,
+        };
+        if creates && is_open {
+            self.open.insert(id);
+        } else {
+            self.open.remove(&id);
+        }
         if let (false, Some(record)) = (
             entry["conflict"].is_null(),
             entry["target"]["record"].as_str(),
@@ -163,6 +186,12 @@ impl Ledger {
         if attempt <= noted.attempts {
             return;
         }
+        let others = self.open.iter().filter(|open| **open != id);
+        assert!(
+            entry["target"] != "new" || entry["doubts"].as_i64() > Some(1) || others.count() == 0,
+            "entry {id} is sent while it is open what became of {:?}",
+            self.open
+        );
         noted.attempts = attempt;
         noted.sent.extend(text_of(&entry["input"]));
         let kind = entry["kind"].as_str().unwrap().to_owned();
@@ -263,6 +292,15 @@ impl Ledger {
 
     fn check_creation(&self, mark: &Mark, service: &Service) {
         let noted = &self.entries[&mark.entry];
+        if mark.attempt == 1 && self.skew == 0 {
+            let (event, at) = noted.written.unwrap();
+            let mut walks = self.walks.iter();
+            assert!(
+                walks.any(|(begun, _, when)| *begun > event || *when >= at),
+                "entry {} is made, and the list was read before it was written",
+                mark.entry
+            );
+        }
         if mark.attempt == 1 || noted.is_resent {
             return;
         }
@@ -297,7 +335,7 @@ impl Ledger {
     /// When the last walk that was copied began at the latest. A full one is followed by a list that is not copied.
     fn last_look(&self) -> u64 {
         match self.walks.as_slice() {
-            [.., (begun, true), (_, false)] | [.., (begun, _)] => *begun,
+            [.., (begun, true, _), (_, false, _)] | [.., (begun, ..)] => *begun,
             [] => 0,
         }
     }

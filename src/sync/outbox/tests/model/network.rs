@@ -199,7 +199,7 @@ impl World {
             let is_first = variables["after"].is_null();
             let events = self.service.events;
             let is_full = variables["fromDate"].is_null();
-            self.ledger.lists(process, is_first, is_full, events);
+            self.ledger.lists(process, is_first, is_full, events, now);
             return None;
         }
         if matches!(operation, "Consignment" | "Comments") {
@@ -261,7 +261,25 @@ impl World {
                 self.late.push(Late { at, ..change });
                 failed(fate, operation)
             }
+            Fate::LostBefore | Fate::Failed(false, _) => {
+                self.colleague_writes(&change);
+                failed(fate, operation)
+            }
             _ => failed(fate, operation),
+        }
+    }
+
+    /// A colleague writes the load of a creation that was lost, and more than was sent.
+    fn colleague_writes(&mut self, lost: &Late) {
+        let input = &lost.variables["input"];
+        let is_creation = lost.operation == "CreateOrSaveConsignment" && input["id"].is_null();
+        if is_creation && self.random.u8(..3) == 0 {
+            let mut record = as_record(input);
+            let filled_in = filled_in(&mut self.random);
+            let fields = filled_in.as_object().unwrap().clone();
+            record.as_object_mut().unwrap().extend(fields);
+            note(|| format!("a colleague writes {record}"));
+            self.service.insert(Author::Website, record);
         }
     }
 

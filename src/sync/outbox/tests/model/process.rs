@@ -184,6 +184,13 @@ fn as_it_stands(mut entry: Value) -> Value {
         if !["unclear", "read_back", "late_duplicates"].contains(&&*name) {
             (entry["conflict"], entry["reason"]) = (Value::Null, Value::Null);
         }
+        let doubts = entry["doubts"].as_i64().unwrap_or_default();
+        entry["doubts"] = match (&*name, with["answer"].as_str()) {
+            ("marked", _) => doubts + 1,
+            ("answered", Some(answer)) if answer != "in_doubt" => doubts - 1,
+            _ => doubts,
+        }
+        .into();
         let state = match (&*name, with["answer"].as_str()) {
             ("queued", _) | ("answered", Some("not_sent")) => "queued",
             ("not_found", _) if with["isSentAgain"] == true => "queued",

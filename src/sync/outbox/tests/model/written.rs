@@ -1,6 +1,7 @@
 //! What the user wants, and what the programs did about it so far.
 
 use std::collections::BTreeSet;
+use std::time::SystemTime;
 
 use serde_json::Value;
 
@@ -41,6 +42,8 @@ pub(super) struct Declaration {
 )]
 pub(super) struct Noted {
     pub(super) attempts: usize,
+    /// When it was written first, in events and on the clock of its process.
+    pub(super) written: Option<(u64, SystemTime)>,
     /// The texts that were sent.
     pub(super) sent: BTreeSet<usize>,
     /// When it was sent last, in seconds and events.
