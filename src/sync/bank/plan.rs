@@ -240,28 +240,25 @@ impl fmt::Display for Plan {
             let names: Vec<&str> = forms.iter().map(FormType::as_str).collect();
             names.join(", ")
         };
-        if self.forms() == self.forms_before() {
-            write!(f, "{}", names(self.forms()))?;
-        } else {
-            write!(
-                f,
-                "{} becomes {}",
-                names(self.forms_before()),
-                names(self.forms())
-            )?;
+        let (before, after) = (names(self.forms_before()), names(self.forms()));
+        if before != after {
+            write!(f, "{before} becomes ")?;
         }
-        let count = |wanted: fn(&AnswerOutcome) -> bool| self.with(wanted).count();
+        let mut counts = [0; 5];
+        for answer in &self.answers {
+            counts[match answer.outcome {
+                AnswerOutcome::Kept => 0,
+                AnswerOutcome::Reworded | AnswerOutcome::NowApplies => 1,
+                AnswerOutcome::NotAcceptable(_) => 2,
+                AnswerOutcome::NotApplicable(_) => 3,
+                AnswerOutcome::Dropped(_) => 4,
+            }] += 1;
+        }
+        let [kept, reread, wrong, waiting, dropped] = counts;
+        let required = self.required.len();
         write!(
             f,
-            "; answers: {} kept, {} to be read again, {} not acceptable, {} not applicable, {} dropped; newly required: {}",
-            count(|outcome| matches!(outcome, AnswerOutcome::Kept)),
-            count(|outcome| {
-                matches!(outcome, AnswerOutcome::Reworded | AnswerOutcome::NowApplies)
-            }),
-            self.not_acceptable().count(),
-            count(|outcome| matches!(outcome, AnswerOutcome::NotApplicable(_))),
-            self.dropped().count(),
-            self.required.len(),
+            "{after}; answers: {kept} kept, {reread} to be read again, {wrong} not acceptable, {waiting} not applicable, {dropped} dropped; newly required: {required}"
         )
     }
 }

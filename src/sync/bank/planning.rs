@@ -158,12 +158,11 @@ fn replaced(forms: &[FormType], report: &Report) -> Vec<FormType> {
     };
     let mut replaced = Vec::with_capacity(forms.len());
     for form in forms {
-        let newer = form.replaced_by().filter(|_| is_closed(form));
-        let is_replaced = newer.is_some();
-        let form = newer.unwrap_or_else(|| form.clone());
-        // The draft may have the newer form as well.
-        if !is_replaced || !forms.contains(&form) && !replaced.contains(&form) {
-            replaced.push(form);
+        match form.replaced_by().filter(|_| is_closed(form)) {
+            // The draft may have the newer form as well.
+            Some(newer) if forms.contains(&newer) || replaced.contains(&newer) => {}
+            Some(newer) => replaced.push(newer),
+            None => replaced.push(form.clone()),
         }
     }
     replaced

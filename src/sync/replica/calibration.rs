@@ -1,15 +1,19 @@
-//! Which date `fromDate` compares: what each reading predicts, and what the service answers.
+//! Which date `fromDate` compares: what each reading predicts, and what the service answers when asked.
 
 use std::fmt;
 
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::local_record::LocalRecord;
-use super::sync_state::Witness;
-use crate::auth::StoreError;
+use super::absence::latest_first;
+use super::is_answer;
+use super::local_record::{LocalRecord, instant_key};
+use super::round::Round;
+use super::sync_state::{Walk, Witness};
+use super::walk::ListedPage;
+use crate::error::Result;
 use crate::model::Timestamp;
-use crate::sync::store::Row;
+use crate::sync::store::{Query, Row, StoreError};
 
 /// Which date of a consignment the argument `fromDate` of lists is compared with. assumed: no source says.
 ///
@@ -35,7 +39,7 @@ pub(super) struct Calibration {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Verdict {
+enum Verdict {
     /// Nothing told the readings apart so far.
     #[default]
     Open,
@@ -45,12 +49,12 @@ pub(super) enum Verdict {
 }
 
 impl Calibration {
-    pub(super) fn new(verdict: Verdict, why: String) -> Self {
+    fn new(verdict: Verdict, why: String) -> Self {
         Self { verdict, why }
     }
 
     /// What is known after an answer: one that shows nothing leaves what was known before.
-    pub(super) fn or(self, before: &Self) -> Self {
+    fn or(self, before: &Self) -> Self {
         if self.verdict == Verdict::Open && before.verdict != Verdict::Open {
             return before.clone();
         }
@@ -109,9 +113,9 @@ const BEGINS: TimeDelta = TimeDelta::hours(14 + 24);
 
 /// What the copy knows of the dates of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Dates {
-    pub(super) id: String,
-    pub(super) updated: DateTime<Utc>,
+struct Dates {
+    id: String,
+    updated: DateTime<Utc>,
     /// It was created then or earlier.
     first_updated: DateTime<Utc>,
     movement_day: Option<String>,
@@ -119,7 +123,7 @@ pub(super) struct Dates {
 
 impl Dates {
     /// `None` for a record without a time of its last change.
-    pub(super) fn of(row: &Row) -> Result<Option<Self>, StoreError> {
+    fn of(row: &Row) -> Result<Option<Self>, StoreError> {
         let record = LocalRecord::from_payload(&row.id, &row.payload)?;
         let updated = record.updated_at().and_then(|at| at.utc());
         let first = record.first_updated().and_then(Timestamp::utc);
@@ -132,53 +136,51 @@ impl Dates {
     }
 
     /// The `fromDate` for which "changed since" lists this record, and few others.
-    pub(super) fn from_date(&self) -> DateTime<Utc> {
+    fn from_date(&self) -> DateTime<Utc> {
         just_before(self.updated)
     }
 
-    pub(super) fn is_surely_created_before(&self, from: DateTime<Utc>) -> bool {
+    fn is_surely_created_before(&self, from: DateTime<Utc>) -> bool {
         self.first_updated <= from - SECOND
     }
 
     /// In every zone, and at every time of the day.
-    pub(super) fn surely_moves_before(&self, from: DateTime<Utc>) -> bool {
+    fn surely_moves_before(&self, from: DateTime<Utc>) -> bool {
         let latest = (from - ENDED).format("%Y-%m-%d").to_string();
         self.movement_day.as_ref().is_some_and(|day| *day <= latest)
     }
 }
 
-pub(super) fn just_before(at: DateTime<Utc>) -> DateTime<Utc> {
+fn just_before(at: DateTime<Utc>) -> DateTime<Utc> {
     at.trunc_subsecs(0) - SECOND
 }
 
 /// Whether "changed since" surely does not list a record that changed then.
-pub(super) fn is_older(updated: Option<DateTime<Utc>>, from: DateTime<Utc>) -> bool {
+fn is_older(updated: Option<DateTime<Utc>>, from: DateTime<Utc>) -> bool {
     updated.is_none_or(|updated| updated <= from - SECOND)
 }
 
 /// The first day on which a movement is surely after this instant.
-pub(super) fn first_day_after(from: DateTime<Utc>) -> String {
+fn first_day_after(from: DateTime<Utc>) -> String {
     (from + BEGINS).format("%Y-%m-%d").to_string()
 }
 
 /// A `fromDate` for which "changed since" and the other readings predict different lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Question {
-    pub(super) from: DateTime<Utc>,
-    /// A record that "changed since" has to list, and "created since" does not; `None` if the answer may show one.
-    pub(super) changed: Option<Dates>,
+struct Question {
+    from: DateTime<Utc>,
+    /// The records that "changed since" has to list; none if the answer is to show them.
+    changed: Vec<Dates>,
     /// Records that "changed since" does not list and a service that ignores `fromDate` does.
-    pub(super) older: Vec<String>,
+    older: Vec<String>,
     /// Those of them that "moved since" lists.
-    pub(super) moving: Vec<String>,
+    moving: Vec<String>,
 }
 
 /// What an answer says, before the service is asked for single records.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Judgement {
+enum Judgement {
     Refuted(String),
-    /// Refuted if this record is still there and was not changed again, which may have moved it over the edge of a page.
-    Missing(Dates),
     /// Confirmed by this if one of these records, which were not listed, is still there.
     Shown(String, Vec<String>),
     Open,
@@ -188,19 +190,12 @@ impl Question {
     /// Compares the answer with what each reading predicts. `known` is what the copy knows of the listed records.
     ///
     /// What changed since the walk is listed with a later date, which agrees with "changed since".
-    pub(super) fn judge(
-        &self,
-        listed: &[(String, Option<DateTime<Utc>>)],
-        known: &[Dates],
-    ) -> Judgement {
+    fn judge(&self, listed: &[(String, Option<DateTime<Utc>>)], known: &[Dates]) -> Judgement {
         let older = listed.iter().find(|(_, at)| is_older(*at, self.from));
         if let Some((id, _)) = older {
             return Judgement::Refuted(format!("it listed {id}, changed before"));
         }
         let is_listed = |id: &String| listed.iter().any(|(listed, _)| listed == id);
-        if let Some(dates) = self.changed.as_ref().filter(|dates| !is_listed(&dates.id)) {
-            return Judgement::Missing(dates.clone());
-        }
         let created_before = || {
             let known = known.iter();
             known.filter(|dates| dates.is_surely_created_before(self.from))
@@ -220,6 +215,170 @@ impl Question {
         Judgement::Shown(evidence, left_out)
     }
 }
+
+/// How many of the records that changed last are looked at for a question.
+const WINDOW: usize = 300;
+
+/// For how many questions the copy is searched for records that tell the readings apart.
+const SEARCHES: usize = 8;
+
+/// How many records that were not changed since are looked for in an answer, and how many of them are read at most.
+const OLDER: usize = 20;
+const READS: usize = 3;
+
+/// The longest answer, in pages beside those of the records that are known.
+const PAGES: usize = 3;
+
+/// Listed records and their dates.
+type Listed = Vec<(String, Option<DateTime<Utc>>)>;
+
+impl Round<'_> {
+    /// Asks once more with a `fromDate` for which the readings differ, after a full walk.
+    pub(super) async fn calibrate(&mut self, walk: &Walk) -> Result<()> {
+        let found = match self.question(walk).await? {
+            _ if walk.undated > 0 => {
+                let why = format!("{} records show no time of their last change", walk.undated);
+                Calibration::new(Verdict::Open, why)
+            }
+            Some(question) => {
+                let (verdict, why) = self.answer(&question).await?;
+                let from = Timestamp::from_utc(question.from);
+                let why = format!("asked with {from}, {why}");
+                Calibration::new(verdict, why).or(&self.base.value.calibration)
+            }
+            None => {
+                Calibration::new(Verdict::Open, NOTHING.to_owned()).or(&self.base.value.calibration)
+            }
+        };
+        self.change_state(|state| state.calibration = found.clone())
+            .await
+    }
+
+    /// The question with the shortest answer that tells all readings apart. Where the list moved during the walk, the answer
+    /// may show what the copy does not know yet.
+    async fn question(&self, walk: &Walk) -> Result<Option<Question>, StoreError> {
+        let mut latest = Vec::new();
+        for row in self
+            .replica
+            .store
+            .query(&latest_first(None, WINDOW))
+            .await?
+        {
+            // A record that was not listed may be gone.
+            latest.extend(Dates::of(&row)?.filter(|_| row.generation >= walk.number));
+        }
+        let mut changed: Vec<&Dates> = latest.iter().collect();
+        changed.retain(|dates| dates.is_surely_created_before(dates.from_date()));
+        // One that moves before needs no other record that moves later.
+        changed.sort_by_key(|dates| !dates.surely_moves_before(dates.from_date()));
+        for dates in changed.into_iter().take(SEARCHES) {
+            let from = dates.from_date();
+            let mut question = self.since(from, walk).await?;
+            let is_apart = dates.surely_moves_before(from) || !question.moving.is_empty();
+            if is_apart && !question.older.is_empty() {
+                let since = latest
+                    .iter()
+                    .filter(|dates| !is_older(Some(dates.updated), from));
+                question.changed = since.cloned().collect();
+                return Ok(Some(question));
+            }
+        }
+        let before = walk.candidate.as_ref().and_then(|shown| shown.text.utc());
+        match before.filter(|_| !walk.is_clean()) {
+            Some(before) => Ok(Some(self.since(just_before(before), walk).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// A question whose answer is to show what changed.
+    async fn since(&self, from: DateTime<Utc>, walk: &Walk) -> Result<Question, StoreError> {
+        let before = instant_key(&Timestamp::from_utc(just_before(from)));
+        let mut ids = [Vec::new(), Vec::new()];
+        for (ids, movement_from) in ids.iter_mut().zip([None, Some(first_day_after(from))]) {
+            let query = Query {
+                movement_from,
+                ..latest_first(before.clone(), OLDER)
+            };
+            let rows = self.replica.store.query(&query).await?.into_iter();
+            // One that was not listed tells nothing by being left out again.
+            let listed = rows.filter(|row| row.generation >= walk.number);
+            ids.extend(listed.map(|row| row.id));
+        }
+        let [older, moving] = ids;
+        Ok(Question {
+            from,
+            changed: Vec::new(),
+            older,
+            moving,
+        })
+    }
+
+    async fn answer(&self, question: &Question) -> Result<(Verdict, String), StoreError> {
+        let open = |why: String| Ok((Verdict::Open, why));
+        let refuted = |why: String| Ok((Verdict::Refuted, why));
+        let listed = match self.listed_since(question).await {
+            Ok(Some(listed)) => listed,
+            Ok(None) => return open("the answer is too long".to_owned()),
+            Err(error) if is_answer(&error) => {
+                return refuted(format!("the service refused it: {error}"));
+            }
+            Err(error) => return open(format!("it could not be asked: {error}")),
+        };
+        let ids: Vec<String> = listed.iter().map(|(id, _)| id.clone()).collect();
+        let mut known = Vec::new();
+        for row in self.replica.store.rows(&ids).await? {
+            known.extend(Dates::of(&row)?);
+        }
+        let is_listed = |dates: &&Dates| listed.iter().any(|(id, _)| *id == dates.id);
+        let missing = question.changed.iter().filter(|dates| !is_listed(dates));
+        for Dates { id, updated, .. } in missing.take(READS) {
+            // One that changed again may have moved over the edge of a page.
+            if self.read_record(id).await.is_of(*updated) {
+                return refuted(format!("it did not list {id}, changed since"));
+            }
+        }
+        match question.judge(&listed, &known) {
+            Judgement::Refuted(why) => refuted(why),
+            Judgement::Shown(evidence, left_out) if self.is_there(&left_out).await => {
+                Ok((Verdict::Confirmed, evidence))
+            }
+            Judgement::Open => open(NOTHING.to_owned()),
+            _ => open("the records changed while it was asked".to_owned()),
+        }
+    }
+
+    /// Whether one of the first of these records is still there.
+    async fn is_there(&self, ids: &[String]) -> bool {
+        for id in ids.iter().take(READS) {
+            if self.read_record(id).await.is_there() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// What is listed since the date of the question; `None`: it is too long.
+    async fn listed_since(&self, question: &Question) -> Result<Option<Listed>> {
+        let from = Timestamp::from_utc(question.from);
+        let mut pager = self.pager(Some(&from)).look_ahead(0);
+        let mut listed = Listed::new();
+        for _ in 0..WINDOW.div_ceil(self.replica.page_size as usize) + PAGES {
+            let Some(page) = pager.next_page().await? else {
+                return Ok(Some(listed));
+            };
+            for record in ListedPage::new(page).records {
+                let updated = record.updated.and_then(|shown| shown.text.utc());
+                listed.push((record.id, updated));
+            }
+            if listed.iter().any(|(_, at)| is_older(*at, question.from)) {
+                return Ok(Some(listed));
+            }
+        }
+        Ok(None)
+    }
+}
+
+const NOTHING: &str = "no record that changed lately tells it apart";
 
 #[cfg(test)]
 mod tests {
@@ -242,7 +401,7 @@ mod tests {
     fn only_changed_since_explains_a_record_that_was_created_and_moves_before() {
         let question = Question {
             from: at("2026-11-20T11:59:59Z"),
-            changed: Some(dates("r", "2026-11-01T00:00:00Z", "2026-11-18")),
+            changed: Vec::new(),
             older: vec!["o".to_owned(), "m".to_owned()],
             moving: vec!["m".to_owned()],
         };
@@ -302,8 +461,6 @@ mod tests {
         }
         let judgement = question.judge(&listed(&[("r", now), ("o", before)]), &[]);
         assert!(matches!(judgement, Judgement::Refuted(_)));
-        let judgement = question.judge(&listed(&[("n", now)]), &[]);
-        assert!(matches!(judgement, Judgement::Missing(dates) if dates.id == "r"));
     }
 
     #[test]

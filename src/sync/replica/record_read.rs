@@ -1,11 +1,12 @@
 //! What the service says of one record when asked for it: the one reader of replica and outbox.
 
+use chrono::{DateTime, Utc};
 use serde_json::value::RawValue;
 
 use super::LocalRecord;
 use crate::error::{Error, Kind, Result, json_fault};
 use crate::graphql::Outcome;
-use crate::model::{Condition, Consignment, ConsignmentStatus, reply_memory};
+use crate::model::{Condition, Consignment, ConsignmentStatus, Timestamp, reply_memory};
 
 /// The answer to the direct read of a record.
 #[derive(Debug)]
@@ -63,6 +64,15 @@ impl RecordRead {
             Self::Gone(_) => false,
             Self::Unclear(error) => error.is_decode(),
         }
+    }
+
+    /// Whether the service shows the record, changed last at this instant.
+    pub(super) fn is_of(&self, updated: DateTime<Utc>) -> bool {
+        let Self::Found(read) = self else {
+            return false;
+        };
+        let shown = read.record.updated_at.as_ref();
+        shown.and_then(Timestamp::utc) == Some(updated)
     }
 
     /// The answer about a record that two listings that ended do not show either: "not found" then means it.

@@ -44,33 +44,21 @@ pub(super) struct CleanWalk {
     pub(super) since: Option<Shown>,
 }
 
-/// A time of a last change that the server has shown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A time of a last change that the server has shown, ordered by time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Shown {
-    /// As it was shown.
-    pub(super) text: Timestamp,
     /// In a form whose order as text is the order in time.
     pub(super) key: String,
+    /// As it was shown.
+    pub(super) text: Timestamp,
 }
 
 impl Shown {
-    /// `None` when the text is no instant.
+    /// `None` when the text is no instant, which is before all that are.
     pub(super) fn new(text: &Timestamp) -> Option<Self> {
         let key = instant_key(text)?;
         let text = text.clone();
-        Some(Self { text, key })
-    }
-
-    /// The later one.
-    pub(super) fn latest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
-        let both = one.into_iter().chain(other);
-        both.max_by(|one, other| one.key.cmp(&other.key))
-    }
-
-    /// The earlier one, if there are both.
-    pub(super) fn earliest(one: Option<Self>, other: Option<Self>) -> Option<Self> {
-        let both = one.zip(other);
-        both.map(|(one, other)| if one.key <= other.key { one } else { other })
+        Some(Self { key, text })
     }
 }
 
@@ -143,8 +131,7 @@ impl Walk {
 
     /// Whether a record changed last before the horizon.
     pub(super) fn leaves_out(&self, updated: Option<&Shown>) -> bool {
-        let horizon = self.horizon.as_ref().zip(updated);
-        horizon.is_some_and(|(horizon, updated)| updated.key < horizon.key)
+        updated.is_some() && updated < self.horizon.as_ref()
     }
 
     /// How many different records it listed, and those that cannot be read.
@@ -179,7 +166,7 @@ impl SyncState {
             why,
             begun,
             // Shown before the first page is requested.
-            candidate: Shown::latest(self.latest.clone(), self.watermark.clone()),
+            candidate: self.latest.clone().max(self.watermark.clone()),
             witnesses: self.witnesses.clone(),
             outstanding: self.witnesses.clone(),
             ..Walk::default()
@@ -201,7 +188,7 @@ impl SyncState {
             let clean = walk.is_clean().then_some(CleanWalk { number, since });
             let before = clean.as_ref().and(self.clean.take());
             self.absent = before.map(|before| CleanWalk {
-                since: Shown::latest(before.since, walk.horizon.clone()),
+                since: before.since.max(walk.horizon.clone()),
                 ..before
             });
             self.clean = clean;
@@ -210,11 +197,12 @@ impl SyncState {
             _ if has_slid => {}
             SyncMode::Full => {
                 // The record with the greatest instant may be gone, so it is that of this walk, and still none of a later page.
-                self.watermark = Shown::earliest(walk.candidate.clone(), walk.greatest.clone());
+                let dates = walk.candidate.clone().zip(walk.greatest.clone());
+                self.watermark = dates.map(|(candidate, greatest)| candidate.min(greatest));
                 self.latest.clone_from(&walk.greatest);
             }
             SyncMode::Incremental => {
-                self.watermark = Shown::latest(self.watermark.take(), walk.candidate.clone());
+                self.watermark = self.watermark.take().max(walk.candidate.clone());
                 if !walk.outstanding.is_empty() {
                     self.calibration.refute_by_witness(&walk.outstanding);
                 }
