@@ -1,14 +1,16 @@
 //! The handle of the question lists that are kept.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use serde::{Deserialize, Serialize};
+
 use super::Bank;
-use super::index::{FORMAT, INDEX, Index, KeptList, forms_of, list_name};
 use super::question_bank::prepare;
 use crate::client::Account;
 use crate::error::{Error, Result};
-use crate::model::Timestamp;
+use crate::model::{FormType, Question, Timestamp};
 use crate::ops::ReceivedQuestionList;
 use crate::sync::account_store::{AccountStore, Versioned, unreadable};
 use crate::sync::store::{Batch, SyncStore};
@@ -317,11 +319,17 @@ impl Banks {
 }
 
 impl Index {
+    pub(super) fn list(&self, hash: ContentHash) -> Option<&KeptList> {
+        self.lists.iter().find(|list| list.content_hash == hash)
+    }
+
     /// Makes a list the latest one, and notes when that was.
     fn receive(&mut self, hash: ContentHash, received: &ReceivedQuestionList, now: SystemTime) {
+        self.format = FORMAT;
         let at = Timestamp::from(now);
         let is_latest = self.latest.replace(hash) == Some(hash);
-        let Some(list) = self.list_mut(hash) else {
+        let mut lists = self.lists.iter_mut();
+        let Some(list) = lists.find(|list| list.content_hash == hash) else {
             self.lists.push(KeptList {
                 content_hash: hash,
                 received_at: at.clone(),
@@ -343,6 +351,51 @@ impl Index {
 }
 
 debug_shows!(Banks, |it| account: it.account.id());
+
+/// The name of the document that says which lists are kept, which one the service has sent last, and which ones drafts pin. All
+/// writes that add, remove or pin a list expect its version.
+const INDEX: &str = "bank/index";
+
+/// The form of the documents. A newer version of this crate may write another one.
+const FORMAT: u32 = 1;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Index {
+    format: u32,
+    /// The list that the service has sent last.
+    pub(super) latest: Option<ContentHash>,
+    /// In the order in which they were received first.
+    pub(super) lists: Vec<KeptList>,
+    /// The list of each draft, by the name of the draft.
+    pub(super) pins: BTreeMap<String, ContentHash>,
+}
+
+/// A list of questions that is kept, without the questions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct KeptList {
+    pub(super) content_hash: ContentHash,
+    pub(super) received_at: Timestamp,
+    pub(super) confirmed_at: Timestamp,
+    pub(super) forms: Vec<FormType>,
+}
+
+/// The name of the document of a list.
+pub(super) fn list_name(hash: ContentHash) -> String {
+    format!("bank/list/{hash}")
+}
+
+/// The forms that questions name, on all levels.
+pub(super) fn forms_of(questions: &[Question]) -> Vec<FormType> {
+    let mut forms = BTreeSet::new();
+    let mut open: Vec<&Question> = questions.iter().collect();
+    while let Some(question) = open.pop() {
+        forms.extend(question.forms.iter().cloned());
+        open.extend(question.child_questions.iter());
+    }
+    forms.into_iter().collect()
+}
 
 pub(super) fn not_kept(hash: ContentHash) -> Error {
     Error::config(format!(

@@ -18,7 +18,6 @@
 //! [`guide::sync`]: mod@crate::guide::sync#forms-without-reception
 
 mod banks;
-mod index;
 mod local_draft;
 mod plan;
 mod planning;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::index::KeptList;
+use super::banks::KeptList;
 use crate::auth::StoreError;
 use crate::model::{FormType, QuestionList, Timestamp};
 use crate::sync::account_store::unreadable;

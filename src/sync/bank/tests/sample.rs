@@ -8,7 +8,7 @@ use crate::auth::StaticToken;
 use crate::client::Client;
 use crate::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput, QuestionList};
 use crate::ops::ReceivedQuestionList;
-use crate::sync::bank::index::{KeptList, forms_of};
+use crate::sync::bank::banks::{KeptList, forms_of};
 use crate::sync::bank::{Bank, BankRefresh, Banks};
 use crate::sync::store::RowStore;
 use crate::transport::Clock;
