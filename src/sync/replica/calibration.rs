@@ -136,7 +136,7 @@ impl Dates {
     }
 
     /// The `fromDate` for which "changed since" lists this record, and few others.
-    fn from_date(&self) -> DateTime<Utc> {
+    fn asked_date(&self) -> DateTime<Utc> {
         just_before(self.updated)
     }
 
@@ -268,11 +268,11 @@ impl Round<'_> {
             latest.extend(Dates::of(&row)?.filter(|_| row.generation >= walk.number));
         }
         let mut changed: Vec<&Dates> = latest.iter().collect();
-        changed.retain(|dates| dates.is_surely_created_before(dates.from_date()));
+        changed.retain(|dates| dates.is_surely_created_before(dates.asked_date()));
         // One that moves before needs no other record that moves later.
-        changed.sort_by_key(|dates| !dates.surely_moves_before(dates.from_date()));
+        changed.sort_by_key(|dates| !dates.surely_moves_before(dates.asked_date()));
         for dates in changed.into_iter().take(SEARCHES) {
-            let from = dates.from_date();
+            let from = dates.asked_date();
             let mut question = self.since(from, walk).await?;
             let is_apart = dates.surely_moves_before(from) || !question.moving.is_empty();
             if is_apart && !question.older.is_empty() {
@@ -343,7 +343,7 @@ impl Round<'_> {
                 Ok((Verdict::Confirmed, evidence))
             }
             Judgement::Open => open(NOTHING.to_owned()),
-            _ => open("the records changed while it was asked".to_owned()),
+            Judgement::Shown(..) => open("the records changed while it was asked".to_owned()),
         }
     }
 

@@ -69,12 +69,13 @@ impl Draft {
             id: id.to_owned(),
             payload: kind.to_payload(),
         });
-        self.counts[match kind {
-            ChangeKind::Appeared { .. } => 0,
-            ChangeKind::Changed { .. } => 1,
-            ChangeKind::Gone { .. } => 2,
-            ChangeKind::Pruned { .. } => 3,
-        }] += 1;
+        let [appeared, changed, gone, pruned] = &mut self.counts;
+        *match kind {
+            ChangeKind::Appeared { .. } => appeared,
+            ChangeKind::Changed { .. } => changed,
+            ChangeKind::Gone { .. } => gone,
+            ChangeKind::Pruned { .. } => pruned,
+        } += 1;
         sequence
     }
 }

@@ -287,19 +287,17 @@ impl ListedPage {
     /// Counts the page in its walk.
     fn count(&self, walk: &mut Walk) {
         let plausible = walk.begun.utc().map(|begun| begun + AHEAD);
-        let updated = self.records.iter().map(|one| one.updated.as_ref());
-        let undated = updated.clone().filter(Option::is_none).count();
-        let greatest = updated
-            .flatten()
-            .filter(|shown| shown.text.utc() <= plausible);
-        let greatest = greatest.max().cloned();
+        let dates = self.records.iter().map(|one| one.updated.as_ref());
+        walk.undated += dates.clone().filter(Option::is_none).count() as u64;
+        let dates = dates.flatten();
+        let plausible = dates.filter(|shown| shown.text.utc() <= plausible);
+        let greatest = plausible.max().cloned();
         if walk.pages == 0 {
             walk.candidate = walk.candidate.take().max(greatest.clone());
         }
         walk.greatest = walk.greatest.take().max(greatest);
         walk.pages += 1;
         walk.seen += self.records.len() as u64;
-        walk.undated += undated as u64;
         walk.faults.unreadable += self.unreadable.len() as u64;
         walk.faults.missing += self.missing as u64;
         if let Some(total) = self.total {

@@ -84,8 +84,9 @@ async fn a_busy_account_is_read_in_full_once_a_day_and_otherwise_by_a_few_reques
             // What a walk passed by is there after the next full one.
             replica.sync_full().await.unwrap();
             assert_eq!(copied(&store).await, site.ids(), "{case}");
-            for (id, record) in &site.lock().list.records {
-                let copy = replica.consignment(id.as_str()).await.unwrap().unwrap();
+            let listed = site.lock().list.records.clone();
+            for (id, record) in listed {
+                let copy = replica.consignment(id).await.unwrap().unwrap();
                 assert_eq!(copy.value(), record.value, "{case}");
             }
         }
