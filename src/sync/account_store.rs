@@ -16,7 +16,7 @@ pub(super) struct AccountStore {
 
 /// A document as it was read. What is written over it expects its version, which is 0 where there is none.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Versioned<T> {
+pub(super) struct VersionedDocument<T> {
     pub(super) value: T,
     pub(super) version: u64,
 }
@@ -31,9 +31,9 @@ impl AccountStore {
     pub(super) async fn load<T: DeserializeOwned>(
         &self,
         name: &str,
-    ) -> Result<Option<Versioned<T>>> {
+    ) -> Result<Option<VersionedDocument<T>>> {
         let document = self.document(name).await?;
-        Ok(document.as_ref().map(Versioned::read).transpose()?)
+        Ok(document.as_ref().map(VersionedDocument::read).transpose()?)
     }
 
     pub(super) async fn document(&self, name: &str) -> Result<Option<Document>, StoreError> {
@@ -65,7 +65,7 @@ impl AccountStore {
     }
 }
 
-impl<T: DeserializeOwned> Versioned<T> {
+impl<T: DeserializeOwned> VersionedDocument<T> {
     pub(super) fn read(document: &Document) -> Result<Self, StoreError> {
         let value = serde_json::from_str(&document.text)
             .map_err(|_| unreadable(format!("the document {} cannot be read", document.name)))?;

@@ -12,7 +12,7 @@ use crate::client::Account;
 use crate::error::{Error, Result};
 use crate::model::{FormType, Question, Timestamp};
 use crate::ops::ReceivedQuestionList;
-use crate::sync::account_store::{AccountStore, Versioned, unreadable};
+use crate::sync::account_store::{AccountStore, VersionedDocument, unreadable};
 use crate::sync::store::{Batch, SyncStore};
 use crate::transport::Clock;
 use crate::validate::{ContentHash, Context, Form, Policy, Questionnaire, SavedForm};
@@ -126,7 +126,7 @@ impl Banks {
     /// Keeps a list; `None` if another process has received another one since `base` was read.
     pub(super) async fn keep(
         &self,
-        mut base: Versioned<Index>,
+        mut base: VersionedDocument<Index>,
         received: &ReceivedQuestionList,
     ) -> Result<Option<BankRefresh>> {
         let questionnaire = Questionnaire::prepare_with(&received.list.items, self.policy);
@@ -279,8 +279,8 @@ impl Banks {
         }
     }
 
-    pub(super) async fn load(&self) -> Result<Versioned<Index>> {
-        let index: Versioned<Index> = self.store.load(INDEX).await?.unwrap_or_default();
+    pub(super) async fn load(&self) -> Result<VersionedDocument<Index>> {
+        let index: VersionedDocument<Index> = self.store.load(INDEX).await?.unwrap_or_default();
         if index.value.format > FORMAT {
             let message =
                 "a newer version of this crate wrote the question lists: update this program";
@@ -292,7 +292,7 @@ impl Banks {
     /// Writes a batch if the index was not written meanwhile, with another index where that differs; `false` otherwise.
     pub(super) async fn replace(
         &self,
-        base: &Versioned<Index>,
+        base: &VersionedDocument<Index>,
         index: &Index,
         mut batch: Batch,
     ) -> Result<bool> {

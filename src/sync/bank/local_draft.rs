@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Banks, DraftError, Plan};
 use crate::error::{Error, Result};
 use crate::model::Timestamp;
-use crate::sync::account_store::{self, Versioned};
+use crate::sync::account_store::{self, VersionedDocument};
 use crate::sync::store::{Batch, Document};
 use crate::validate::{ContentHash, SavedForm};
 
@@ -38,7 +38,7 @@ impl LocalDraft {
         let name = document.name.strip_prefix(PREFIX).unwrap_or_default();
         Ok(Self {
             name: name.to_owned(),
-            content: Versioned::read(&document)?.value,
+            content: VersionedDocument::read(&document)?.value,
             text: document.text,
         })
     }

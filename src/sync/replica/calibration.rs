@@ -229,8 +229,8 @@ const READS: usize = 3;
 /// The longest answer, in pages beside those of the records that are known.
 const PAGES: usize = 3;
 
-/// Listed records and their dates.
-type Listed = Vec<(String, Option<DateTime<Utc>>)>;
+/// ListedDates records and their dates.
+type ListedDates = Vec<(String, Option<DateTime<Utc>>)>;
 
 impl Round<'_> {
     /// Asks once more with a `fromDate` for which the readings differ, after a full walk.
@@ -358,10 +358,10 @@ impl Round<'_> {
     }
 
     /// What is listed since the date of the question; `None`: it is too long.
-    async fn listed_since(&self, question: &Question) -> Result<Option<Listed>> {
+    async fn listed_since(&self, question: &Question) -> Result<Option<ListedDates>> {
         let from = Timestamp::from_utc(question.from);
         let mut pager = self.pager(Some(&from)).look_ahead(0);
-        let mut listed = Listed::new();
+        let mut listed = ListedDates::new();
         for _ in 0..WINDOW.div_ceil(self.replica.page_size as usize) + PAGES {
             let Some(page) = pager.next_page().await? else {
                 return Ok(Some(listed));

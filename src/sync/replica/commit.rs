@@ -6,7 +6,7 @@ use super::local_record::LocalRecord;
 use super::round::Round;
 use super::sync_state::{FORMAT, SyncState};
 use crate::error::Result;
-use crate::sync::account_store::{AccountStore, Versioned, unreadable};
+use crate::sync::account_store::{AccountStore, VersionedDocument, unreadable};
 use crate::sync::store::{Batch, ChangeRow, Row};
 
 /// What is to be written: the state, and what changes in the copy.
@@ -81,8 +81,8 @@ impl Draft {
 }
 
 /// The document of the walks as it is stored.
-pub(super) async fn load(store: &AccountStore) -> Result<Versioned<SyncState>> {
-    let state: Versioned<SyncState> = store.load(STATE).await?.unwrap_or_default();
+pub(super) async fn load(store: &AccountStore) -> Result<VersionedDocument<SyncState>> {
+    let state: VersionedDocument<SyncState> = store.load(STATE).await?.unwrap_or_default();
     if state.value.format > FORMAT {
         let message =
             "a newer version of this crate wrote what is known of the copy: update this program";
@@ -111,7 +111,7 @@ impl Round<'_> {
         }
         self.replica.announce(draft.state.last_sequence());
         let (value, version) = (draft.state, self.base.version + 1);
-        self.base = Versioned { value, version };
+        self.base = VersionedDocument { value, version };
         let [appeared, changed, gone, pruned] = draft.counts;
         self.report.appeared += appeared;
         self.report.changed += changed;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::sync::account_store::{self, AccountStore, Versioned};
+use crate::sync::account_store::{self, AccountStore, VersionedDocument};
 use crate::sync::store::{Batch, RowStore};
 
 /// The document with what is known of the walks; its version fences all that depends on the last number.
@@ -70,7 +70,7 @@ impl ConsumerPosition {
 pub(super) async fn position(
     store: &AccountStore,
     name: &str,
-) -> Result<Option<Versioned<ConsumerPosition>>> {
+) -> Result<Option<VersionedDocument<ConsumerPosition>>> {
     store.load(&document_name(name)?).await
 }
 
@@ -115,7 +115,7 @@ pub(super) async fn name(store: &AccountStore, name: &str) -> Result<ConsumerPos
 pub(super) async fn acknowledge(store: &AccountStore, name: &str, sequence: u64) -> Result<()> {
     loop {
         let known = position(store, name).await?;
-        let Versioned { mut value, version } = known.ok_or_else(|| removed(name))?;
+        let VersionedDocument { mut value, version } = known.ok_or_else(|| removed(name))?;
         if sequence <= value.acknowledged {
             return Ok(());
         }
@@ -132,7 +132,7 @@ pub(super) async fn consumers(store: &AccountStore) -> Result<Vec<Consumer>> {
     let documents = store.documents(PREFIX).await?;
     let mut consumers = Vec::new();
     for document in documents {
-        let position = Versioned::<ConsumerPosition>::read(&document)?.value;
+        let position = VersionedDocument::<ConsumerPosition>::read(&document)?.value;
         let name = document.name.trim_start_matches(PREFIX);
         // The outbox is none.
         if !name.is_empty() {
@@ -164,7 +164,7 @@ pub(super) async fn remove_consumer(store: &AccountStore, name: &str) -> Result<
 pub(super) async fn needless_up_to(store: &AccountStore, last: u64) -> Result<u64> {
     let mut needless = last;
     for document in store.documents(PREFIX).await? {
-        let position = Versioned::<ConsumerPosition>::read(&document)?.value;
+        let position = VersionedDocument::<ConsumerPosition>::read(&document)?.value;
         // Up to the snapshot a consumer is told of the copy, not of changes.
         let is_at = position
             .acknowledged
@@ -179,7 +179,7 @@ pub(crate) async fn last_sequence(store: &dyn RowStore, account: &str) -> Result
     let Some(document) = store.document(account, STATE).await? else {
         return Ok((0, 0));
     };
-    let state = Versioned::<NextSequence>::read(&document)?;
+    let state = VersionedDocument::<NextSequence>::read(&document)?;
     Ok((state.version, state.value.next_sequence.saturating_sub(1)))
 }
 

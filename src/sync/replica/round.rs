@@ -13,13 +13,13 @@ use crate::error::Result;
 use crate::model::Timestamp;
 use crate::ops::ConsignmentFilter;
 use crate::send::pages::Pager;
-use crate::sync::account_store::Versioned;
+use crate::sync::account_store::VersionedDocument;
 
 /// One sync. Everything that it decides is decided by the state in the store, so another process may go on at any point.
 pub(super) struct Round<'a> {
     pub(super) replica: &'a Replica,
     /// The state as it was read or written last.
-    pub(super) base: Versioned<SyncState>,
+    pub(super) base: VersionedDocument<SyncState>,
     pub(super) report: SyncReport,
     requests: Arc<AtomicU64>,
 }
