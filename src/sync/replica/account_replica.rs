@@ -148,7 +148,7 @@ impl Replica {
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// use envd_sdk::sync::store::MemorySync;
     ///
-    /// let days = |days| Duration::from_secs(days * 24 * 60 * 60);
+    /// let days = |days: u64| Duration::from_secs(days * 24 * 60 * 60);
     /// // A saleyard: the list is read 30 days back, and records are kept for a year.
     /// let replica = account.replica(MemorySync::new()).horizon(days(30)).retention(days(365));
     /// replica.sync().await?;

@@ -145,7 +145,8 @@ impl<S: SyncStore> SealedSync<S> {
         Ok(rows)
     }
 
-    fn sealed_query(&self, account: &str, query: &Query) -> Query {
+    /// The account and a query as the inner store knows them.
+    fn sealed_query(&self, account: &str, query: &Query) -> (String, Query) {
         let mut query = query.clone();
         query.number = self.hashed_key(account, "number", query.number.as_ref());
         query.pic = self.hashed_key(account, "pic", query.pic.as_ref());
@@ -154,7 +155,7 @@ impl<S: SyncStore> SealedSync<S> {
             after.payload.clear();
             self.hash_keys(account, &mut after.keys);
         }
-        query
+        (self.stored_account(account), query)
     }
 
     fn sealed_batch(&self, account: &str, batch: &Batch) -> Result<Batch, StoreError> {
@@ -194,18 +195,12 @@ impl<S: SyncStore> RowStore for SealedSync<S> {
     }
 
     async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let (stored, query) = (
-            self.stored_account(account),
-            self.sealed_query(account, query),
-        );
+        let (stored, query) = self.sealed_query(account, query);
         self.opened_rows(account, self.inner.query(&stored, &query).await?)
     }
 
     async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
-        let (stored, query) = (
-            self.stored_account(account),
-            self.sealed_query(account, query),
-        );
+        let (stored, query) = self.sealed_query(account, query);
         self.inner.count(&stored, &query).await
     }
 
@@ -226,10 +221,9 @@ impl<S: SyncStore> RowStore for SealedSync<S> {
     }
 
     async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
+        let stored = self.stored_account(account);
         let sealed = self.sealed_batch(account, batch)?;
-        self.inner
-            .commit(&self.stored_account(account), &sealed)
-            .await
+        self.inner.commit(&stored, &sealed).await
     }
 }
 

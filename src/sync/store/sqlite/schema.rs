@@ -1,5 +1,6 @@
 //! The tables, and the migrations from earlier ones.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -75,8 +76,11 @@ pub(super) fn check(connection: &Connection) -> Result<(), SqliteError> {
 
 /// Counts which values the columns have, once the table has doubled: by that, `SQLite` chooses the indexes of a query.
 ///
+/// `last` is the number of the last row when this process counted. Where rows are pruned, numbers grow and the table does not: then
+/// a process that starts counts once.
+///
 /// The statistics are made anew as tables, for then all connections of all processes read them.
-pub(super) fn analyze(connection: &mut Connection) -> Result<(), SqliteError> {
+pub(super) fn analyze(connection: &mut Connection, last: &AtomicI64) -> Result<(), SqliteError> {
     let number = |sql: &str| {
         connection
             .prepare_cached(sql)?
@@ -85,9 +89,11 @@ pub(super) fn analyze(connection: &mut Connection) -> Result<(), SqliteError> {
     // The numbers of rows are given in order, and statistics begin with the count of rows.
     let rows: i64 = number("SELECT coalesce(max(record), 0) FROM records")?;
     let counted = number("SELECT CAST(stat AS INTEGER) FROM sqlite_stat1 WHERE idx = 'records_id'");
-    if rows < FEWEST_COUNTED.max(2 * counted.unwrap_or(0)) {
+    let counted = counted.unwrap_or(0).max(last.load(Ordering::Relaxed));
+    if rows < FEWEST_COUNTED.max(2 * counted) {
         return Ok(());
     }
+    last.store(rows, Ordering::Relaxed);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(
         "DROP TABLE IF EXISTS sqlite_stat1; DROP TABLE IF EXISTS sqlite_stat4; ANALYZE records",

@@ -1,6 +1,7 @@
 //! The connections to the database: one that writes, and a few that read.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
@@ -26,6 +27,8 @@ const STATEMENTS: usize = 64;
 pub(super) struct SqliteConnections {
     path: PathBuf,
     writer: Arc<tokio::sync::Mutex<Connection>>,
+    /// The last row when its values were counted.
+    counted: Arc<AtomicI64>,
     idle_readers: Arc<Mutex<Vec<Connection>>>,
     readers: Arc<Semaphore>,
 }
@@ -40,6 +43,7 @@ impl SqliteConnections {
         Ok(Self {
             path,
             writer: Arc::new(tokio::sync::Mutex::new(writer)),
+            counted: Arc::default(),
             idle_readers: Arc::default(),
             readers: Arc::new(Semaphore::new(READERS)),
         })
@@ -51,13 +55,14 @@ impl SqliteConnections {
         work: impl FnOnce(&Transaction<'_>) -> Result<T, SqliteError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let mut writer = self.writer.clone().lock_owned().await;
+        let counted = self.counted.clone();
         spawn_blocking(move || {
             let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
             schema::check(&transaction)?;
             let done = work(&transaction)?;
             transaction.commit()?;
             // The batch is written. Without new statistics queries are slower, and the next commit tries again.
-            let _ = schema::analyze(&mut writer);
+            let _ = schema::analyze(&mut writer, &counted);
             Ok(done)
         })
         .await

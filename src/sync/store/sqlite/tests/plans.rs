@@ -129,3 +129,25 @@ async fn rows_that_are_few_are_found_by_their_condition_and_many_in_their_order(
         assert!(plans[0].contains(index), "{plans:?}");
     }
 }
+
+/// Where rows are pruned, the numbers of rows grow and the table does not.
+#[tokio::test]
+async fn values_are_counted_again_only_when_the_numbers_of_rows_have_doubled() {
+    let folder = Folder::new();
+    let store = folder.store();
+    let rows = |numbers: std::ops::Range<u64>| Batch {
+        rows: numbers.map(row).collect(),
+        ..Batch::default()
+    };
+    store.commit("farm", &rows(0..1_200)).await.unwrap();
+    for (numbers, counted) in [(1_200..1_210, false), (1_210..2_500, true)] {
+        let forget = "DELETE FROM sqlite_stat1";
+        store.0.writer().await.execute_batch(forget).unwrap();
+        store.commit("farm", &rows(numbers)).await.unwrap();
+        let count = "SELECT count(*) FROM sqlite_stat1";
+        let found: i64 = (store.0.writer().await)
+            .query_row(count, (), |row| row.get(0))
+            .unwrap();
+        assert_eq!(found > 0, counted);
+    }
+}
