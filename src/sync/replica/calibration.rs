@@ -229,7 +229,7 @@ const READS: usize = 3;
 /// The longest answer, in pages beside those of the records that are known.
 const PAGES: usize = 3;
 
-/// ListedDates records and their dates.
+/// Listed records and their dates.
 type ListedDates = Vec<(String, Option<DateTime<Utc>>)>;
 
 impl Round<'_> {
