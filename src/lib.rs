@@ -176,21 +176,17 @@ pub mod graphql;
 pub mod guide;
 #[cfg(feature = "loopback")]
 pub mod loopback;
-#[cfg(any(feature = "fake", all(test, feature = "client")))]
-mod mock;
 pub mod model;
 #[cfg(feature = "client")]
 pub mod ops;
-#[cfg(all(test, feature = "client"))]
-mod reading_tests;
 #[cfg(feature = "client")]
 pub mod register;
-#[cfg(all(test, feature = "client"))]
-mod seeded;
 #[cfg(feature = "client")]
 mod send;
 #[cfg(feature = "sync")]
 pub mod sync;
+#[cfg(all(test, feature = "client"))]
+mod tests;
 #[cfg(feature = "client")]
 mod transport;
 pub mod validate;

@@ -15,7 +15,7 @@ use super::register::Register;
 use super::routes::{Parts, Routes, State};
 use super::script::{LateRequests, Log, Scripts};
 use super::tcp_proxy::TcpProxy;
-use super::{Assumptions, Fake, RETURN_TO, User, World};
+use super::{Assumptions, Fake, RETURN_TO, UnpooledServer, User, World};
 use crate::error::Error;
 use crate::secret::Secret;
 use crate::transport::Clock;
@@ -246,7 +246,7 @@ impl FakeBuilder {
         routes.mount(&server).await;
         Ok(Fake {
             proxy,
-            _server: server.into(),
+            _server: UnpooledServer(Some(server)),
             state,
             base,
             user: self.user,

@@ -94,9 +94,12 @@ mod website;
 mod world;
 
 use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 
 use url::Url;
+use wiremock::MockServer;
 
 pub use self::assumptions::{Assumptions, Deleted, ListDate, ListOrder, TotalCount};
 pub use self::builder::FakeBuilder;
@@ -107,7 +110,6 @@ pub use self::store_conformance::check_token_store;
 use self::tcp_proxy::TcpProxy;
 pub use self::website::WebsiteEdit;
 pub use self::world::{User, UserRecord, World};
-use crate::mock::Mock;
 use crate::secret::Secret;
 use crate::transport::Clock;
 
@@ -132,7 +134,7 @@ const REDIRECT_URI: &str = "http://127.0.0.1:8400/callback";
 pub struct Fake {
     // Dropped first, so that no client can connect any more.
     proxy: TcpProxy,
-    _server: Mock,
+    _server: UnpooledServer,
     state: Arc<State>,
     base: Url,
     user: User,
@@ -287,5 +289,20 @@ impl Drop for Fake {
         if !std::thread::panicking() {
             self.verify();
         }
+    }
+}
+
+/// A mock server that can be dropped in any task.
+///
+/// Dropping a [`MockServer`] blocks the thread until it gets a lock of tokio. A task without cooperative budget gets no lock
+/// before it yields, which a blocked task never does: the program would hang.
+struct UnpooledServer(Option<MockServer>);
+
+impl Drop for UnpooledServer {
+    fn drop(&mut self) {
+        let server = self.0.take();
+        let drop = pin!(tokio::task::unconstrained(async move { drop(server) }));
+        // OK to ignore: it is ready at once.
+        let _ = drop.poll(&mut Context::from_waker(Waker::noop()));
     }
 }

@@ -191,7 +191,7 @@ fn empty_before(total: u64) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use crate::seeded::cases;
+    use crate::tests::seeded::cases;
     use proptest::prelude::{any, prop_assert, proptest};
 
     use super::*;
