@@ -41,13 +41,11 @@ impl Secret {
     }
 
     /// Shows the text. This is the only way to it: keep the result out of logs, messages and files that others can read.
-    #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
     /// Whether the text is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -23,7 +23,6 @@ pub(super) type IdTokenCheck =
 
 impl IdToken<'_> {
     /// The token as the provider has sent it: header, claims and signature (RFC 7515 section 3.1).
-    #[must_use]
     pub fn token(&self) -> &Secret {
         self.0
     }

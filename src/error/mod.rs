@@ -168,13 +168,11 @@ impl Error {
     }
 
     /// The operation that failed, such as `createOrSaveConsignment`.
-    #[must_use]
     pub fn operation(&self) -> Option<&str> {
         self.0.operation.as_deref()
     }
 
     /// How often the request was sent; 0 when it was not sent at all.
-    #[must_use]
     pub fn attempts(&self) -> u32 {
         self.0.attempts
     }
@@ -184,7 +182,6 @@ impl Error {
     ///
     /// A refusal of a draft also repeats its open questions: [`severity`](ServerError::severity) separates the reasons
     /// from the remarks.
-    #[must_use]
     pub fn server_errors(&self) -> &[ServerError] {
         match &self.0.kind {
             Kind::Rejected { errors, .. } | Kind::Decode { errors, .. } => errors,
@@ -193,7 +190,6 @@ impl Error {
     }
 
     /// How many errors the server sent; [`server_errors`](Self::server_errors) has the first 1,000 of them.
-    #[must_use]
     pub fn server_error_count(&self) -> usize {
         self.server_errors().len() + self.0.omitted
     }
@@ -201,25 +197,21 @@ impl Error {
     /// The reason that the identity provider gives for refusing a login or a refresh (`error_description`, RFC 6749 sections
     /// 4.1.2.1 and 5.2); its first 1,000 characters. Not shown by `Display` or `Debug`: it may hold personal data, and any
     /// characters.
-    #[must_use]
     pub fn error_description(&self) -> Option<&str> {
         self.0.error_description.as_deref()
     }
 
     /// How long to wait before the next request (`Retry-After`).
-    #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
     /// The earliest moment at which the token endpoint is called again.
-    #[must_use]
     pub fn retry_at(&self) -> Option<SystemTime> {
         self.0.retry_at
     }
 
     /// Where a list continues after a failure: all records before were returned. Only for errors of pagers.
-    #[must_use]
     pub fn resume_from(&self) -> Option<&Position> {
         self.0.resume_from.as_ref()
     }

@@ -62,13 +62,11 @@ impl Fake {
     }
 
     /// An access token of the user who logs in, issued at the start.
-    #[must_use]
     pub fn access_token(&self) -> Secret {
         self.access_token.clone()
     }
 
     /// A new access token of a user.
-    #[must_use]
     pub fn access_token_for(&self, user: User) -> Secret {
         let now = self.state.clock.now();
         Secret::new(self.state.parts().provider.grant(user, now))
@@ -80,7 +78,6 @@ impl Fake {
     }
 
     /// The number of calls to the token endpoint.
-    #[must_use]
     pub fn token_requests(&self) -> usize {
         self.state.parts().provider.token_requests
     }

@@ -160,50 +160,42 @@ impl Fake {
     }
 
     /// The endpoint of the declaration interface.
-    #[must_use]
     pub fn graphql_url(&self) -> Url {
         self.at("/v2/graphql")
     }
 
     /// The base address of the property register: `/api/v2/PICRegister` comes below it (spec 4.2).
-    #[must_use]
     pub fn register_url(&self) -> Url {
         self.base.clone()
     }
 
     /// The authorization endpoint. It shows no page and redirects at once.
-    #[must_use]
     pub fn authorize_url(&self) -> Url {
         self.at("/authorize")
     }
 
     /// The token endpoint. It ignores a client secret unless [one is set](FakeBuilder::client_secret).
-    #[must_use]
     pub fn token_url(&self) -> Url {
         self.at("/oauth/token")
     }
 
     /// The device authorization endpoint (RFC 8628). The page of its logins is `/activate`; a code that is typed there
     /// is approved at once.
-    #[must_use]
     pub fn device_authorization_url(&self) -> Url {
         self.at("/oauth/device/code")
     }
 
     /// The revocation endpoint (RFC 7009).
-    #[must_use]
     pub fn revoke_url(&self) -> Url {
         self.at("/oauth/revoke")
     }
 
     /// The logout page.
-    #[must_use]
     pub fn logout_url(&self) -> Url {
         self.at("/v2/logout")
     }
 
     /// The keys that sign id tokens (RFC 7517): one, for ES256.
-    #[must_use]
     pub fn jwks_uri(&self) -> Url {
         self.at("/.well-known/jwks.json")
     }
@@ -211,44 +203,37 @@ impl Fake {
     /// The issuer, with a slash at its end, as in `iss` of the callback and of ID tokens. It publishes its metadata, for
     /// [`Provider::discover`](crate::auth::Provider::discover), at `/.well-known/openid-configuration` and at
     /// `/.well-known/oauth-authorization-server`; [`on_path`](Self::on_path) scripts its faults.
-    #[must_use]
     pub fn issuer(&self) -> &str {
         self.base.as_str()
     }
 
     /// The id of the only client of the identity provider.
-    #[must_use]
     pub fn client_id(&self) -> &str {
         CLIENT_ID
     }
 
     /// The audience of valid access tokens. It is not an address of the fake.
-    #[must_use]
     pub fn audience(&self) -> &str {
         AUDIENCE
     }
 
     /// A redirect address for logins, where nothing listens. Any https address and any loopback address is accepted too.
-    #[must_use]
     pub fn redirect_uri(&self) -> Url {
         self.fixed(REDIRECT_URI)
     }
 
     /// An address that is allowed as `returnTo` at logout.
-    #[must_use]
     pub fn return_to(&self) -> Url {
         self.fixed(RETURN_TO)
     }
 
     /// The default account of the user who logs in; empty for [`User::New`], who has none.
-    #[must_use]
     pub fn account_id(&self) -> &str {
         let details = self.state.data.world.user_record(self.user);
         details["defaultAccount"].as_str().unwrap_or_default()
     }
 
     /// The clock of the fake.
-    #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.state.clock
     }

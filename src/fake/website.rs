@@ -105,7 +105,6 @@ impl Fake {
     ///
     /// When no user has the account, or it has no such consignment.
     // Most tests know the id.
-    #[allow(clippy::must_use_candidate)]
     #[track_caller]
     pub fn edit(&self, account: &str, edit: WebsiteEdit) -> String {
         let (author, now) = (self.author(account), self.state.clock.now());
@@ -159,7 +158,6 @@ impl Fake {
     /// # Panics
     ///
     /// When a record does not fit the type.
-    #[must_use]
     #[track_caller]
     pub fn consignments<T: DeserializeOwned>(&self, account: &str) -> Vec<T> {
         let parts = self.state.parts();

@@ -233,7 +233,6 @@ impl Loopback {
 
     /// The address for [`ProviderBuilder::redirect_uri`](crate::auth::ProviderBuilder::redirect_uri), such as
     /// `http://127.0.0.1:49152/callback`.
-    #[must_use]
     pub fn redirect_uri(&self) -> &Url {
         &self.redirect_uri
     }

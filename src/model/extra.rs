@@ -48,7 +48,6 @@ impl<I> WithExtra<I> {
     }
 
     /// The input without the further fields.
-    #[must_use]
     pub fn input(&self) -> &I {
         &self.input
     }

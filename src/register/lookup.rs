@@ -49,7 +49,6 @@ pub enum Lookup {
 
 impl Lookup {
     /// The property, if there is exactly one.
-    #[must_use]
     pub fn property(&self) -> Option<&Property> {
         match self {
             Self::Found(property) => Some(property),

@@ -42,7 +42,6 @@ pub struct PagePosition {
 
 impl PagePosition {
     /// The page with this `pageindex`, as the register counts: whether from 0 or 1 is not shown.
-    #[must_use]
     #[doc(alias = "pageindex")]
     pub fn from_index(index: u32) -> Self {
         Self {

@@ -41,7 +41,6 @@ pub struct Context {
 
 impl Context {
     /// Rules as they are on this day, for a new consignment of an unknown user.
-    #[must_use]
     pub fn on(today: Day) -> Self {
         Self {
             today,

@@ -47,7 +47,6 @@ impl Fake {
     /// # Ok(()) });
     /// ```
     // A test that knows the number need not look at it.
-    #[allow(clippy::must_use_candidate)]
     pub fn process_late_requests(&self) -> usize {
         let late = self.state.parts().late.take();
         for request in &late {

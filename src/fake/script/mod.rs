@@ -148,7 +148,6 @@ impl Fake {
     ///
     /// The drop of the fake prints them to standard error. To make the test fail, use
     /// `assert!(fake.unused_scripts().is_empty())` or [`On::expect`].
-    #[must_use]
     pub fn unused_scripts(&self) -> Vec<String> {
         self.state.parts().scripts.unused()
     }
@@ -165,19 +164,16 @@ impl Fake {
     /// assert_eq!(fake.request_count("UserDetails"), 1);
     /// # Ok(()) });
     /// ```
-    #[must_use]
     pub fn request_count(&self, operation: &str) -> usize {
         self.state.parts().log.count(operation)
     }
 
     /// The last 1,000 requests, oldest first.
-    #[must_use]
     pub fn requests(&self) -> Vec<Received> {
         self.state.parts().log.all()
     }
 
     /// Those of the last 1,000 requests that call an operation, oldest first.
-    #[must_use]
     pub fn requests_of<Q>(&self) -> Vec<Received>
     where
         Q: GraphQLQuery<Variables: Default>,
@@ -193,7 +189,6 @@ impl Fake {
     /// # Panics
     ///
     /// When received variables do not fit their type.
-    #[must_use]
     #[track_caller]
     pub fn variables_of<Q>(&self) -> Vec<Q::Variables>
     where
@@ -240,7 +235,6 @@ fn name_of<Q: GraphQLQuery<Variables: Default>>() -> &'static str {
 }
 
 // The return value only serves to add further steps.
-#[allow(clippy::must_use_candidate)]
 impl<'f> On<'f> {
     fn new(fake: &'f Fake, target: Target) -> Self {
         Self {

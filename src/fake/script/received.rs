@@ -92,37 +92,31 @@ impl Received {
     }
 
     /// The method, such as `GET`.
-    #[must_use]
     pub fn method(&self) -> &str {
         self.0.method.as_str()
     }
 
     /// The path of the address.
-    #[must_use]
     pub fn path(&self) -> &str {
         self.0.url.path()
     }
 
     /// The query of the address, as it was sent.
-    #[must_use]
     pub fn query(&self) -> Option<&str> {
         self.0.url.query()
     }
 
     /// The value of a header, when it is there and is text.
-    #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.0.headers.get(name)?.to_str().ok()
     }
 
     /// The body, as it was sent.
-    #[must_use]
     pub fn body(&self) -> &[u8] {
         &self.0.body
     }
 
     /// The name of the GraphQL operation; none for other requests and for documents without a name.
-    #[must_use]
     pub fn operation(&self) -> Option<String> {
         operation_name(&self.graphql())
     }

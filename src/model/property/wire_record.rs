@@ -34,7 +34,6 @@ macro_rules! wire_record {
 
         impl $name {
             /// The fields of the wire that this version of the crate does not know; `None` when there are none.
-            #[must_use]
             pub fn unknown_fields(&self) -> Option<&serde_json::Map<String, serde_json::Value>> {
                 self.unknown.get()
             }

@@ -121,7 +121,6 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
     }
 
     /// Where the next page starts; after the end, where the last one started.
-    #[must_use]
     pub fn position(&self) -> &P {
         &self.position
     }
