@@ -156,9 +156,9 @@
 // A text or a list of the server must not end the program: `get`, `split_at_checked` and patterns say what is not there.
 #![cfg_attr(not(test), deny(clippy::string_slice, clippy::indexing_slicing))]
 
-// First, since its macro serves all that follow.
+// First, since its macros serve all that follow.
 #[macro_use]
-mod secret;
+mod macros;
 
 #[cfg(feature = "client")]
 pub mod auth;
@@ -181,6 +181,7 @@ pub mod model;
 pub mod ops;
 #[cfg(feature = "client")]
 pub mod register;
+mod secret;
 #[cfg(feature = "client")]
 mod send;
 #[cfg(feature = "sync")]
