@@ -174,6 +174,8 @@ pub mod fake;
 pub mod graphql;
 #[cfg(feature = "client")]
 pub mod guide;
+#[cfg(feature = "client")]
+mod locked;
 #[cfg(feature = "loopback")]
 pub mod loopback;
 pub mod model;

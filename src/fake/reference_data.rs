@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use apollo_compiler::executable::OperationType;
 use apollo_compiler::validation::{Valid, WithErrors};
@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::rules;
 use super::world::World;
+use crate::locked::lock;
 
 pub(super) struct ReferenceData {
     pub(super) world: Arc<World>,
@@ -77,17 +78,12 @@ impl ServedSchema {
 
     /// The document, checked.
     pub(super) fn document(&self, text: &str) -> Arc<CheckedDocument> {
-        let documents = || {
-            self.documents
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
-        if let Some(checked) = documents().get(text) {
+        if let Some(checked) = lock(&self.documents).get(text) {
             return Arc::clone(checked);
         }
         let checked = ExecutableDocument::parse_and_validate(&self.schema, text, "request.graphql");
         let checked = Arc::new(checked);
-        let mut documents = documents();
+        let mut documents = lock(&self.documents);
         if documents.len() >= CAPACITY {
             documents.clear();
         }

@@ -1,6 +1,6 @@
 //! Dispatches each request to the interface that answers it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde_json::json;
@@ -14,6 +14,7 @@ use super::reference_data::ReferenceData;
 use super::register::Register;
 use super::reply::Reply;
 use super::script::{self, LateRequests, Log, ParsedRequest, Received, Scripts};
+use crate::locked::lock;
 use crate::transport::Clock;
 
 /// The state of a fake. One lock is enough, since the server makes one reply at a time.
@@ -38,7 +39,7 @@ pub(super) struct Parts {
 impl State {
     /// A panic under the lock must not cause others that hide its reason.
     pub(super) fn parts(&self) -> MutexGuard<'_, Parts> {
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.parts)
     }
 }
 

@@ -1,12 +1,13 @@
 //! One call with settings of its own.
 
 use std::future::ready;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::{DryRun, Headers, Response, Sender};
 use crate::auth::BoxFuture;
 use crate::error::Result;
+use crate::locked::lock;
 use crate::transport::{Request, RetryPolicy, Watch};
 
 /// A call of either interface, not sent yet: set what this one needs, and await it.
@@ -90,7 +91,7 @@ impl Settings {
     /// Notes facts, if a [`Response`] is requested.
     pub(super) fn note(&self, note: impl FnOnce(&mut Facts)) {
         if let Some(facts) = &self.facts {
-            note(&mut facts.lock().unwrap_or_else(PoisonError::into_inner));
+            note(&mut lock(facts));
         }
     }
 }
@@ -220,7 +221,7 @@ impl<T: Send + 'static> Call<T> {
         async move {
             let value = work.await?;
             let elapsed = sender.clock().monotonic().saturating_sub(start);
-            let mut facts = facts.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut facts = lock(&facts);
             Ok(Response {
                 value,
                 status: facts.status,

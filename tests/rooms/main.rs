@@ -16,7 +16,7 @@ use crate::code::{behind, code, name};
 
 /// The rooms by layers. Rooms of one layer do not use each other.
 const LAYERS: [&[&str]; 10] = [
-    &["macros", "secret", "tests", "model"],
+    &["locked", "macros", "secret", "tests", "model"],
     &["validate", "with_chrono", "with_jiff", "with_time"],
     &["error"],
     &["transport", "graphql"],
