@@ -13,7 +13,7 @@ use super::records::Records;
 use super::reference_data::{ReferenceData, ServedSchema};
 use super::register::Register;
 use super::routes::{Parts, Routes, State};
-use super::script::{LateRequests, Log, Scripts};
+use super::script::{Log, Scripts};
 use super::tcp_proxy::TcpProxy;
 use super::{Assumptions, Fake, RETURN_TO, UnpooledServer, User, World};
 use crate::error::Error;
@@ -168,7 +168,7 @@ impl FakeBuilder {
             provider,
             register: Register::new(Arc::clone(&world), now, first_page, token),
             scripts: Scripts::default(),
-            late: LateRequests::default(),
+            late: Vec::new(),
             log: Log::default(),
         };
         let state = Arc::new(State {

@@ -93,7 +93,6 @@ mod tests;
 mod website;
 mod world;
 
-use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Waker};
@@ -256,14 +255,7 @@ impl Fake {
     }
 }
 
-impl fmt::Debug for Fake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fake")
-            .field("base", &self.base.as_str())
-            .field("user", &self.user)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Fake, |it| base: it.base.as_str(), user: it.user);
 
 impl Drop for Fake {
     fn drop(&mut self) {

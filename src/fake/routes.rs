@@ -8,12 +8,12 @@ use wiremock::{Request, Respond, ResponseTemplate};
 
 use super::graphql::{self, Context};
 use super::gzip;
-use super::provider::Provider;
+use super::provider::{Parameters, Provider};
 use super::records::Records;
 use super::reference_data::ReferenceData;
 use super::register::Register;
 use super::reply::Reply;
-use super::script::{self, LateRequests, Log, ParsedRequest, Received, Scripts};
+use super::script::{self, Log, ParsedRequest, Received, Scripts};
 use crate::locked::lock;
 use crate::transport::Clock;
 
@@ -32,7 +32,8 @@ pub(super) struct Parts {
     pub(super) provider: Provider,
     pub(super) register: Register,
     pub(super) scripts: Scripts,
-    pub(super) late: LateRequests,
+    /// Requests that are processed after their reply was lost, each after this number of further requests.
+    pub(super) late: Vec<(usize, Request)>,
     pub(super) log: Log,
 }
 
@@ -63,17 +64,26 @@ impl State {
         self.parts().log.push(request);
         let (reply, late) = self.faulty_or_not(request);
         if script::is_graphql(request.url.path()) {
-            let due = self.parts().late.count();
-            for request in due {
-                drop(self.serve(&request));
+            for request in self.due_requests() {
+                self.serve(&request);
             }
         }
         match late {
             Some(0) => drop(self.serve(request)),
-            Some(further) => self.parts().late.push(further, request.clone()),
+            Some(further) => self.parts().late.push((further, request.clone())),
             None => {}
         }
         reply
+    }
+
+    /// Counts a further request, and takes those that waited for it.
+    fn due_requests(&self) -> Vec<Request> {
+        let late = &mut self.parts().late;
+        for (left, _) in late.iter_mut() {
+            *left = left.saturating_sub(1);
+        }
+        let due = late.extract_if(.., |(left, _)| *left == 0);
+        due.map(|(_, request)| request).collect()
     }
 
     /// As [`scripted_or_real`](Self::scripted_or_real), with the fault of the function for every request. The lock is released
@@ -96,14 +106,10 @@ impl State {
     /// The reply of a script, or the real one, and how many further requests the processing waits for. The lock is released
     /// while a function of a test runs.
     fn scripted_or_real(&self, request: &Request) -> (Reply, Option<usize>) {
-        let parsed = {
-            let parts = self.parts();
-            let may_have_script = self.scripted_only || !parts.scripts.is_empty();
-            may_have_script.then(|| ParsedRequest::of(request))
-        };
-        let Some(parsed) = parsed else {
+        if !self.scripted_only && self.parts().scripts.is_empty() {
             return (self.serve(request), None);
-        };
+        }
+        let parsed = ParsedRequest::of(request);
         let step = self.parts().scripts.take(&parsed);
         let serve = || self.serve(request);
         match step {
@@ -123,16 +129,14 @@ impl State {
         let media_type = header(request, "content-type").unwrap_or_default();
         let authorization = header(request, "authorization");
         let bearer = authorization.and_then(bearer);
-        let body = &request.body;
+        let form = || Parameters::of_form(authorization, media_type, &request.body);
         match (request.method.as_str(), path) {
             ("POST", "/v2/graphql" | "/graphql") => self.serve_graphql(request, &mut parts),
             ("GET", "/authorize") => provider.authorization(query, now),
-            ("POST", "/oauth/token") => provider.token(authorization, media_type, body, now),
-            ("POST", "/oauth/device/code") => {
-                provider.authorize_device(authorization, media_type, body, now)
-            }
+            ("POST", "/oauth/token") => provider.token(&form(), now),
+            ("POST", "/oauth/device/code") => provider.authorize_device(&form(), now),
             ("GET", "/activate") => provider.activate(query, now),
-            ("POST", "/oauth/revoke") => provider.revocation(authorization, media_type, body, now),
+            ("POST", "/oauth/revoke") => provider.revocation(&form(), now),
             ("GET", "/v2/logout") => provider.logout(query),
             (
                 "GET",

@@ -14,7 +14,7 @@ use super::record_fields::list;
 use super::records::Records;
 use super::reference_data::ReferenceData;
 use super::reply::Reply;
-use super::script::operation_name;
+use super::script::GraphqlBody;
 use super::world::User;
 
 /// What the execution of a request reads and changes.
@@ -98,8 +98,7 @@ pub(super) fn answer(media_type: &str, body: &[u8], context: Context<'_>) -> Rep
 }
 
 fn hint(body: &[u8]) -> String {
-    let body = serde_json::from_slice(body).unwrap_or_default();
-    let name = operation_name(&body);
+    let name = GraphqlBody::read(body).operation();
     let name = name.as_deref().unwrap_or("without a name").escape_default();
     format!(
         "The operation {name} has no script and does not fit the schema. Script it with fake.on::<Q>() or fake.on_own_operation(name)."

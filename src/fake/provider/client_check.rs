@@ -45,10 +45,10 @@ impl Provider {
     /// Checks who sent a request. The value of its `authorization` header comes first.
     pub(super) fn check_client(
         &mut self,
-        authorization: Option<&str>,
         request: &Parameters,
         now: SystemTime,
     ) -> Result<(), TokenError> {
+        let authorization = request.authorization.as_deref();
         let secret = request.get("client_secret");
         let assertion = request.get("client_assertion");
         let methods = [authorization, secret, assertion];

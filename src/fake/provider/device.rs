@@ -41,14 +41,11 @@ impl Provider {
     /// `/oauth/device/code` (sections 3.1 and 3.2).
     pub(in crate::fake) fn authorize_device(
         &mut self,
-        authorization: Option<&str>,
-        media_type: &str,
-        body: &[u8],
+        request: &Parameters,
         now: SystemTime,
     ) -> Reply {
-        let request = Parameters::of_body(media_type, body);
-        if let Err(error) = self.check_client(authorization, &request, now) {
-            return error.into_reply(authorization);
+        if let Err(error) = self.check_client(request, now) {
+            return error.into_reply(request);
         }
         // Without an audience the token is valid only for the provider's own endpoints.
         if request.get("audience").is_some_and(|to| to != AUDIENCE) {

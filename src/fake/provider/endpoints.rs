@@ -89,18 +89,11 @@ impl Provider {
     }
 
     /// `/oauth/revoke` (RFC 7009): 200 and an empty body, also for an unknown token.
-    pub(in crate::fake) fn revocation(
-        &mut self,
-        authorization: Option<&str>,
-        media_type: &str,
-        body: &[u8],
-        now: SystemTime,
-    ) -> Reply {
-        let request = Parameters::of_body(media_type, body);
+    pub(in crate::fake) fn revocation(&mut self, request: &Parameters, now: SystemTime) -> Reply {
         // RFC 7009 section 2.1
         let is_confidential = !matches!(self.client_check, ClientCheck::Id);
-        if is_confidential && let Err(error) = self.check_client(authorization, &request, now) {
-            return error.into_reply(authorization);
+        if is_confidential && let Err(error) = self.check_client(request, now) {
+            return error.into_reply(request);
         }
         let Some(token) = request.get("token") else {
             return error_reply(400, "invalid_request", "token is missing");

@@ -273,31 +273,38 @@ fn error_reply(status: u16, error: &str, description: &str) -> Reply {
 }
 
 /// The parameters of a request. Of a repeated name, the first value counts.
-struct Parameters(HashMap<String, String>);
+#[derive(Default)]
+pub(super) struct Parameters {
+    fields: HashMap<String, String>,
+    authorization: Option<String>,
+}
 
 impl Parameters {
     fn of_query(query: &str) -> Self {
-        let mut map = HashMap::new();
+        let mut parameters = Self::default();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            map.entry(name.into_owned()).or_insert(value.into_owned());
+            let field = parameters.fields.entry(name.into_owned());
+            field.or_insert(value.into_owned());
         }
-        Self(map)
+        parameters
     }
 
     /// Of a form or a JSON object: Auth0 accepts both.
-    fn of_body(media_type: &str, body: &[u8]) -> Self {
+    pub(super) fn of_form(authorization: Option<&str>, media_type: &str, body: &[u8]) -> Self {
+        let mut parameters = Self::of_query(&String::from_utf8_lossy(body));
         if media_type.contains("json") {
             let body: Value = serde_json::from_slice(body).unwrap_or_default();
             let fields = body.as_object().into_iter().flatten();
             let texts = fields.filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned())));
-            return Self(texts.collect());
+            parameters.fields = texts.collect();
         }
-        Self::of_query(&String::from_utf8_lossy(body))
+        parameters.authorization = authorization.map(str::to_owned);
+        parameters
     }
 
     /// The value of a parameter, unless it is empty.
     fn get(&self, name: &str) -> Option<&str> {
-        let value = self.0.get(name).map(String::as_str);
+        let value = self.fields.get(name).map(String::as_str);
         value.filter(|value| !value.is_empty())
     }
 }

@@ -4,7 +4,6 @@
 //! answers as it does without a script.
 
 mod fault;
-mod late;
 mod received;
 mod scripts;
 
@@ -18,9 +17,8 @@ use serde_json::Value;
 
 pub use self::fault::Fault;
 pub(super) use self::fault::json;
-pub(super) use self::late::LateRequests;
 pub use self::received::Received;
-pub(super) use self::received::{Log, ParsedRequest, is_graphql, operation_name};
+pub(super) use self::received::{GraphqlBody, Log, ParsedRequest, is_graphql};
 pub(super) use self::scripts::{Scripts, unscripted};
 use self::scripts::{Step, Target};
 use super::Fake;
@@ -142,6 +140,30 @@ impl Fake {
     /// Removes all scripts and expectations, and the function of [`on_every_request`](Self::on_every_request).
     pub fn clear_scripts(&self) {
         self.state.parts().scripts.clear();
+    }
+
+    /// Processes now what [`Fault::processed_after`] still delays, in the order of the requests, and returns their number.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::fake::{Fake, Fault};
+    /// use serde_json::Value;
+    ///
+    /// let fake = Fake::start().await;
+    /// let fault = Fault::internal_server_error("copyConsignment").processed_after(usize::MAX);
+    /// fake.on_operation("CopyConsignment").fault(fault);
+    /// let account = fake.client().build()?.account(fake.account_id());
+    /// assert!(account.copy_consignment("C-900000101").await.is_err());
+    /// assert_eq!(fake.process_late_requests(), 1);
+    /// assert_eq!(fake.consignments::<Value>(fake.account_id()).len(), 9);
+    /// # Ok(()) });
+    /// ```
+    pub fn process_late_requests(&self) -> usize {
+        let late = std::mem::take(&mut self.state.parts().late);
+        for (_, request) in &late {
+            self.state.serve(request);
+        }
+        late.len()
     }
 
     /// The operations and paths of scripts of which no call has taken a step, in the order in which they were scripted.

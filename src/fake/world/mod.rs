@@ -5,7 +5,6 @@ mod sample;
 mod user_record;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -165,14 +164,10 @@ impl World {
     }
 }
 
-/// Counts only: the records hold personal data.
-impl fmt::Debug for World {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("World")
-            .field("users", &self.users.len())
-            .field("consignments", &self.consignments.len())
-            .field("templates", &self.templates.len())
-            .field("properties", &self.properties.len())
-            .finish_non_exhaustive()
-    }
-}
+// Counts only: the records hold personal data.
+debug_shows!(World, |it|
+    users: it.users.len(),
+    consignments: it.consignments.len(),
+    templates: it.templates.len(),
+    properties: it.properties.len(),
+);
