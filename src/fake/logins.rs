@@ -74,7 +74,7 @@ impl Fake {
 
     /// Makes all access tokens invalid from now on. Refresh tokens stay valid.
     pub fn expire_access_tokens(&self) {
-        self.state.parts().provider.expire_access_tokens();
+        self.state.parts().provider.access_tokens.clear();
     }
 
     /// The number of calls to the token endpoint.

@@ -49,10 +49,11 @@ pub(super) struct Routes(pub(super) Arc<State>);
 
 impl Respond for Routes {
     fn respond(&self, request: &Request) -> ResponseTemplate {
-        let reply = self.0.answer(request).delayed(self.0.latency);
+        let mut reply = self.0.answer(request);
+        reply.delivery.delay += self.0.latency;
         let accepts = header(request, "accept-encoding").unwrap_or_default();
         if self.0.gzip && gzip::is_accepted(accepts) {
-            return reply.compressed().into();
+            reply.compress();
         }
         reply.into()
     }
@@ -143,7 +144,6 @@ impl State {
                 "/.well-known/openid-configuration" | "/.well-known/oauth-authorization-server",
             ) => provider.discovery(),
             ("GET", "/.well-known/jwks.json") => provider.keys(),
-            ("GET" | "POST", "/userinfo") => provider.user_info(bearer, now),
             ("GET", path) => {
                 let since = header(request, "if-modified-since");
                 let rest = path.strip_prefix(REGISTER);
@@ -165,14 +165,13 @@ impl State {
             now,
             user,
         };
-        let reply = graphql::answer(media_type, &request.body, context);
+        let mut reply = graphql::answer(media_type, &request.body, context);
         // graphql-over-http, section 6
         let accept = header(request, "accept").unwrap_or_default();
         if accept.contains(NEW_MEDIA_TYPE) {
-            reply.media_type(NEW_MEDIA_TYPE)
-        } else {
-            reply
+            reply.media_type = Some(NEW_MEDIA_TYPE.to_owned());
         }
+        reply
     }
 }
 
@@ -183,7 +182,7 @@ const REGISTER: &str = "/api/v2/PICRegister";
 fn not_served(request: &Request) -> Reply {
     let call = format!("{} {}", request.method, request.url.path());
     let hint = "The fake serves POST /v2/graphql, GET /authorize, POST /oauth/token, POST /oauth/device/code, GET /activate, \
-                POST /oauth/revoke, GET /v2/logout, GET /userinfo, GET /.well-known/openid-configuration, \
+                POST /oauth/revoke, GET /v2/logout, GET /.well-known/openid-configuration, \
                 GET /.well-known/oauth-authorization-server, GET /api/v2/PICRegister and GET /api/v2/PICRegister/(PIC=<pic>).";
     Reply::json(
         404,

@@ -40,7 +40,7 @@ impl<'a> Context<'a> {
         let holder = self.holder();
         let account = list(&holder["accounts"])
             .iter()
-            .find(|account| account["envdAccountId"] == id && !self.records.is_withdrawn(id))
+            .find(|account| account["envdAccountId"] == id && !self.records.withdrawn.contains(id))
             .ok_or_else(|| Problem::denied("The account does not belong to the user."))?;
         Ok(Account {
             pic: self.data.world.pics.get(id).and_then(Value::as_str),
@@ -57,7 +57,7 @@ impl<'a> Context<'a> {
         if let Some(accounts) = accounts.and_then(Value::as_array_mut) {
             accounts.retain(|account| {
                 let id = account["envdAccountId"].as_str();
-                !id.is_some_and(|id| self.records.is_withdrawn(id))
+                !id.is_some_and(|id| self.records.withdrawn.contains(id))
             });
         }
         details

@@ -129,7 +129,6 @@ impl Provider {
             "token_endpoint": at("oauth/token"),
             "revocation_endpoint": at("oauth/revoke"),
             "device_authorization_endpoint": at("oauth/device/code"),
-            "userinfo_endpoint": at("userinfo"),
             "jwks_uri": at(".well-known/jwks.json"),
             "response_types_supported": ["code"],
             "grant_types_supported": ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
@@ -151,22 +150,6 @@ impl Provider {
     /// `/.well-known/jwks.json` (RFC 7517 section 5).
     pub(in crate::fake) fn keys(&self) -> Reply {
         Reply::json(200, &self.signing.public_keys())
-    }
-
-    /// `/userinfo` (`OpenID` Connect Core 5.3). The token needs no audience.
-    pub(in crate::fake) fn user_info(&self, bearer: Option<&str>, now: SystemTime) -> Reply {
-        let Some(login) = bearer.and_then(|token| self.login_of(token, now)) else {
-            let reply = Reply::empty(401);
-            return reply.header("www-authenticate", "Bearer error=\"invalid_token\"");
-        };
-        let user = self.world.user_record(login.user);
-        let claims = json!({
-            "sub": user["auth0Id"],
-            "email": user["email"],
-            "given_name": user["firstName"],
-            "family_name": user["lastName"],
-        });
-        Reply::json(200, &claims)
     }
 }
 

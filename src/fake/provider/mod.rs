@@ -72,7 +72,7 @@ pub(super) struct Provider {
     /// By device code.
     device_grants: HashMap<String, DeviceGrant>,
     /// With the expiry.
-    access_tokens: HashMap<String, (Login, SystemTime)>,
+    pub(super) access_tokens: HashMap<String, (Login, SystemTime)>,
     refresh_tokens: HashMap<String, RefreshToken>,
     revoked_families: HashSet<u64>,
     /// The ids of the assertions that were accepted.
@@ -86,7 +86,7 @@ pub(super) struct Provider {
 
 /// A login. All tokens that descend from it are one family, which is revoked together.
 #[derive(Clone)]
-struct Login {
+pub(super) struct Login {
     family: u64,
     user: User,
     scope: String,
@@ -137,15 +137,9 @@ impl Provider {
 
     /// The user of an access token for the service that is known and neither expired nor revoked.
     pub(super) fn user_of(&self, token: &str, now: SystemTime) -> Option<User> {
-        let login = self.login_of(token, now)?;
-        login.audience.is_some().then_some(login.user)
-    }
-
-    /// The login of an access token that is known and neither expired nor revoked.
-    fn login_of(&self, token: &str, now: SystemTime) -> Option<&Login> {
         let (login, expires) = self.access_tokens.get(token)?;
         let is_valid = now < *expires && !self.revoked_families.contains(&login.family);
-        is_valid.then_some(login)
+        (is_valid && login.audience.is_some()).then_some(login.user)
     }
 
     /// Revokes a token. A refresh token revokes all tokens of its login (RFC 7009 section 2.1).
@@ -159,17 +153,10 @@ impl Provider {
     /// Ends every login and revokes all codes and tokens.
     pub(super) fn revoke_all(&mut self) {
         self.access_tokens.clear();
-        let of_tokens = self.refresh_tokens.values().map(|refresh| &refresh.login);
-        let logins = of_tokens.chain(self.codes.values().map(|code| &code.login));
-        self.revoked_families
-            .extend(logins.map(|login| login.family));
+        self.refresh_tokens.clear();
+        self.codes.clear();
         self.device_grants.clear();
         self.has_session = false;
-    }
-
-    /// Makes every access token invalid; refresh tokens stay valid.
-    pub(super) fn expire_access_tokens(&mut self) {
-        self.access_tokens.clear();
     }
 
     /// Issues an access token without a login.

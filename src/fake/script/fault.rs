@@ -189,7 +189,9 @@ impl Fault {
             HeaderValue::from_str(&media_type).is_ok(),
             "invalid media type {media_type:?}"
         );
-        self.reply = self.reply.map(|reply| reply.body(&media_type, body));
+        if let Some(reply) = &mut self.reply {
+            (reply.media_type, reply.body) = (Some(media_type), body.into());
+        }
         self
     }
 
@@ -247,20 +249,18 @@ impl Fault {
     pub(in crate::fake) fn apply(&self, serve: impl FnOnce() -> Reply) -> Reply {
         let real = self.processed.then(serve);
         let reply = self.reply.clone().or(real);
-        let reply = reply.unwrap_or_else(|| Reply::empty(200));
-        let mut reply = match &self.edit {
-            Some(Edit::Truncate(bytes)) => reply.truncated(*bytes),
-            Some(Edit::Replace(pointer, value)) => reply.replaced(pointer, value),
-            None => reply,
-        };
-        for (name, value) in &self.headers {
-            reply = reply.header(name, value.as_str());
+        let mut reply = reply.unwrap_or_else(|| Reply::empty(200));
+        match &self.edit {
+            Some(Edit::Truncate(bytes)) => reply.body.truncate(*bytes),
+            Some(Edit::Replace(pointer, value)) => reply.replace(pointer, value),
+            None => {}
         }
+        reply.headers.extend(self.headers.iter().cloned());
         // The reply of a script has its own, which a fault around it keeps.
-        if self.delivery == Delivery::default() {
-            return reply;
+        if self.delivery != Delivery::default() {
+            reply.delivery = self.delivery.clone();
         }
-        reply.delivered(self.delivery.clone())
+        reply
     }
 }
 
