@@ -102,13 +102,10 @@ impl Fake {
     }
 
     fn authorize(&self, authorization: &Url, is_denied: bool) -> Result<Url, Error> {
-        let query = authorization.query().unwrap_or_default();
-        let now = self.state.clock.now();
-        let mut parts = self.state.parts();
-        parts
-            .provider
-            .authorize(query, is_denied, now)
-            .map_err(Error::config)
+        let (query, now) = (authorization.query(), self.state.clock.now());
+        let provider = &mut self.state.parts().provider;
+        let callback = provider.authorize(query.unwrap_or_default(), is_denied, now);
+        callback.map_err(Error::config)
     }
 
     /// Approves the login of a device like a user at the verification page (RFC 8628 section 3.3). The case and the dash of

@@ -147,10 +147,8 @@ impl Fake {
     ///
     /// When no port is free; [`builder`](Self::builder) gives an error instead.
     pub async fn start() -> Self {
-        match Self::builder().start().await {
-            Ok(fake) => fake,
-            Err(error) => panic!("{error}"),
-        }
+        let started = Self::builder().start().await;
+        started.unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Settings before the start.

@@ -109,8 +109,7 @@ impl Records {
         &mut self,
         kind: Kind,
         account: &str,
-        filter: &ListFilter,
-        arguments: &Value,
+        filter: &ListFilter<'_>,
         now: SystemTime,
     ) -> Result<Value, Problem> {
         if kind == Kind::Consignment {
@@ -128,7 +127,7 @@ impl Records {
         *lists += 1;
         let stored = self.all.iter().filter(|stored| stored.is(kind, account));
         let listed = stored.filter_map(|stored| stored.listed(before)).collect();
-        record_page::page(listed, filter, arguments, &self.assumptions)
+        record_page::page(listed, filter, &self.assumptions)
     }
 
     /// A record by id or number; also a deleted consignment.

@@ -114,7 +114,7 @@ impl State {
         let step = self.parts().scripts.take(&parsed);
         let serve = || self.serve(request);
         match step {
-            Some(step) => (step.reply(&parsed, &serve), step.late),
+            Some(step) => (step.reply(&parsed, serve), step.late()),
             None if self.scripted_only => (script::unscripted(&parsed).unwrap_or_else(serve), None),
             None => (serve(), None),
         }

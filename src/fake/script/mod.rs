@@ -19,8 +19,8 @@ pub use self::fault::Fault;
 pub(super) use self::fault::json;
 pub use self::received::Received;
 pub(super) use self::received::{GraphqlBody, Log, ParsedRequest, is_graphql};
+use self::scripts::{Script, Step, Target};
 pub(super) use self::scripts::{Scripts, unscripted};
-use self::scripts::{Step, Target};
 use super::Fake;
 use super::problem::Problem;
 use super::reference_data::root_fields;
@@ -139,7 +139,7 @@ impl Fake {
 
     /// Removes all scripts and expectations, and the function of [`on_every_request`](Self::on_every_request).
     pub fn clear_scripts(&self) {
-        self.state.parts().scripts.clear();
+        self.state.parts().scripts = Scripts::default();
     }
 
     /// Processes now what [`Fault::processed_after`] still delays, in the order of the requests, and returns their number.
@@ -230,18 +230,11 @@ impl Fake {
     /// When an expected number of calls differs from the received one. The message lists both, and all received operations.
     #[track_caller]
     pub fn verify(&self) {
-        if let Some(text) = self.unmet() {
-            panic!("{text}");
-        }
-    }
-
-    fn unmet(&self) -> Option<String> {
         let parts = self.state.parts();
-        let unmet = parts.scripts.unmet()?;
-        let received = parts.log.summary();
-        Some(format!(
-            "the fake expected other calls:{unmet}\nreceived in all: {received}"
-        ))
+        if let Some(unmet) = parts.scripts.unmet() {
+            let received = parts.log.summary();
+            panic!("the fake expected other calls:{unmet}\nreceived in all: {received}");
+        }
     }
 }
 
@@ -277,18 +270,18 @@ impl<'f> On<'f> {
         if let Err(error) = (self.check)(&data) {
             panic!("{error}");
         }
-        self.push(Step::data(move |_| Ok(data.clone())))
+        self.push(Step::Data(Arc::new(move |_| Ok(data.clone()))))
     }
 
     /// The next call gets this fault.
     pub fn fault(&self, fault: Fault) -> &Self {
-        self.push(Step::fault(fault))
+        self.push(Step::Fault(Box::new(fault)))
     }
 
     /// The next call is refused like an invalid field, without data and with this `Code` and message (spec 7.2).
     pub fn refuse(&self, code: impl Into<String>, message: impl Into<String>) -> &Self {
         let problem = Problem::field(&code.into(), message);
-        self.push(Step::refusal(problem))
+        self.push(Step::Refusal(problem))
     }
 
     /// The next call gets the data that the function makes from its variables. If the variables do not fit the function's
@@ -298,15 +291,19 @@ impl<'f> On<'f> {
         V: DeserializeOwned,
         D: Serialize,
     {
-        self.push(Step::data(move |variables| {
+        self.push(Step::Data(Arc::new(move |variables| {
             let variables = serde_json::from_value(variables).map_err(|error| error.to_string())?;
             serde_json::to_value(respond(variables)).map_err(|error| error.to_string())
-        }))
+        })))
     }
 
     /// This many calls take the newest step; 0 removes it.
     pub fn times(&self, times: usize) -> &Self {
-        self.change(|scripts| scripts.repeat(&self.target, times))
+        self.change(|script| match (times, script.steps.back_mut()) {
+            (0, _) => drop(script.steps.pop_back()),
+            (_, Some(newest)) => newest.1 = times,
+            (_, None) => {}
+        })
     }
 
     /// All further calls take the newest step.
@@ -316,15 +313,15 @@ impl<'f> On<'f> {
 
     /// Expects this number of calls in all. [`Fake::verify`] checks it, and the drop of the fake.
     pub fn expect(&self, calls: usize) -> &Self {
-        self.change(|scripts| scripts.expect(&self.target, calls))
+        self.change(|script| script.expected = Some(calls))
     }
 
     fn push(&self, step: Step) -> &Self {
-        self.change(|scripts| scripts.push(&self.target, step))
+        self.change(|script| script.steps.push_back((step, 1)))
     }
 
-    fn change(&self, change: impl FnOnce(&mut Scripts)) -> &Self {
-        change(&mut self.fake.state.parts().scripts);
+    fn change(&self, change: impl FnOnce(&mut Script)) -> &Self {
+        change(self.fake.state.parts().scripts.script(&self.target));
         self
     }
 }
