@@ -1,13 +1,14 @@
 //! Settings of the fake.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, UNIX_EPOCH};
 
 use url::Url;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer};
 
+use super::instant::epoch_seconds;
 use super::provider::{ClientCheck, Lifetimes, Provider};
 use super::records::Records;
 use super::reference_data::{ReferenceData, ServedSchema};
@@ -161,19 +162,27 @@ impl FakeBuilder {
         provider.return_to.push(RETURN_TO.to_owned());
         provider.client_check = self.client_check.clone();
         let access_token = Secret::new(provider.grant(self.user, now));
-        let first_page = self.first_page.unwrap_or(1);
-        let token = self.register_token.map(|token| token.expose().to_owned());
         let parts = Parts {
             records: Records::of(&world, home, self.assumptions),
             provider,
-            register: Register::new(Arc::clone(&world), now, first_page, token),
+            register: Register {
+                world: Arc::clone(&world),
+                // HTTP dates have whole seconds.
+                modified: UNIX_EPOCH + Duration::from_secs(epoch_seconds(now)),
+                first_page: self.first_page.unwrap_or(1),
+                token: self.register_token,
+            },
             scripts: Scripts::default(),
             late: Vec::new(),
             log: Log::default(),
         };
         let state = Arc::new(State {
             clock: self.clock,
-            data: ReferenceData::new(world, schema),
+            data: ReferenceData {
+                world,
+                questions: OnceLock::new(),
+                schema,
+            },
             latency: self.latency,
             scripted_only: self.scripted_only,
             gzip: !self.no_gzip,

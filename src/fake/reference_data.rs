@@ -15,21 +15,12 @@ use crate::locked::lock;
 
 pub(super) struct ReferenceData {
     pub(super) world: Arc<World>,
-    questions: OnceLock<Vec<Value>>,
+    pub(super) questions: OnceLock<Vec<Value>>,
     /// The schema that documents are validated against.
     pub(super) schema: Arc<ServedSchema>,
 }
 
 impl ReferenceData {
-    pub(super) fn new(world: Arc<World>, schema: Arc<ServedSchema>) -> Self {
-        let questions = OnceLock::new();
-        Self {
-            world,
-            questions,
-            schema,
-        }
-    }
-
     /// The questions without a parent, with their effective forms.
     pub(super) fn questions(&self) -> &[Value] {
         self.questions.get_or_init(|| {

@@ -124,7 +124,10 @@ impl State {
         let now = self.clock.now();
         let mut parts = self.parts();
         let Parts {
-            provider, register, ..
+            records,
+            provider,
+            register,
+            ..
         } = &mut *parts;
         let (path, query) = (request.url.path(), request.url.query().unwrap_or_default());
         let media_type = header(request, "content-type").unwrap_or_default();
@@ -132,7 +135,20 @@ impl State {
         let bearer = authorization.and_then(bearer);
         let form = || Parameters::of_form(authorization, media_type, &request.body);
         match (request.method.as_str(), path) {
-            ("POST", "/v2/graphql" | "/graphql") => self.serve_graphql(request, &mut parts),
+            ("POST", path) if script::is_graphql(path) => {
+                let context = Context {
+                    data: &self.data,
+                    records,
+                    now,
+                    user: bearer.and_then(|token| provider.user_of(token, now)),
+                };
+                let mut reply = graphql::answer(media_type, &request.body, context);
+                // graphql-over-http, section 6
+                if header(request, "accept").is_some_and(|text| text.contains(NEW_MEDIA_TYPE)) {
+                    reply.media_type = Some(NEW_MEDIA_TYPE.to_owned());
+                }
+                reply
+            }
             ("GET", "/authorize") => provider.authorization(query, now),
             ("POST", "/oauth/token") => provider.token(&form(), now),
             ("POST", "/oauth/device/code") => provider.authorize_device(&form(), now),
@@ -152,26 +168,6 @@ impl State {
             }
             _ => not_served(request),
         }
-    }
-
-    fn serve_graphql(&self, request: &Request, parts: &mut Parts) -> Reply {
-        let now = self.clock.now();
-        let media_type = header(request, "content-type").unwrap_or_default();
-        let token = header(request, "authorization").and_then(bearer);
-        let user = token.and_then(|token| parts.provider.user_of(token, now));
-        let context = Context {
-            data: &self.data,
-            records: &mut parts.records,
-            now,
-            user,
-        };
-        let mut reply = graphql::answer(media_type, &request.body, context);
-        // graphql-over-http, section 6
-        let accept = header(request, "accept").unwrap_or_default();
-        if accept.contains(NEW_MEDIA_TYPE) {
-            reply.media_type = Some(NEW_MEDIA_TYPE.to_owned());
-        }
-        reply
     }
 }
 

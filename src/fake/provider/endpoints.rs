@@ -3,12 +3,11 @@
 use std::time::SystemTime;
 
 use serde_json::json;
-use url::{Host, Url};
+use url::Url;
 
-use super::{
-    ALGORITHM, AUDIENCE, CLIENT_ID, ClientCheck, Code, Login, Parameters, Provider, error_reply,
-};
+use super::{ALGORITHM, AUDIENCE, CLIENT_ID, ClientCheck, Code, Parameters, Provider, error_reply};
 use crate::fake::reply::Reply;
+use crate::transport::is_loopback;
 
 impl Provider {
     /// `/authorize`: redirects the browser.
@@ -35,7 +34,8 @@ impl Provider {
             .get("redirect_uri")
             .ok_or("redirect_uri is missing")?;
         let mut back = Url::parse(redirect_uri).map_err(|_| "redirect_uri is not an address")?;
-        if !is_callback(&back) {
+        let is_local = back.scheme() == "http" && is_loopback(&back);
+        if back.scheme() != "https" && !is_local {
             return Err("redirect_uri is neither https nor http on a loopback address");
         }
         // A request that shows no page needs a user who is already logged in (OpenID Connect Core 3.1.2.1).
@@ -68,19 +68,12 @@ impl Provider {
     }
 
     fn issue_code(&mut self, request: &Parameters, redirect_uri: &str, now: SystemTime) -> String {
-        let own = |name: &str| request.get(name).map(str::to_owned);
-        let login = Login {
-            family: self.next_number(),
-            user: self.user,
-            scope: own("scope").unwrap_or_default(),
-            audience: own("audience"),
-            nonce: own("nonce"),
-        };
+        let login = self.begin_login(request);
         let text = self.random_text("code");
         let code = Code {
             login,
             redirect_uri: redirect_uri.to_owned(),
-            challenge: own("code_challenge"),
+            challenge: request.get("code_challenge").map(str::to_owned),
             expires: now + self.lifetimes.code,
             is_used: false,
         };
@@ -173,14 +166,4 @@ fn check_authorization(request: &Parameters) -> Result<(), (&'static str, &'stat
         None | Some(AUDIENCE) => Ok(()),
         Some(_) => Err(("access_denied", "Service not found")),
     }
-}
-
-fn is_callback(url: &Url) -> bool {
-    let loopback = match url.host() {
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost",
-        None => false,
-    };
-    url.scheme() == "https" || (url.scheme() == "http" && loopback)
 }

@@ -171,6 +171,17 @@ impl Provider {
         self.issue_access_token(login, now)
     }
 
+    fn begin_login(&mut self, request: &Parameters) -> Login {
+        let own = |name: &str| request.get(name).map(str::to_owned);
+        Login {
+            family: self.next_number(),
+            user: self.user,
+            scope: own("scope").unwrap_or_default(),
+            audience: own("audience"),
+            nonce: own("nonce"),
+        }
+    }
+
     /// The body of a successful token response.
     fn token_response(&mut self, login: Login, generation: u64, now: SystemTime) -> Value {
         let has_scope = |scope: &str| login.scope.split(' ').any(|granted| granted == scope);

@@ -63,6 +63,11 @@ impl Fault {
         }
     }
 
+    fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
     /// A reply with this HTTP status, from 200 to 599, and an empty body.
     ///
     /// # Panics
@@ -108,9 +113,7 @@ impl Fault {
 
     /// The connection is closed before the request is processed; there is no reply.
     pub fn dropped_before() -> Self {
-        let mut fault = Self::status(200);
-        fault.delivery.is_dropped = true;
-        fault
+        Self::status(200).with(|it| it.delivery.is_dropped = true)
     }
 
     /// The request is processed, then the connection is closed; there is no reply.
@@ -120,31 +123,22 @@ impl Fault {
 
     /// The real reply, but its body ends after this many bytes. As HTTP it is complete.
     pub fn truncated(bytes: usize) -> Self {
-        Self {
-            edit: Some(Edit::Truncate(bytes)),
-            ..Self::none()
-        }
+        Self::none().with(|it| it.edit = Some(Edit::Truncate(bytes)))
     }
 
     /// The connection is closed after this many bytes of the body, while the content length announces more.
     pub fn cut(bytes: usize) -> Self {
-        let mut fault = Self::none();
-        fault.delivery.cut = Some(bytes);
-        fault
+        Self::none().with(|it| it.delivery.cut = Some(bytes))
     }
 
     /// The body comes in pieces of this many bytes, each after a pause on the fake's clock.
     pub fn slow(bytes: usize, pause: Duration) -> Self {
-        let mut fault = Self::none();
-        fault.delivery.slow = Some((bytes.max(1), pause));
-        fault
+        Self::none().with(|it| it.delivery.slow = Some((bytes.max(1), pause)))
     }
 
     /// The real reply, after this time on the fake's clock.
     pub fn latency(time: Duration) -> Self {
-        let mut fault = Self::none();
-        fault.delivery.delay = time;
-        fault
+        Self::none().with(|it| it.delivery.delay = time)
     }
 
     /// The real reply with another value at a JSON pointer (RFC 6901): for example one bad element in a list, at `/data/consignments/edges/3/node`. A pointer to no value changes nothing.
@@ -154,10 +148,8 @@ impl Fault {
     /// When the value cannot be serialized as JSON.
     #[track_caller]
     pub fn replaced(pointer: impl Into<String>, value: impl Serialize) -> Self {
-        Self {
-            edit: Some(Edit::Replace(pointer.into(), json(value))),
-            ..Self::none()
-        }
+        let edit = Edit::Replace(pointer.into(), json(value));
+        Self::none().with(|it| it.edit = Some(edit))
     }
 
     /// Adds a header to the reply.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use self::folder::questions_of;
+use self::folder::QUESTIONS;
 pub use self::user_record::{User, UserRecord};
 
 /// The kind of a record.
@@ -102,9 +102,10 @@ impl World {
     /// The questions (spec 2.6), in place of those of the sample: a list, or the reply that holds it.
     pub fn questions(mut self, questions: impl Serialize) -> Self {
         if let Some(questions) = self.read("list of questions", questions) {
-            match questions_of(questions) {
-                Ok(questions) => self.questions = Arc::new(questions),
-                Err(reason) => self.note(reason),
+            let (what, part) = QUESTIONS;
+            match part(questions) {
+                Some(questions) => self.questions = Arc::new(questions),
+                None => self.note(format!("expected {what}")),
             }
         }
         self
