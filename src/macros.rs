@@ -18,11 +18,11 @@ macro_rules! debug_shows {
 macro_rules! setters {
     ($(
         $(#[$meta:meta])*
-        pub fn $name:ident($($argument:ident: $type:ty),*) |$it:ident| $change:expr;
+        $visibility:vis fn $name:ident($($argument:ident: $type:ty),*) |$it:ident| $change:expr;
     )*) => {
         $(
             $(#[$meta])*
-            pub fn $name(mut self $(, $argument: $type)*) -> Self {
+            $visibility fn $name(mut self $(, $argument: $type)*) -> Self {
                 let $it = &mut self;
                 $change;
                 self

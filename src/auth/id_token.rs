@@ -114,6 +114,6 @@ impl Provider {
         // A panic here would lose a new refresh token that is not stored yet, or leave the session of a login open.
         catch_unwind(AssertUnwindSafe(|| check(&IdToken(id_token))))
             .unwrap_or_else(|_| Err("the check of the id token panicked".into()))
-            .map_err(|source| login_refused("id_token_check").with_boxed_source(source))
+            .map_err(|source| login_refused("id_token_check").with_source(source))
     }
 }

@@ -103,64 +103,34 @@ impl Error {
         Self::new(Kind::Protocol(what.into()))
     }
 
-    pub(crate) fn with_source(
-        self,
-        source: impl std::error::Error + Send + Sync + 'static,
-    ) -> Self {
-        self.changed(|inner| inner.source = Some(Arc::new(source)))
+    setters! {
+        pub(crate) fn with_source(source: impl Into<Box<dyn std::error::Error + Send + Sync>>)
+            |it| it.parts().source = Some(source.into().into());
+        pub(crate) fn with_operation(operation: &str)
+            |it| it.parts().operation = Some(operation.to_owned());
+        pub(crate) fn with_attempts(attempts: u32) |it| it.parts().attempts = attempts;
+        pub(crate) fn with_retry_after(wait: Option<Duration>) |it| it.parts().retry_after = wait;
+        pub(crate) fn with_retry_at(at: Option<SystemTime>) |it| it.parts().retry_at = at;
+        pub(crate) fn with_may_have_applied(may: bool) |it| it.parts().may_have_applied = may;
+        pub(crate) fn with_omitted(errors: usize) |it| it.parts().omitted = errors;
+        pub(crate) fn with_received(received: Received)
+            |it| it.parts().received = Some(Arc::new(received));
+        pub(crate) fn with_resume_from(position: Position)
+            |it| it.parts().resume_from = Some(position);
+        pub(crate) fn with_unreadable_record() |it| it.parts().unreadable_record = true;
     }
 
-    pub(crate) fn with_boxed_source(
-        self,
-        source: Box<dyn std::error::Error + Send + Sync>,
-    ) -> Self {
-        self.changed(|inner| inner.source = Some(source.into()))
-    }
-
-    pub(crate) fn with_operation(self, operation: &str) -> Self {
-        self.changed(|inner| inner.operation = Some(operation.to_owned()))
-    }
-
-    pub(crate) fn with_attempts(self, attempts: u32) -> Self {
-        self.changed(|inner| inner.attempts = attempts)
-    }
-
-    pub(crate) fn with_retry_after(self, wait: Option<Duration>) -> Self {
-        self.changed(|inner| inner.retry_after = wait)
-    }
-
-    pub(crate) fn with_retry_at(self, at: Option<SystemTime>) -> Self {
-        self.changed(|inner| inner.retry_at = at)
-    }
-
-    pub(crate) fn with_may_have_applied(self, may: bool) -> Self {
-        self.changed(|inner| inner.may_have_applied = may)
-    }
-
-    pub(crate) fn with_omitted(self, errors: usize) -> Self {
-        self.changed(|inner| inner.omitted = errors)
-    }
-
-    pub(crate) fn with_resume_from(self, position: Position) -> Self {
-        self.changed(|inner| inner.resume_from = Some(position))
-    }
-
-    pub(crate) fn with_unreadable_record(self) -> Self {
-        self.changed(|inner| inner.unreadable_record = true)
-    }
-
-    pub(crate) fn with_error_description(self, text: Option<&str>) -> Self {
-        let Some(text) = text.filter(|text| !text.is_empty()) else {
-            return self;
-        };
-        let start: String = text.chars().take(1_000).collect();
-        self.changed(|inner| inner.error_description = Some(start.into()))
+    pub(crate) fn with_error_description(mut self, text: Option<&str>) -> Self {
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            let start: String = text.chars().take(1_000).collect();
+            self.parts().error_description = Some(start.into());
+        }
+        self
     }
 
     /// Copies what is inside where other callers share it, as the outcome of a refresh: they keep theirs.
-    fn changed(mut self, change: impl FnOnce(&mut ErrorParts)) -> Self {
-        change(Arc::make_mut(&mut self.0));
-        self
+    fn parts(&mut self) -> &mut ErrorParts {
+        Arc::make_mut(&mut self.0)
     }
 
     pub(crate) fn kind(&self) -> &Kind {

@@ -1,6 +1,5 @@
 //! The reply behind an error.
 
-use std::sync::Arc;
 
 use serde_json::Value;
 use url::{ParseError, Position, Url};
@@ -74,10 +73,6 @@ impl Error {
     /// The error for a reply that is not of the interface.
     pub(crate) fn http(received: Received) -> Self {
         Self::new(Kind::Http).with_received(received)
-    }
-
-    pub(crate) fn with_received(self, received: Received) -> Self {
-        self.changed(|inner| inner.received = Some(Arc::new(received)))
     }
 
     pub(super) fn redirect(&self) -> Option<&str> {
