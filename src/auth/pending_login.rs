@@ -112,11 +112,8 @@ struct StoredLogin {
     #[serde(with = "secret_json")]
     verifier: Secret,
     wants_id_token: bool,
-    #[serde(
-        default,
-        with = "secret_json::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "secret_json::option")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     expected_subject: Option<Secret>,
     /// In seconds since 1970.
     started_at: u64,

@@ -122,17 +122,11 @@ pub(super) const LONGEST: Duration = Duration::from_secs(30 * 24 * 3_600);
 pub(super) struct StoredTokens {
     #[serde(with = "secret_json")]
     access_token: Secret,
-    #[serde(
-        default,
-        with = "secret_json::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "secret_json::option")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     refresh_token: Option<Secret>,
-    #[serde(
-        default,
-        with = "secret_json::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "secret_json::option")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     id_token: Option<Secret>,
     #[serde(skip_serializing_if = "Option::is_none")]
     subject: Option<String>,

@@ -1,6 +1,5 @@
 //! The reply behind an error.
 
-
 use serde_json::Value;
 use url::{ParseError, Position, Url};
 

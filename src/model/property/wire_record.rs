@@ -8,7 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
-use serde::de::{DeserializeOwned, DeserializeSeed, Error, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -41,8 +41,6 @@ macro_rules! wire_record {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                use $crate::model::property::wire_record::{AnyValue, Plain, Read};
-
                 #[allow(non_camel_case_types)] // The names of the fields.
                 enum Key {
                     $($field,)*
@@ -78,12 +76,11 @@ macro_rules! wire_record {
                         while let Some(key) = map.next_key()? {
                             match key {
                                 $(Key::$field => {
-                                    record.$field = map.next_value_seed(
-                                        Read::<wire_record!(@format $($format)?), _>::new(),
-                                    )?;
+                                    let wire_record!(@value value $($format)?) = map.next_value()?;
+                                    record.$field = value;
                                 })*
                                 Key::Unknown(name) => {
-                                    let value = map.next_value_seed(Read::<AnyValue, _>::new())?;
+                                    let $crate::model::property::wire_record::AnyValue(value) = map.next_value()?;
                                     record.unknown.insert(name, value);
                                 }
                             }
@@ -95,60 +92,21 @@ macro_rules! wire_record {
             }
         }
     };
-    (@format) => { Plain };
-    (@format $format:ident) => { $format };
+    (@value $value:ident) => { $value };
+    (@value $value:ident $format:ident) => { $format($value) };
 }
 
 pub(super) use wire_record;
 
-/// How a field of type `T` is read.
-pub(super) trait WireFormat<T> {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error>;
-}
-
-/// As serde reads it.
-pub(super) struct Plain;
-
-impl<T: DeserializeOwned> WireFormat<T> for Plain {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-        T::deserialize(deserializer)
-    }
-}
-
 /// A field that this version of the crate does not know.
-pub(super) struct AnyValue;
-
-impl WireFormat<Value> for AnyValue {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-        reply_memory::any_value(deserializer)
-    }
-}
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(super) struct AnyValue(#[serde(deserialize_with = "reply_memory::any_value")] pub(super) Value);
 
 /// A whole number, also where it is written `1.0`.
-pub(super) struct Int;
-
-impl WireFormat<Option<i64>> for Int {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
-        lenient::int(deserializer)
-    }
-}
-
-/// Reads the value of a field in its format.
-pub(super) struct Read<F, T>(PhantomData<(F, T)>);
-
-impl<F, T> Read<F, T> {
-    pub(super) fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<'de, T, F: WireFormat<T>> DeserializeSeed<'de> for Read<F, T> {
-    type Value = T;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
-        F::read(deserializer)
-    }
-}
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(super) struct Int(#[serde(deserialize_with = "lenient::int")] pub(super) Option<i64>);
 
 /// `{ShortCode, Description}`, or the bare code. assumed: the latter is tolerated, not seen
 #[derive(Deserialize)]
@@ -189,12 +147,12 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Wire<T> {
 }
 
 /// A list of `{ShortCode}`.
-pub(super) struct Codes;
+pub(super) struct Codes<T>(pub(super) List<T>);
 
-impl<T: DeserializeOwned> WireFormat<List<T>> for Codes {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<List<T>, D::Error> {
-        let codes = List::<Code<T>>::deserialize(deserializer)?;
-        Ok(codes.into_iter().filter_map(|Code(code)| code).collect())
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Codes<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let codes = List::<Code<T>>::deserialize(deserializer)?.into_iter();
+        Ok(Self(codes.filter_map(|Code(code)| code).collect()))
     }
 }
 
@@ -221,7 +179,7 @@ pub(super) fn write_codes<T: Serialize, S: Serializer>(
 }
 
 /// `{ShortCode, Description}` of a status.
-pub(super) struct Status;
+pub(super) struct Status(pub(super) Option<PropertyStatus>);
 
 /// A status by short code or by name.
 struct Term(PropertyStatus);
@@ -237,21 +195,19 @@ impl<'de> Deserialize<'de> for Term {
     }
 }
 
-impl WireFormat<Option<PropertyStatus>> for Status {
-    fn read<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<PropertyStatus>, D::Error> {
+impl<'de> Deserialize<'de> for Status {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Some(Wire(Fields { code, name })) = Option::<Wire<Term>>::deserialize(deserializer)?
         else {
-            return Ok(None);
+            return Ok(Self(None));
         };
         // The code of an amalgamated property is not shown, so its name decides.
-        Ok(match (code, name) {
+        Ok(Self(match (code, name) {
             (Some(Term(PropertyStatus::Unrecognized(_))), Some(Term(name))) if name.is_known() => {
                 Some(name)
             }
             (code, name) => code.or(name).map(|Term(status)| status),
-        })
+        }))
     }
 }
 
