@@ -13,7 +13,7 @@ use super::provider::{ClientCheck, Lifetimes, Provider};
 use super::records::Records;
 use super::reference_data::{ReferenceData, ServedSchema};
 use super::register::Register;
-use super::routes::{Parts, Routes, State};
+use super::routes::{FakeParts, FakeState, Routes};
 use super::script::{Log, Scripts};
 use super::tcp_proxy::TcpProxy;
 use super::{Assumptions, Fake, RETURN_TO, UnpooledServer, User, World};
@@ -162,7 +162,7 @@ impl FakeBuilder {
         provider.return_to.push(RETURN_TO.to_owned());
         provider.client_check = self.client_check.clone();
         let access_token = Secret::new(provider.grant(self.user, now));
-        let parts = Parts {
+        let parts = FakeParts {
             records: Records::of(&world, home, self.assumptions),
             provider,
             register: Register {
@@ -176,7 +176,7 @@ impl FakeBuilder {
             late: Vec::new(),
             log: Log::default(),
         };
-        let state = Arc::new(State {
+        let state = Arc::new(FakeState {
             clock: self.clock,
             data: ReferenceData {
                 world,

@@ -103,7 +103,7 @@ use wiremock::MockServer;
 pub use self::assumptions::{Assumptions, Deleted, ListDate, ListOrder, TotalCount};
 pub use self::builder::FakeBuilder;
 use self::provider::{AUDIENCE, CLIENT_ID};
-use self::routes::State;
+use self::routes::FakeState;
 pub use self::script::{Fault, On, Received};
 pub use self::store_conformance::check_token_store;
 use self::tcp_proxy::TcpProxy;
@@ -134,7 +134,7 @@ pub struct Fake {
     // Dropped first, so that no client can connect any more.
     proxy: TcpProxy,
     _server: UnpooledServer,
-    state: Arc<State>,
+    state: Arc<FakeState>,
     base: Url,
     user: User,
     access_token: Secret,

@@ -18,16 +18,16 @@ use crate::locked::lock;
 use crate::transport::Clock;
 
 /// The state of a fake. One lock is enough, since the server makes one reply at a time.
-pub(super) struct State {
+pub(super) struct FakeState {
     pub(super) clock: Clock,
     pub(super) data: ReferenceData,
     pub(super) latency: Duration,
     pub(super) scripted_only: bool,
     pub(super) gzip: bool,
-    pub(super) parts: Mutex<Parts>,
+    pub(super) parts: Mutex<FakeParts>,
 }
 
-pub(super) struct Parts {
+pub(super) struct FakeParts {
     pub(super) records: Records,
     pub(super) provider: Provider,
     pub(super) register: Register,
@@ -37,15 +37,15 @@ pub(super) struct Parts {
     pub(super) log: Log,
 }
 
-impl State {
+impl FakeState {
     /// A panic under the lock must not cause others that hide its reason.
-    pub(super) fn parts(&self) -> MutexGuard<'_, Parts> {
+    pub(super) fn parts(&self) -> MutexGuard<'_, FakeParts> {
         lock(&self.parts)
     }
 }
 
 /// The only responder of the server.
-pub(super) struct Routes(pub(super) Arc<State>);
+pub(super) struct Routes(pub(super) Arc<FakeState>);
 
 impl Respond for Routes {
     fn respond(&self, request: &Request) -> ResponseTemplate {
@@ -59,7 +59,7 @@ impl Respond for Routes {
     }
 }
 
-impl State {
+impl FakeState {
     /// Makes the reply, and processes the requests that were delayed until after it.
     fn answer(&self, request: &Request) -> Reply {
         self.parts().log.push(request);
@@ -123,7 +123,7 @@ impl State {
     pub(super) fn serve(&self, request: &Request) -> Reply {
         let now = self.clock.now();
         let mut parts = self.parts();
-        let Parts {
+        let FakeParts {
             records,
             provider,
             register,

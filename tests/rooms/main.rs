@@ -51,8 +51,8 @@ const SHORTEST: usize = 30;
 
 /// How many files are too short (`mod.rs` apart), and how many names of types are declared in several files. Both only fall:
 /// whoever makes one smaller lowers it here.
-const TOO_SHORT: usize = 7;
-const REPEATED_NAMES: usize = 46;
+const TOO_SHORT: usize = 6;
+const REPEATED_NAMES: usize = 39;
 
 /// What reads the world outside of a program.
 const READERS: [&str; 6] = ["Instant", "fs::", "net::", "env::", "stdin", "now("];

@@ -40,12 +40,12 @@ pub struct Fault {
     /// In place of the real reply.
     reply: Option<Reply>,
     headers: Vec<(String, String)>,
-    edit: Option<Edit>,
+    edit: Option<ReplyEdit>,
     delivery: Delivery,
 }
 
 #[derive(Clone, Debug)]
-enum Edit {
+enum ReplyEdit {
     Truncate(usize),
     Replace(String, Value),
 }
@@ -123,7 +123,7 @@ impl Fault {
 
     /// The real reply, but its body ends after this many bytes. As HTTP it is complete.
     pub fn truncated(bytes: usize) -> Self {
-        Self::none().with(|it| it.edit = Some(Edit::Truncate(bytes)))
+        Self::none().with(|it| it.edit = Some(ReplyEdit::Truncate(bytes)))
     }
 
     /// The connection is closed after this many bytes of the body, while the content length announces more.
@@ -148,7 +148,7 @@ impl Fault {
     /// When the value cannot be serialized as JSON.
     #[track_caller]
     pub fn replaced(pointer: impl Into<String>, value: impl Serialize) -> Self {
-        let edit = Edit::Replace(pointer.into(), json(value));
+        let edit = ReplyEdit::Replace(pointer.into(), json(value));
         Self::none().with(|it| it.edit = Some(edit))
     }
 
@@ -243,8 +243,8 @@ impl Fault {
         let reply = self.reply.clone().or(real);
         let mut reply = reply.unwrap_or_else(|| Reply::empty(200));
         match &self.edit {
-            Some(Edit::Truncate(bytes)) => reply.body.truncate(*bytes),
-            Some(Edit::Replace(pointer, value)) => reply.replace(pointer, value),
+            Some(ReplyEdit::Truncate(bytes)) => reply.body.truncate(*bytes),
+            Some(ReplyEdit::Replace(pointer, value)) => reply.replace(pointer, value),
             None => {}
         }
         reply.headers.extend(self.headers.iter().cloned());

@@ -19,7 +19,7 @@ pub use self::fault::Fault;
 pub(super) use self::fault::json;
 pub use self::received::Received;
 pub(super) use self::received::{GraphqlBody, Log, ParsedRequest, is_graphql};
-use self::scripts::{Script, Step, Target};
+use self::scripts::{Script, ScriptStep, ScriptTarget};
 pub(super) use self::scripts::{Scripts, unscripted};
 use super::Fake;
 use super::problem::Problem;
@@ -47,7 +47,7 @@ use crate::graphql::catalogue::operation_names;
 /// ```
 pub struct On<'f> {
     fake: &'f Fake,
-    target: Target,
+    target: ScriptTarget,
     /// Reads data as the type of the operation, where it is known.
     check: fn(&Value) -> Result<(), String>,
 }
@@ -62,7 +62,7 @@ impl Fake {
     {
         On {
             check: check_data::<Q>,
-            ..On::new(self, Target::Operation(name_of::<Q>().to_owned()))
+            ..On::new(self, ScriptTarget::Operation(name_of::<Q>().to_owned()))
         }
     }
 
@@ -104,12 +104,12 @@ impl Fake {
     /// # Ok(()) });
     /// ```
     pub fn on_own_operation(&self, name: impl Into<String>) -> On<'_> {
-        On::new(self, Target::Operation(name.into()))
+        On::new(self, ScriptTarget::Operation(name.into()))
     }
 
     /// Scripts all calls to a path, such as `/oauth/token`.
     pub fn on_path(&self, path: impl Into<String>) -> On<'_> {
-        On::new(self, Target::Path(path.into()))
+        On::new(self, ScriptTarget::Path(path.into()))
     }
 
     /// Asks a function for the fault of every request, by any part of the request, and replaces an earlier function. The fault
@@ -251,7 +251,7 @@ fn name_of<Q: GraphQLQuery<Variables: Default>>() -> &'static str {
 
 // The return value only serves to add further steps.
 impl<'f> On<'f> {
-    fn new(fake: &'f Fake, target: Target) -> Self {
+    fn new(fake: &'f Fake, target: ScriptTarget) -> Self {
         Self {
             fake,
             target,
@@ -270,18 +270,18 @@ impl<'f> On<'f> {
         if let Err(error) = (self.check)(&data) {
             panic!("{error}");
         }
-        self.push(Step::Data(Arc::new(move |_| Ok(data.clone()))))
+        self.push(ScriptStep::Data(Arc::new(move |_| Ok(data.clone()))))
     }
 
     /// The next call gets this fault.
     pub fn fault(&self, fault: Fault) -> &Self {
-        self.push(Step::Fault(Box::new(fault)))
+        self.push(ScriptStep::Fault(Box::new(fault)))
     }
 
     /// The next call is refused like an invalid field, without data and with this `Code` and message (spec 7.2).
     pub fn refuse(&self, code: impl Into<String>, message: impl Into<String>) -> &Self {
         let problem = Problem::field(&code.into(), message);
-        self.push(Step::Refusal(problem))
+        self.push(ScriptStep::Refusal(problem))
     }
 
     /// The next call gets the data that the function makes from its variables. If the variables do not fit the function's
@@ -291,7 +291,7 @@ impl<'f> On<'f> {
         V: DeserializeOwned,
         D: Serialize,
     {
-        self.push(Step::Data(Arc::new(move |variables| {
+        self.push(ScriptStep::Data(Arc::new(move |variables| {
             let variables = serde_json::from_value(variables).map_err(|error| error.to_string())?;
             serde_json::to_value(respond(variables)).map_err(|error| error.to_string())
         })))
@@ -316,7 +316,7 @@ impl<'f> On<'f> {
         self.change(|script| script.expected = Some(calls))
     }
 
-    fn push(&self, step: Step) -> &Self {
+    fn push(&self, step: ScriptStep) -> &Self {
         self.change(|script| script.steps.push_back((step, 1)))
     }
 

@@ -13,12 +13,12 @@ use crate::fake::reply::Reply;
 
 /// Which calls a script applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum ScriptTarget {
     Operation(String),
     Path(String),
 }
 
-impl Target {
+impl ScriptTarget {
     fn matches(&self, request: &ParsedRequest) -> bool {
         match self {
             Self::Operation(name) => request.calls(name),
@@ -38,13 +38,13 @@ type MakeData = dyn Fn(Value) -> Result<Value, String> + Send + Sync;
 
 /// What the fake does with one call.
 #[derive(Clone)]
-pub(in crate::fake) enum Step {
+pub(in crate::fake) enum ScriptStep {
     Fault(Box<Fault>),
     Data(Arc<MakeData>),
     Refusal(Problem),
 }
 
-impl Step {
+impl ScriptStep {
     /// The number of further requests after which the call is processed.
     pub(in crate::fake) fn late(&self) -> Option<usize> {
         match self {
@@ -99,9 +99,9 @@ pub(in crate::fake) struct Scripts {
 }
 
 pub(super) struct Script {
-    target: Target,
+    target: ScriptTarget,
     /// The remaining steps, each with the number of calls that take it.
-    pub(super) steps: VecDeque<(Step, usize)>,
+    pub(super) steps: VecDeque<(ScriptStep, usize)>,
     calls: usize,
     /// Whether a call has taken a step.
     is_used: bool,
@@ -114,7 +114,7 @@ impl Scripts {
     }
 
     /// Counts a call and takes its next step.
-    pub(in crate::fake) fn take(&mut self, request: &ParsedRequest) -> Option<Step> {
+    pub(in crate::fake) fn take(&mut self, request: &ParsedRequest) -> Option<ScriptStep> {
         let mut taken = None;
         let matching = self
             .scripts
@@ -149,7 +149,7 @@ impl Scripts {
             .collect()
     }
 
-    pub(super) fn script(&mut self, target: &Target) -> &mut Script {
+    pub(super) fn script(&mut self, target: &ScriptTarget) -> &mut Script {
         let known = self
             .scripts
             .iter()
@@ -169,7 +169,7 @@ impl Scripts {
 }
 
 impl Script {
-    fn take(&mut self) -> Option<Step> {
+    fn take(&mut self) -> Option<ScriptStep> {
         let (step, left) = self.steps.front_mut()?;
         self.is_used = true;
         let taken = step.clone();

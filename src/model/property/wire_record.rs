@@ -111,33 +111,33 @@ pub(super) struct Int(#[serde(deserialize_with = "lenient::int")] pub(super) Opt
 /// `{ShortCode, Description}`, or the bare code. assumed: the latter is tolerated, not seen
 #[derive(Deserialize)]
 #[serde(bound = "T: DeserializeOwned")]
-struct Fields<T> {
+struct CodeFields<T> {
     #[serde(rename = "ShortCode")]
     code: Option<T>,
     #[serde(rename = "Description")]
     name: Option<T>,
 }
 
-struct Wire<T>(Fields<T>);
+struct Wire<T>(CodeFields<T>);
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Wire<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct CodeVisitor<T>(PhantomData<T>);
 
         impl<'de, T: DeserializeOwned> Visitor<'de> for CodeVisitor<T> {
-            type Value = Fields<T>;
+            type Value = CodeFields<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object with a short code")
             }
 
-            fn visit_str<E: Error>(self, code: &str) -> Result<Fields<T>, E> {
+            fn visit_str<E: Error>(self, code: &str) -> Result<CodeFields<T>, E> {
                 let code = Some(T::deserialize(StrDeserializer::new(code))?);
-                Ok(Fields { code, name: None })
+                Ok(CodeFields { code, name: None })
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Fields<T>, A::Error> {
-                Fields::deserialize(MapAccessDeserializer::new(map))
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<CodeFields<T>, A::Error> {
+                CodeFields::deserialize(MapAccessDeserializer::new(map))
             }
         }
         deserializer
@@ -151,15 +151,15 @@ pub(super) struct Codes<T>(pub(super) List<T>);
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Codes<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let codes = List::<Code<T>>::deserialize(deserializer)?.into_iter();
-        Ok(Self(codes.filter_map(|Code(code)| code).collect()))
+        let codes = List::<ShortCode<T>>::deserialize(deserializer)?.into_iter();
+        Ok(Self(codes.filter_map(|ShortCode(code)| code).collect()))
     }
 }
 
 /// The code alone: a list of the objects would take four times the memory.
-struct Code<T>(Option<T>);
+struct ShortCode<T>(Option<T>);
 
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Code<T> {
+impl<'de, T: DeserializeOwned> Deserialize<'de> for ShortCode<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Wire::deserialize(deserializer).map(|Wire(fields)| Self(fields.code))
     }
@@ -188,16 +188,17 @@ impl<'de> Deserialize<'de> for Term {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(transparent)]
-        struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+        struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
-        let Text(text) = Text::deserialize(deserializer)?;
+        let BorrowedText(text) = BorrowedText::deserialize(deserializer)?;
         Ok(Self(PropertyStatus::from_code(&text)))
     }
 }
 
 impl<'de> Deserialize<'de> for Status {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Some(Wire(Fields { code, name })) = Option::<Wire<Term>>::deserialize(deserializer)?
+        let Some(Wire(CodeFields { code, name })) =
+            Option::<Wire<Term>>::deserialize(deserializer)?
         else {
             return Ok(Self(None));
         };
