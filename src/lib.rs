@@ -156,9 +156,9 @@
 // A text or a list of the server must not end the program: `get`, `split_at_checked` and patterns say what is not there.
 #![cfg_attr(not(test), deny(clippy::string_slice, clippy::indexing_slicing))]
 
-// First, since its macro serves all that follow.
+// First, since its macros serve all that follow.
 #[macro_use]
-mod secret;
+mod macros;
 
 #[cfg(feature = "client")]
 pub mod auth;
@@ -174,23 +174,22 @@ pub mod fake;
 pub mod graphql;
 #[cfg(feature = "client")]
 pub mod guide;
+#[cfg(feature = "client")]
+mod locked;
 #[cfg(feature = "loopback")]
 pub mod loopback;
-#[cfg(any(feature = "fake", all(test, feature = "client")))]
-mod mock;
 pub mod model;
 #[cfg(feature = "client")]
 pub mod ops;
-#[cfg(all(test, feature = "client"))]
-mod reading_tests;
 #[cfg(feature = "client")]
 pub mod register;
-#[cfg(all(test, feature = "client"))]
-mod seeded;
+mod secret;
 #[cfg(feature = "client")]
 mod send;
 #[cfg(feature = "sync")]
 pub mod sync;
+#[cfg(all(test, feature = "client"))]
+mod tests;
 #[cfg(feature = "client")]
 mod transport;
 pub mod validate;

@@ -4,20 +4,6 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// `Debug` of a type that shows only what is named here, so that a field which is added later stays hidden.
-macro_rules! debug_shows {
-    ($shown:ident $(<$($generic:ident $(: $bound:path)?),+>)? $(, |$it:ident| $($field:ident: $value:expr),+ $(,)?)?) => {
-        impl $(<$($generic $(: $bound)?),+>)? std::fmt::Debug for $shown $(<$($generic),+>)? {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                $(let $it = self;)?
-                f.debug_struct(stringify!($shown))
-                    $($(.field(stringify!($field), &$value))+)?
-                    .finish_non_exhaustive()
-            }
-        }
-    };
-}
-
 /// A text that is hidden in `Debug`, has neither `Display` nor `Serialize`, and is wiped from memory when dropped.
 ///
 /// Each clone is a copy that is wiped on its own. A copy of what [`expose`](Self::expose) shows is not
@@ -41,13 +27,11 @@ impl Secret {
     }
 
     /// Shows the text. This is the only way to it: keep the result out of logs, messages and files that others can read.
-    #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
     /// Whether the text is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -57,13 +57,11 @@ impl AccessToken {
     }
 
     /// The generation of the token; 0 unless [set](Self::numbered).
-    #[must_use]
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
     /// The text of the token: keep it out of logs and messages.
-    #[must_use]
     pub fn expose(&self) -> &str {
         let text = self.header.to_str().unwrap_or_default();
         text.strip_prefix(SCHEME).unwrap_or_default()

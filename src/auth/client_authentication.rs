@@ -279,7 +279,7 @@ impl ClientAssertions {
             .filter(|_| clock.monotonic().saturating_sub(began) <= self.limit)
             .ok_or_else(|| unavailable("the client assertion was not signed in time"))?
             .map_err(|source| {
-                unavailable("the client assertion could not be signed").with_boxed_source(source)
+                unavailable("the client assertion could not be signed").with_source(source)
             })?;
         let signature = Zeroizing::new(signature);
         if signature.is_empty() {

@@ -95,13 +95,11 @@ pub struct DeviceLogin {
 impl DeviceLogin {
     /// The code that the user types at [`verification_url`](Self::verification_url), such as `WDJB-MJHT`. Show it as it is,
     /// to the user only: whoever reads it in time can log this device in as another user.
-    #[must_use]
     pub fn user_code(&self) -> &str {
         self.codes.user_code.expose()
     }
 
     /// The page that the user opens on another device.
-    #[must_use]
     pub fn verification_url(&self) -> &Url {
         &self.codes.verification_url
     }
@@ -109,19 +107,16 @@ impl DeviceLogin {
     /// The page with the code in its address, for a QR code or a link, if the provider sends one.
     ///
     /// Show [`user_code`](Self::user_code) as well: the user compares it with the one on the page (RFC 8628 section 3.3.1).
-    #[must_use]
     pub fn verification_url_complete(&self) -> Option<&Url> {
         self.codes.verification_url_complete.as_ref()
     }
 
     /// When the codes expire.
-    #[must_use]
     pub fn expires_at(&self) -> SystemTime {
         self.expires_at
     }
 
     /// The shortest time between two polls; longer once the provider asks for it.
-    #[must_use]
     pub fn interval(&self) -> Duration {
         self.codes.interval
     }

@@ -23,7 +23,6 @@ pub(super) type IdTokenCheck =
 
 impl IdToken<'_> {
     /// The token as the provider has sent it: header, claims and signature (RFC 7515 section 3.1).
-    #[must_use]
     pub fn token(&self) -> &Secret {
         self.0
     }
@@ -115,6 +114,6 @@ impl Provider {
         // A panic here would lose a new refresh token that is not stored yet, or leave the session of a login open.
         catch_unwind(AssertUnwindSafe(|| check(&IdToken(id_token))))
             .unwrap_or_else(|_| Err("the check of the id token panicked".into()))
-            .map_err(|source| login_refused("id_token_check").with_boxed_source(source))
+            .map_err(|source| login_refused("id_token_check").with_source(source))
     }
 }

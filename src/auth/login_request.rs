@@ -50,38 +50,34 @@ impl Provider {
 }
 
 impl LoginRequest {
-    /// Adds a parameter, such as `prompt` (`login` for a fresh login, `none` for a silent one) or `login_hint` (the user's
-    /// name or e-mail address), both of OIDC Core 3.1.2.1, or one of the provider's own.
-    pub fn param(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.extra.push((name.into(), Secret::new(value)));
-        self
-    }
+    setters! {
+        /// Adds a parameter, such as `prompt` (`login` for a fresh login, `none` for a silent one) or `login_hint` (the user's
+        /// name or e-mail address), both of OIDC Core 3.1.2.1, or one of the provider's own.
+        pub fn param(name: impl Into<String>, value: impl Into<String>)
+            |it| it.extra.push((name.into(), Secret::new(value)));
 
-    /// The user who must log in: the `sub` claim of the id token, as in an earlier
-    /// [`TokenSet::subject`](super::TokenSet::subject). If another user logs in, the login is refused, its tokens are
-    /// revoked and none are stored.
-    ///
-    /// ```
-    /// # use envd_sdk::auth::TokenManager;
-    /// # use envd_sdk::fake::{Fake, User};
-    /// # equipment::example(async {
-    /// # let fake = Fake::start().await;
-    /// # let manager = TokenManager::builder(fake.provider().build()?).build()?;
-    /// let login = manager.provider().authorization().expected_subject("auth0|sam").start()?;
-    /// # let callback = fake.consent(login.url())?;
-    /// let refused = manager.complete_login(login, callback.as_str()).await.unwrap_err();
-    /// assert!(refused.is_login_refused());
-    /// # Ok(()) });
-    /// ```
-    pub fn expected_subject(mut self, subject: impl Into<String>) -> Self {
-        self.expected_subject = Some(Secret::new(subject));
-        self
-    }
+        /// The user who must log in: the `sub` claim of the id token, as in an earlier
+        /// [`TokenSet::subject`](super::TokenSet::subject). If another user logs in, the login is refused, its tokens are
+        /// revoked and none are stored.
+        ///
+        /// ```
+        /// # use envd_sdk::auth::TokenManager;
+        /// # use envd_sdk::fake::{Fake, User};
+        /// # equipment::example(async {
+        /// # let fake = Fake::start().await;
+        /// # let manager = TokenManager::builder(fake.provider().build()?).build()?;
+        /// let login = manager.provider().authorization().expected_subject("auth0|sam").start()?;
+        /// # let callback = fake.consent(login.url())?;
+        /// let refused = manager.complete_login(login, callback.as_str()).await.unwrap_err();
+        /// assert!(refused.is_login_refused());
+        /// # Ok(()) });
+        /// ```
+        pub fn expected_subject(subject: impl Into<String>)
+            |it| it.expected_subject = Some(Secret::new(subject));
 
-    /// The scopes of this login, in place of those of the provider's settings.
-    pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.scopes = Some(scopes.into_iter().map(Into::into).collect());
-        self
+        /// The scopes of this login, in place of those of the provider's settings.
+        pub fn scopes(scopes: impl IntoIterator<Item = impl Into<String>>)
+            |it| it.scopes = Some(scopes.into_iter().map(Into::into).collect());
     }
 
     /// Refuses parameters that the login itself sets, and a subject without an id token to check.

@@ -112,11 +112,8 @@ struct StoredLogin {
     #[serde(with = "secret_json")]
     verifier: Secret,
     wants_id_token: bool,
-    #[serde(
-        default,
-        with = "secret_json::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "secret_json::option")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     expected_subject: Option<Secret>,
     /// In seconds since 1970.
     started_at: u64,
@@ -124,7 +121,6 @@ struct StoredLogin {
 
 impl PendingLogin {
     /// The address to open in the user's browser. It holds this login's `state`: keep it out of logs.
-    #[must_use]
     pub fn url(&self) -> &Url {
         &self.stored.url
     }
@@ -132,7 +128,6 @@ impl PendingLogin {
     /// The login as text, to be stored under the browser's session and read by any host. The text and the callback
     /// together are enough to take over the login: keep the text on the server, and delete it when the callback comes, so
     /// that it is used once.
-    #[must_use]
     pub fn to_secret_json(&self) -> Secret {
         // Never the default: strings, numbers and bools under text keys always serialize.
         secret_json::to_json(&self.stored).unwrap_or_default()

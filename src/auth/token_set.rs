@@ -43,13 +43,11 @@ pub struct TokenSet {
 
 impl TokenSet {
     /// The access token, for APIs that this crate does not know.
-    #[must_use]
     pub fn access_token(&self) -> &Secret {
         &self.access_token
     }
 
     /// The refresh token. Each may be used once, so leave using it to the [`TokenManager`](super::TokenManager).
-    #[must_use]
     pub fn refresh_token(&self) -> Option<&Secret> {
         self.refresh_token.as_ref()
     }
@@ -69,31 +67,26 @@ impl TokenSet {
     /// 6). This holds for the token here, on the way from the provider, and for nobody who gets it from you: an API that you send
     /// it to must verify the signature. Where rules require it all the same, it is a
     /// [check of your own](super::ProviderBuilder::id_token_check).
-    #[must_use]
     pub fn id_token(&self) -> Option<&Secret> {
         self.id_token.as_ref()
     }
 
     /// The user who logged in: the `sub` claim of the id token.
-    #[must_use]
     pub fn subject(&self) -> Option<&str> {
         self.subject.as_deref()
     }
 
     /// The granted scopes, if the provider returned them (RFC 6749 section 5.1).
-    #[must_use]
     pub fn scopes(&self) -> &[String] {
         &self.scopes
     }
 
     /// When the access token was requested.
-    #[must_use]
     pub fn issued_at(&self) -> SystemTime {
         self.issued_at
     }
 
     /// When the access token expires.
-    #[must_use]
     pub fn expires_at(&self) -> SystemTime {
         // OK to add: lifetimes are capped at 30 days when they come in, and read back under the same cap.
         self.issued_at + self.lifetime
@@ -101,13 +94,11 @@ impl TokenSet {
 
     /// When the user logged in, to the millisecond; refreshes keep it. `None` for tokens that an earlier version of this
     /// crate stored.
-    #[must_use]
     pub fn logged_in_at(&self) -> Option<SystemTime> {
         self.logged_in_at
     }
 
     /// Counts the refreshes of this account.
-    #[must_use]
     pub fn generation(&self) -> u64 {
         self.generation
     }
@@ -131,17 +122,11 @@ pub(super) const LONGEST: Duration = Duration::from_secs(30 * 24 * 3_600);
 pub(super) struct StoredTokens {
     #[serde(with = "secret_json")]
     access_token: Secret,
-    #[serde(
-        default,
-        with = "secret_json::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "secret_json::option")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     refresh_token: Option<Secret>,
-    #[serde(
-        default,
-        with = "secret_json::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "secret_json::option")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     id_token: Option<Secret>,
     #[serde(skip_serializing_if = "Option::is_none")]
     subject: Option<String>,

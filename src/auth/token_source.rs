@@ -128,13 +128,11 @@ impl TokenSource for StaticToken {
 /// For implementations of [`TokenSource`].
 impl Error {
     /// No token is available for now; a later retry may succeed: [`is_retryable`](Self::is_retryable).
-    #[must_use]
     pub fn token_unavailable(source: impl std::error::Error + Send + Sync + 'static) -> Self {
         unavailable("the token source has no token").with_source(source)
     }
 
     /// No token is available until the user logs in: [`is_reauth_required`](Self::is_reauth_required).
-    #[must_use]
     pub fn login_needed() -> Self {
         no_tokens()
     }

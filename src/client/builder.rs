@@ -41,71 +41,54 @@ impl ClientBuilder {
         }
     }
 
-    /// Where access tokens come from: a [`TokenManager`](crate::auth::TokenManager), a
-    /// [`StaticToken`](crate::auth::StaticToken) or a source of the caller's.
-    pub fn token_source(mut self, source: impl TokenSource) -> Self {
-        self.options.tokens = Some(Arc::new(source));
-        self
-    }
+    setters! {
+        /// Where access tokens come from: a [`TokenManager`](crate::auth::TokenManager), a
+        /// [`StaticToken`](crate::auth::StaticToken) or a source of the caller's.
+        pub fn token_source(source: impl TokenSource)
+            |it| it.options.tokens = Some(Arc::new(source));
 
-    /// A header of every request, such as the key of an API gateway. Those that the client itself sends cannot be
-    /// replaced. The value shows neither in `Debug` nor in traces.
-    ///
-    /// ```
-    /// # equipment::example(async {
-    /// # let fake = envd_sdk::fake::Fake::start().await;
-    /// let client = fake.client().header("x-gateway-key", "s3cr3t").build()?;
-    /// let headers = client.questions().dry_run()?.headers;
-    /// assert!(headers.contains(&("x-gateway-key".to_owned(), "s3cr3t".to_owned())));
-    /// # Ok(()) });
-    /// ```
-    pub fn header(mut self, name: &str, value: impl Into<Secret>) -> Self {
-        self.options.headers.push((name.to_owned(), value.into()));
-        self
-    }
+        /// A header of every request, such as the key of an API gateway. Those that the client itself sends cannot be
+        /// replaced. The value shows neither in `Debug` nor in traces.
+        ///
+        /// ```
+        /// # equipment::example(async {
+        /// # let fake = envd_sdk::fake::Fake::start().await;
+        /// let client = fake.client().header("x-gateway-key", "s3cr3t").build()?;
+        /// let headers = client.questions().dry_run()?.headers;
+        /// assert!(headers.contains(&("x-gateway-key".to_owned(), "s3cr3t".to_owned())));
+        /// # Ok(()) });
+        /// ```
+        pub fn header(name: &str, value: impl Into<Secret>)
+            |it| it.options.headers.push((name.to_owned(), value.into()));
 
-    /// How HTTP requests are made.
-    pub fn http(mut self, options: HttpOptions) -> Self {
-        self.options.http = options;
-        self
-    }
+        /// How HTTP requests are made.
+        pub fn http(options: HttpOptions) |it| it.options.http = options;
 
-    /// How often and for how long a call is tried.
-    pub fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.options.retry = policy;
-        self
-    }
+        /// How often and for how long a call is tried.
+        pub fn retry(policy: RetryPolicy) |it| it.options.retry = policy;
 
-    /// The clock for waits and deadlines.
-    pub fn clock(mut self, clock: Clock) -> Self {
-        self.options.clock = clock;
-        self
-    }
+        /// The clock for waits and deadlines.
+        pub fn clock(clock: Clock) |it| it.options.clock = clock;
 
-    /// Sends this document in place of ours for an operation, named as in spec 4.1.
-    ///
-    /// For a live schema that differs from what is assumed here. Aliases keep our types: select
-    /// `ourName: theirName` where a name differs. The document has one operation, of the same kind, and takes the same
-    /// variables or fewer; a call that has a value for one it does not take fails. The result of a change is found with
-    /// and without the `data` wrapper of spec 2.5, if the document selects the id of the record.
-    ///
-    /// ```
-    /// # equipment::example(async {
-    /// let fake = envd_sdk::fake::Fake::start().await;
-    /// let client = fake
-    ///     .client()
-    ///     .override_operation("userDetails", "{ userDetails: userDetailsQuery { data { firstName } } }")
-    ///     .build()?;
-    /// assert_eq!(client.user_details().await?.value.first_name.as_deref(), Some("Sam"));
-    /// # Ok(()) });
-    /// ```
-    pub fn override_operation(
-        mut self,
-        name: impl Into<String>,
-        document: impl Into<String>,
-    ) -> Self {
-        self.overrides.push((name.into(), document.into(), None));
-        self
+        /// Sends this document in place of ours for an operation, named as in spec 4.1.
+        ///
+        /// For a live schema that differs from what is assumed here. Aliases keep our types: select
+        /// `ourName: theirName` where a name differs. The document has one operation, of the same kind, and takes the same
+        /// variables or fewer; a call that has a value for one it does not take fails. The result of a change is found with
+        /// and without the `data` wrapper of spec 2.5, if the document selects the id of the record.
+        ///
+        /// ```
+        /// # equipment::example(async {
+        /// let fake = envd_sdk::fake::Fake::start().await;
+        /// let client = fake
+        ///     .client()
+        ///     .override_operation("userDetails", "{ userDetails: userDetailsQuery { data { firstName } } }")
+        ///     .build()?;
+        /// assert_eq!(client.user_details().await?.value.first_name.as_deref(), Some("Sam"));
+        /// # Ok(()) });
+        /// ```
+        pub fn override_operation(name: impl Into<String>, document: impl Into<String>)
+            |it| it.overrides.push((name.into(), document.into(), None));
     }
 
     /// As [`override_operation`](Self::override_operation), for a document whose record sits in another place: a JSON

@@ -98,7 +98,6 @@ impl Client {
     }
 
     /// The operations that need an account (spec 4.1), for this account.
-    #[must_use]
     pub fn account(&self, id: impl Into<AccountId>) -> Account {
         Account {
             client: self.clone(),
@@ -213,7 +212,6 @@ impl Client {
     /// share the pause after 503; that after 429 concerns this client and its clones, and no other user. assumed: the service
     /// limits by user (spec 7.1 does not say).
     #[doc(alias("rate limit", "throttle", "429"))]
-    #[must_use]
     pub fn paused_for(&self) -> Option<Duration> {
         self.sender.paused_for()
     }
@@ -246,7 +244,6 @@ impl Client {
     /// assert_eq!(adapted[0].left_out, ["comments.firstName"]);
     /// # Ok(()) });
     /// ```
-    #[must_use]
     pub fn adapted_operations(&self) -> Vec<AdaptedOperation> {
         self.endpoint.overrides.adapted_operations()
     }
@@ -284,13 +281,11 @@ pub struct Account {
 
 impl Account {
     /// The id that operations take as `envdAccountId`.
-    #[must_use]
     pub fn id(&self) -> &AccountId {
         &self.id
     }
 
     /// The client of which this is the handle.
-    #[must_use]
     pub fn client(&self) -> &Client {
         &self.client
     }

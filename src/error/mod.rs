@@ -103,64 +103,34 @@ impl Error {
         Self::new(Kind::Protocol(what.into()))
     }
 
-    pub(crate) fn with_source(
-        self,
-        source: impl std::error::Error + Send + Sync + 'static,
-    ) -> Self {
-        self.changed(|inner| inner.source = Some(Arc::new(source)))
+    setters! {
+        pub(crate) fn with_source(source: impl Into<Box<dyn std::error::Error + Send + Sync>>)
+            |it| it.parts().source = Some(source.into().into());
+        pub(crate) fn with_operation(operation: &str)
+            |it| it.parts().operation = Some(operation.to_owned());
+        pub(crate) fn with_attempts(attempts: u32) |it| it.parts().attempts = attempts;
+        pub(crate) fn with_retry_after(wait: Option<Duration>) |it| it.parts().retry_after = wait;
+        pub(crate) fn with_retry_at(at: Option<SystemTime>) |it| it.parts().retry_at = at;
+        pub(crate) fn with_may_have_applied(may: bool) |it| it.parts().may_have_applied = may;
+        pub(crate) fn with_omitted(errors: usize) |it| it.parts().omitted = errors;
+        pub(crate) fn with_received(received: Received)
+            |it| it.parts().received = Some(Arc::new(received));
+        pub(crate) fn with_resume_from(position: Position)
+            |it| it.parts().resume_from = Some(position);
+        pub(crate) fn with_unreadable_record() |it| it.parts().unreadable_record = true;
     }
 
-    pub(crate) fn with_boxed_source(
-        self,
-        source: Box<dyn std::error::Error + Send + Sync>,
-    ) -> Self {
-        self.changed(|inner| inner.source = Some(source.into()))
-    }
-
-    pub(crate) fn with_operation(self, operation: &str) -> Self {
-        self.changed(|inner| inner.operation = Some(operation.to_owned()))
-    }
-
-    pub(crate) fn with_attempts(self, attempts: u32) -> Self {
-        self.changed(|inner| inner.attempts = attempts)
-    }
-
-    pub(crate) fn with_retry_after(self, wait: Option<Duration>) -> Self {
-        self.changed(|inner| inner.retry_after = wait)
-    }
-
-    pub(crate) fn with_retry_at(self, at: Option<SystemTime>) -> Self {
-        self.changed(|inner| inner.retry_at = at)
-    }
-
-    pub(crate) fn with_may_have_applied(self, may: bool) -> Self {
-        self.changed(|inner| inner.may_have_applied = may)
-    }
-
-    pub(crate) fn with_omitted(self, errors: usize) -> Self {
-        self.changed(|inner| inner.omitted = errors)
-    }
-
-    pub(crate) fn with_resume_from(self, position: Position) -> Self {
-        self.changed(|inner| inner.resume_from = Some(position))
-    }
-
-    pub(crate) fn with_unreadable_record(self) -> Self {
-        self.changed(|inner| inner.unreadable_record = true)
-    }
-
-    pub(crate) fn with_error_description(self, text: Option<&str>) -> Self {
-        let Some(text) = text.filter(|text| !text.is_empty()) else {
-            return self;
-        };
-        let start: String = text.chars().take(1_000).collect();
-        self.changed(|inner| inner.error_description = Some(start.into()))
+    pub(crate) fn with_error_description(mut self, text: Option<&str>) -> Self {
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            let start: String = text.chars().take(1_000).collect();
+            self.parts().error_description = Some(start.into());
+        }
+        self
     }
 
     /// Copies what is inside where other callers share it, as the outcome of a refresh: they keep theirs.
-    fn changed(mut self, change: impl FnOnce(&mut ErrorParts)) -> Self {
-        change(Arc::make_mut(&mut self.0));
-        self
+    fn parts(&mut self) -> &mut ErrorParts {
+        Arc::make_mut(&mut self.0)
     }
 
     pub(crate) fn kind(&self) -> &Kind {
@@ -168,13 +138,11 @@ impl Error {
     }
 
     /// The operation that failed, such as `createOrSaveConsignment`.
-    #[must_use]
     pub fn operation(&self) -> Option<&str> {
         self.0.operation.as_deref()
     }
 
     /// How often the request was sent; 0 when it was not sent at all.
-    #[must_use]
     pub fn attempts(&self) -> u32 {
         self.0.attempts
     }
@@ -184,7 +152,6 @@ impl Error {
     ///
     /// A refusal of a draft also repeats its open questions: [`severity`](ServerError::severity) separates the reasons
     /// from the remarks.
-    #[must_use]
     pub fn server_errors(&self) -> &[ServerError] {
         match &self.0.kind {
             Kind::Rejected { errors, .. } | Kind::Decode { errors, .. } => errors,
@@ -193,7 +160,6 @@ impl Error {
     }
 
     /// How many errors the server sent; [`server_errors`](Self::server_errors) has the first 1,000 of them.
-    #[must_use]
     pub fn server_error_count(&self) -> usize {
         self.server_errors().len() + self.0.omitted
     }
@@ -201,25 +167,21 @@ impl Error {
     /// The reason that the identity provider gives for refusing a login or a refresh (`error_description`, RFC 6749 sections
     /// 4.1.2.1 and 5.2); its first 1,000 characters. Not shown by `Display` or `Debug`: it may hold personal data, and any
     /// characters.
-    #[must_use]
     pub fn error_description(&self) -> Option<&str> {
         self.0.error_description.as_deref()
     }
 
     /// How long to wait before the next request (`Retry-After`).
-    #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
     /// The earliest moment at which the token endpoint is called again.
-    #[must_use]
     pub fn retry_at(&self) -> Option<SystemTime> {
         self.0.retry_at
     }
 
     /// Where a list continues after a failure: all records before were returned. Only for errors of pagers.
-    #[must_use]
     pub fn resume_from(&self) -> Option<&Position> {
         self.0.resume_from.as_ref()
     }

@@ -6,13 +6,11 @@ use crate::model::Condition;
 
 impl Error {
     /// Whether the access token was refused, also after a new one was tried.
-    #[must_use]
     pub fn is_unauthorized(&self) -> bool {
         self.http_status() == Some(401) || self.has(Condition::InvalidToken)
     }
 
     /// Whether the user is known but may not do this (HTTP 403, or an error to that effect).
-    #[must_use]
     pub fn is_forbidden(&self) -> bool {
         self.http_status() == Some(403) || self.has(Condition::AccessDenied)
     }
@@ -23,20 +21,17 @@ impl Error {
     /// counts only as the reply to a request with the id or the number of a record in its variables: not for a new
     /// consignment, and not for a list. A change that ends so [may have been carried out](Self::may_have_applied) all the
     /// same.
-    #[must_use]
     pub fn is_not_found(&self) -> bool {
         self.http_status() == Some(404) || self.has(Condition::NotFoundOrForbidden)
     }
 
     /// Whether the user has to log in again: there is no token, and none can be obtained without the user.
-    #[must_use]
     pub fn is_reauth_required(&self) -> bool {
         matches!(&self.0.kind, Kind::Auth(problem) if problem.needs_login())
     }
 
     /// Whether a store failed, that of the tokens or that of the copy (feature `sync`). The [`source`](std::error::Error::source) is a
     /// [`StoreError`](crate::auth::StoreError) with the details.
-    #[must_use]
     pub fn is_store(&self) -> bool {
         matches!(
             &self.0.kind,
@@ -47,20 +42,17 @@ impl Error {
     }
 
     /// Whether the user was refused at the identity provider, or cancelled the login.
-    #[must_use]
     pub fn is_login_refused(&self) -> bool {
         matches!(&self.0.kind, Kind::Auth(AuthProblem::LoginRefused { .. }))
     }
 
     /// Whether the identity provider refused to renew the token for a reason that does not end the session, such as
     /// `access_denied`. The tokens are kept, and [`retry_at`](Self::retry_at) is when the provider is called again.
-    #[must_use]
     pub fn is_refresh_refused(&self) -> bool {
         matches!(&self.0.kind, Kind::Auth(AuthProblem::RefreshRefused { .. }))
     }
 
     /// Whether the user is logged in but not registered with the service. Registration happens on the service's website.
-    #[must_use]
     pub fn is_not_registered(&self) -> bool {
         matches!(&self.0.kind, Kind::NotRegistered)
     }
@@ -68,19 +60,16 @@ impl Error {
     /// Whether the server answered with errors and without data; [`server_errors`](Self::server_errors) has the reasons.
     ///
     /// For a change, check [`may_have_applied`](Self::may_have_applied) first: a server that failed halfway sends such errors, too.
-    #[must_use]
     pub fn is_rejected(&self) -> bool {
         matches!(&self.0.kind, Kind::Rejected { .. })
     }
 
     /// Whether the server's schema differs from the document that was sent. An override of the operation helps.
-    #[must_use]
     pub fn is_schema_mismatch(&self) -> bool {
         self.has(Condition::SchemaMismatch)
     }
 
     /// Whether a reply came that does not have the expected shape; [`json_path`](Self::json_path) is where.
-    #[must_use]
     pub fn is_decode(&self) -> bool {
         matches!(&self.0.kind, Kind::Decode { .. })
     }
@@ -88,14 +77,12 @@ impl Error {
     /// Whether one record of a list does not have the expected shape. The other records are returned, and the list continues:
     /// a stream returns the next record on the next call. [`is_decode`](Self::is_decode) is true as well;
     /// [`raw_data`](Self::raw_data) is the record.
-    #[must_use]
     pub fn is_unreadable_record(&self) -> bool {
         self.0.unreadable_record
     }
 
     /// Whether the server broke the rules of the interface: a page whose cursor does not change, a page of HTML with
     /// HTTP 200, a reply with neither data nor errors, a reply that is not HTTP, a damaged gzip body.
-    #[must_use]
     pub fn is_protocol(&self) -> bool {
         match &self.0.kind {
             Kind::Protocol(_) | Kind::Stalled(_) => true,
@@ -106,44 +93,37 @@ impl Error {
 
     /// Whether a list does not come to an end: its cursor does not change or repeats, or another page is announced without
     /// a cursor.
-    #[must_use]
     pub fn is_pagination_stalled(&self) -> bool {
         matches!(&self.0.kind, Kind::Stalled(_))
     }
 
     /// Whether no account, or more than one, fits an [`AccountChoice`](crate::ops::AccountChoice).
-    #[must_use]
     pub fn is_account_choice(&self) -> bool {
         matches!(&self.0.kind, Kind::AccountChoice(_))
     }
 
     /// Whether the server refused because there were too many requests: HTTP 429, or a code to that effect (assumed: the
     /// specification shows no rate limits). [`retry_after`](Self::retry_after) is how long to wait, if the server sent it.
-    #[must_use]
     pub fn is_rate_limited(&self) -> bool {
         self.http_status() == Some(429) || self.server_errors().iter().any(is_rate_limit)
     }
 
     /// Whether the request could not be understood (HTTP 400, spec 7.1). Repeating it does not help.
-    #[must_use]
     pub fn is_bad_request(&self) -> bool {
         self.http_status() == Some(400)
     }
 
     /// Whether nothing has changed since the date of the request (HTTP 304, spec 7.1).
-    #[must_use]
     pub fn is_not_modified(&self) -> bool {
         self.http_status() == Some(304)
     }
 
     /// Whether the server failed inside (HTTP 500, spec 7.1). A change may have been carried out.
-    #[must_use]
     pub fn is_internal(&self) -> bool {
         self.http_status() == Some(500)
     }
 
     /// Whether the service is offline for maintenance (HTTP 503, spec 7.1). Try again later.
-    #[must_use]
     pub fn is_unavailable(&self) -> bool {
         self.http_status() == Some(503)
     }
@@ -151,7 +131,6 @@ impl Error {
     /// Whether the reply has a status that the interface does not use (spec 7.1): a redirect, which is never followed, 405,
     /// 418, 502. Mostly a proxy or a firewall answered. For the text of the body see
     /// [`server_message`](Self::server_message).
-    #[must_use]
     pub fn is_unexpected_status(&self) -> bool {
         let status = self.http_status().unwrap_or(200);
         !matches!(
@@ -161,13 +140,11 @@ impl Error {
     }
 
     /// Whether a time-out ended the call.
-    #[must_use]
     pub fn is_timeout(&self) -> bool {
         matches!(&self.0.kind, Kind::Transport(Failure { timeout: true, .. }))
     }
 
     /// Whether no connection could be made.
-    #[must_use]
     pub fn is_connect(&self) -> bool {
         matches!(
             &self.0.kind,
@@ -179,14 +156,12 @@ impl Error {
     }
 
     /// Whether no complete reply came: no connection, a time-out, a lost connection, a compressed body that ends early.
-    #[must_use]
     pub fn is_transport(&self) -> bool {
         matches!(&self.0.kind, Kind::Transport(_))
     }
 
     /// Whether a setting or an argument cannot be used: nothing was sent, or the identity provider did not accept the
     /// client's settings.
-    #[must_use]
     pub fn is_config(&self) -> bool {
         matches!(
             &self.0.kind,
@@ -203,13 +178,11 @@ impl Error {
     ///
     /// Look at the server's records before sending it again: a declaration sent twice is a second declaration. For a new
     /// consignment [`Account::candidates`](crate::Account::candidates) does that.
-    #[must_use]
     pub fn may_have_applied(&self) -> bool {
         self.0.may_have_applied
     }
 
     /// Whether the same call may succeed later without any change, and repeating it does no harm.
-    #[must_use]
     pub fn is_retryable(&self) -> bool {
         !self.0.may_have_applied
             && match &self.0.kind {
@@ -228,7 +201,6 @@ impl Error {
     }
 
     /// Whether one of the server's errors is of this kind (spec 7.2).
-    #[must_use]
     pub fn has(&self, condition: Condition) -> bool {
         self.server_errors()
             .iter()

@@ -1,7 +1,5 @@
 //! The reply behind an error.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 use url::{ParseError, Position, Url};
 
@@ -76,10 +74,6 @@ impl Error {
         Self::new(Kind::Http).with_received(received)
     }
 
-    pub(crate) fn with_received(self, received: Received) -> Self {
-        self.changed(|inner| inner.received = Some(Arc::new(received)))
-    }
-
     pub(super) fn redirect(&self) -> Option<&str> {
         self.received()?.redirect.as_deref()
     }
@@ -93,7 +87,6 @@ impl Error {
     }
 
     /// The HTTP status of the reply, if there was one.
-    #[must_use]
     pub fn http_status(&self) -> Option<u16> {
         match self.kind() {
             Kind::Rejected { status, .. } | Kind::Decode { status, .. } => Some(*status),
@@ -102,20 +95,17 @@ impl Error {
     }
 
     /// The media type of the reply without parameters, such as `text/html`.
-    #[must_use]
     pub fn media_type(&self) -> Option<&str> {
         self.received()?.media_type.as_deref()
     }
 
     /// The start of the reply, at most its first 2,048 bytes. Not shown by `Display` or `Debug`.
-    #[must_use]
     pub fn body_excerpt(&self) -> Option<&str> {
         self.received().map(|received| received.excerpt.as_str())
     }
 
     /// The JSON path at which a reply did not have the expected shape, as it was received: a server chooses the names in
     /// it, so it may hold control characters or personal data. `Display` shows known names of fields only.
-    #[must_use]
     pub fn json_path(&self) -> Option<&str> {
         match self.kind() {
             Kind::Decode { path, .. } => Some(path),
@@ -128,7 +118,6 @@ impl Error {
     ///
     /// Not shown by `Display` or `Debug`. JSON that cannot be held as a value (nested too deeply, a number out of range, more
     /// than 16 MiB in memory) is given as its text.
-    #[must_use]
     pub fn raw_data(&self) -> Option<&Value> {
         self.received()?.data.as_ref()
     }

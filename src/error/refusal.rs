@@ -29,12 +29,12 @@ impl Error {
     }
 
     /// The same error, as the answer to a request that named no record.
-    pub(crate) fn of_no_record(self) -> Self {
-        self.changed(|inner| {
-            if let Kind::Rejected { errors, .. } | Kind::Decode { errors, .. } = &mut inner.kind {
-                mark_no_record_named(errors);
-            }
-        })
+    pub(crate) fn of_no_record(mut self) -> Self {
+        let kind = &mut self.parts().kind;
+        if let Kind::Rejected { errors, .. } | Kind::Decode { errors, .. } = kind {
+            mark_no_record_named(errors);
+        }
+        self
     }
 }
 

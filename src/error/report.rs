@@ -29,7 +29,6 @@ impl Error {
     /// assert!(error.report().contains("QAZZ777 is not a valid value for PIC"));
     /// # Ok(()) });
     /// ```
-    #[must_use]
     pub fn report(&self) -> String {
         let mut report = self.to_string();
         let mut source = std::error::Error::source(self);

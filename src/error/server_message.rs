@@ -26,7 +26,6 @@ impl Error {
     /// assert_eq!(error.server_message().as_deref(), Some("pagesize must be at least 1."));
     /// # Ok(()) });
     /// ```
-    #[must_use]
     pub fn server_message(&self) -> Option<String> {
         if !matches!(self.kind(), Kind::Http) {
             return None;

@@ -110,42 +110,26 @@ pub enum Deleted {
 }
 
 impl Assumptions {
-    /// The date that `fromDate` and `toDate` are compared with.
-    pub fn compared_date(mut self, date: ListDate) -> Self {
-        self.compared = date;
-        self
-    }
+    setters! {
+        /// The date that `fromDate` and `toDate` are compared with.
+        pub fn compared_date(date: ListDate) |it| it.compared = date;
 
-    /// The order of lists.
-    pub fn order(mut self, order: ListOrder) -> Self {
-        self.order = order;
-        self
-    }
+        /// The order of lists.
+        pub fn order(order: ListOrder) |it| it.order = order;
 
-    /// Cursors count records: a record that is added or deleted before the cursor shifts the next page. By default a cursor names
-    /// the last record of a page; the next page starts after it, wherever it is then, and a cursor of a record that no list shows
-    /// any more is refused.
-    pub fn cursors_by_position(mut self) -> Self {
-        self.cursors_by_position = true;
-        self
-    }
+        /// Cursors count records: a record that is added or deleted before the cursor shifts the next page. By default a cursor names
+        /// the last record of a page; the next page starts after it, wherever it is then, and a cursor of a record that no list shows
+        /// any more is refused.
+        pub fn cursors_by_position() |it| it.cursors_by_position = true;
 
-    /// The field `totalCount` of lists.
-    pub fn total_count(mut self, total: TotalCount) -> Self {
-        self.total = total;
-        self
-    }
+        /// The field `totalCount` of lists.
+        pub fn total_count(total: TotalCount) |it| it.total = total;
 
-    /// Where deleted consignments are still found.
-    pub fn deleted(mut self, deleted: Deleted) -> Self {
-        self.deleted = deleted;
-        self
-    }
+        /// Where deleted consignments are still found.
+        pub fn deleted(deleted: Deleted) |it| it.deleted = deleted;
 
-    /// Lists show a change only after this number of further lists of the account; 0 unless set. A read by id shows it at
-    /// once.
-    pub fn list_lag(mut self, lists: usize) -> Self {
-        self.lag = lists;
-        self
+        /// Lists show a change only after this number of further lists of the account; 0 unless set. A read by id shows it at
+        /// once.
+        pub fn list_lag(lists: usize) |it| it.lag = lists;
     }
 }

@@ -1,21 +1,22 @@
 //! Settings of the fake.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, UNIX_EPOCH};
 
 use url::Url;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer};
 
+use super::instant::epoch_seconds;
 use super::provider::{ClientCheck, Lifetimes, Provider};
 use super::records::Records;
 use super::reference_data::{ReferenceData, ServedSchema};
 use super::register::Register;
-use super::routes::{Parts, Routes, State};
-use super::script::{LateRequests, Log, Scripts};
+use super::routes::{FakeParts, FakeState, Routes};
+use super::script::{Log, Scripts};
 use super::tcp_proxy::TcpProxy;
-use super::{Assumptions, Fake, RETURN_TO, User, World};
+use super::{Assumptions, Fake, RETURN_TO, UnpooledServer, User, World};
 use crate::error::Error;
 use crate::secret::Secret;
 use crate::transport::Clock;
@@ -56,136 +57,84 @@ pub struct FakeBuilder {
 }
 
 impl FakeBuilder {
-    /// Listens on this port of 127.0.0.1; a free one unless set.
-    pub fn port(mut self, port: u16) -> Self {
-        self.port = port;
-        self
-    }
+    setters! {
+        /// Listens on this port of 127.0.0.1; a free one unless set.
+        pub fn port(port: u16) |it| it.port = port;
 
-    /// The clock for the expiry of tokens, the dates of records and the rules about today; the system's unless set.
-    pub fn clock(mut self, clock: Clock) -> Self {
-        self.clock = clock;
-        self
-    }
+        /// The clock for the expiry of tokens, the dates of records and the rules about today; the system's unless set.
+        pub fn clock(clock: Clock) |it| it.clock = clock;
 
-    /// The user who logs in; [`User::Producer`] unless set.
-    pub fn user(mut self, user: User) -> Self {
-        self.user = user;
-        self
-    }
+        /// The user who logs in; [`User::Producer`] unless set.
+        pub fn user(user: User) |it| it.user = user;
 
-    /// The users and records at the start; [`World::sample`] unless set.
-    pub fn world(mut self, world: World) -> Self {
-        self.world = Some(world);
-        self
-    }
+        /// The users and records at the start; [`World::sample`] unless set.
+        pub fn world(world: World) |it| it.world = Some(world);
 
-    /// How long access tokens are valid, in whole seconds; 24 hours unless set (spec 5.6).
-    pub fn access_token_lifetime(mut self, lifetime: Duration) -> Self {
-        self.lifetimes.access_token = lifetime;
-        self
-    }
+        /// How long access tokens are valid, in whole seconds; 24 hours unless set (spec 5.6).
+        pub fn access_token_lifetime(lifetime: Duration) |it| it.lifetimes.access_token = lifetime;
 
-    /// How long refresh tokens are valid; 30 days unless set (spec 5.6).
-    pub fn refresh_token_lifetime(mut self, lifetime: Duration) -> Self {
-        self.lifetimes.refresh_token = lifetime;
-        self
-    }
+        /// How long refresh tokens are valid; 30 days unless set (spec 5.6).
+        pub fn refresh_token_lifetime(lifetime: Duration)
+            |it| it.lifetimes.refresh_token = lifetime;
 
-    /// How long login codes are valid; ten minutes unless set (RFC 6749 section 4.1.2).
-    pub fn code_lifetime(mut self, lifetime: Duration) -> Self {
-        self.lifetimes.code = lifetime;
-        self
-    }
+        /// How long login codes are valid; ten minutes unless set (RFC 6749 section 4.1.2).
+        pub fn code_lifetime(lifetime: Duration) |it| it.lifetimes.code = lifetime;
 
-    /// How long a refresh token still works after its first use; not at all unless set. A later use, or the use of an older
-    /// token, ends the login.
-    pub fn refresh_overlap(mut self, overlap: Duration) -> Self {
-        self.lifetimes.refresh_overlap = overlap;
-        self
-    }
+        /// How long a refresh token still works after its first use; not at all unless set. A later use, or the use of an older
+        /// token, ends the login.
+        pub fn refresh_overlap(overlap: Duration) |it| it.lifetimes.refresh_overlap = overlap;
 
-    /// The secret by which the client must authenticate at the identity provider, in the body or the header of each request
-    /// (RFC 6749 section 2.3.1). Unless set, no secret is needed and any is accepted.
-    ///
-    /// ```
-    /// # equipment::example(async {
-    /// use envd_sdk::fake::Fake;
-    ///
-    /// let fake = Fake::builder().client_secret("s3cr3t").start().await?;
-    /// let provider = fake.provider().client_secret("s3cr3t").build()?;
-    /// # let _ = provider;
-    /// # Ok(()) });
-    /// ```
-    pub fn client_secret(mut self, secret: impl Into<Secret>) -> Self {
-        self.client_check = ClientCheck::Secret(secret.into());
-        self
-    }
+        /// The secret by which the client must authenticate at the identity provider, in the body or the header of each request
+        /// (RFC 6749 section 2.3.1). Unless set, no secret is needed and any is accepted.
+        ///
+        /// ```
+        /// # equipment::example(async {
+        /// use envd_sdk::fake::Fake;
+        ///
+        /// let fake = Fake::builder().client_secret("s3cr3t").start().await?;
+        /// let provider = fake.provider().client_secret("s3cr3t").build()?;
+        /// # let _ = provider;
+        /// # Ok(()) });
+        /// ```
+        pub fn client_secret(secret: impl Into<Secret>)
+            |it| it.client_check = ClientCheck::Secret(secret.into());
 
-    /// Requires an assertion of the client with each request to the identity provider (`private_key_jwt`, RFC 7523 section
-    /// 2.2), in place of a secret: for the issuer, at most five minutes long, and used once. The signature must be there,
-    /// and is not verified.
-    pub fn client_assertions(mut self) -> Self {
-        self.client_check = ClientCheck::Assertion;
-        self
-    }
+        /// Requires an assertion of the client with each request to the identity provider (`private_key_jwt`, RFC 7523 section
+        /// 2.2), in place of a secret: for the issuer, at most five minutes long, and used once. The signature must be there,
+        /// and is not verified.
+        pub fn client_assertions() |it| it.client_check = ClientCheck::Assertion;
 
-    /// Answers GraphQL operations from scripts only, and refuses operations without a script.
-    pub fn scripted_only(mut self) -> Self {
-        self.scripted_only = true;
-        self
-    }
+        /// Answers GraphQL operations from scripts only, and refuses operations without a script.
+        pub fn scripted_only() |it| it.scripted_only = true;
 
-    /// What the fake does where the specification leaves a behaviour open; see [`Assumptions`] for the default.
-    /// [`Fake::assume`] changes it later.
-    pub fn assume(mut self, assumptions: Assumptions) -> Self {
-        self.assumptions = assumptions;
-        self
-    }
+        /// What the fake does where the specification leaves a behaviour open; see [`Assumptions`] for the default.
+        /// [`Fake::assume`] changes it later.
+        pub fn assume(assumptions: Assumptions) |it| it.assumptions = assumptions;
 
-    /// Grants or withdraws an accreditation by its wire name (spec 2.8), such as `hRG`, for all users.
-    pub fn accreditation(mut self, name: impl Into<String>, granted: bool) -> Self {
-        self.accreditations.push((name.into(), granted));
-        self
-    }
+        /// Grants or withdraws an accreditation by its wire name (spec 2.8), such as `hRG`, for all users.
+        pub fn accreditation(name: impl Into<String>, granted: bool)
+            |it| it.accreditations.push((name.into(), granted));
 
-    /// Allows a further address for `returnTo` at logout, beside [`Fake::return_to`].
-    pub fn allow_return_to(mut self, address: Url) -> Self {
-        self.return_to.push(address);
-        self
-    }
+        /// Allows a further address for `returnTo` at logout, beside [`Fake::return_to`].
+        pub fn allow_return_to(address: Url) |it| it.return_to.push(address);
 
-    /// The number of the register's first page; 1 unless set. The specification does not show the number.
-    pub fn register_pages_from(mut self, first: usize) -> Self {
-        self.first_page = Some(first);
-        self
-    }
+        /// The number of the register's first page; 1 unless set. The specification does not show the number.
+        pub fn register_pages_from(first: usize) |it| it.first_page = Some(first);
 
-    /// The bearer token that the register requires; none unless set. The specification does not show how the register
-    /// authenticates.
-    pub fn register_token(mut self, token: Secret) -> Self {
-        self.register_token = Some(token);
-        self
-    }
+        /// The bearer token that the register requires; none unless set. The specification does not show how the register
+        /// authenticates.
+        pub fn register_token(token: Secret) |it| it.register_token = Some(token);
 
-    /// The schema of the declaration interface, in the schema definition language; the bundled one,
-    /// [`SCHEMA`](crate::graphql::SCHEMA), unless set. Fields of your own are null.
-    pub fn schema(mut self, definition: impl Into<String>) -> Self {
-        self.schema = Some(definition.into());
-        self
-    }
+        /// The schema of the declaration interface, in the schema definition language; the bundled one,
+        /// [`SCHEMA`](crate::graphql::SCHEMA), unless set. Fields of your own are null.
+        pub fn schema(definition: impl Into<String>) |it| it.schema = Some(definition.into());
 
-    /// Delays every reply by this time on the fake's clock; none unless set.
-    pub fn latency(mut self, latency: Duration) -> Self {
-        self.latency = latency;
-        self
-    }
+        /// Delays every reply by this time on the fake's clock; none unless set.
+        pub fn latency(latency: Duration) |it| it.latency = latency;
 
-    /// Whether replies of 1 KB and more are compressed for requests that accept gzip; they are unless set. A reply with
-    /// [`Fault::cut`](super::Fault::cut) or [`Fault::slow`](super::Fault::slow), which count bytes, never is.
-    pub fn gzip(mut self, is_served: bool) -> Self {
-        self.no_gzip = !is_served;
-        self
+        /// Whether replies of 1 KB and more are compressed for requests that accept gzip; they are unless set. A reply with
+        /// [`Fault::cut`](super::Fault::cut) or [`Fault::slow`](super::Fault::slow), which count bytes, never is.
+        pub fn gzip(is_served: bool) |it| it.no_gzip = !is_served;
     }
 
     /// Starts to serve.
@@ -213,19 +162,27 @@ impl FakeBuilder {
         provider.return_to.push(RETURN_TO.to_owned());
         provider.client_check = self.client_check.clone();
         let access_token = Secret::new(provider.grant(self.user, now));
-        let first_page = self.first_page.unwrap_or(1);
-        let token = self.register_token.map(|token| token.expose().to_owned());
-        let parts = Parts {
+        let parts = FakeParts {
             records: Records::of(&world, home, self.assumptions),
             provider,
-            register: Register::new(Arc::clone(&world), now, first_page, token),
+            register: Register {
+                world: Arc::clone(&world),
+                // HTTP dates have whole seconds.
+                modified: UNIX_EPOCH + Duration::from_secs(epoch_seconds(now)),
+                first_page: self.first_page.unwrap_or(1),
+                token: self.register_token,
+            },
             scripts: Scripts::default(),
-            late: LateRequests::default(),
+            late: Vec::new(),
             log: Log::default(),
         };
-        let state = Arc::new(State {
+        let state = Arc::new(FakeState {
             clock: self.clock,
-            data: ReferenceData::new(world, schema),
+            data: ReferenceData {
+                world,
+                questions: OnceLock::new(),
+                schema,
+            },
             latency: self.latency,
             scripted_only: self.scripted_only,
             gzip: !self.no_gzip,
@@ -246,7 +203,7 @@ impl FakeBuilder {
         routes.mount(&server).await;
         Ok(Fake {
             proxy,
-            _server: server.into(),
+            _server: UnpooledServer(Some(server)),
             state,
             base,
             user: self.user,

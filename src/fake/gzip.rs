@@ -33,11 +33,8 @@ pub(super) fn compress(body: &[u8]) -> Option<Vec<u8>> {
         ..DeflateConfig::best_speed()
     };
     let (compressed, code) = compress_slice(&mut buffer, body, config);
-    let length = compressed.len();
-    (code == ReturnCode::Ok && length < body.len()).then(|| {
-        buffer.truncate(length);
-        buffer
-    })
+    let pays = code == ReturnCode::Ok && compressed.len() < body.len();
+    pays.then(|| compressed.to_vec())
 }
 
 #[cfg(test)]

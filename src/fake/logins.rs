@@ -62,13 +62,11 @@ impl Fake {
     }
 
     /// An access token of the user who logs in, issued at the start.
-    #[must_use]
     pub fn access_token(&self) -> Secret {
         self.access_token.clone()
     }
 
     /// A new access token of a user.
-    #[must_use]
     pub fn access_token_for(&self, user: User) -> Secret {
         let now = self.state.clock.now();
         Secret::new(self.state.parts().provider.grant(user, now))
@@ -76,11 +74,10 @@ impl Fake {
 
     /// Makes all access tokens invalid from now on. Refresh tokens stay valid.
     pub fn expire_access_tokens(&self) {
-        self.state.parts().provider.expire_access_tokens();
+        self.state.parts().provider.access_tokens.clear();
     }
 
     /// The number of calls to the token endpoint.
-    #[must_use]
     pub fn token_requests(&self) -> usize {
         self.state.parts().provider.token_requests
     }
@@ -105,13 +102,10 @@ impl Fake {
     }
 
     fn authorize(&self, authorization: &Url, is_denied: bool) -> Result<Url, Error> {
-        let query = authorization.query().unwrap_or_default();
-        let now = self.state.clock.now();
-        let mut parts = self.state.parts();
-        parts
-            .provider
-            .authorize(query, is_denied, now)
-            .map_err(Error::config)
+        let (query, now) = (authorization.query(), self.state.clock.now());
+        let provider = &mut self.state.parts().provider;
+        let callback = provider.authorize(query.unwrap_or_default(), is_denied, now);
+        callback.map_err(Error::config)
     }
 
     /// Approves the login of a device like a user at the verification page (RFC 8628 section 3.3). The case and the dash of

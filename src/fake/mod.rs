@@ -93,21 +93,22 @@ mod tests;
 mod website;
 mod world;
 
-use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 
 use url::Url;
+use wiremock::MockServer;
 
 pub use self::assumptions::{Assumptions, Deleted, ListDate, ListOrder, TotalCount};
 pub use self::builder::FakeBuilder;
 use self::provider::{AUDIENCE, CLIENT_ID};
-use self::routes::State;
+use self::routes::FakeState;
 pub use self::script::{Fault, On, Received};
 pub use self::store_conformance::check_token_store;
 use self::tcp_proxy::TcpProxy;
 pub use self::website::WebsiteEdit;
 pub use self::world::{User, UserRecord, World};
-use crate::mock::Mock;
 use crate::secret::Secret;
 use crate::transport::Clock;
 
@@ -132,8 +133,8 @@ const REDIRECT_URI: &str = "http://127.0.0.1:8400/callback";
 pub struct Fake {
     // Dropped first, so that no client can connect any more.
     proxy: TcpProxy,
-    _server: Mock,
-    state: Arc<State>,
+    _server: UnpooledServer,
+    state: Arc<FakeState>,
     base: Url,
     user: User,
     access_token: Secret,
@@ -146,10 +147,8 @@ impl Fake {
     ///
     /// When no port is free; [`builder`](Self::builder) gives an error instead.
     pub async fn start() -> Self {
-        match Self::builder().start().await {
-            Ok(fake) => fake,
-            Err(error) => panic!("{error}"),
-        }
+        let started = Self::builder().start().await;
+        started.unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Settings before the start.
@@ -158,50 +157,42 @@ impl Fake {
     }
 
     /// The endpoint of the declaration interface.
-    #[must_use]
     pub fn graphql_url(&self) -> Url {
         self.at("/v2/graphql")
     }
 
     /// The base address of the property register: `/api/v2/PICRegister` comes below it (spec 4.2).
-    #[must_use]
     pub fn register_url(&self) -> Url {
         self.base.clone()
     }
 
     /// The authorization endpoint. It shows no page and redirects at once.
-    #[must_use]
     pub fn authorize_url(&self) -> Url {
         self.at("/authorize")
     }
 
     /// The token endpoint. It ignores a client secret unless [one is set](FakeBuilder::client_secret).
-    #[must_use]
     pub fn token_url(&self) -> Url {
         self.at("/oauth/token")
     }
 
     /// The device authorization endpoint (RFC 8628). The page of its logins is `/activate`; a code that is typed there
     /// is approved at once.
-    #[must_use]
     pub fn device_authorization_url(&self) -> Url {
         self.at("/oauth/device/code")
     }
 
     /// The revocation endpoint (RFC 7009).
-    #[must_use]
     pub fn revoke_url(&self) -> Url {
         self.at("/oauth/revoke")
     }
 
     /// The logout page.
-    #[must_use]
     pub fn logout_url(&self) -> Url {
         self.at("/v2/logout")
     }
 
     /// The keys that sign id tokens (RFC 7517): one, for ES256.
-    #[must_use]
     pub fn jwks_uri(&self) -> Url {
         self.at("/.well-known/jwks.json")
     }
@@ -209,44 +200,37 @@ impl Fake {
     /// The issuer, with a slash at its end, as in `iss` of the callback and of ID tokens. It publishes its metadata, for
     /// [`Provider::discover`](crate::auth::Provider::discover), at `/.well-known/openid-configuration` and at
     /// `/.well-known/oauth-authorization-server`; [`on_path`](Self::on_path) scripts its faults.
-    #[must_use]
     pub fn issuer(&self) -> &str {
         self.base.as_str()
     }
 
     /// The id of the only client of the identity provider.
-    #[must_use]
     pub fn client_id(&self) -> &str {
         CLIENT_ID
     }
 
     /// The audience of valid access tokens. It is not an address of the fake.
-    #[must_use]
     pub fn audience(&self) -> &str {
         AUDIENCE
     }
 
     /// A redirect address for logins, where nothing listens. Any https address and any loopback address is accepted too.
-    #[must_use]
     pub fn redirect_uri(&self) -> Url {
         self.fixed(REDIRECT_URI)
     }
 
     /// An address that is allowed as `returnTo` at logout.
-    #[must_use]
     pub fn return_to(&self) -> Url {
         self.fixed(RETURN_TO)
     }
 
     /// The default account of the user who logs in; empty for [`User::New`], who has none.
-    #[must_use]
     pub fn account_id(&self) -> &str {
         let details = self.state.data.world.user_record(self.user);
         details["defaultAccount"].as_str().unwrap_or_default()
     }
 
     /// The clock of the fake.
-    #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.state.clock
     }
@@ -269,14 +253,7 @@ impl Fake {
     }
 }
 
-impl fmt::Debug for Fake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fake")
-            .field("base", &self.base.as_str())
-            .field("user", &self.user)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Fake, |it| base: it.base.as_str(), user: it.user);
 
 impl Drop for Fake {
     fn drop(&mut self) {
@@ -287,5 +264,20 @@ impl Drop for Fake {
         if !std::thread::panicking() {
             self.verify();
         }
+    }
+}
+
+/// A mock server that can be dropped in any task.
+///
+/// Dropping a [`MockServer`] blocks the thread until it gets a lock of tokio. A task without cooperative budget gets no lock
+/// before it yields, which a blocked task never does: the program would hang.
+struct UnpooledServer(Option<MockServer>);
+
+impl Drop for UnpooledServer {
+    fn drop(&mut self) {
+        let server = self.0.take();
+        let drop = pin!(tokio::task::unconstrained(async move { drop(server) }));
+        // OK to ignore: it is ready at once.
+        let _ = drop.poll(&mut Context::from_waker(Waker::noop()));
     }
 }

@@ -22,13 +22,13 @@ pub(super) struct Listed<'r> {
     pub(super) created: SystemTime,
 }
 
-/// The page that the arguments ask for, of records in the order of their creation.
+/// The page that the arguments of a filter ask for, of records in the order of their creation.
 pub(super) fn page(
     mut listed: Vec<Listed<'_>>,
-    filter: &ListFilter,
-    arguments: &Value,
+    filter: &ListFilter<'_>,
     assumptions: &Assumptions,
 ) -> Result<Value, Problem> {
+    let arguments = filter.arguments;
     sort(&mut listed, assumptions.order);
     let is_wanted = |listed: &&Listed<'_>| filter.matches(listed, assumptions);
     let matching: Vec<_> = listed.iter().filter(is_wanted).collect();
@@ -115,21 +115,15 @@ fn position(text: &str) -> Option<usize> {
 }
 
 /// Which records a list contains.
-#[derive(Default)]
-pub(super) struct ListFilter {
-    pub(super) hides_restricted: bool,
-    status: Option<String>,
-    species: Option<String>,
-    only_submitted: bool,
+pub(super) struct ListFilter<'a> {
+    arguments: &'a Value,
+    hides_restricted: bool,
     from: Option<DateTime<Utc>>,
     to: Option<DateTime<Utc>>,
-    words: Option<String>,
 }
 
-impl ListFilter {
-    /// The filter of the query `consignments`.
-    pub(super) fn of(arguments: &Value) -> Result<Self, Problem> {
-        let text = |name: &str| arguments[name].as_str().map(str::to_owned);
+impl<'a> ListFilter<'a> {
+    pub(super) fn of(arguments: &'a Value, hides_restricted: bool) -> Result<Self, Problem> {
         let bound = |name: &str| match arguments[name].as_str() {
             None => Ok(None),
             Some(text) => instant::parse(text)
@@ -137,23 +131,16 @@ impl ListFilter {
                 .ok_or_else(|| Problem::bad_request("", format!("{name} is not a date-time."))),
         };
         Ok(Self {
-            hides_restricted: false,
-            status: text("status"),
-            species: text("species"),
-            only_submitted: arguments["onlySubmitted"] == true,
+            arguments,
+            hides_restricted,
             from: bound("fromDate")?,
             to: bound("toDate")?,
-            words: text("searchText").map(|words| words.to_lowercase()),
         })
     }
 
     fn matches(&self, listed: &Listed<'_>, assumptions: &Assumptions) -> bool {
-        let record = listed.record;
-        let is_wanted = |name: &str, wanted: &Option<String>| {
-            wanted
-                .as_ref()
-                .is_none_or(|wanted| record[name] == **wanted)
-        };
+        let (record, wanted) = (listed.record, self.arguments);
+        let is_wanted = |name: &str| wanted[name].is_null() || record[name] == wanted[name];
         let date_of = |name: &str| record[name].as_str().and_then(instant::parse);
         let is_within = || {
             let date = match assumptions.compared {
@@ -166,20 +153,19 @@ impl ListFilter {
                 && self.to.is_none_or(|to| date.is_some_and(|at| at <= to))
         };
         let shows_deleted = match assumptions.deleted {
-            Deleted::Filtered => self.status.is_some(),
+            Deleted::Filtered => !wanted["status"].is_null(),
             Deleted::Hidden => false,
             Deleted::Listed => true,
         };
         (shows_deleted || record["status"] != "DELETED")
             && !(self.hides_restricted && has_form(record, "LPAHRG0"))
             && ((self.from.is_none() && self.to.is_none()) || is_within())
-            && is_wanted("status", &self.status)
-            && is_wanted("species", &self.species)
-            && (!self.only_submitted || record["status"] == "SUBMITTED")
-            && self
-                .words
-                .as_ref()
-                .is_none_or(|words| mentions(record, words))
+            && is_wanted("status")
+            && is_wanted("species")
+            && (wanted["onlySubmitted"] != true || record["status"] == "SUBMITTED")
+            && wanted["searchText"]
+                .as_str()
+                .is_none_or(|words| mentions(record, &words.to_lowercase()))
     }
 }
 

@@ -9,7 +9,7 @@ use super::assumptions::{Assumptions, Deleted};
 use super::problem::Problem;
 use super::record_fields::{COPIED_FIELDS, list, stamp};
 use super::record_page::{self, ListFilter, Listed};
-use super::website::{Edit, Schedule};
+use super::website::{Edit, ScheduledEdit};
 use super::world::{Kind, World};
 use super::{instant, rules};
 
@@ -21,9 +21,9 @@ pub(super) struct Records {
     assumptions: Assumptions,
     base: String,
     /// Edits on the website that wait for a list request.
-    pub(super) schedule: Schedule,
+    pub(super) schedule: Vec<ScheduledEdit>,
     /// Accounts that no user may use any more.
-    withdrawn: HashSet<String>,
+    pub(super) withdrawn: HashSet<String>,
     created: u32,
     serials: u32,
 }
@@ -65,7 +65,7 @@ impl Records {
             // No lag: lists show the records of the start at once.
             assumptions: assumptions.clone().list_lag(0),
             base: base.to_owned(),
-            schedule: Schedule::default(),
+            schedule: Vec::new(),
             withdrawn: HashSet::new(),
             created: 0,
             serials: 0,
@@ -95,18 +95,6 @@ impl Records {
         states.for_each(|(after, _)| *after = 0);
     }
 
-    pub(super) fn set_withdrawn(&mut self, account: &str, is_withdrawn: bool) {
-        if is_withdrawn {
-            self.withdrawn.insert(account.to_owned());
-        } else {
-            self.withdrawn.remove(account);
-        }
-    }
-
-    pub(super) fn is_withdrawn(&self, account: &str) -> bool {
-        self.withdrawn.contains(account)
-    }
-
     /// The records of a kind in an account, oldest first, without those that are hidden.
     pub(super) fn of_account(&self, kind: Kind, account: &str) -> impl Iterator<Item = &Value> {
         self.all
@@ -121,12 +109,15 @@ impl Records {
         &mut self,
         kind: Kind,
         account: &str,
-        filter: &ListFilter,
-        arguments: &Value,
+        filter: &ListFilter<'_>,
         now: SystemTime,
     ) -> Result<Value, Problem> {
         if kind == Kind::Consignment {
-            for due in self.schedule.due(account) {
+            let due = self.schedule.extract_if(.., |scheduled| {
+                scheduled.lists_left -= usize::from(scheduled.account == account);
+                scheduled.lists_left == 0
+            });
+            for due in due.collect::<Vec<_>>() {
                 // The record was known when the edit was scheduled, and consignments are never removed.
                 self.edit(account, &due.edit, &due.author, now);
             }
@@ -136,7 +127,7 @@ impl Records {
         *lists += 1;
         let stored = self.all.iter().filter(|stored| stored.is(kind, account));
         let listed = stored.filter_map(|stored| stored.listed(before)).collect();
-        record_page::page(listed, filter, arguments, &self.assumptions)
+        record_page::page(listed, filter, &self.assumptions)
     }
 
     /// A record by id or number; also a deleted consignment.

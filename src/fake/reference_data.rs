@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use apollo_compiler::executable::OperationType;
 use apollo_compiler::validation::{Valid, WithErrors};
@@ -11,24 +11,16 @@ use serde_json::Value;
 
 use super::rules;
 use super::world::World;
+use crate::locked::lock;
 
 pub(super) struct ReferenceData {
     pub(super) world: Arc<World>,
-    questions: OnceLock<Vec<Value>>,
+    pub(super) questions: OnceLock<Vec<Value>>,
     /// The schema that documents are validated against.
     pub(super) schema: Arc<ServedSchema>,
 }
 
 impl ReferenceData {
-    pub(super) fn new(world: Arc<World>, schema: Arc<ServedSchema>) -> Self {
-        let questions = OnceLock::new();
-        Self {
-            world,
-            questions,
-            schema,
-        }
-    }
-
     /// The questions without a parent, with their effective forms.
     pub(super) fn questions(&self) -> &[Value] {
         self.questions.get_or_init(|| {
@@ -77,17 +69,12 @@ impl ServedSchema {
 
     /// The document, checked.
     pub(super) fn document(&self, text: &str) -> Arc<CheckedDocument> {
-        let documents = || {
-            self.documents
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
-        if let Some(checked) = documents().get(text) {
+        if let Some(checked) = lock(&self.documents).get(text) {
             return Arc::clone(checked);
         }
         let checked = ExecutableDocument::parse_and_validate(&self.schema, text, "request.graphql");
         let checked = Arc::new(checked);
-        let mut documents = documents();
+        let mut documents = lock(&self.documents);
         if documents.len() >= CAPACITY {
             documents.clear();
         }

@@ -2,24 +2,24 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
-use super::instant::epoch_seconds;
 use super::reply::Reply;
 use super::world::World;
+use crate::secret::Secret;
 
 /// The properties of a world, and how they are served.
 pub(super) struct Register {
-    world: Arc<World>,
+    pub(super) world: Arc<World>,
     /// The time of the last change, for `If-Modified-Since`.
-    modified: SystemTime,
+    pub(super) modified: SystemTime,
     /// The number of the first page.
-    first_page: usize,
+    pub(super) first_page: usize,
     /// The required bearer token, if any.
-    token: Option<String>,
+    pub(super) token: Option<Secret>,
 }
 
 /// assumed: the specification shows neither
@@ -27,21 +27,6 @@ const PAGE_SIZE: usize = 25;
 const LARGEST_PAGE_SIZE: usize = 100;
 
 impl Register {
-    pub(super) fn new(
-        world: Arc<World>,
-        modified: SystemTime,
-        first_page: usize,
-        token: Option<String>,
-    ) -> Self {
-        Self {
-            world,
-            // HTTP dates have whole seconds.
-            modified: UNIX_EPOCH + Duration::from_secs(epoch_seconds(modified)),
-            first_page,
-            token,
-        }
-    }
-
     /// Answers a request for what comes below the base path; none for an unknown path.
     pub(super) fn answer(
         &self,
@@ -50,7 +35,8 @@ impl Register {
         bearer: Option<&str>,
         since: Option<&str>,
     ) -> Option<Reply> {
-        if self.token.is_some() && self.token.as_deref() != bearer {
+        let is_refused = |token: &Secret| !bearer.is_some_and(|bearer| token.matches(bearer));
+        if self.token.as_ref().is_some_and(is_refused) {
             let message = "Authorization has been denied for this request.";
             return Some(Reply::json(401, &json!({"Message": message})));
         }

@@ -26,13 +26,14 @@ pub(super) struct Delivery {
     pub(super) slow: Option<(usize, Duration)>,
 }
 
-/// Status, headers and body of a reply.
+/// Status, headers and body of a reply. One without a media type has no body.
 #[derive(Clone, Debug)]
 pub(super) struct Reply {
     status: u16,
-    headers: Vec<(String, String)>,
-    body: Option<(String, Vec<u8>)>,
-    delivery: Delivery,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) media_type: Option<String>,
+    pub(super) body: Vec<u8>,
+    pub(super) delivery: Delivery,
 }
 
 impl Reply {
@@ -41,14 +42,19 @@ impl Reply {
     }
 
     pub(super) fn raw(status: u16, media_type: &str, body: impl Into<Vec<u8>>) -> Self {
-        Self::empty(status).body(media_type, body)
+        Self {
+            media_type: Some(media_type.to_owned()),
+            body: body.into(),
+            ..Self::empty(status)
+        }
     }
 
     pub(super) fn empty(status: u16) -> Self {
         Self {
             status,
             headers: Vec::new(),
-            body: None,
+            media_type: None,
+            body: Vec::new(),
             delivery: Delivery::default(),
         }
     }
@@ -62,64 +68,28 @@ impl Reply {
         self
     }
 
-    pub(super) fn body(mut self, media_type: &str, body: impl Into<Vec<u8>>) -> Self {
-        self.body = Some((media_type.to_owned(), body.into()));
-        self
-    }
-
-    /// Changes the media type of the body.
-    pub(super) fn media_type(mut self, media_type: &str) -> Self {
-        if let Some(body) = &mut self.body {
-            media_type.clone_into(&mut body.0);
-        }
-        self
-    }
-
     /// Compresses the body, unless a fault counts its bytes or sets an encoding of its own.
-    pub(super) fn compressed(mut self) -> Self {
+    pub(super) fn compress(&mut self) {
         let counts_bytes = self.delivery.cut.is_some() || self.delivery.slow.is_some();
         let mut names = self.headers.iter().map(|(name, _)| name);
-        if counts_bytes || names.any(|name| name.eq_ignore_ascii_case(ENCODING_HEADER)) {
-            return self;
-        }
-        if let Some((_, body)) = &mut self.body
-            && let Some(compressed) = gzip::compress(body)
+        if !counts_bytes
+            && !names.any(|name| name.eq_ignore_ascii_case(ENCODING_HEADER))
+            && let Some(compressed) = gzip::compress(&self.body)
         {
-            *body = compressed;
-            return self.header(ENCODING_HEADER, "gzip");
+            self.body = compressed;
+            let header = (ENCODING_HEADER.to_owned(), "gzip".to_owned());
+            self.headers.push(header);
         }
-        self
-    }
-
-    /// Ends the body after this many bytes.
-    pub(super) fn truncated(mut self, bytes: usize) -> Self {
-        if let Some(body) = &mut self.body {
-            body.1.truncate(bytes);
-        }
-        self
     }
 
     /// Replaces the value at a JSON pointer of the body.
-    pub(super) fn replaced(mut self, pointer: &str, value: &Value) -> Self {
-        if let Some((_, body)) = &mut self.body
-            && let Ok(mut json) = serde_json::from_slice::<Value>(body)
+    pub(super) fn replace(&mut self, pointer: &str, value: &Value) {
+        if let Ok(mut json) = serde_json::from_slice::<Value>(&self.body)
             && let Some(old) = json.pointer_mut(pointer)
         {
             *old = value.clone();
-            *body = json.to_string().into_bytes();
+            self.body = json.to_string().into_bytes();
         }
-        self
-    }
-
-    pub(super) fn delivered(mut self, delivery: Delivery) -> Self {
-        self.delivery = delivery;
-        self
-    }
-
-    /// Delays the reply by a further time.
-    pub(super) fn delayed(mut self, time: Duration) -> Self {
-        self.delivery.delay += time;
-        self
     }
 }
 
@@ -134,8 +104,8 @@ impl From<Reply> for ResponseTemplate {
         {
             template = template.append_header(DELIVERY_HEADER, delivery);
         }
-        match reply.body {
-            Some((media_type, body)) => template.set_body_raw(body, &media_type),
+        match &reply.media_type {
+            Some(media_type) => template.set_body_raw(reply.body, media_type),
             None => template,
         }
     }

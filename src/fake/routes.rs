@@ -1,6 +1,6 @@
 //! Dispatches each request to the interface that answers it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde_json::json;
@@ -8,71 +8,83 @@ use wiremock::{Request, Respond, ResponseTemplate};
 
 use super::graphql::{self, Context};
 use super::gzip;
-use super::provider::Provider;
+use super::provider::{Parameters, Provider};
 use super::records::Records;
 use super::reference_data::ReferenceData;
 use super::register::Register;
 use super::reply::Reply;
-use super::script::{self, LateRequests, Log, ParsedRequest, Received, Scripts};
+use super::script::{self, Log, ParsedRequest, Received, Scripts};
+use crate::locked::lock;
 use crate::transport::Clock;
 
 /// The state of a fake. One lock is enough, since the server makes one reply at a time.
-pub(super) struct State {
+pub(super) struct FakeState {
     pub(super) clock: Clock,
     pub(super) data: ReferenceData,
     pub(super) latency: Duration,
     pub(super) scripted_only: bool,
     pub(super) gzip: bool,
-    pub(super) parts: Mutex<Parts>,
+    pub(super) parts: Mutex<FakeParts>,
 }
 
-pub(super) struct Parts {
+pub(super) struct FakeParts {
     pub(super) records: Records,
     pub(super) provider: Provider,
     pub(super) register: Register,
     pub(super) scripts: Scripts,
-    pub(super) late: LateRequests,
+    /// Requests that are processed after their reply was lost, each after this number of further requests.
+    pub(super) late: Vec<(usize, Request)>,
     pub(super) log: Log,
 }
 
-impl State {
+impl FakeState {
     /// A panic under the lock must not cause others that hide its reason.
-    pub(super) fn parts(&self) -> MutexGuard<'_, Parts> {
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn parts(&self) -> MutexGuard<'_, FakeParts> {
+        lock(&self.parts)
     }
 }
 
 /// The only responder of the server.
-pub(super) struct Routes(pub(super) Arc<State>);
+pub(super) struct Routes(pub(super) Arc<FakeState>);
 
 impl Respond for Routes {
     fn respond(&self, request: &Request) -> ResponseTemplate {
-        let reply = self.0.answer(request).delayed(self.0.latency);
+        let mut reply = self.0.answer(request);
+        reply.delivery.delay += self.0.latency;
         let accepts = header(request, "accept-encoding").unwrap_or_default();
         if self.0.gzip && gzip::is_accepted(accepts) {
-            return reply.compressed().into();
+            reply.compress();
         }
         reply.into()
     }
 }
 
-impl State {
+impl FakeState {
     /// Makes the reply, and processes the requests that were delayed until after it.
     fn answer(&self, request: &Request) -> Reply {
         self.parts().log.push(request);
         let (reply, late) = self.faulty_or_not(request);
         if script::is_graphql(request.url.path()) {
-            let due = self.parts().late.count();
-            for request in due {
-                drop(self.serve(&request));
+            for request in self.due_requests() {
+                self.serve(&request);
             }
         }
         match late {
             Some(0) => drop(self.serve(request)),
-            Some(further) => self.parts().late.push(further, request.clone()),
+            Some(further) => self.parts().late.push((further, request.clone())),
             None => {}
         }
         reply
+    }
+
+    /// Counts a further request, and takes those that waited for it.
+    fn due_requests(&self) -> Vec<Request> {
+        let late = &mut self.parts().late;
+        for (left, _) in late.iter_mut() {
+            *left = left.saturating_sub(1);
+        }
+        let due = late.extract_if(.., |(left, _)| *left == 0);
+        due.map(|(_, request)| request).collect()
     }
 
     /// As [`scripted_or_real`](Self::scripted_or_real), with the fault of the function for every request. The lock is released
@@ -95,18 +107,14 @@ impl State {
     /// The reply of a script, or the real one, and how many further requests the processing waits for. The lock is released
     /// while a function of a test runs.
     fn scripted_or_real(&self, request: &Request) -> (Reply, Option<usize>) {
-        let parsed = {
-            let parts = self.parts();
-            let may_have_script = self.scripted_only || !parts.scripts.is_empty();
-            may_have_script.then(|| ParsedRequest::of(request))
-        };
-        let Some(parsed) = parsed else {
+        if !self.scripted_only && self.parts().scripts.is_empty() {
             return (self.serve(request), None);
-        };
+        }
+        let parsed = ParsedRequest::of(request);
         let step = self.parts().scripts.take(&parsed);
         let serve = || self.serve(request);
         match step {
-            Some(step) => (step.reply(&parsed, &serve), step.late),
+            Some(step) => (step.reply(&parsed, serve), step.late()),
             None if self.scripted_only => (script::unscripted(&parsed).unwrap_or_else(serve), None),
             None => (serve(), None),
         }
@@ -115,30 +123,43 @@ impl State {
     pub(super) fn serve(&self, request: &Request) -> Reply {
         let now = self.clock.now();
         let mut parts = self.parts();
-        let Parts {
-            provider, register, ..
+        let FakeParts {
+            records,
+            provider,
+            register,
+            ..
         } = &mut *parts;
         let (path, query) = (request.url.path(), request.url.query().unwrap_or_default());
         let media_type = header(request, "content-type").unwrap_or_default();
         let authorization = header(request, "authorization");
         let bearer = authorization.and_then(bearer);
-        let body = &request.body;
+        let form = || Parameters::of_form(authorization, media_type, &request.body);
         match (request.method.as_str(), path) {
-            ("POST", "/v2/graphql" | "/graphql") => self.serve_graphql(request, &mut parts),
-            ("GET", "/authorize") => provider.authorization(query, now),
-            ("POST", "/oauth/token") => provider.token(authorization, media_type, body, now),
-            ("POST", "/oauth/device/code") => {
-                provider.authorize_device(authorization, media_type, body, now)
+            ("POST", path) if script::is_graphql(path) => {
+                let context = Context {
+                    data: &self.data,
+                    records,
+                    now,
+                    user: bearer.and_then(|token| provider.user_of(token, now)),
+                };
+                let mut reply = graphql::answer(media_type, &request.body, context);
+                // graphql-over-http, section 6
+                if header(request, "accept").is_some_and(|text| text.contains(NEW_MEDIA_TYPE)) {
+                    reply.media_type = Some(NEW_MEDIA_TYPE.to_owned());
+                }
+                reply
             }
+            ("GET", "/authorize") => provider.authorization(query, now),
+            ("POST", "/oauth/token") => provider.token(&form(), now),
+            ("POST", "/oauth/device/code") => provider.authorize_device(&form(), now),
             ("GET", "/activate") => provider.activate(query, now),
-            ("POST", "/oauth/revoke") => provider.revocation(authorization, media_type, body, now),
+            ("POST", "/oauth/revoke") => provider.revocation(&form(), now),
             ("GET", "/v2/logout") => provider.logout(query),
             (
                 "GET",
                 "/.well-known/openid-configuration" | "/.well-known/oauth-authorization-server",
             ) => provider.discovery(),
             ("GET", "/.well-known/jwks.json") => provider.keys(),
-            ("GET" | "POST", "/userinfo") => provider.user_info(bearer, now),
             ("GET", path) => {
                 let since = header(request, "if-modified-since");
                 let rest = path.strip_prefix(REGISTER);
@@ -146,27 +167,6 @@ impl State {
                     .unwrap_or_else(|| not_served(request))
             }
             _ => not_served(request),
-        }
-    }
-
-    fn serve_graphql(&self, request: &Request, parts: &mut Parts) -> Reply {
-        let now = self.clock.now();
-        let media_type = header(request, "content-type").unwrap_or_default();
-        let token = header(request, "authorization").and_then(bearer);
-        let user = token.and_then(|token| parts.provider.user_of(token, now));
-        let context = Context {
-            data: &self.data,
-            records: &mut parts.records,
-            now,
-            user,
-        };
-        let reply = graphql::answer(media_type, &request.body, context);
-        // graphql-over-http, section 6
-        let accept = header(request, "accept").unwrap_or_default();
-        if accept.contains(NEW_MEDIA_TYPE) {
-            reply.media_type(NEW_MEDIA_TYPE)
-        } else {
-            reply
         }
     }
 }
@@ -178,7 +178,7 @@ const REGISTER: &str = "/api/v2/PICRegister";
 fn not_served(request: &Request) -> Reply {
     let call = format!("{} {}", request.method, request.url.path());
     let hint = "The fake serves POST /v2/graphql, GET /authorize, POST /oauth/token, POST /oauth/device/code, GET /activate, \
-                POST /oauth/revoke, GET /v2/logout, GET /userinfo, GET /.well-known/openid-configuration, \
+                POST /oauth/revoke, GET /v2/logout, GET /.well-known/openid-configuration, \
                 GET /.well-known/oauth-authorization-server, GET /api/v2/PICRegister and GET /api/v2/PICRegister/(PIC=<pic>).";
     Reply::json(
         404,

@@ -78,7 +78,11 @@ pub(super) async fn broken_laws<S: TokenStore>(
     let mut broken = Vec::new();
     for (law, check) in CheckedStore::LAWS {
         let store = CheckedStore::new(open.clone());
-        let checked = tokio::time::timeout(LIMIT, check(&store)).await;
+        let checked = async {
+            check(&store).await?;
+            store.clean_up().await
+        };
+        let checked = tokio::time::timeout(LIMIT, checked).await;
         let checked = checked.unwrap_or_else(|_| Err("it takes more than a minute".into()));
         broken.extend(checked.err().map(|observed| (law, observed.to_string())));
     }
@@ -129,6 +133,12 @@ async fn try_lock<S: TokenStore>(store: &S, key: &str) -> Observed<Option<StoreG
 type Check<S> =
     for<'a> fn(&'a CheckedStore<S>) -> Pin<Box<dyn Future<Output = Observed> + Send + 'a>>;
 
+macro_rules! laws {
+    ($($law:ident: $check:ident,)*) => {
+        [$((stringify!($law), |store| Box::pin(store.$check()))),*]
+    };
+}
+
 /// The store with an account that is new to it.
 pub(super) struct CheckedStore<S> {
     open: Arc<dyn Fn() -> S + Send + Sync>,
@@ -138,44 +148,24 @@ pub(super) struct CheckedStore<S> {
 
 impl<S: TokenStore> CheckedStore<S> {
     /// The laws by name.
-    pub(super) const LAWS: [(&'static str, Check<S>); 16] = [
-        ("AbsentIsNone", |s| Box::pin(s.absent_is_none())),
-        ("ReadsWhatWasWritten", |s| {
-            Box::pin(s.reads_what_was_written())
-        }),
-        ("SharedBetweenHandles", |s| {
-            Box::pin(s.shared_between_handles())
-        }),
-        ("AccountsAreApart", |s| Box::pin(s.accounts_are_apart())),
-        ("FirstWriteExpectsNone", |s| {
-            Box::pin(s.first_write_expects_none())
-        }),
-        ("SwapComparesVersions", |s| {
-            Box::pin(s.swap_compares_versions())
-        }),
-        ("VersionsNeverRepeat", |s| {
-            Box::pin(s.versions_never_repeat())
-        }),
-        ("RemoveComparesVersions", |s| {
-            Box::pin(s.remove_compares_versions())
-        }),
-        ("OneOfManySwapsWins", |s| {
-            Box::pin(s.one_of_many_swaps_wins())
-        }),
-        ("LockExcludes", |s| Box::pin(s.lock_excludes())),
-        ("LockWaits", |s| Box::pin(s.lock_waits())),
-        ("LockIsPerAccount", |s| Box::pin(s.lock_is_per_account())),
-        ("LockEndsWithItsGuard", |s| {
-            Box::pin(s.lock_ends_with_its_guard())
-        }),
-        ("CancelledWaitTakesNoLock", |s| {
-            Box::pin(s.cancelled_wait_takes_no_lock())
-        }),
-        ("LockStopsNoWrites", |s| Box::pin(s.lock_stops_no_writes())),
-        ("ReadableIsNotSetAside", |s| {
-            Box::pin(s.readable_is_not_set_aside())
-        }),
-    ];
+    pub(super) const LAWS: [(&'static str, Check<S>); 16] = laws! {
+        AbsentIsNone: absent_is_none,
+        ReadsWhatWasWritten: reads_what_was_written,
+        SharedBetweenHandles: shared_between_handles,
+        AccountsAreApart: accounts_are_apart,
+        FirstWriteExpectsNone: first_write_expects_none,
+        SwapComparesVersions: swap_compares_versions,
+        VersionsNeverRepeat: versions_never_repeat,
+        RemoveComparesVersions: remove_compares_versions,
+        OneOfManySwapsWins: one_of_many_swaps_wins,
+        LockExcludes: lock_excludes,
+        LockWaits: lock_waits,
+        LockIsPerAccount: lock_is_per_account,
+        LockEndsWithItsGuard: lock_ends_with_its_guard,
+        CancelledWaitTakesNoLock: cancelled_wait_takes_no_lock,
+        LockStopsNoWrites: lock_stops_no_writes,
+        ReadableIsNotSetAside: readable_is_not_set_aside,
+    };
 
     pub(super) fn new(open: Arc<dyn Fn() -> S + Send + Sync>) -> Self {
         Self {
@@ -228,8 +218,7 @@ impl<S: TokenStore> CheckedStore<S> {
         ensure(none, "an account that was never written has a record")?;
         let removed = self.store.remove(&self.key, Version::new(1)).await?;
         ensure(!removed, "a removal without a record reports success")?;
-        let none = self.stored().await?.is_none();
-        ensure(none, "a removal left a record")
+        ensure(self.stored().await?.is_none(), "a removal left a record")
     }
 
     async fn reads_what_was_written(&self) -> Observed {
@@ -239,9 +228,7 @@ impl<S: TokenStore> CheckedStore<S> {
         let same = stored.version == version;
         ensure(same, "it is stored under another version")?;
         let (read, written) = (stored.record.to_secret_json(), record(7)?.to_secret_json());
-        let same = read.matches(written.expose());
-        ensure(same, "the record was changed")?;
-        self.clean_up().await
+        ensure(read.matches(written.expose()), "the record was changed")
     }
 
     async fn shared_between_handles(&self) -> Observed {
@@ -254,8 +241,7 @@ impl<S: TokenStore> CheckedStore<S> {
         let written = other.swap(&self.key, Some(version), &record(2)?).await?;
         written.ok_or("another handle cannot write")?;
         let generation = self.stored().await?.map(|(generation, _)| generation);
-        ensure(generation == Some(2), "its write is not seen")?;
-        self.clean_up().await
+        ensure(generation == Some(2), "its write is not seen")
     }
 
     async fn accounts_are_apart(&self) -> Observed {
@@ -288,8 +274,7 @@ impl<S: TokenStore> CheckedStore<S> {
         let version = self.insert(1).await?;
         let written = self.swap(None, 2).await?;
         let refused = written.is_none() && self.stored().await? == Some((1, version));
-        ensure(refused, "a write that expects no record replaces one")?;
-        self.clean_up().await
+        ensure(refused, "a write that expects no record replaces one")
     }
 
     async fn swap_compares_versions(&self) -> Observed {
@@ -300,8 +285,7 @@ impl<S: TokenStore> CheckedStore<S> {
         let refused = self.swap(Some(first), 3).await?.is_none();
         ensure(refused, "a write with an old version succeeds")?;
         let same = self.stored().await? == Some((2, second));
-        ensure(same, "a write with an old version changed the record")?;
-        self.clean_up().await
+        ensure(same, "a write with an old version changed the record")
     }
 
     async fn versions_never_repeat(&self) -> Observed {
@@ -352,7 +336,7 @@ impl<S: TokenStore> CheckedStore<S> {
             ensure(same, "a refused write is stored")?;
             expected = Some(winner.1);
         }
-        self.clean_up().await
+        Ok(())
     }
 
     async fn lock_excludes(&self) -> Observed {
@@ -411,8 +395,7 @@ impl<S: TokenStore> CheckedStore<S> {
         let _held = self.lock().await?;
         let version = self.insert(1).await?;
         let written = self.swap(Some(version), 2).await?;
-        ensure(written.is_some(), "the holder of the lock cannot write")?;
-        self.clean_up().await
+        ensure(written.is_some(), "the holder of the lock cannot write")
     }
 
     async fn readable_is_not_set_aside(&self) -> Observed {
@@ -421,7 +404,6 @@ impl<S: TokenStore> CheckedStore<S> {
         let version = self.insert(1).await?;
         let set_aside = self.store.set_aside_unreadable(&self.key).await?;
         let kept = !set_aside && self.stored().await? == Some((1, version));
-        ensure(kept, "a record that can be read was set aside")?;
-        self.clean_up().await
+        ensure(kept, "a record that can be read was set aside")
     }
 }

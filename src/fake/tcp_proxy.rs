@@ -144,7 +144,7 @@ async fn forward_replies(
 ) -> std::io::Result<()> {
     let mut buffer = Vec::with_capacity(16 * 1_024);
     loop {
-        let head = match Head::parse(&buffer) {
+        let head = match ReplyHead::parse(&buffer) {
             Ok(Some(head)) => head,
             Ok(None) => {
                 let received = tokio::select! {
@@ -232,7 +232,7 @@ impl Timer {
 }
 
 /// The head of a reply.
-struct Head {
+struct ReplyHead {
     /// Its length in bytes, as received.
     end: usize,
     /// As the client gets it, if there is a delivery.
@@ -246,7 +246,7 @@ struct Head {
 #[derive(Debug)]
 struct NotSupported;
 
-impl Head {
+impl ReplyHead {
     /// None for an incomplete head.
     fn parse(bytes: &[u8]) -> Result<Option<Self>, NotSupported> {
         let mut headers = [httparse::EMPTY_HEADER; 64];
@@ -326,9 +326,9 @@ mod tests {
     #[test]
     fn replies_without_a_body_have_no_length() {
         let head = b"HTTP/1.1 304 Not Modified\r\ncontent-length: 9\r\n\r\n";
-        assert_eq!(Head::parse(head).unwrap().unwrap().length, 0);
-        assert!(Head::parse(b"HTTP/1.1 200 OK\r\n").unwrap().is_none());
-        assert!(Head::parse(b"HTTP/1.1 200 OK\r\n\r\n").is_err());
-        assert!(Head::parse(b"PRI * HTTP/2.0\r\n\r\n").is_err());
+        assert_eq!(ReplyHead::parse(head).unwrap().unwrap().length, 0);
+        assert!(ReplyHead::parse(b"HTTP/1.1 200 OK\r\n").unwrap().is_none());
+        assert!(ReplyHead::parse(b"HTTP/1.1 200 OK\r\n\r\n").is_err());
+        assert!(ReplyHead::parse(b"PRI * HTTP/2.0\r\n\r\n").is_err());
     }
 }

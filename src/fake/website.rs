@@ -105,7 +105,6 @@ impl Fake {
     ///
     /// When no user has the account, or it has no such consignment.
     // Most tests know the id.
-    #[allow(clippy::must_use_candidate)]
     #[track_caller]
     pub fn edit(&self, account: &str, edit: WebsiteEdit) -> String {
         let (author, now) = (self.author(account), self.state.clock.now());
@@ -138,7 +137,12 @@ impl Fake {
                 "{account} has no such consignment to edit: {edit:?}"
             );
         }
-        parts.records.schedule.add(account, nth, edit.0, author);
+        parts.records.schedule.push(ScheduledEdit {
+            account: account.to_owned(),
+            lists_left: nth,
+            edit: edit.0,
+            author,
+        });
     }
 
     /// The consignments of an account that a read by id finds now, oldest first, as any type that reads their JSON. They have
@@ -159,21 +163,15 @@ impl Fake {
     /// # Panics
     ///
     /// When a record does not fit the type.
-    #[must_use]
     #[track_caller]
     pub fn consignments<T: DeserializeOwned>(&self, account: &str) -> Vec<T> {
         let parts = self.state.parts();
-        let records: Vec<_> = parts
-            .records
-            .of_account(Kind::Consignment, account)
-            .cloned()
-            .collect();
-        drop(parts);
-        let read = |record| match serde_path_to_error::deserialize(record) {
+        let records = parts.records.of_account(Kind::Consignment, account);
+        let read = records.map(|record| match serde_path_to_error::deserialize(record) {
             Ok(read) => read,
             Err(error) => panic!("a consignment does not fit the type: {error}"),
-        };
-        records.into_iter().map(read).collect()
+        });
+        read.collect()
     }
 
     /// Changes what the fake does where the specification leaves a behaviour open, from now on. Lists then show all changes
@@ -185,12 +183,13 @@ impl Fake {
     /// Withdraws all access to an account: its user's record does not name it any more, and requests for it are refused
     /// like those for another user's account.
     pub fn withdraw_account(&self, account: &str) {
-        self.state.parts().records.set_withdrawn(account, true);
+        let withdrawn = &mut self.state.parts().records.withdrawn;
+        withdrawn.insert(account.to_owned());
     }
 
     /// Grants access to an account again, with all its records.
     pub fn restore_account(&self, account: &str) {
-        self.state.parts().records.set_withdrawn(account, false);
+        self.state.parts().records.withdrawn.remove(account);
     }
 
     /// The email address of the user who has an account.
@@ -203,34 +202,11 @@ impl Fake {
     }
 }
 
-/// Edits that wait for list requests.
-#[derive(Default)]
-pub(super) struct Schedule(Vec<Scheduled>);
-
-pub(super) struct Scheduled {
-    account: String,
+/// An edit that waits for a list request.
+pub(super) struct ScheduledEdit {
+    pub(super) account: String,
     /// Due when it becomes 0.
-    lists_left: usize,
+    pub(super) lists_left: usize,
     pub(super) edit: Edit,
     pub(super) author: Value,
-}
-
-impl Schedule {
-    fn add(&mut self, account: &str, nth: usize, edit: Edit, author: Value) {
-        self.0.push(Scheduled {
-            account: account.to_owned(),
-            lists_left: nth,
-            edit,
-            author,
-        });
-    }
-
-    /// Counts a list request of an account, and takes the edits before it.
-    pub(super) fn due(&mut self, account: &str) -> Vec<Scheduled> {
-        let due = self.0.extract_if(.., |scheduled| {
-            scheduled.lists_left -= usize::from(scheduled.account == account);
-            scheduled.lists_left == 0
-        });
-        due.collect()
-    }
 }

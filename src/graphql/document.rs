@@ -2,8 +2,6 @@
 //!
 //! GraphQL, October 2021, section 2. Selections are skipped, so a document that passes here may still be refused.
 
-use graphql_client::QueryBody;
-
 /// Whether an operation reads or changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OperationKind {
@@ -255,14 +253,31 @@ pub(super) const fn word(document: &'static str, at: usize) -> &'static str {
     text.split_at(end).0
 }
 
-/// The body of an operation of this crate, for its `build_query`.
-pub(super) fn query_body<V>(query: &'static str, variables: V) -> QueryBody<V> {
-    QueryBody {
-        variables,
-        query,
-        operation_name: operation_name(query),
-    }
+/// The types of the operations of this crate, each with the module of its document, variables and reply.
+macro_rules! operation_types {
+    ($($(#[$meta:meta])* $name:ident => $module:ident;)*) => {
+        $(
+            $(#[$meta])*
+            #[derive(Clone, Copy, Debug)]
+            #[non_exhaustive]
+            pub struct $name;
+
+            impl graphql_client::GraphQLQuery for $name {
+                type Variables = $module::Variables;
+                type ResponseData = $module::ResponseData;
+
+                fn build_query(variables: Self::Variables) -> graphql_client::QueryBody<Self::Variables> {
+                    graphql_client::QueryBody {
+                        variables,
+                        query: $module::QUERY,
+                        operation_name: $crate::graphql::operation_name($module::QUERY),
+                    }
+                }
+            }
+        )*
+    };
 }
+pub(super) use operation_types;
 
 #[cfg(test)]
 mod tests {

@@ -1,15 +1,120 @@
 // Written by tests/codegen from graphql/; change it there and run UPDATE_GENERATED=1 cargo test -p codegen.
 
-use graphql_client::{GraphQLQuery, QueryBody};
-/// The query `comments`.
-/// The comments of a consignment.
-///
-/// Source: stated, specification 4.1.
-///
-/// [`Account::comments`](crate::Account::comments) runs it and has an example. The [module](self) shows what else the type is for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Comments;
+use super::document::operation_types;
+operation_types! {
+    /// The query `comments`.
+    /// The comments of a consignment.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// [`Account::comments`](crate::Account::comments) runs it and has an example. The [module](self) shows what else the type is for.
+    Comments => comments;
+    /// The query `consignment`.
+    /// One consignment.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// [`Account::consignment`](crate::Account::consignment) runs it and has an example. The [module](self) shows what else the type is for.
+    Consignment => consignment;
+    /// The query `consignmentUserMapping`.
+    /// The users who may see a consignment, and their roles.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// [`Account::user_mappings`](crate::Account::user_mappings) runs it and has an example. The [module](self) shows what else the type is for.
+    ConsignmentUserMapping => consignment_user_mapping;
+    /// The query `consignments`.
+    /// The consignments of an account, page by page.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// [`Account::consignments`](crate::Account::consignments) runs it and has an example. The [module](self) shows what else the type is for.
+    Consignments => consignments;
+    /// The mutation `copyConsignment`.
+    /// Copies a consignment that the producer created before; arguments and result are not shown.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// [`Account::copy_consignment`](crate::Account::copy_consignment) runs it and has an example. The [module](self) shows what else the type is for.
+    CopyConsignment => copy_consignment;
+    /// The mutation `createComment`.
+    /// Adds a comment to a consignment; arguments and result are not shown.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// [`Account::create_comment`](crate::Account::create_comment) runs it and has an example. The [module](self) shows what else the type is for.
+    CreateComment => create_comment;
+    /// The mutation `createOrSaveConsignment`.
+    /// Creates a consignment, or updates it when it exists.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// [`Account::save_consignment`](crate::Account::save_consignment) runs it and has an example. The [module](self) shows what else the type is for.
+    CreateOrSaveConsignment => create_or_save_consignment;
+    /// The mutation `createOrSaveTemplate`.
+    /// Creates a template, or updates it when it exists; arguments and result are not shown.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// [`Account::save_template`](crate::Account::save_template) runs it and has an example. The [module](self) shows what else the type is for.
+    CreateOrSaveTemplate => create_or_save_template;
+    /// The mutation `deleteConsignment`.
+    /// Deletes a consignment; arguments and result are not shown.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// [`Account::delete_consignment`](crate::Account::delete_consignment) runs it and has an example. The [module](self) shows what else the type is for.
+    DeleteConsignment => delete_consignment;
+    /// The mutation `deleteTemplate`.
+    /// Deletes a template; arguments and result are not shown.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// [`Account::delete_template`](crate::Account::delete_template) runs it and has an example. The [module](self) shows what else the type is for.
+    DeleteTemplate => delete_template;
+    /// The query `edecs`.
+    /// The declarations that the user made in the electronic declaration system (eDEC).
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// [`Account::edecs`](crate::Account::edecs) runs it and has an example. The [module](self) shows what else the type is for.
+    Edecs => edecs;
+    /// The query `consignments`, by the name `FullConsignments`.
+    /// The consignments of an account, page by page.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// [`Account::full_consignments`](crate::Account::full_consignments) runs it and has an example. The [module](self) shows what else the type is for.
+    FullConsignments => full_consignments;
+    /// The query `questions`.
+    /// All questions of all forms.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// [`Client::questions`](crate::Client::questions) runs it and has an example. The [module](self) shows what else the type is for.
+    Questions => questions;
+    /// The query `template`.
+    /// One template.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// [`Account::template`](crate::Account::template) runs it and has an example. The [module](self) shows what else the type is for.
+    Template => template;
+    /// The query `templates`.
+    /// The templates of an account.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// [`Account::templates_page`](crate::Account::templates_page) runs it and has an example. The [module](self) shows what else the type is for.
+    Templates => templates;
+    /// The query `userDetails`.
+    /// The user of the access token, with accounts and roles.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// [`Client::user_details`](crate::Client::user_details) runs it and has an example. The [module](self) shows what else the type is for.
+    UserDetails => user_details;
+}
 /// Variables and reply of `comments`.
 pub mod comments {
     use serde::{Deserialize, Serialize};
@@ -43,22 +148,6 @@ pub mod comments {
         pub comments: List<Comment>,
     }
 }
-impl GraphQLQuery for Comments {
-    type Variables = comments::Variables;
-    type ResponseData = comments::ResponseData;
-    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::document::query_body(comments::QUERY, variables)
-    }
-}
-/// The query `consignment`.
-/// One consignment.
-///
-/// Source: stated, specification 4.1.
-///
-/// [`Account::consignment`](crate::Account::consignment) runs it and has an example. The [module](self) shows what else the type is for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Consignment;
 /// Variables and reply of `consignment`.
 pub mod consignment {
     use serde::{Deserialize, Serialize};
@@ -91,22 +180,6 @@ pub mod consignment {
         pub consignment: Option<Consignment>,
     }
 }
-impl GraphQLQuery for Consignment {
-    type Variables = consignment::Variables;
-    type ResponseData = consignment::ResponseData;
-    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::document::query_body(consignment::QUERY, variables)
-    }
-}
-/// The query `consignmentUserMapping`.
-/// The users who may see a consignment, and their roles.
-///
-/// Source: stated, specification 4.1.
-///
-/// [`Account::user_mappings`](crate::Account::user_mappings) runs it and has an example. The [module](self) shows what else the type is for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct ConsignmentUserMapping;
 /// Variables and reply of `consignmentUserMapping`.
 pub mod consignment_user_mapping {
     use serde::{Deserialize, Serialize};
@@ -145,22 +218,6 @@ pub mod consignment_user_mapping {
         pub consignment_user_mapping: List<ConsignmentUserMapping>,
     }
 }
-impl GraphQLQuery for ConsignmentUserMapping {
-    type Variables = consignment_user_mapping::Variables;
-    type ResponseData = consignment_user_mapping::ResponseData;
-    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::document::query_body(consignment_user_mapping::QUERY, variables)
-    }
-}
-/// The query `consignments`.
-/// The consignments of an account, page by page.
-///
-/// Source: stated, specification 4.1.
-///
-/// [`Account::consignments`](crate::Account::consignments) runs it and has an example. The [module](self) shows what else the type is for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Consignments;
 /// Variables and reply of `consignments`.
 pub mod consignments {
     use serde::{Deserialize, Serialize};
@@ -231,22 +288,6 @@ pub mod consignments {
         pub consignments: Option<ConsignmentPage>,
     }
 }
-impl GraphQLQuery for Consignments {
-    type Variables = consignments::Variables;
-    type ResponseData = consignments::ResponseData;
-    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::document::query_body(consignments::QUERY, variables)
-    }
-}
-/// The mutation `copyConsignment`.
-/// Copies a consignment that the producer created before; arguments and result are not shown.
-///
-/// Source: stated, specification 4.1.
-///
-/// [`Account::copy_consignment`](crate::Account::copy_consignment) runs it and has an example. The [module](self) shows what else the type is for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct CopyConsignment;
 /// Variables and reply of `copyConsignment`.
 pub mod copy_consignment {
     use serde::{Deserialize, Serialize};
@@ -280,22 +321,6 @@ pub mod copy_consignment {
         pub copy_consignment: Option<ConsignmentResult>,
     }
 }
-impl GraphQLQuery for CopyConsignment {
-    type Variables = copy_consignment::Variables;
-    type ResponseData = copy_consignment::ResponseData;
-    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::document::query_body(copy_consignment::QUERY, variables)
-    }
-}
-/// The mutation `createComment`.
-/// Adds a comment to a consignment; arguments and result are not shown.
-///
-/// Source: stated, specification 4.1.
-///
-/// [`Account::create_comment`](crate::Account::create_comment) runs it and has an example. The [module](self) shows what else the type is for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct CreateComment;
 /// Variables and reply of `createComment`.
 pub mod create_comment {
     use serde::{Deserialize, Serialize};
@@ -329,22 +354,6 @@ pub mod create_comment {
         pub create_comment: Option<CommentResult>,
     }
 }
-impl GraphQLQuery for CreateComment {
-    type Variables = create_comment::Variables;
-    type ResponseData = create_comment::ResponseData;
-    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::document::query_body(create_comment::QUERY, variables)
-    }
-}
-/// The mutation `createOrSaveConsignment`.
-/// Creates a consignment, or updates it when it exists.
-///
-/// Source: stated, specification 4.1.
-///
-/// [`Account::save_consignment`](crate::Account::save_consignment) runs it and has an example. The [module](self) shows what else the type is for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct CreateOrSaveConsignment;
 /// Variables and reply of `createOrSaveConsignment`.
 pub mod create_or_save_consignment {
     use serde::{Deserialize, Serialize};
@@ -378,22 +387,6 @@ pub mod create_or_save_consignment {
         pub create_or_save_consignment: Option<ConsignmentResult>,
     }
 }
-impl GraphQLQuery for CreateOrSaveConsignment {
-    type Variables = create_or_save_consignment::Variables;
-    type ResponseData = create_or_save_consignment::ResponseData;
-    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::document::query_body(create_or_save_consignment::QUERY, variables)
-    }
-}
-/// The mutation `createOrSaveTemplate`.
-/// Creates a template, or updates it when it exists; arguments and result are not shown.
-///
-/// Source: stated, specification 4.1.
-///
-/// [`Account::save_template`](crate::Account::save_template) runs it and has an example. The [module](self) shows what else the type is for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct CreateOrSaveTemplate;
 /// Variables and reply of `createOrSaveTemplate`.
 pub mod create_or_save_template {
     use serde::{Deserialize, Serialize};
@@ -427,22 +420,6 @@ pub mod create_or_save_template {
         pub create_or_save_template: Option<TemplateResult>,
     }
 }
-impl GraphQLQuery for CreateOrSaveTemplate {
-    type Variables = create_or_save_template::Variables;
-    type ResponseData = create_or_save_template::ResponseData;
-    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::document::query_body(create_or_save_template::QUERY, variables)
-    }
-}
-/// The mutation `deleteConsignment`.
-/// Deletes a consignment; arguments and result are not shown.
-///
-/// Source: stated, specification 4.1.
-///
-/// [`Account::delete_consignment`](crate::Account::delete_consignment) runs it and has an example. The [module](self) shows what else the type is for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct DeleteConsignment;
 /// Variables and reply of `deleteConsignment`.
 pub mod delete_consignment {
     use serde::{Deserialize, Serialize};
@@ -476,22 +453,6 @@ pub mod delete_consignment {
         pub delete_consignment: Option<ConsignmentResult>,
     }
 }
-impl GraphQLQuery for DeleteConsignment {
-    type Variables = delete_consignment::Variables;
-    type ResponseData = delete_consignment::ResponseData;
-    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::document::query_body(delete_consignment::QUERY, variables)
-    }
-}
-/// The mutation `deleteTemplate`.
-/// Deletes a template; arguments and result are not shown.
-///
-/// Source: stated, specification 4.1.
-///
-/// [`Account::delete_template`](crate::Account::delete_template) runs it and has an example. The [module](self) shows what else the type is for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct DeleteTemplate;
 /// Variables and reply of `deleteTemplate`.
 pub mod delete_template {
     use serde::{Deserialize, Serialize};
@@ -525,22 +486,6 @@ pub mod delete_template {
         pub delete_template: Option<TemplateResult>,
     }
 }
-impl GraphQLQuery for DeleteTemplate {
-    type Variables = delete_template::Variables;
-    type ResponseData = delete_template::ResponseData;
-    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::document::query_body(delete_template::QUERY, variables)
-    }
-}
-/// The query `edecs`.
-/// The declarations that the user made in the electronic declaration system (eDEC).
-///
-/// Source: stated, specification 4.1.
-///
-/// [`Account::edecs`](crate::Account::edecs) runs it and has an example. The [module](self) shows what else the type is for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Edecs;
 /// Variables and reply of `edecs`.
 pub mod edecs {
     use serde::{Deserialize, Serialize};
@@ -571,22 +516,6 @@ pub mod edecs {
         pub edecs: List<Edec>,
     }
 }
-impl GraphQLQuery for Edecs {
-    type Variables = edecs::Variables;
-    type ResponseData = edecs::ResponseData;
-    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::document::query_body(edecs::QUERY, variables)
-    }
-}
-/// The query `consignments`, by the name `FullConsignments`.
-/// The consignments of an account, page by page.
-///
-/// Source: stated, specification 4.1.
-///
-/// [`Account::full_consignments`](crate::Account::full_consignments) runs it and has an example. The [module](self) shows what else the type is for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct FullConsignments;
 /// Variables and reply of `consignments`.
 pub mod full_consignments {
     use serde::{Deserialize, Serialize};
@@ -658,22 +587,6 @@ pub mod full_consignments {
         pub full_consignments: Option<FullConsignmentPage>,
     }
 }
-impl GraphQLQuery for FullConsignments {
-    type Variables = full_consignments::Variables;
-    type ResponseData = full_consignments::ResponseData;
-    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::document::query_body(full_consignments::QUERY, variables)
-    }
-}
-/// The query `questions`.
-/// All questions of all forms.
-///
-/// Source: stated, specification 4.1.
-///
-/// [`Client::questions`](crate::Client::questions) runs it and has an example. The [module](self) shows what else the type is for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Questions;
 /// Variables and reply of `questions`.
 pub mod questions {
     use serde::{Deserialize, Serialize};
@@ -696,22 +609,6 @@ pub mod questions {
         pub questions: Option<QuestionList>,
     }
 }
-impl GraphQLQuery for Questions {
-    type Variables = questions::Variables;
-    type ResponseData = questions::ResponseData;
-    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::document::query_body(questions::QUERY, variables)
-    }
-}
-/// The query `template`.
-/// One template.
-///
-/// Source: stated, specification 4.1.
-///
-/// [`Account::template`](crate::Account::template) runs it and has an example. The [module](self) shows what else the type is for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Template;
 /// Variables and reply of `template`.
 pub mod template {
     use serde::{Deserialize, Serialize};
@@ -744,22 +641,6 @@ pub mod template {
         pub template: Option<Template>,
     }
 }
-impl GraphQLQuery for Template {
-    type Variables = template::Variables;
-    type ResponseData = template::ResponseData;
-    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::document::query_body(template::QUERY, variables)
-    }
-}
-/// The query `templates`.
-/// The templates of an account.
-///
-/// Source: stated, specification 4.1.
-///
-/// [`Account::templates_page`](crate::Account::templates_page) runs it and has an example. The [module](self) shows what else the type is for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Templates;
 /// Variables and reply of `templates`.
 pub mod templates {
     use serde::{Deserialize, Serialize};
@@ -798,22 +679,6 @@ pub mod templates {
         pub templates: Option<TemplatePage>,
     }
 }
-impl GraphQLQuery for Templates {
-    type Variables = templates::Variables;
-    type ResponseData = templates::ResponseData;
-    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::document::query_body(templates::QUERY, variables)
-    }
-}
-/// The query `userDetails`.
-/// The user of the access token, with accounts and roles.
-///
-/// Source: stated, specification 4.1.
-///
-/// [`Client::user_details`](crate::Client::user_details) runs it and has an example. The [module](self) shows what else the type is for.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct UserDetails;
 /// Variables and reply of `userDetails`.
 pub mod user_details {
     use serde::{Deserialize, Serialize};
@@ -836,12 +701,5 @@ pub mod user_details {
         /// Source: stated, specification 4.1.
         #[serde(default, deserialize_with = "crate::model::record_or_data")]
         pub user_details: Option<UserDetails>,
-    }
-}
-impl GraphQLQuery for UserDetails {
-    type Variables = user_details::Variables;
-    type ResponseData = user_details::ResponseData;
-    fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {
-        super::document::query_body(user_details::QUERY, variables)
     }
 }

@@ -45,13 +45,11 @@ pub struct Outcome<T> {
 
 impl<T> Outcome<T> {
     /// The HTTP status of the reply, such as 201 for a record that was created (spec 7.1).
-    #[must_use]
     pub fn http_status(&self) -> u16 {
         self.status
     }
 
     /// How many errors the server sent; [`problems`](Self::problems) has the first 1,000 of them.
-    #[must_use]
     pub fn problem_count(&self) -> usize {
         self.problems.len() + self.omitted
     }
@@ -59,7 +57,6 @@ impl<T> Outcome<T> {
     /// The `extensions` beside data and errors, as they were received; servers put timings and the like there. They are read
     /// at each call. JSON that cannot be held as a value (nested too deeply, a number out of range, more than 16 MiB in
     /// memory) is given as its text.
-    #[must_use]
     pub fn extensions(&self) -> Option<Value> {
         self.extensions.as_deref().map(reply_memory::value)
     }

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value};
 
 use super::catalogue::{KnownOperation, named, operation_names};
 use super::document::{OperationDefinition, OperationKind, operations};
 use crate::error::Error;
+use crate::locked::lock;
 
 /// The documents that a client sends instead of ours.
 #[derive(Default)]
@@ -21,12 +22,12 @@ pub(crate) struct Overrides {
 
 /// Adapted documents, by the name of our operation.
 #[derive(Default)]
-pub(super) struct Adapted(RwLock<BTreeMap<&'static str, Arc<str>>>);
+pub(super) struct Adapted(Mutex<BTreeMap<&'static str, Arc<str>>>);
 
 impl Adapted {
     /// The document to send for an operation.
     pub(super) fn of(&self, known: &KnownOperation) -> Cow<'static, str> {
-        let documents = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let documents = lock(&self.0);
         let adapted = documents.get(known.operation);
         adapted.map_or(Cow::Borrowed(known.document), |document| {
             Cow::Owned(document.to_string())
@@ -34,8 +35,7 @@ impl Adapted {
     }
 
     pub(super) fn insert(&self, known: &KnownOperation, document: &str) {
-        let mut documents = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        documents.insert(known.operation, document.into());
+        lock(&self.0).insert(known.operation, document.into());
     }
 }
 

@@ -86,77 +86,60 @@ pub struct LoopbackBuilder {
 }
 
 impl LoopbackBuilder {
-    /// The port, for identity providers that compare the redirect address exactly; a free one unless set.
-    pub fn port(mut self, port: u16) -> Self {
-        self.port = port;
-        self
-    }
+    setters! {
+        /// The port, for identity providers that compare the redirect address exactly; a free one unless set.
+        pub fn port(port: u16) |it| it.port = port;
 
-    /// The path of the callback; `/callback` unless set.
-    pub fn path(mut self, path: impl Into<String>) -> Self {
-        self.path = path.into();
-        self
-    }
+        /// The path of the callback; `/callback` unless set.
+        pub fn path(path: impl Into<String>) |it| it.path = path.into();
 
-    /// Listens on `[::1]` instead of 127.0.0.1.
-    pub fn ipv6(mut self) -> Self {
-        self.host = Host::Ip(Ipv6Addr::LOCALHOST.into());
-        self
-    }
+        /// Listens on `[::1]` instead of 127.0.0.1.
+        pub fn ipv6() |it| it.host = Host::Ip(Ipv6Addr::LOCALHOST.into());
 
-    /// Has the redirect address `http://localhost:PORT/callback`, for identity providers that accept no numbers, and listens
-    /// on 127.0.0.1 and on `[::1]`, as far as the machine has both: a browser tries either first.
-    ///
-    /// RFC 8252 section 8.3 recommends numbers: the name depends on the name resolution and the firewall of the machine.
-    ///
-    /// ```
-    /// use envd_sdk::loopback::Loopback;
-    ///
-    /// # equipment::example(async {
-    /// let listener = Loopback::builder().localhost().bind().await?;
-    /// assert_eq!(listener.redirect_uri().host_str(), Some("localhost"));
-    /// # Ok(())
-    /// # });
-    /// ```
-    pub fn localhost(mut self) -> Self {
-        self.host = Host::Localhost;
-        self
-    }
+        /// Has the redirect address `http://localhost:PORT/callback`, for identity providers that accept no numbers, and listens
+        /// on 127.0.0.1 and on `[::1]`, as far as the machine has both: a browser tries either first.
+        ///
+        /// RFC 8252 section 8.3 recommends numbers: the name depends on the name resolution and the firewall of the machine.
+        ///
+        /// ```
+        /// use envd_sdk::loopback::Loopback;
+        ///
+        /// # equipment::example(async {
+        /// let listener = Loopback::builder().localhost().bind().await?;
+        /// assert_eq!(listener.redirect_uri().host_str(), Some("localhost"));
+        /// # Ok(())
+        /// # });
+        /// ```
+        pub fn localhost() |it| it.host = Host::Localhost;
 
-    /// How long to wait for the browser; ten minutes unless set, after which the login has expired anyway.
-    pub fn timeout(mut self, limit: Duration) -> Self {
-        self.timeout = limit;
-        self
-    }
+        /// How long to wait for the browser; ten minutes unless set, after which the login has expired anyway.
+        pub fn timeout(limit: Duration) |it| it.timeout = limit;
 
-    /// What the browser shows once the callback of the login has come, as plain text; "You can close this window" unless
-    /// set. HTML in it is shown as text, and a line end stays one. The page is marked as English.
-    ///
-    /// The program has not redeemed the callback yet when this is shown, so it should not promise a login.
-    ///
-    /// ```
-    /// use envd_sdk::loopback::Loopback;
-    ///
-    /// # equipment::example(async {
-    /// let listener = Loopback::builder()
-    ///     .done_page("Back to Herd Book", "Close this window: Herd Book continues with your login.")
-    ///     .refused_page("You did not log in", "Herd Book works without a login, and saves on this machine only.")
-    ///     .bind()
-    ///     .await?;
-    /// # drop(listener);
-    /// # Ok(())
-    /// # });
-    /// ```
-    pub fn done_page(mut self, heading: impl Into<String>, text: impl Into<String>) -> Self {
-        self.done = Notice::new(heading.into(), text.into());
-        self
-    }
+        /// What the browser shows once the callback of the login has come, as plain text; "You can close this window" unless
+        /// set. HTML in it is shown as text, and a line end stays one. The page is marked as English.
+        ///
+        /// The program has not redeemed the callback yet when this is shown, so it should not promise a login.
+        ///
+        /// ```
+        /// use envd_sdk::loopback::Loopback;
+        ///
+        /// # equipment::example(async {
+        /// let listener = Loopback::builder()
+        ///     .done_page("Back to Herd Book", "Close this window: Herd Book continues with your login.")
+        ///     .refused_page("You did not log in", "Herd Book works without a login, and saves on this machine only.")
+        ///     .bind()
+        ///     .await?;
+        /// # drop(listener);
+        /// # Ok(())
+        /// # });
+        /// ```
+        pub fn done_page(heading: impl Into<String>, text: impl Into<String>)
+            |it| it.done = Notice::new(heading.into(), text.into());
 
-    /// As [`done_page`](Self::done_page), when the user refused the login, or the callback of the login is not valid;
-    /// "The login was not completed" unless set.
-    pub fn refused_page(mut self, heading: impl Into<String>, text: impl Into<String>) -> Self {
-        self.refused = Notice::new(heading.into(), text.into());
-        self
+        /// As [`done_page`](Self::done_page), when the user refused the login, or the callback of the login is not valid;
+        /// "The login was not completed" unless set.
+        pub fn refused_page(heading: impl Into<String>, text: impl Into<String>)
+            |it| it.refused = Notice::new(heading.into(), text.into());
     }
 
     /// Starts to listen.
@@ -233,7 +216,6 @@ impl Loopback {
 
     /// The address for [`ProviderBuilder::redirect_uri`](crate::auth::ProviderBuilder::redirect_uri), such as
     /// `http://127.0.0.1:49152/callback`.
-    #[must_use]
     pub fn redirect_uri(&self) -> &Url {
         &self.redirect_uri
     }

@@ -133,7 +133,6 @@ impl PropertyStatus {
     }
 
     /// Whether the property is in use. A state that is not known is not active.
-    #[must_use]
     pub fn is_active(&self) -> bool {
         *self == Self::Active
     }

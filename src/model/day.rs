@@ -51,7 +51,6 @@ impl Day {
 
     /// A day by its numbers; `None` when the calendar has no such day, or the year is not one of 1 to 9999: the form
     /// yyyy-MM-dd has no others, and the calendar no year 0.
-    #[must_use]
     pub fn new(year: i32, month: u32, day: u32) -> Option<Self> {
         let day = NaiveDate::from_ymd_opt(year, month, day)?;
         (1..=9999).contains(&year).then_some(Self(day))
@@ -61,7 +60,6 @@ impl Day {
     ///
     /// In Australia the next day begins 8 to 11 hours earlier, so a declaration that is dated today there would be in the
     /// future: [`today_in`](Self::today_in) gives the day where the user is.
-    #[must_use]
     pub fn of(time: SystemTime) -> Self {
         Self(utc(time).date_naive())
     }
@@ -81,25 +79,21 @@ impl Day {
     /// assert_eq!(Day::today_in(state, now).to_string(), "2026-11-20");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn today_in(zone: impl Into<TimeZone>, now: SystemTime) -> Self {
         Self(zone.into().local(utc(now)).date())
     }
 
     /// The year.
-    #[must_use]
     pub fn year(self) -> i32 {
         self.0.year()
     }
 
     /// The month, from 1 to 12.
-    #[must_use]
     pub fn month(self) -> u32 {
         self.0.month()
     }
 
     /// The day of the month, from 1.
-    #[must_use]
     pub fn day_of_month(self) -> u32 {
         self.0.day()
     }
@@ -122,7 +116,6 @@ impl Day {
     /// assert_eq!(day.start_in(Jurisdiction::Qld).as_str(), "2026-11-19T14:00:00Z");
     /// # Ok::<(), envd_sdk::model::TextError>(())
     /// ```
-    #[must_use]
     pub fn start_in(self, zone: impl Into<TimeZone>) -> Timestamp {
         Timestamp::from_utc(zone.into().start_of(self.to_naive()))
     }

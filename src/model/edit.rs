@@ -183,7 +183,6 @@ impl Consignment {
     /// record.movement_date = Some("2023-06-10T00:00:00".to_owned());
     /// assert_eq!(record.movement_day(), Day::new(2023, 6, 10));
     /// ```
-    #[must_use]
     pub fn movement_day(&self) -> Option<Day> {
         written_time::read_day(self.movement_date.as_deref()?)
     }
@@ -191,7 +190,6 @@ impl Consignment {
 
 impl ConsignmentSummary {
     /// The day of the movement as its text has it; see [`Consignment::movement_day`].
-    #[must_use]
     pub fn movement_day(&self) -> Option<Day> {
         written_time::read_day(self.movement_date.as_deref()?)
     }
@@ -214,7 +212,6 @@ impl Consignment {
     /// assert_eq!(record.not_carried_over(), ["heads", "movementDate"]);
     /// # Ok::<(), serde_json::Error>(())
     /// ```
-    #[must_use]
     pub fn not_carried_over(&self) -> Vec<&'static str> {
         let date = self.declaration.as_ref().and_then(|it| it.date.as_ref());
         let (day, time) = (&self.movement_date, &self.movement_time);
@@ -247,7 +244,6 @@ impl Template {
     /// assert_eq!(record.not_carried_over(), ["species"]);
     /// # Ok::<(), serde_json::Error>(())
     /// ```
-    #[must_use]
     pub fn not_carried_over(&self) -> Vec<&'static str> {
         let species = [("species", self.species.is_some())];
         named(species).chain(of_forms(&self.forms)).collect()

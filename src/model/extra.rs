@@ -28,7 +28,7 @@ use super::{AnswerInput, ConsignmentInput, TemplateInput};
 #[derive(Clone)]
 #[must_use]
 pub struct WithExtra<I> {
-    input: I,
+    pub(super) input: I,
     /// A value that could not be written is an error when the input is.
     extra: Vec<(String, Result<Value, String>)>,
 }
@@ -48,7 +48,6 @@ impl<I> WithExtra<I> {
     }
 
     /// The input without the further fields.
-    #[must_use]
     pub fn input(&self) -> &I {
         &self.input
     }

@@ -28,7 +28,6 @@ impl Program {
     pub const KNOWN: &'static [Self] = &[Self::Lpa, Self::Nfas, Self::Msa];
 
     /// The abbreviation (spec 2.7).
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Lpa => "LPA",
@@ -64,7 +63,6 @@ impl FormType {
     ///
     /// assert_eq!(FormType::Lpag3.species(), Some(Species::Goat));
     /// ```
-    #[must_use]
     pub fn species(&self) -> Option<Species> {
         Some(match self {
             Self::Lpac1
@@ -82,7 +80,6 @@ impl FormType {
     }
 
     /// The program of the form; `None` where the specification does not show it, or the form is unknown.
-    #[must_use]
     pub fn program(&self) -> Option<Program> {
         Some(match self {
             Self::Lpac1
@@ -99,7 +96,6 @@ impl FormType {
     }
 
     /// The first day on which the form can be created, where the specification gives one (spec 9.3, 9.4).
-    #[must_use]
     pub fn first_day(&self) -> Option<Day> {
         match self {
             Self::Lpahrg0 => Day::new(2024, 10, 1),
@@ -109,7 +105,6 @@ impl FormType {
     }
 
     /// The first day on which the form can no longer be created, where the specification gives one (spec 9.4).
-    #[must_use]
     pub fn closed_from(&self) -> Option<Day> {
         match self {
             Self::Lpag2 => Day::new(2024, 11, 19),
@@ -125,7 +120,6 @@ impl FormType {
     /// assert_eq!(FormType::Lpag2.replaced_by(), Some(FormType::Lpag3));
     /// assert_eq!(FormType::Lpac1.replaced_by(), None);
     /// ```
-    #[must_use]
     pub fn replaced_by(&self) -> Option<Self> {
         match self {
             Self::Lpag2 => Some(Self::Lpag3),

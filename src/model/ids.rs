@@ -33,7 +33,6 @@ macro_rules! text_id {
             }
 
             /// The text as it is on the wire.
-            #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
             }

@@ -49,7 +49,6 @@ impl Jurisdiction {
     ];
 
     /// The abbreviation, as addresses have it (spec 2.2).
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Act => "ACT",

@@ -39,13 +39,11 @@ enum Nulls {
 
 impl<T> List<T> {
     /// Whether the server sent null in place of the list.
-    #[must_use]
     pub fn is_null(&self) -> bool {
         self.nulls == Nulls::Whole
     }
 
     /// The positions, from 0, at which the server sent null in place of an element.
-    #[must_use]
     pub fn null_positions(&self) -> &[usize] {
         match &self.nulls {
             Nulls::At(positions) => positions,
@@ -54,7 +52,6 @@ impl<T> List<T> {
     }
 
     /// The elements that are there.
-    #[must_use]
     pub fn into_vec(self) -> Vec<T> {
         self.items
     }
@@ -207,7 +204,6 @@ pub struct Position(Option<String>);
 
 impl Position {
     /// The start of the list.
-    #[must_use]
     pub fn start() -> Self {
         Self(None)
     }
@@ -218,7 +214,6 @@ impl Position {
     }
 
     /// The cursor, sent as `after`; `None` at the start.
-    #[must_use]
     pub fn cursor(&self) -> Option<&str> {
         self.0.as_deref()
     }

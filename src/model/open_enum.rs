@@ -20,7 +20,6 @@ macro_rules! open_enum {
             pub const KNOWN: &'static [Self] = &[$(Self::$variant),*];
 
             /// The value as it is on the wire.
-            #[must_use]
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$variant => $wire,)*
@@ -29,7 +28,6 @@ macro_rules! open_enum {
             }
 
             /// Whether this version of the crate knows the value.
-            #[must_use]
             pub fn is_known(&self) -> bool {
                 !matches!(self, Self::Unrecognized(_))
             }

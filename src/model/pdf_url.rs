@@ -24,13 +24,11 @@ pub struct PdfUrl(Secret);
 
 impl PdfUrl {
     /// The whole address, with the token: it gives access to the declaration.
-    #[must_use]
     pub fn expose(&self) -> &str {
         self.0.expose()
     }
 
     /// The address without its query.
-    #[must_use]
     pub fn without_token(&self) -> &str {
         self.expose().split(['?', '#']).next().unwrap_or_default()
     }

@@ -66,7 +66,6 @@ impl Pic {
     }
 
     /// The code in upper case.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         // OK because only ASCII gets in.
         std::str::from_utf8(&self.0).unwrap_or_default()
@@ -77,7 +76,6 @@ impl Pic {
     }
 
     /// The state or territory that the first character names; `None` for one that the PIC pages (`guide::sources`) do not list.
-    #[must_use]
     pub fn jurisdiction(&self) -> Option<Jurisdiction> {
         Some(match self.0[0] {
             b'N' => Jurisdiction::Nsw,

@@ -42,7 +42,6 @@ impl Pic {
     /// assert_eq!(Pic::parse("QAZ77777")?.advice(), Some(PicAdvice::UnusualForm));
     /// # Ok::<(), envd_sdk::model::TextError>(())
     /// ```
-    #[must_use]
     pub fn advice(&self) -> Option<PicAdvice> {
         let code = self.bytes();
         match self.as_str() {

@@ -89,7 +89,6 @@ pub struct ServerError {
 
 impl ServerError {
     /// Reads an error from an item of the `errors` array, whatever its shape.
-    #[must_use]
     pub fn from_value(raw: Value) -> Self {
         // A bare text in place of an object is still a message.
         let text = |name| raw.get(name).and_then(Value::as_str);
@@ -106,43 +105,36 @@ impl ServerError {
     }
 
     /// The text for people; empty when there is none. It may repeat what the user entered.
-    #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
     /// The path to the field of the reply, the name of the operation first; for a field problem it ends in the field name.
-    #[must_use]
     pub fn path(&self) -> &[PathSegment] {
         &self.path
     }
 
     /// Positions in the query document, for schema-level errors.
-    #[must_use]
     pub fn locations(&self) -> &[Location] {
         &self.locations
     }
 
     /// The `extensions` object, whole.
-    #[must_use]
     pub fn extensions(&self) -> Option<&Map<String, Value>> {
         self.raw.get("extensions")?.as_object()
     }
 
     /// The error as it was received.
-    #[must_use]
     pub fn raw(&self) -> &Value {
         &self.raw
     }
 
     /// `extensions.data.Code`: the dotted path of the field, or a word such as `Unauthorized`; possibly empty.
-    #[must_use]
     pub fn code(&self) -> Option<&str> {
         self.data("Code")
     }
 
     /// `extensions.data.Description`: a longer text.
-    #[must_use]
     pub fn description(&self) -> Option<&str> {
         self.data("Description")
     }
@@ -153,7 +145,6 @@ impl ServerError {
     }
 
     /// `extensions.code`: the code of a schema-level error, such as `INVALID_VALUE`.
-    #[must_use]
     pub fn schema_code(&self) -> Option<&str> {
         self.raw.pointer("/extensions/code")?.as_str()
     }
@@ -174,7 +165,6 @@ impl ServerError {
     }
 
     /// Which row of the error table (spec 7.2) this is.
-    #[must_use]
     pub fn condition(&self) -> Condition {
         match Condition::of(self) {
             Condition::NotFoundOrForbidden if self.no_record_named => Condition::Other,
@@ -184,7 +174,6 @@ impl ServerError {
 
     /// Whether the server refuses, or only reports it and carries on (spec 7.2 classes a missing answer and an invalid one as
     /// warnings). assumed: an `OutcomeStatus` that names a warning or an information is one.
-    #[must_use]
     pub fn severity(&self) -> Severity {
         let outcome = self.outcome_status().unwrap_or_default();
         let harmless = ["warning", "warn", "information", "info"];
@@ -217,7 +206,6 @@ impl ServerError {
     /// assert_eq!(error.input_path(), ["origin", "pic"]);
     /// # Ok::<(), serde_json::Error>(())
     /// ```
-    #[must_use]
     pub fn input_path(&self) -> Vec<String> {
         input_path::of(self)
     }

@@ -46,13 +46,11 @@ impl TimeZone {
     /// assert!(TimeZone::fixed(10 * 60 + 30).is_some()); // Lord Howe Island in winter.
     /// assert!(TimeZone::fixed(24 * 60).is_none());
     /// ```
-    #[must_use]
     pub fn fixed(minutes: i16) -> Option<Self> {
         (-1440 < minutes && minutes < 1440).then_some(Self(ZoneKind::Fixed { minutes }))
     }
 
     /// The offset at an instant, in minutes east of UTC.
-    #[must_use]
     pub fn offset_minutes(self, at: SystemTime) -> i16 {
         self.offset(super::day::utc(at))
     }
@@ -70,7 +68,6 @@ impl TimeZone {
     /// declaration.date = zone.date_time(now).into();
     /// assert_eq!(declaration.date.value().map(String::as_str), Some("2026-11-20T08:00:00"));
     /// ```
-    #[must_use]
     pub fn date_time(self, at: SystemTime) -> String {
         self.local(super::day::utc(at))
             .format("%Y-%m-%dT%H:%M:%S")

@@ -39,13 +39,11 @@ pub struct Timestamp(EcoString);
 
 impl Timestamp {
     /// The text as it is on the wire.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The instant; without a zone it is taken as UTC, as GraphQL.NET does. `None` when it cannot be read.
-    #[must_use]
     pub fn to_time(&self) -> Option<SystemTime> {
         self.utc().map(Into::into)
     }
@@ -58,7 +56,6 @@ impl Timestamp {
     /// let at = Timestamp::from("2026-11-19T21:00:00Z");
     /// assert_eq!(at.day_in(Jurisdiction::Nsw), Day::new(2026, 11, 20));
     /// ```
-    #[must_use]
     pub fn day_in(&self, zone: impl Into<TimeZone>) -> Option<Day> {
         Some(Day::from_naive(zone.into().local(self.utc()?).date()))
     }

@@ -30,7 +30,6 @@ impl UserDetails {
     ///
     /// The specification has the account id with the prefix `envd-`; public material passes the same text as
     /// `envdAccountId`. Both are tried, and nothing is guessed.
-    #[must_use]
     pub fn default_account(&self) -> Option<&UserAccount> {
         let wanted = self
             .default_account

@@ -23,38 +23,25 @@ use crate::model::{AccountId, ConsignmentStatus, Day, Species, TimeZone, Timesta
 pub struct ConsignmentFilter(Variables);
 
 impl ConsignmentFilter {
-    /// How many records a page holds at most; the server's default and maximum are not shown.
-    pub fn page_size(mut self, records: u32) -> Self {
-        self.0.first = Some(records.into());
-        self
-    }
+    setters! {
+        /// How many records a page holds at most; the server's default and maximum are not shown.
+        pub fn page_size(records: u32) |it| it.0.first = Some(records.into());
 
-    /// Only consignments with this status.
-    pub fn status(mut self, status: ConsignmentStatus) -> Self {
-        self.0.status = Some(status);
-        self
-    }
+        /// Only consignments with this status.
+        pub fn status(status: ConsignmentStatus) |it| it.0.status = Some(status);
 
-    /// Only consignments of this species.
-    pub fn species(mut self, species: Species) -> Self {
-        self.0.species = Some(species);
-        self
-    }
+        /// Only consignments of this species.
+        pub fn species(species: Species) |it| it.0.species = Some(species);
 
-    /// Only consignments that match this text; what it is matched against is not shown.
-    pub fn search_text(mut self, text: impl Into<String>) -> Self {
-        self.0.search_text = Some(text.into());
-        self
-    }
+        /// Only consignments that match this text; what it is matched against is not shown.
+        pub fn search_text(text: impl Into<String>) |it| it.0.search_text = Some(text.into());
 
-    /// Only consignments from this instant on. Which of a record's dates is compared is not shown.
-    ///
-    /// A [`Day`] means its beginning in UTC, which is 8 to 11 hours later than in Australia: what changed in the hours
-    /// between is left out. [`from_day`](Self::from_day) takes the zone.
-    #[doc(alias("since", "after", "fromDate"))]
-    pub fn from(mut self, from: impl Into<Timestamp>) -> Self {
-        self.0.from_date = Some(from.into());
-        self
+        /// Only consignments from this instant on. Which of a record's dates is compared is not shown.
+        ///
+        /// A [`Day`] means its beginning in UTC, which is 8 to 11 hours later than in Australia: what changed in the hours
+        /// between is left out. [`from_day`](Self::from_day) takes the zone.
+        #[doc(alias("since", "after", "fromDate"))]
+        pub fn from(from: impl Into<Timestamp>) |it| it.0.from_date = Some(from.into());
     }
 
     /// Only consignments from the beginning of this day on, in a state or another zone.
@@ -88,18 +75,14 @@ impl ConsignmentFilter {
         }
     }
 
-    /// Only consignments up to this instant; a [`Day`] means its beginning in UTC. Which of a record's dates is compared
-    /// is not shown.
-    #[doc(alias("until", "before", "toDate"))]
-    pub fn to(mut self, to: impl Into<Timestamp>) -> Self {
-        self.0.to_date = Some(to.into());
-        self
-    }
+    setters! {
+        /// Only consignments up to this instant; a [`Day`] means its beginning in UTC. Which of a record's dates is compared
+        /// is not shown.
+        #[doc(alias("until", "before", "toDate"))]
+        pub fn to(to: impl Into<Timestamp>) |it| it.0.to_date = Some(to.into());
 
-    /// Only consignments that were submitted.
-    pub fn only_submitted(mut self) -> Self {
-        self.0.only_submitted = Some(true);
-        self
+        /// Only consignments that were submitted.
+        pub fn only_submitted() |it| it.0.only_submitted = Some(true);
     }
 
     /// The variables of the query for the page after a cursor.
@@ -135,10 +118,9 @@ pub struct TemplateFilter {
 }
 
 impl TemplateFilter {
-    /// How many records a page holds at most; the server's default and maximum are not shown.
-    pub fn page_size(mut self, records: u32) -> Self {
-        self.page_size = Some(records.into());
-        self
+    setters! {
+        /// How many records a page holds at most; the server's default and maximum are not shown.
+        pub fn page_size(records: u32) |it| it.page_size = Some(records.into());
     }
 }
 

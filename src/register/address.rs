@@ -51,7 +51,7 @@ impl Address {
 
 #[cfg(test)]
 mod tests {
-    use crate::seeded::cases;
+    use crate::tests::seeded::cases;
     use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
     use super::*;

@@ -1,14 +1,14 @@
 //! Properties by their PIC (spec 4.2), and a cache of them.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use super::get_records::{GetRecords, Subset};
 use super::if_modified::{IfModified, if_modified_since};
 use super::{LookupMany, OPERATION, Register};
 use crate::error::{Error, Result};
+use crate::locked::lock;
 use crate::model::{Pic, Property};
 use crate::send::{Call, Settings};
 use crate::transport::Clock;
@@ -49,7 +49,6 @@ pub enum Lookup {
 
 impl Lookup {
     /// The property, if there is exactly one.
-    #[must_use]
     pub fn property(&self) -> Option<&Property> {
         match self {
             Self::Found(property) => Some(property),
@@ -215,7 +214,7 @@ impl LookupCache {
 
     pub(super) fn get(&self, pic: Pic) -> Option<Lookup> {
         let now = self.clock.monotonic();
-        let results = self.results();
+        let results = lock(&self.results);
         let (at, result) = results.get(&pic)?;
         (now.saturating_sub(*at) < self.max_age).then(|| result.clone())
     }
@@ -225,7 +224,7 @@ impl LookupCache {
             return;
         }
         let now = self.clock.monotonic();
-        let mut results = self.results();
+        let mut results = lock(&self.results);
         if results.len() >= self.capacity && !results.contains_key(&pic) {
             // Removes half of the results, so that the search for the oldest is rare.
             let mut times: Vec<_> = results.values().map(|(at, _)| *at).collect();
@@ -237,11 +236,7 @@ impl LookupCache {
     }
 
     pub(super) fn clear(&self) {
-        *self.results() = Results::default();
-    }
-
-    fn results(&self) -> MutexGuard<'_, Results> {
-        self.results.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.results) = Results::default();
     }
 }
 
@@ -289,7 +284,7 @@ mod tests {
         for _ in 0..100 {
             cache.store(pic("QAZZ7777"), &Lookup::Empty);
         }
-        assert_eq!(cache.results().len(), 1);
+        assert_eq!(lock(&cache.results).len(), 1);
         assert_eq!(cache.get(pic("QAZZ7777")), Some(Lookup::Empty));
     }
 }

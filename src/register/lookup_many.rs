@@ -91,13 +91,11 @@ pub struct LookupResult {
 
 impl LookupResult {
     /// The PIC; `None` when the input is none.
-    #[must_use]
     pub fn pic(&self) -> Option<Pic> {
         Pic::parse(&self.input).ok()
     }
 
     /// The property, if exactly one was found.
-    #[must_use]
     pub fn property(&self) -> Option<&Property> {
         self.result.as_ref().ok()?.property()
     }
@@ -196,7 +194,6 @@ impl LookupMany {
     }
 
     /// The progress so far.
-    #[must_use]
     pub fn progress(&self) -> LookupProgress {
         let count = |count: &AtomicUsize| count.load(Ordering::Relaxed);
         LookupProgress {

@@ -143,7 +143,6 @@ impl Register {
     /// assert_eq!(register.paused_for(), None);
     /// # Ok::<(), envd_sdk::Error>(())
     /// ```
-    #[must_use]
     pub fn paused_for(&self) -> Option<Duration> {
         self.0.sender.paused_for()
     }

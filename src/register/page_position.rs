@@ -42,7 +42,6 @@ pub struct PagePosition {
 
 impl PagePosition {
     /// The page with this `pageindex`, as the register counts: whether from 0 or 1 is not shown.
-    #[must_use]
     #[doc(alias = "pageindex")]
     pub fn from_index(index: u32) -> Self {
         Self {
@@ -191,7 +190,7 @@ fn empty_before(total: u64) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use crate::seeded::cases;
+    use crate::tests::seeded::cases;
     use proptest::prelude::{any, prop_assert, proptest};
 
     use super::*;

@@ -37,99 +37,72 @@ impl PropertySearch {
     /// A search for words in PIC, property name, last name, town and state. It cannot be combined with fields.
     #[doc(alias = "SearchText")]
     pub fn text(words: impl Into<String>) -> Self {
-        Self::default().field(TEXT, words.into())
+        let mut search = Self::default();
+        search.set(TEXT, words.into());
+        search
     }
 
-    /// The number of records of a page, at least 1; the register's choice unless set. It may send fewer.
-    #[doc(alias = "pagesize")]
-    pub fn page_size(mut self, records: u32) -> Self {
-        self.page_size = Some(records);
-        self
-    }
+    setters! {
+        /// The number of records of a page, at least 1; the register's choice unless set. It may send fewer.
+        #[doc(alias = "pagesize")]
+        pub fn page_size(records: u32) |it| it.page_size = Some(records);
 
-    /// Sends all values as they are, also those that the specification does not allow, such as a postcode of three digits.
-    pub fn unchecked(mut self) -> Self {
-        self.unchecked = true;
-        self
-    }
+        /// Sends all values as they are, also those that the specification does not allow, such as a postcode of three digits.
+        pub fn unchecked() |it| it.unchecked = true;
 
-    /// The property identification code, exact: 8 letters or digits.
-    #[doc(alias = "PIC")]
-    pub fn pic(self, pic: impl Into<String>) -> Self {
-        self.field("PIC", pic.into())
-    }
+        /// The property identification code, exact: 8 letters or digits.
+        #[doc(alias = "PIC")]
+        pub fn pic(pic: impl Into<String>) |it| it.set("PIC", pic.into());
 
-    /// The manager's first name, fuzzy.
-    #[doc(alias = "FirstName")]
-    pub fn first_name(self, name: impl Into<String>) -> Self {
-        self.field("FirstName", name.into())
-    }
+        /// The manager's first name, fuzzy.
+        #[doc(alias = "FirstName")]
+        pub fn first_name(name: impl Into<String>) |it| it.set("FirstName", name.into());
 
-    /// The manager's last name, fuzzy.
-    #[doc(alias = "LastName")]
-    pub fn last_name(self, name: impl Into<String>) -> Self {
-        self.field("LastName", name.into())
-    }
+        /// The manager's last name, fuzzy.
+        #[doc(alias = "LastName")]
+        pub fn last_name(name: impl Into<String>) |it| it.set("LastName", name.into());
 
-    /// The name of the firm, fuzzy.
-    #[doc(alias = "BusinessName")]
-    pub fn business_name(self, name: impl Into<String>) -> Self {
-        self.field("BusinessName", name.into())
-    }
+        /// The name of the firm, fuzzy.
+        #[doc(alias = "BusinessName")]
+        pub fn business_name(name: impl Into<String>) |it| it.set("BusinessName", name.into());
 
-    /// The name of the property, fuzzy.
-    #[doc(alias = "PropertyName")]
-    pub fn property_name(self, name: impl Into<String>) -> Self {
-        self.field("PropertyName", name.into())
-    }
+        /// The name of the property, fuzzy.
+        #[doc(alias = "PropertyName")]
+        pub fn property_name(name: impl Into<String>) |it| it.set("PropertyName", name.into());
 
-    /// The code of a brand, fuzzy.
-    #[doc(alias = "Brand")]
-    pub fn brand(self, code: impl Into<String>) -> Self {
-        self.field("Brand", code.into())
-    }
+        /// The code of a brand, fuzzy.
+        #[doc(alias = "Brand")]
+        pub fn brand(code: impl Into<String>) |it| it.set("Brand", code.into());
 
-    /// The town, fuzzy.
-    #[doc(alias = "Town")]
-    pub fn town(self, name: impl Into<String>) -> Self {
-        self.field("Town", name.into())
-    }
+        /// The town, fuzzy.
+        #[doc(alias = "Town")]
+        pub fn town(name: impl Into<String>) |it| it.set("Town", name.into());
 
-    /// The code of the state or territory, exact, such as `QLD`.
-    #[doc(alias = "State")]
-    pub fn state(self, code: impl Into<String>) -> Self {
-        self.field("State", code.into())
-    }
+        /// The code of the state or territory, exact, such as `QLD`.
+        #[doc(alias = "State")]
+        pub fn state(code: impl Into<String>) |it| it.set("State", code.into());
 
-    /// The postcode, exact: four digits.
-    #[doc(alias = "Postcode")]
-    pub fn postcode(self, digits: impl Into<String>) -> Self {
-        self.field("Postcode", digits.into())
-    }
+        /// The postcode, exact: four digits.
+        #[doc(alias = "Postcode")]
+        pub fn postcode(digits: impl Into<String>) |it| it.set("Postcode", digits.into());
 
-    /// The state of the property in the register, exact. It is sent by name, which every state has.
-    #[doc(alias = "PICStatus")]
-    pub fn status(self, status: PropertyStatus) -> Self {
-        self.field("PICStatus", status.as_str().to_owned())
-    }
+        /// The state of the property in the register, exact. It is sent by name, which every state has.
+        #[doc(alias = "PICStatus")]
+        pub fn status(status: PropertyStatus) |it| it.set("PICStatus", status.as_str().to_owned());
 
-    /// The state of the property by its short code, such as `A`: for a code that the specification does not show, as that
-    /// of [`Amalgamated`](PropertyStatus::Amalgamated).
-    pub fn status_code(self, code: impl Into<String>) -> Self {
-        self.field("PICStatus", code.into())
-    }
+        /// The state of the property by its short code, such as `A`: for a code that the specification does not show, as that
+        /// of [`Amalgamated`](PropertyStatus::Amalgamated).
+        pub fn status_code(code: impl Into<String>) |it| it.set("PICStatus", code.into());
 
-    /// What the property is used for, exact, as a short code such as `FL`.
-    #[doc(alias = "PICType")]
-    pub fn pic_type(self, code: impl Into<PropertyTypeCode>) -> Self {
-        self.field("PICType", code.into().as_str().to_owned())
+        /// What the property is used for, exact, as a short code such as `FL`.
+        #[doc(alias = "PICType")]
+        pub fn pic_type(code: impl Into<PropertyTypeCode>) |it| it.set("PICType", code.into().as_str().to_owned());
     }
 
     /// A field that is set again has its last value.
-    fn field(mut self, name: &'static str, value: String) -> Self {
+    fn set(&mut self, name: &'static str, value: String) {
         self.fields.retain(|(set, _)| *set != name);
         self.fields.push((name, value));
-        self
     }
 
     /// The search as it is sent: refused if a value cannot match anything, with a PIC as [`Pic`] writes it.

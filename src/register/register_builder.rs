@@ -47,58 +47,41 @@ impl RegisterBuilder {
         }
     }
 
-    /// Where bearer tokens come from; none is sent unless set. How the register authenticates is not shown (spec 5.12).
-    pub fn token_source(mut self, source: impl TokenSource) -> Self {
-        self.options.tokens = Some(Arc::new(source));
-        self
-    }
+    setters! {
+        /// Where bearer tokens come from; none is sent unless set. How the register authenticates is not shown (spec 5.12).
+        pub fn token_source(source: impl TokenSource)
+            |it| it.options.tokens = Some(Arc::new(source));
 
-    /// A header of every request, such as an API key in place of a bearer token or beside it. Those that the client itself
-    /// sends cannot be replaced. The value shows neither in `Debug` nor in traces.
-    ///
-    /// ```
-    /// use envd_sdk::register::Register;
-    ///
-    /// let register = Register::builder("https://register.example.com")
-    ///     .header("x-api-key", "s3cr3t")
-    ///     .build()?;
-    /// # Ok::<(), envd_sdk::Error>(())
-    /// ```
-    pub fn header(mut self, name: &str, value: impl Into<Secret>) -> Self {
-        self.options.headers.push((name.to_owned(), value.into()));
-        self
-    }
+        /// A header of every request, such as an API key in place of a bearer token or beside it. Those that the client itself
+        /// sends cannot be replaced. The value shows neither in `Debug` nor in traces.
+        ///
+        /// ```
+        /// use envd_sdk::register::Register;
+        ///
+        /// let register = Register::builder("https://register.example.com")
+        ///     .header("x-api-key", "s3cr3t")
+        ///     .build()?;
+        /// # Ok::<(), envd_sdk::Error>(())
+        /// ```
+        pub fn header(name: &str, value: impl Into<Secret>)
+            |it| it.options.headers.push((name.to_owned(), value.into()));
 
-    /// How HTTP requests are made.
-    pub fn http(mut self, options: HttpOptions) -> Self {
-        self.options.http = options;
-        self
-    }
+        /// How HTTP requests are made.
+        pub fn http(options: HttpOptions) |it| it.options.http = options;
 
-    /// How often and for how long a request is tried.
-    pub fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.options.retry = policy;
-        self
-    }
+        /// How often and for how long a request is tried.
+        pub fn retry(policy: RetryPolicy) |it| it.options.retry = policy;
 
-    /// Caches the results of look-ups by PIC for this long, at most so many; no cache unless set. Failures are not cached.
-    /// [`Register::forget`] clears it.
-    pub fn cache(mut self, max_age: Duration, results: usize) -> Self {
-        self.cache = Some((max_age, results));
-        self
-    }
+        /// Caches the results of look-ups by PIC for this long, at most so many; no cache unless set. Failures are not cached.
+        /// [`Register::forget`] clears it.
+        pub fn cache(max_age: Duration, results: usize) |it| it.cache = Some((max_age, results));
 
-    /// The clock for the waits of retries and the age of cached results; the system's unless set.
-    pub fn clock(mut self, clock: Clock) -> Self {
-        self.options.clock = clock;
-        self
-    }
+        /// The clock for the waits of retries and the age of cached results; the system's unless set.
+        pub fn clock(clock: Clock) |it| it.options.clock = clock;
 
-    /// The `pageindex` of the first page, 0 or 1. The specification does not show it: unless set, it is derived from the
-    /// replies, at the cost of one request at most.
-    pub fn first_page_index(mut self, index: u32) -> Self {
-        self.first_page_index = Some(index);
-        self
+        /// The `pageindex` of the first page, 0 or 1. The specification does not show it: unless set, it is derived from the
+        /// replies, at the cost of one request at most.
+        pub fn first_page_index(index: u32) |it| it.first_page_index = Some(index);
     }
 
     /// Makes the client. Nothing is sent.

@@ -1,13 +1,14 @@
 //! Defers requests until `Retry-After` has passed: those of one user after 429, those of all users of the pool after 503.
 
 use std::pin::pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use futures_util::future::select;
 use tokio::sync::Notify;
 
 use crate::error::{Error, Received, Result};
+use crate::locked::lock;
 use crate::transport::{Clock, RetryPolicy};
 
 /// The longest pause, whatever `Retry-After` is: a wrong date in one reply (RFC 9110 section 10.2.3 allows any) must not
@@ -34,7 +35,7 @@ impl Backpressure {
         };
         let refusal = Error::http(Received::new(status, None, b"", None));
         let until = clock.monotonic() + wait.min(LONGEST);
-        let mut pause = self.pause();
+        let mut pause = lock(&self.pause);
         if pause.as_ref().is_none_or(|(known, _)| *known < until) {
             *pause = Some((until, refusal));
         }
@@ -42,7 +43,7 @@ impl Backpressure {
 
     /// The remaining pause, and the refusal that caused it.
     pub(crate) fn left(&self, clock: &Clock) -> Option<(Duration, Error)> {
-        let mut pause = self.pause();
+        let mut pause = lock(&self.pause);
         let (until, refusal) = pause.as_ref()?;
         let left = until.saturating_sub(clock.monotonic());
         if left.is_zero() {
@@ -71,11 +72,7 @@ impl Backpressure {
 
     /// Ends the pause.
     pub(super) fn end(&self) {
-        *self.pause() = None;
+        *lock(&self.pause) = None;
         self.ended.notify_waiters();
-    }
-
-    fn pause(&self) -> MutexGuard<'_, Option<(Duration, Error)>> {
-        self.pause.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

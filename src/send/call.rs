@@ -1,12 +1,13 @@
 //! One call with settings of its own.
 
 use std::future::ready;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::{DryRun, Headers, Response, Sender};
 use crate::auth::BoxFuture;
 use crate::error::Result;
+use crate::locked::lock;
 use crate::transport::{Request, RetryPolicy, Watch};
 
 /// A call of either interface, not sent yet: set what this one needs, and await it.
@@ -90,7 +91,7 @@ impl Settings {
     /// Notes facts, if a [`Response`] is requested.
     pub(super) fn note(&self, note: impl FnOnce(&mut Facts)) {
         if let Some(facts) = &self.facts {
-            note(&mut facts.lock().unwrap_or_else(PoisonError::into_inner));
+            note(&mut lock(facts));
         }
     }
 }
@@ -165,29 +166,19 @@ impl<T: Send + 'static> Call<T> {
         self
     }
 
-    /// The time limit of one request with its whole reply, in place of the client's.
-    pub fn timeout(mut self, limit: Duration) -> Self {
-        self.own_settings().timeout = Some(limit);
-        self
-    }
+    setters! {
+        /// The time limit of one request with its whole reply, in place of the client's.
+        pub fn timeout(limit: Duration) |it| it.own_settings().timeout = Some(limit);
 
-    /// The time limit of the whole call, with its retries and waits. It also ends a running request.
-    pub fn deadline(mut self, limit: Duration) -> Self {
-        self.deadline = Some(limit);
-        self
-    }
+        /// The time limit of the whole call, with its retries and waits. It also ends a running request.
+        pub fn deadline(limit: Duration) |it| it.deadline = Some(limit);
 
-    /// How often a request is sent, in place of the client's policy.
-    pub fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.own_settings().retry = Some(policy);
-        self
-    }
+        /// How often a request is sent, in place of the client's policy.
+        pub fn retry(policy: RetryPolicy) |it| it.own_settings().retry = Some(policy);
 
-    /// Declares that carrying out this change twice does no harm: it is sent again like a query. Do not set it for the
-    /// creation of a record; a save that names its record may be idempotent.
-    pub fn idempotent(mut self) -> Self {
-        self.own_settings().idempotent = true;
-        self
+        /// Declares that carrying out this change twice does no harm: it is sent again like a query. Do not set it for the
+        /// creation of a record; a save that names its record may be idempotent.
+        pub fn idempotent() |it| it.own_settings().idempotent = true;
     }
 
     /// The number of the page, and a function that is called while its reply arrives.
@@ -230,7 +221,7 @@ impl<T: Send + 'static> Call<T> {
         async move {
             let value = work.await?;
             let elapsed = sender.clock().monotonic().saturating_sub(start);
-            let mut facts = facts.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut facts = lock(&facts);
             Ok(Response {
                 value,
                 status: facts.status,

@@ -49,7 +49,6 @@ impl Moment {
 
 impl Clock {
     /// The clocks of the operating system.
-    #[must_use]
     pub fn system() -> Self {
         Self(TimeSource::System)
     }
@@ -65,7 +64,6 @@ impl Clock {
     /// let clock = Clock::starting_at(noon);
     /// assert!(clock.now() >= noon);
     /// ```
-    #[must_use]
     pub fn starting_at(start: SystemTime) -> Self {
         Self(TimeSource::Running {
             start,
@@ -74,7 +72,6 @@ impl Clock {
     }
 
     /// A clock that stands still until it is moved. Clones show the same time.
-    #[must_use]
     pub fn manual(start: SystemTime) -> Self {
         // Differs from the calendar time, so that a test which confuses the two clocks fails.
         let moment = Moment {
@@ -85,7 +82,6 @@ impl Clock {
     }
 
     /// The calendar time. It jumps when the clock of the machine is set.
-    #[must_use]
     pub fn now(&self) -> SystemTime {
         match &self.0 {
             TimeSource::System => SystemTime::now(),

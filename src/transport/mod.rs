@@ -13,11 +13,11 @@ mod clock;
 mod failure;
 mod gzip;
 mod http;
-#[cfg(test)]
-mod in_process;
 mod message;
 mod options;
 mod retry;
+#[cfg(test)]
+mod tests;
 pub(crate) mod tls;
 
 pub use self::clock::Clock;
@@ -26,9 +26,9 @@ pub use self::options::HttpOptions;
 pub use self::retry::RetryPolicy;
 
 pub(crate) use self::http::Http;
-#[cfg(test)]
-pub(crate) use self::in_process::InProcess;
 pub(crate) use self::message::{Reply, Request, Watch, max_age, retry_after, server_time};
 pub(crate) use self::options::{is_loopback, is_private, parse_endpoint};
 pub(crate) use self::retry::{RetryBudget, Safety};
+#[cfg(test)]
+pub(crate) use self::tests::InProcess;
 pub(crate) use reqwest::header;

@@ -60,124 +60,103 @@ impl Default for HttpOptions {
 }
 
 impl HttpOptions {
-    /// The `User-Agent` header; name your application so that the service's operators can reach you.
-    pub fn user_agent(mut self, name: impl Into<String>) -> Self {
-        self.user_agent = name.into();
-        self
-    }
+    setters! {
+        /// The `User-Agent` header; name your application so that the service's operators can reach you.
+        pub fn user_agent(name: impl Into<String>) |it| it.user_agent = name.into();
 
-    /// The time limit for making a connection; 10 seconds unless set.
-    pub fn connect_timeout(mut self, limit: Duration) -> Self {
-        self.connect_timeout = limit;
-        self
-    }
+        /// The time limit for making a connection; 10 seconds unless set.
+        pub fn connect_timeout(limit: Duration) |it| it.connect_timeout = limit;
 
-    /// The time limit for one request with its whole reply; 60 seconds unless set. Retries have a limit of their own.
-    pub fn timeout(mut self, limit: Duration) -> Self {
-        self.timeout = limit;
-        self
-    }
+        /// The time limit for one request with its whole reply; 60 seconds unless set. Retries have a limit of their own.
+        pub fn timeout(limit: Duration) |it| it.timeout = limit;
 
-    /// The largest reply that is read, in bytes after decompression; 64 MiB unless set.
-    ///
-    /// What becomes of it in memory is limited as well: the lists of the types of this crate take at most 16 MiB or four times
-    /// the text, and a reply with more is [`is_protocol`](crate::Error::is_protocol). A type of your own takes what it takes.
-    pub fn max_body_bytes(mut self, limit: usize) -> Self {
-        self.max_body_bytes = limit;
-        self
-    }
+        /// The largest reply that is read, in bytes after decompression; 64 MiB unless set.
+        ///
+        /// What becomes of it in memory is limited as well: the lists of the types of this crate take at most 16 MiB or four times
+        /// the text, and a reply with more is [`is_protocol`](crate::Error::is_protocol). A type of your own takes what it takes.
+        pub fn max_body_bytes(limit: usize) |it| it.max_body_bytes = limit;
 
-    /// Sends everything through this proxy, an `http` or `https` address, except requests to hosts on loopback. The
-    /// environment's proxy settings are not read. A proxy of another kind, such as SOCKS, is refused when the client is
-    /// built.
-    pub fn proxy(mut self, proxy: Url) -> Self {
-        self.proxy = Some(proxy);
-        self
-    }
+        /// Sends everything through this proxy, an `http` or `https` address, except requests to hosts on loopback. The
+        /// environment's proxy settings are not read. A proxy of another kind, such as SOCKS, is refused when the client is
+        /// built.
+        pub fn proxy(proxy: Url) |it| it.proxy = Some(proxy);
 
-    /// Trusts further certificate authorities, one or more certificates as PEM, beside those of the operating system.
-    /// A text without a certificate is refused when the client is built.
-    ///
-    /// With the feature `rustls`, the first client reads the certificates of the operating system for all in the process; one
-    /// with further certificates reads them again.
-    #[doc(alias("CA", "TLS", "self-signed"))]
-    pub fn extra_root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.extra_roots_pem.push(pem.into());
-        self
-    }
+        /// Trusts further certificate authorities, one or more certificates as PEM, beside those of the operating system.
+        /// A text without a certificate is refused when the client is built.
+        ///
+        /// With the feature `rustls`, the first client reads the certificates of the operating system for all in the process; one
+        /// with further certificates reads them again.
+        #[doc(alias("CA", "TLS", "self-signed"))]
+        pub fn extra_root_certificate(pem: impl Into<Vec<u8>>)
+            |it| it.extra_roots_pem.push(pem.into());
 
-    /// The certificate by which this client identifies itself to servers that ask for one (mutual TLS), with its private key: a
-    /// PEM text with the client's certificate, further ones up to that of an authority that the server knows, and one
-    /// private key that is not encrypted. A text that is something else is refused when the client is built.
-    ///
-    /// An identity provider may accept it in place of a client secret (`tls_client_auth` and `self_signed_tls_client_auth`, RFC
-    /// 8705 section 2): give these options to [`ProviderBuilder::http`](crate::auth::ProviderBuilder::http) and set no secret.
-    /// Some providers have other addresses for it, and issue tokens that the service accepts over connections with the same
-    /// certificate only: give it to the client as well.
-    ///
-    /// Every server of the client that asks for a certificate receives this one, and so does a proxy with an `https` address. The
-    /// text is wiped from memory with the options; the copy that the TLS library reads is not. With the feature `native-tls` the
-    /// key must be PKCS#8 (`BEGIN PRIVATE KEY`); the others read PKCS#1 and SEC 1 as well.
-    ///
-    /// ```
-    /// # let pem = concat!("-----BEGIN CERTIFICATE-----\n", "-----END CERTIFICATE-----\n");
-    /// use envd_sdk::HttpOptions;
-    /// use envd_sdk::auth::Provider;
-    ///
-    /// // From a file that only this user can read, or from the secret store of the platform.
-    /// let http = HttpOptions::default().client_certificate(pem);
-    /// let provider = Provider::builder("my-client-id")
-    ///     .http(http)
-    ///     .authorize_url("https://sso.example.com/authorize")
-    ///     .token_url("https://mtls.sso.example.com/oauth/token")
-    ///     .audience("https://api.example.com/graphql")
-    ///     .redirect_uri("https://app.example.com/callback")
-    ///     .build();
-    /// // This text has no private key.
-    /// assert!(provider.unwrap_err().is_config());
-    /// ```
-    pub fn client_certificate(mut self, pem: impl Into<Secret>) -> Self {
-        self.client_certificate_pem = Some(pem.into());
-        self
+        /// The certificate by which this client identifies itself to servers that ask for one (mutual TLS), with its private key: a
+        /// PEM text with the client's certificate, further ones up to that of an authority that the server knows, and one
+        /// private key that is not encrypted. A text that is something else is refused when the client is built.
+        ///
+        /// An identity provider may accept it in place of a client secret (`tls_client_auth` and `self_signed_tls_client_auth`, RFC
+        /// 8705 section 2): give these options to [`ProviderBuilder::http`](crate::auth::ProviderBuilder::http) and set no secret.
+        /// Some providers have other addresses for it, and issue tokens that the service accepts over connections with the same
+        /// certificate only: give it to the client as well.
+        ///
+        /// Every server of the client that asks for a certificate receives this one, and so does a proxy with an `https` address. The
+        /// text is wiped from memory with the options; the copy that the TLS library reads is not. With the feature `native-tls` the
+        /// key must be PKCS#8 (`BEGIN PRIVATE KEY`); the others read PKCS#1 and SEC 1 as well.
+        ///
+        /// ```
+        /// # let pem = concat!("-----BEGIN CERTIFICATE-----\n", "-----END CERTIFICATE-----\n");
+        /// use envd_sdk::HttpOptions;
+        /// use envd_sdk::auth::Provider;
+        ///
+        /// // From a file that only this user can read, or from the secret store of the platform.
+        /// let http = HttpOptions::default().client_certificate(pem);
+        /// let provider = Provider::builder("my-client-id")
+        ///     .http(http)
+        ///     .authorize_url("https://sso.example.com/authorize")
+        ///     .token_url("https://mtls.sso.example.com/oauth/token")
+        ///     .audience("https://api.example.com/graphql")
+        ///     .redirect_uri("https://app.example.com/callback")
+        ///     .build();
+        /// // This text has no private key.
+        /// assert!(provider.unwrap_err().is_config());
+        /// ```
+        pub fn client_certificate(pem: impl Into<Secret>)
+            |it| it.client_certificate_pem = Some(pem.into());
     }
 
     pub(crate) fn has_client_certificate(&self) -> bool {
         self.client_certificate_pem.is_some()
     }
 
-    /// How many requests a client and those made from it have in transfer at a time; further ones wait for their turn, and
-    /// no longer than the deadline of their call. No limit unless set; 0 is refused when the client is built.
-    ///
-    /// This bounds the connections: on HTTP/1.1 a request takes one for itself, and no more idle ones are kept than this. On
-    /// HTTP/2 one connection carries all requests. A call that waits to be tried again, or for a token, does not count, and
-    /// requests for tokens have no limit.
-    ///
-    /// ```
-    /// use envd_sdk::HttpOptions;
-    ///
-    /// let http = HttpOptions::default().max_concurrent_requests(32);
-    /// ```
-    #[doc(alias("rate limit", "throttle"))]
-    pub fn max_concurrent_requests(mut self, limit: usize) -> Self {
-        self.max_concurrent_requests = Some(limit);
-        self
-    }
+    setters! {
+        /// How many requests a client and those made from it have in transfer at a time; further ones wait for their turn, and
+        /// no longer than the deadline of their call. No limit unless set; 0 is refused when the client is built.
+        ///
+        /// This bounds the connections: on HTTP/1.1 a request takes one for itself, and no more idle ones are kept than this. On
+        /// HTTP/2 one connection carries all requests. A call that waits to be tried again, or for a token, does not count, and
+        /// requests for tokens have no limit.
+        ///
+        /// ```
+        /// use envd_sdk::HttpOptions;
+        ///
+        /// let http = HttpOptions::default().max_concurrent_requests(32);
+        /// ```
+        #[doc(alias("rate limit", "throttle"))]
+        pub fn max_concurrent_requests(limit: usize) |it| it.max_concurrent_requests = Some(limit);
 
-    /// Whether requests ask for replies compressed with gzip; they do unless set. A page of a list shrinks to about an eighth.
-    ///
-    /// Replies are decompressed and checked while they arrive. One that becomes more than 4 MiB and more than 100 times its bytes,
-    /// or has more than 1,000 members, is refused; a server that sends such pages needs `false`. Requests of the token endpoint never ask for it. Only with the
-    /// feature `gzip`, which is on by default.
-    ///
-    /// ```
-    /// use envd_sdk::HttpOptions;
-    ///
-    /// let http = HttpOptions::default().gzip(false);
-    /// ```
-    #[cfg(feature = "gzip")]
-    pub fn gzip(mut self, is_requested: bool) -> Self {
-        self.gzip = is_requested;
-        self
+        /// Whether requests ask for replies compressed with gzip; they do unless set. A page of a list shrinks to about an eighth.
+        ///
+        /// Replies are decompressed and checked while they arrive. One that becomes more than 4 MiB and more than 100 times its bytes,
+        /// or has more than 1,000 members, is refused; a server that sends such pages needs `false`. Requests of the token endpoint never ask for it. Only with the
+        /// feature `gzip`, which is on by default.
+        ///
+        /// ```
+        /// use envd_sdk::HttpOptions;
+        ///
+        /// let http = HttpOptions::default().gzip(false);
+        /// ```
+        #[cfg(feature = "gzip")]
+        pub fn gzip(is_requested: bool) |it| it.gzip = is_requested;
     }
 
     /// One connection a request. For token endpoints: a request on a connection that the server is closing

@@ -63,22 +63,15 @@ impl RetryPolicy {
         }
     }
 
-    /// How often a request is sent again at most; 3 unless set.
-    pub fn max_retries(mut self, retries: u32) -> Self {
-        self.max_retries = retries;
-        self
-    }
+    setters! {
+        /// How often a request is sent again at most; 3 unless set.
+        pub fn max_retries(retries: u32) |it| it.max_retries = retries;
 
-    /// The limit of the first wait, doubled for each further one; 200 ms unless set.
-    pub fn base_wait(mut self, base: Duration) -> Self {
-        self.base = base;
-        self
-    }
+        /// The limit of the first wait, doubled for each further one; 200 ms unless set.
+        pub fn base_wait(base: Duration) |it| it.base = base;
 
-    /// The total time after which nothing is sent again; 90 seconds unless set.
-    pub fn deadline(mut self, limit: Duration) -> Self {
-        self.deadline = limit;
-        self
+        /// The total time after which nothing is sent again; 90 seconds unless set.
+        pub fn deadline(limit: Duration) |it| it.deadline = limit;
     }
 
     /// The wait before the next attempt, or `None` when there is to be none.

@@ -25,7 +25,6 @@ pub struct Comparison {
 
 impl Comparison {
     /// Whether both reports have the same findings.
-    #[must_use]
     pub fn is_equal(&self) -> bool {
         self.only_mirror.is_empty() && self.only_server.is_empty()
     }
@@ -65,7 +64,6 @@ impl fmt::Display for Comparison {
 /// assert!(comparison.only_server.is_empty());
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```
-#[must_use]
 pub fn compare(mirror: &Report, server: &Report) -> Comparison {
     let mut only_mirror: Vec<&Arc<Finding>> = mirror.findings().iter().collect();
     let mut only_server: Vec<Option<&Arc<Finding>>> = server.findings().iter().map(Some).collect();
@@ -138,7 +136,6 @@ impl Finding {
     /// assert_eq!(finding.question.unwrap().row, Some(1));
     /// # Ok::<(), serde_json::Error>(())
     /// ```
-    #[must_use]
     pub fn from_server(error: &ServerError) -> Self {
         let condition = error.condition();
         let code = error
@@ -180,7 +177,6 @@ impl Finding {
 
 impl Report {
     /// The errors of the server as a report, in the server's order.
-    #[must_use]
     pub fn from_server_errors(errors: &[ServerError]) -> Self {
         let findings = errors.iter().map(Finding::from_server).map(Arc::new);
         Self {
@@ -202,7 +198,6 @@ impl Report {
     /// assert!(compare(&report, &Report::from_server_errors(&errors)).is_equal());
     /// # Ok::<(), envd_sdk::model::TextError>(())
     /// ```
-    #[must_use]
     pub fn to_server_errors(&self, operation: &str) -> Vec<ServerError> {
         self.findings()
             .iter()

@@ -41,7 +41,6 @@ pub struct Context {
 
 impl Context {
     /// Rules as they are on this day, for a new consignment of an unknown user.
-    #[must_use]
     pub fn on(today: Day) -> Self {
         Self {
             today,
@@ -52,36 +51,27 @@ impl Context {
         }
     }
 
-    /// Whether the consignment is new; [`Operation::Create`] unless set.
-    #[must_use]
-    pub fn operation(mut self, operation: Operation) -> Self {
-        self.operation = operation;
-        self
-    }
+    setters! {
+        /// Whether the consignment is new; [`Operation::Create`] unless set.
+        #[must_use]
+        pub fn operation(operation: Operation) |it| it.operation = operation;
 
-    /// The PIC of the selected LPA account: the origin must have the same (spec 7.2).
-    #[must_use]
-    pub fn account_pic(mut self, pic: impl Into<String>) -> Self {
-        self.account_pic = Some(pic.into());
-        self
-    }
+        /// The PIC of the selected LPA account: the origin must have the same (spec 7.2).
+        #[must_use]
+        pub fn account_pic(pic: impl Into<String>) |it| it.account_pic = Some(pic.into());
 
-    /// The accreditations of the user: a form of a program that the user is not accredited for is an error (spec 1.3).
-    ///
-    /// Forms of the LPA program need `lPA`, EUC1 also `eU`, LPAHRG0 also `hRG` (spec 2.8, 9.3), MSAC1 `mSA`, and those of
-    /// the NFAS program `nFAS`. Only an accreditation that is false makes a form an error, except `hRG`, which
-    /// must be true. See [`Policy::accreditations_are_advice`](super::Policy::accreditations_are_advice).
-    #[must_use]
-    pub fn accreditations(mut self, accreditations: &Accreditations) -> Self {
-        self.accreditations = Some(accreditations.clone());
-        self
-    }
+        /// The accreditations of the user: a form of a program that the user is not accredited for is an error (spec 1.3).
+        ///
+        /// Forms of the LPA program need `lPA`, EUC1 also `eU`, LPAHRG0 also `hRG` (spec 2.8, 9.3), MSAC1 `mSA`, and those of
+        /// the NFAS program `nFAS`. Only an accreditation that is false makes a form an error, except `hRG`, which
+        /// must be true. See [`Policy::accreditations_are_advice`](super::Policy::accreditations_are_advice).
+        #[must_use]
+        pub fn accreditations(accreditations: &Accreditations)
+            |it| it.accreditations = Some(accreditations.clone());
 
-    /// Whether to collect advice: answers to questions that do not apply, and the like; off unless set.
-    #[must_use]
-    pub fn advice(mut self, wanted: bool) -> Self {
-        self.advice = wanted;
-        self
+        /// Whether to collect advice: answers to questions that do not apply, and the like; off unless set.
+        #[must_use]
+        pub fn advice(wanted: bool) |it| it.advice = wanted;
     }
 }
 /// The reading of what the specification leaves open; the documentation of this module describes the default.
@@ -113,24 +103,20 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Whether an answer to a question that no longer applies, because one above it or its trigger has changed, still
-    /// triggers others; it does not unless set. assumed: the specification does not say.
-    ///
-    /// Answers to questions of other forms never count, and [`prune`](super::Questionnaire::prune) keeps what counts.
-    #[must_use]
-    pub fn stale_answers_count(mut self, count: bool) -> Self {
-        self.stale_answers_count = count;
-        self
-    }
+    setters! {
+        /// Whether an answer to a question that no longer applies, because one above it or its trigger has changed, still
+        /// triggers others; it does not unless set. assumed: the specification does not say.
+        ///
+        /// Answers to questions of other forms never count, and [`prune`](super::Questionnaire::prune) keeps what counts.
+        #[must_use]
+        pub fn stale_answers_count(count: bool) |it| it.stale_answers_count = count;
 
-    /// Whether a form that the user is not accredited for is advice and no error. assumed: spec 1.3 says that a user creates
-    /// forms only of programs that they are accredited to, but shows an accreditation that the server looks at for LPAHRG0
-    /// only.
-    ///
-    /// [`validate_fields`](super::validate_fields) has no policy; there, leave the accreditations out of the context.
-    #[must_use]
-    pub fn accreditations_are_advice(mut self, advice: bool) -> Self {
-        self.accreditations_are_advice = advice;
-        self
+        /// Whether a form that the user is not accredited for is advice and no error. assumed: spec 1.3 says that a user creates
+        /// forms only of programs that they are accredited to, but shows an accreditation that the server looks at for LPAHRG0
+        /// only.
+        ///
+        /// [`validate_fields`](super::validate_fields) has no policy; there, leave the accreditations out of the context.
+        #[must_use]
+        pub fn accreditations_are_advice(advice: bool) |it| it.accreditations_are_advice = advice;
     }
 }

@@ -47,7 +47,6 @@ impl Draft {
 }
 
 /// As [`validate_fields`](super::validate_fields), for JSON that may not even have the shape of a consignment.
-#[must_use]
 pub fn validate_fields_json(input: &Value, context: &Context) -> Report {
     let draft = Draft::read(input);
     let mut report = Report::new(QuestionRules::NoQuestionsLoaded);

@@ -26,7 +26,6 @@ pub(super) const DEVICES_QUESTION: &str = "185";
 /// assert!(!validate_fields(&input, &Context::on(Day::parse("2024-11-19")?)).is_valid());
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```
-#[must_use]
 pub fn validate_fields(input: &ConsignmentInput, context: &Context) -> Report {
     let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
     check(input, context, Policy::default(), &mut report);

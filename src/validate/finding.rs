@@ -336,7 +336,6 @@ impl Finding {
     /// assert_eq!(finding.input_path(), ["forms"]);
     /// # Ok::<(), envd_sdk::model::TextError>(())
     /// ```
-    #[must_use]
     pub fn input_path(&self) -> Vec<String> {
         if self.path.is_empty() && self.rule.is_about_forms() {
             return vec!["forms".to_owned()];

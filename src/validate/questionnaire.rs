@@ -35,13 +35,11 @@ pub struct Questionnaire(pub(super) Arc<QuestionTree>);
 
 impl Questionnaire {
     /// Prepares the questions. It never fails: what it cannot check is in [`Report::unchecked`].
-    #[must_use]
     pub fn prepare(questions: &[Question]) -> Self {
         Self::prepare_with(questions, Policy::default())
     }
 
     /// As [`prepare`](Self::prepare), with other readings of what the specification leaves open.
-    #[must_use]
     pub fn prepare_with(questions: &[Question], policy: Policy) -> Self {
         Self(Arc::new(QuestionTree::read(questions, policy)))
     }
@@ -50,7 +48,6 @@ impl Questionnaire {
     ///
     /// At a value that the server's schema cannot take, such as an unknown form, the server stops. What else is wrong is in
     /// [`Report::not_judged`] then.
-    #[must_use]
     pub fn validate(&self, input: &ConsignmentInput, context: &Context) -> Report {
         self.judge(&self.of(input), input, context)
     }
@@ -84,7 +81,6 @@ impl Questionnaire {
     ///
     /// Each value of the wrong type is a finding at its path. The server stops there; what is wrong with the values that could
     /// be read is in [`Report::not_judged`].
-    #[must_use]
     pub fn validate_json(&self, input: &serde_json::Value, context: &Context) -> Report {
         let draft = Draft::read(input);
         let report = self.check(&self.of(&draft.input), &draft.input, context);
@@ -92,19 +88,16 @@ impl Questionnaire {
     }
 
     /// The questions that apply now, answered or not, in display order.
-    #[must_use]
     pub fn applicable(&self, input: &ConsignmentInput) -> Vec<AppliedQuestion> {
         applied_question::list(&self.of(input))
     }
 
     /// How many questions apply and how many of them are answered.
-    #[must_use]
     pub fn progress(&self, input: &ConsignmentInput) -> Progress {
         applied_question::progress(&self.of(input))
     }
 
     /// The questions that apply now and wait for an answer, in display order. A REPEATABLE question waits for its first row.
-    #[must_use]
     pub fn next_questions(&self, input: &ConsignmentInput) -> Vec<AppliedQuestion> {
         let mut questions = self.applicable(input);
         questions.retain(|question| question.answerable && !question.answered);
@@ -112,7 +105,6 @@ impl Questionnaire {
     }
 
     /// Why a question applies in a row (`None` outside rows), or why it does not.
-    #[must_use]
     pub fn explain(&self, id: &str, row: Option<i64>, input: &ConsignmentInput) -> Explanation {
         explain(&self.of(input), id, row)
     }
@@ -147,7 +139,6 @@ impl Questionnaire {
     ///
     /// It is the same in every process and every version of this crate, so a draft that is kept can name the list that it
     /// was filled in with. Another [`Policy`] does not change it.
-    #[must_use]
     pub fn content_hash(&self) -> ContentHash {
         self.0.content_hash()
     }

@@ -71,6 +71,7 @@ pub struct Unchecked {
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[must_use]
 pub struct Report {
     pub(super) findings: Vec<Arc<Finding>>,
     pub(super) advice: Vec<Arc<Finding>>,
@@ -197,7 +198,6 @@ impl Report {
     }
 
     /// Errors and warnings. They are shared, so that they can be kept at no cost.
-    #[must_use]
     pub fn findings(&self) -> &[Arc<Finding>] {
         &self.findings
     }
@@ -213,26 +213,22 @@ impl Report {
     }
 
     /// Findings that the server is not known to have; empty unless [`Context::advice`](super::Context::advice) is set.
-    #[must_use]
     pub fn advice(&self) -> &[Arc<Finding>] {
         &self.advice
     }
 
     /// What else is wrong with a consignment that holds a value that the server's schema cannot take, such as an unknown form.
     /// The server stops at that value and judges nothing else; empty for any other consignment.
-    #[must_use]
     pub fn not_judged(&self) -> &[Arc<Finding>] {
         &self.not_judged
     }
 
     /// Rules of questions that apply and that could not be checked; none of them is a finding.
-    #[must_use]
     pub fn unchecked(&self) -> &[Unchecked] {
         &self.unchecked
     }
 
     /// Whether no finding is an error. A required answer that is missing leaves the report valid.
-    #[must_use]
     pub fn is_valid(&self) -> bool {
         self.errors().next().is_none()
     }
@@ -254,7 +250,6 @@ impl Report {
     /// assert!(validate_fields(&goats.answer(AnswerInput::new("185", "Yes")), &today).can_create());
     /// # Ok::<(), envd_sdk::model::TextError>(())
     /// ```
-    #[must_use]
     pub fn can_create(&self) -> bool {
         self.create_blockers().next().is_none()
     }
@@ -267,7 +262,6 @@ impl Report {
     /// Whether there is no error and no required answer is missing.
     ///
     /// Without questions it is not known what is required: see [`question_rules`](Self::question_rules).
-    #[must_use]
     pub fn ready_to_submit(&self) -> bool {
         self.is_valid() && !self.findings.iter().any(|f| f.rule == Rule::Required)
     }
@@ -284,7 +278,6 @@ impl Report {
     }
 
     /// Whether the rules of the questions were checked.
-    #[must_use]
     pub fn question_rules(&self) -> QuestionRules {
         self.question_rules
     }

@@ -61,7 +61,6 @@ impl Sentences {
     }
 
     /// What is wrong, and what would be right: see [`Finding::sentence`].
-    #[must_use]
     pub fn sentence(&self, finding: &Finding) -> String {
         let key = format!("rule.{}", finding.rule.key());
         let variant = match &finding.expected {
@@ -83,7 +82,6 @@ impl Sentences {
     }
 
     /// What the finding is about: the text of the question, or the label of the field.
-    #[must_use]
     pub fn label(&self, finding: &Finding) -> String {
         let Some(question) = &finding.question else {
             return self.field_label(&finding.input_path());
@@ -107,7 +105,6 @@ impl Sentences {
     }
 
     /// The label of a field of the input, by its path: `["origin", "pic"]`.
-    #[must_use]
     pub fn field_label(&self, path: &[impl AsRef<str>]) -> String {
         let mut key = "label".to_owned();
         let mut number = String::new();
@@ -131,7 +128,6 @@ impl Sentences {
     }
 
     /// What would be right, in words that follow "Use" or "Enter".
-    #[must_use]
     pub fn expected(&self, expected: &Expected) -> String {
         match expected {
             Expected::Characters { at_most } => {
@@ -216,13 +212,11 @@ impl Finding {
     /// assert_eq!(sentence, "PIC of origin QAZZ777 is not a PIC. Enter 8 letters and digits, without spaces.");
     /// # Ok::<(), envd_sdk::model::TextError>(())
     /// ```
-    #[must_use]
     pub fn sentence(&self) -> String {
         Sentences::default().sentence(self)
     }
 
     /// What this is about in plain English: the text of the question, or the label of the field.
-    #[must_use]
     pub fn label(&self) -> String {
         Sentences::default().label(self)
     }

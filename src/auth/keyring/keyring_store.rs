@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use keyring_core::{CredentialStore, Entry, Error as KeyringError};
@@ -15,6 +15,7 @@ use crate::auth::store::{StoreErrorKind, read_stored};
 use crate::auth::{
     FileStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned,
 };
+use crate::locked::lock;
 use crate::secret::Secret;
 
 /// The number of the entry's format; a higher one is of a newer crate and is not touched.
@@ -106,10 +107,6 @@ impl KeyringStore {
         self.keyring.build(&self.service, key, None).map_err(failed)
     }
 
-    fn whole(&self) -> MutexGuard<'_, HashMap<String, Versioned>> {
-        self.whole.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn read_entry(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
         let json = match self.entry(key)?.get_secret() {
             Ok(json) => Zeroizing::new(json),
@@ -138,7 +135,7 @@ impl KeyringStore {
     /// The stored record, or the whole one if this process wrote it.
     fn read(&self, key: &str) -> Result<Option<Versioned>, StoreError> {
         let stored = self.read_entry(key)?;
-        let mut whole = self.whole();
+        let mut whole = lock(&self.whole);
         let version = stored.as_ref().map(|stored| stored.version);
         if let Some(known) = whole
             .get(key)
@@ -167,7 +164,7 @@ impl KeyringStore {
         };
         let version = Version::new(next);
         self.write_entry(&key, version, &new)?;
-        self.whole().insert(key, Versioned::new(version, new));
+        lock(&self.whole).insert(key, Versioned::new(version, new));
         Ok(Some(version))
     }
 
@@ -177,7 +174,7 @@ impl KeyringStore {
             return Ok(false);
         }
         self.entry(key)?.delete_credential().map_err(failed)?;
-        self.whole().remove(key);
+        lock(&self.whole).remove(key);
         Ok(true)
     }
 }

@@ -1,6 +1,6 @@
 //! What a manager, its clones and its tasks share.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use arc_swap::ArcSwapOption;
 use tokio::runtime::Handle;
@@ -16,6 +16,7 @@ use crate::auth::{
     AccessToken, Provider, Record, StoreError, StoreGuard, TokenStore, Version, Versioned,
 };
 use crate::error::{AuthProblem, Error, Kind, Result};
+use crate::locked::lock;
 use crate::secret::Secret;
 use crate::transport::{Clock, Moment};
 
@@ -83,7 +84,7 @@ impl Shared {
 
     /// Locked for a few lines at a time, never across an await.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     pub(super) fn clock(&self) -> &Clock {

@@ -178,20 +178,17 @@ impl TokenManager {
     }
 
     /// The user who is logged in, as the `sub` claim of the id token; `None` before the tokens are first used.
-    #[must_use]
     pub fn subject(&self) -> Option<String> {
         self.0.state().account.clone()
     }
 
     /// When the refresh token expires and the user has to log in again, if the provider returned the common, nonstandard
     /// `refresh_token_expires_in` in seconds. `None` before the tokens are first used.
-    #[must_use]
     pub fn session_ends_at(&self) -> Option<SystemTime> {
         self.0.state().cached.as_ref()?.tokens.session_ends_at
     }
 
     /// Subscribes to the events from now on.
-    #[must_use]
     pub fn events(&self) -> Events {
         Events(self.0.subscribe())
     }
@@ -208,7 +205,6 @@ impl TokenManager {
     }
 
     /// The provider's settings.
-    #[must_use]
     pub fn provider(&self) -> &Provider {
         &self.0.provider
     }

@@ -158,55 +158,20 @@ const NO_TABLES: &str = "the tables of the store do not exist; call its method m
 const ENDED: &str = "the database ended the connection";
 
 /// What codes of errors (Postgres, appendix A), or their beginnings, mean for a store. The first that fits counts.
+#[rustfmt::skip]
 const MEANINGS: [(&str, Kind, &str); 21] = [
     ("42P01", Kind::Missing, NO_TABLES),
     ("3F000", Kind::Missing, NO_TABLES),
-    (
-        "42703",
-        Kind::Missing,
-        "the tables of the store lack columns; call its method migrate",
-    ),
-    (
-        "3D000",
-        Kind::Missing,
-        "the database of the store does not exist",
-    ),
-    (
-        "25006",
-        Kind::Denied,
-        "the database of the store is read-only",
-    ),
-    (
-        "42501",
-        Kind::Denied,
-        "the role may not use the tables of the store",
-    ),
+    ("42703", Kind::Missing, "the tables of the store lack columns; call its method migrate"),
+    ("3D000", Kind::Missing, "the database of the store does not exist"),
+    ("25006", Kind::Denied, "the database of the store is read-only"),
+    ("42501", Kind::Denied, "the role may not use the tables of the store"),
     ("53100", Kind::Full, "the disk of the database is full"),
-    (
-        "53300",
-        Kind::Unreachable,
-        "the database has no room for another connection",
-    ),
-    (
-        "55P03",
-        Kind::LockTimeout,
-        "another process writes to the same account for too long",
-    ),
-    (
-        "57014",
-        Kind::Unreachable,
-        "the database cancelled the statement",
-    ),
-    (
-        "22021",
-        Kind::Other,
-        "a text or the account's key has characters that the database cannot store",
-    ),
-    (
-        "08P01",
-        Kind::Unreachable,
-        "the pooler before the database ended the connection; it has to pool transactions or sessions, not statements",
-    ),
+    ("53300", Kind::Unreachable, "the database has no room for another connection"),
+    ("55P03", Kind::LockTimeout, "another process writes to the same account for too long"),
+    ("57014", Kind::Unreachable, "the database cancelled the statement"),
+    ("22021", Kind::Other, "a text or the account's key has characters that the database cannot store"),
+    ("08P01", Kind::Unreachable, "the pooler before the database ended the connection; it has to pool transactions or sessions, not statements"),
     ("57P01", Kind::Unreachable, ENDED),
     ("57P02", Kind::Unreachable, ENDED),
     ("57P05", Kind::Unreachable, ENDED),

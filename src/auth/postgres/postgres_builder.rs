@@ -27,27 +27,20 @@ impl<S> PostgresBuilder<S> {
         }
     }
 
-    /// The schema of the tables; `envd_sdk` unless set. Stores may share one: the names of their tables differ.
-    pub fn schema(mut self, name: impl Into<String>) -> Self {
-        self.database.schema = name.into();
-        self
-    }
+    setters! {
+        /// The schema of the tables; `envd_sdk` unless set. Stores may share one: the names of their tables differ.
+        pub fn schema(name: impl Into<String>) |it| it.database.schema = name.into();
 
-    /// The role that owns schema and tables, when it is neither the role of the connections nor the owner of the database
-    /// nor a superuser: such as one that only deploys.
-    ///
-    /// Schema and tables of any other role are refused with [`is_insecure`](crate::auth::StoreError::is_insecure), when they
-    /// are migrated and before they are first used: their owner could read and replace what is stored.
-    pub fn owner(mut self, role: impl Into<String>) -> Self {
-        self.database.owner = role.into();
-        self
-    }
+        /// The role that owns schema and tables, when it is neither the role of the connections nor the owner of the database
+        /// nor a superuser: such as one that only deploys.
+        ///
+        /// Schema and tables of any other role are refused with [`is_insecure`](crate::auth::StoreError::is_insecure), when they
+        /// are migrated and before they are first used: their owner could read and replace what is stored.
+        pub fn owner(role: impl Into<String>) |it| it.database.owner = role.into();
 
-    /// How long the database may take for an answer, and the pool for a connection; 5 seconds each unless set. A network
-    /// that was cut without a word is noticed by this alone.
-    pub fn time_out(mut self, limit: Duration) -> Self {
-        self.database.time_out = limit;
-        self
+        /// How long the database may take for an answer, and the pool for a connection; 5 seconds each unless set. A network
+        /// that was cut without a word is noticed by this alone.
+        pub fn time_out(limit: Duration) |it| it.database.time_out = limit;
     }
 }
 

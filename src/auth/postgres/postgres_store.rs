@@ -136,7 +136,6 @@ impl PostgresStore {
     }
 
     /// The statements of [`migrate`](Self::migrate) for an empty database, to be run by a role that may create tables.
-    #[must_use]
     pub fn migration_sql(&self) -> String {
         self.0.database.schema.script()
     }

@@ -78,92 +78,72 @@ impl ProviderBuilder {
         }
     }
 
-    /// The secret of a confidential client. Leave it out in programs that users install.
-    ///
-    /// It is sent in the body with the client's id, as the service expects it (spec 5.5; `client_secret_post` in OIDC Core
-    /// 9). Providers that expect something else have a method of their own here, and only one may be set (RFC 6749 section
-    /// 2.3): [`client_secret_basic`](Self::client_secret_basic), or [`private_key_jwt`](Self::private_key_jwt). A client
-    /// that authenticates by its certificate (`tls_client_auth`, RFC 8705 section 2) sets none of them, and the certificate
-    /// in [`http`](Self::http). All requests to the provider authenticate alike: logins, refreshes and revocations.
-    pub fn client_secret(mut self, secret: impl Into<Secret>) -> Self {
-        self.authentication.secret_post = Some(secret.into());
-        self
-    }
+    setters! {
+        /// The secret of a confidential client. Leave it out in programs that users install.
+        ///
+        /// It is sent in the body with the client's id, as the service expects it (spec 5.5; `client_secret_post` in OIDC Core
+        /// 9). Providers that expect something else have a method of their own here, and only one may be set (RFC 6749 section
+        /// 2.3): [`client_secret_basic`](Self::client_secret_basic), or [`private_key_jwt`](Self::private_key_jwt). A client
+        /// that authenticates by its certificate (`tls_client_auth`, RFC 8705 section 2) sets none of them, and the certificate
+        /// in [`http`](Self::http). All requests to the provider authenticate alike: logins, refreshes and revocations.
+        pub fn client_secret(secret: impl Into<Secret>)
+            |it| it.authentication.secret_post = Some(secret.into());
 
-    /// The secret of a confidential client, for a provider that expects it in the `authorization` header
-    /// (`client_secret_basic`, RFC 6749 section 2.3.1). The client's id is in the header, too, and not in the body.
-    ///
-    /// ```
-    /// use envd_sdk::auth::Provider;
-    ///
-    /// # let secret = "s3cr3t";
-    /// let provider = Provider::builder("my-client-id")
-    ///     .client_secret_basic(secret)
-    ///     .authorize_url("https://sso.example.com/authorize")
-    ///     .token_url("https://sso.example.com/oauth/token")
-    ///     .audience("https://api.example.com/graphql")
-    ///     .redirect_uri("https://app.example.com/callback")
-    ///     .build()?;
-    /// # let _ = provider;
-    /// # Ok::<(), envd_sdk::Error>(())
-    /// ```
-    pub fn client_secret_basic(mut self, secret: impl Into<Secret>) -> Self {
-        self.authentication.secret_basic = Some(secret.into());
-        self
-    }
+        /// The secret of a confidential client, for a provider that expects it in the `authorization` header
+        /// (`client_secret_basic`, RFC 6749 section 2.3.1). The client's id is in the header, too, and not in the body.
+        ///
+        /// ```
+        /// use envd_sdk::auth::Provider;
+        ///
+        /// # let secret = "s3cr3t";
+        /// let provider = Provider::builder("my-client-id")
+        ///     .client_secret_basic(secret)
+        ///     .authorize_url("https://sso.example.com/authorize")
+        ///     .token_url("https://sso.example.com/oauth/token")
+        ///     .audience("https://api.example.com/graphql")
+        ///     .redirect_uri("https://app.example.com/callback")
+        ///     .build()?;
+        /// # let _ = provider;
+        /// # Ok::<(), envd_sdk::Error>(())
+        /// ```
+        pub fn client_secret_basic(secret: impl Into<Secret>)
+            |it| it.authentication.secret_basic = Some(secret.into());
 
-    /// The key of a confidential client that has no secret: each request carries a short-lived JWT that this signer has
-    /// signed (`private_key_jwt`, RFC 7523 section 2.2 and OIDC Core 9). [`AssertionSigner`] has an example.
-    ///
-    /// The JWT is issued to the [`issuer`](Self::issuer), which must be set, or to the
-    /// [`assertion_audience`](Self::assertion_audience). It is valid for two minutes and for one request.
-    pub fn private_key_jwt(mut self, signer: impl AssertionSigner) -> Self {
-        self.authentication.signer = Some(Arc::new(signer));
-        self
-    }
+        /// The key of a confidential client that has no secret: each request carries a short-lived JWT that this signer has
+        /// signed (`private_key_jwt`, RFC 7523 section 2.2 and OIDC Core 9). [`AssertionSigner`] has an example.
+        ///
+        /// The JWT is issued to the [`issuer`](Self::issuer), which must be set, or to the
+        /// [`assertion_audience`](Self::assertion_audience). It is valid for two minutes and for one request.
+        pub fn private_key_jwt(signer: impl AssertionSigner)
+            |it| it.authentication.signer = Some(Arc::new(signer));
 
-    /// The audience (`aud`) of the JWTs of [`private_key_jwt`](Self::private_key_jwt); the [`issuer`](Self::issuer) unless
-    /// set.
-    ///
-    /// The update of RFC 7523 (`draft-ietf-oauth-rfc7523bis`, section 4) allows nothing but the issuer: with another value, a
-    /// malicious provider can make a client that takes its addresses from metadata sign JWTs for another one. Set it only
-    /// for a provider that expects, by the older text, the address of its token endpoint.
-    pub fn assertion_audience(mut self, audience: impl Into<String>) -> Self {
-        self.authentication.audience = Some(audience.into());
-        self
-    }
+        /// The audience (`aud`) of the JWTs of [`private_key_jwt`](Self::private_key_jwt); the [`issuer`](Self::issuer) unless
+        /// set.
+        ///
+        /// The update of RFC 7523 (`draft-ietf-oauth-rfc7523bis`, section 4) allows nothing but the issuer: with another value, a
+        /// malicious provider can make a client that takes its addresses from metadata sign JWTs for another one. Set it only
+        /// for a provider that expects, by the older text, the address of its token endpoint.
+        pub fn assertion_audience(audience: impl Into<String>)
+            |it| it.authentication.audience = Some(audience.into());
 
-    /// Where the user logs in, such as `https://sso.example.com/authorize`. Required for a login in a browser, unless it is
-    /// [discovered](Self::discover).
-    pub fn authorize_url(mut self, url: impl Into<String>) -> Self {
-        self.authorize_url = Some(url.into());
-        self
-    }
+        /// Where the user logs in, such as `https://sso.example.com/authorize`. Required for a login in a browser, unless it is
+        /// [discovered](Self::discover).
+        pub fn authorize_url(url: impl Into<String>) |it| it.authorize_url = Some(url.into());
 
-    /// Where codes and refresh tokens are exchanged, such as `https://sso.example.com/oauth/token`. Required,
-    /// unless it is [discovered](Self::discover).
-    pub fn token_url(mut self, url: impl Into<String>) -> Self {
-        self.token_url = Some(url.into());
-        self
-    }
+        /// Where codes and refresh tokens are exchanged, such as `https://sso.example.com/oauth/token`. Required,
+        /// unless it is [discovered](Self::discover).
+        pub fn token_url(url: impl Into<String>) |it| it.token_url = Some(url.into());
 
-    /// Where refresh tokens are revoked (RFC 7009). Without it a logout leaves the refresh token alive at the server.
-    pub fn revoke_url(mut self, url: impl Into<String>) -> Self {
-        self.revoke_url = Some(url.into());
-        self
-    }
+        /// Where refresh tokens are revoked (RFC 7009). Without it a logout leaves the refresh token alive at the server.
+        pub fn revoke_url(url: impl Into<String>) |it| it.revoke_url = Some(url.into());
 
-    /// Where the session at the identity provider ends, such as `https://sso.example.com/v2/logout` (spec 5.8).
-    pub fn logout_url(mut self, url: impl Into<String>) -> Self {
-        self.logout_url = Some(url.into());
-        self
-    }
+        /// Where the session at the identity provider ends, such as `https://sso.example.com/v2/logout` (spec 5.8).
+        pub fn logout_url(url: impl Into<String>) |it| it.logout_url = Some(url.into());
 
-    /// Where a device without a browser starts its login (RFC 8628 section 3.1), such as
-    /// `https://sso.example.com/oauth/device/code`.
-    pub fn device_authorization_url(mut self, url: impl Into<String>) -> Self {
-        self.device_authorization_url = Some(url.into());
-        self
+        /// Where a device without a browser starts its login (RFC 8628 section 3.1), such as
+        /// `https://sso.example.com/oauth/device/code`.
+        pub fn device_authorization_url(url: impl Into<String>)
+            |it| it.device_authorization_url = Some(url.into());
     }
 
     /// The issuer, exactly as in `iss` of its tokens. Auth0's ends in a slash.
@@ -177,14 +157,13 @@ impl ProviderBuilder {
         self
     }
 
-    /// Refuses callbacks without the parameter `iss` (RFC 9207 section 2.4), by which a program that logs in at several
-    /// providers tells their callbacks apart. Needs the [`issuer`](Self::issuer).
-    ///
-    /// Unless set, it is what [`discover`](Self::discover) found: on if the provider announces that it sends `iss`. Without
-    /// discovery it is off. An `iss` that is another issuer is refused in any case.
-    pub fn require_iss(mut self, require: bool) -> Self {
-        self.require_iss = Some(require);
-        self
+    setters! {
+        /// Refuses callbacks without the parameter `iss` (RFC 9207 section 2.4), by which a program that logs in at several
+        /// providers tells their callbacks apart. Needs the [`issuer`](Self::issuer).
+        ///
+        /// Unless set, it is what [`discover`](Self::discover) found: on if the provider announces that it sends `iss`. Without
+        /// discovery it is off. An `iss` that is another issuer is refused in any case.
+        pub fn require_iss(require: bool) |it| it.require_iss = Some(require);
     }
 
     /// Lets [`discover`](Self::discover) use an issuer and published addresses that are private or link-local numbers (RFC 1918,
@@ -197,38 +176,26 @@ impl ProviderBuilder {
         self
     }
 
-    /// The audience of the access token: the address of the service endpoint, as registered there. The service requires it
-    /// (spec 5.2): without it Auth0 issues tokens that the service refuses. Leave it out only for other providers that have
-    /// none; then no `audience` is sent.
-    pub fn audience(mut self, audience: impl Into<String>) -> Self {
-        self.audience = Some(audience.into());
-        self
-    }
+    setters! {
+        /// The audience of the access token: the address of the service endpoint, as registered there. The service requires it
+        /// (spec 5.2): without it Auth0 issues tokens that the service refuses. Leave it out only for other providers that have
+        /// none; then no `audience` is sent.
+        pub fn audience(audience: impl Into<String>) |it| it.audience = Some(audience.into());
 
-    /// Where the browser is redirected after the login, exactly as registered: `https`, loopback, or a scheme of the
-    /// application. Required for a login in a browser.
-    pub fn redirect_uri(mut self, uri: impl Into<String>) -> Self {
-        self.redirect_uri = Some(uri.into());
-        self
-    }
+        /// Where the browser is redirected after the login, exactly as registered: `https`, loopback, or a scheme of the
+        /// application. Required for a login in a browser.
+        pub fn redirect_uri(uri: impl Into<String>) |it| it.redirect_uri = Some(uri.into());
 
-    /// The scopes to request; `openid profile email offline_access` unless set. The last one is needed for a refresh token.
-    pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.scopes = scopes.into_iter().map(Into::into).collect();
-        self
-    }
+        /// The scopes to request; `openid profile email offline_access` unless set. The last one is needed for a refresh token.
+        pub fn scopes(scopes: impl IntoIterator<Item = impl Into<String>>)
+            |it| it.scopes = scopes.into_iter().map(Into::into).collect();
 
-    /// Proxy, certificates and user agent for requests to the provider. Its limits are fixed: 5 seconds to connect,
-    /// [`timeout`](Self::timeout) in total, a new connection for each request, 1 MiB for a reply.
-    pub fn http(mut self, options: HttpOptions) -> Self {
-        self.http = options;
-        self
-    }
+        /// Proxy, certificates and user agent for requests to the provider. Its limits are fixed: 5 seconds to connect,
+        /// [`timeout`](Self::timeout) in total, a new connection for each request, 1 MiB for a reply.
+        pub fn http(options: HttpOptions) |it| it.http = options;
 
-    /// The time limit of one request to the provider; 30 seconds unless set.
-    pub fn timeout(mut self, limit: Duration) -> Self {
-        self.timeout = limit;
-        self
+        /// The time limit of one request to the provider; 30 seconds unless set.
+        pub fn timeout(limit: Duration) |it| it.timeout = limit;
     }
 
     /// The clock by which tokens and logins expire.
@@ -239,18 +206,14 @@ impl ProviderBuilder {
         self
     }
 
-    /// How long the server accepts a refresh token again after it was used; zero unless set.
-    ///
-    /// Auth0 calls it the rotation overlap period. A refresh whose reply was lost is repeated at once within it.
-    pub fn rotation_overlap(mut self, overlap: Duration) -> Self {
-        self.rotation_overlap = overlap;
-        self
-    }
+    setters! {
+        /// How long the server accepts a refresh token again after it was used; zero unless set.
+        ///
+        /// Auth0 calls it the rotation overlap period. A refresh whose reply was lost is repeated at once within it.
+        pub fn rotation_overlap(overlap: Duration) |it| it.rotation_overlap = overlap;
 
-    /// The lifetime of an access token when neither the reply nor the token has one; one hour unless set.
-    pub fn default_lifetime(mut self, lifetime: Duration) -> Self {
-        self.default_lifetime = lifetime;
-        self
+        /// The lifetime of an access token when neither the reply nor the token has one; one hour unless set.
+        pub fn default_lifetime(lifetime: Duration) |it| it.default_lifetime = lifetime;
     }
 
     /// Checks all settings.

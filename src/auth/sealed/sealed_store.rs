@@ -38,7 +38,6 @@ impl SealingKey {
     /// A key from 32 random bytes, such as `openssl rand 32` or a key service makes.
     ///
     /// The id is stored in the clear with each record. A new key takes a new id, such as the month from which it is used.
-    #[must_use]
     pub fn new(id: impl Into<String>, bytes: &[u8; 32]) -> Self {
         Self {
             id: id.into(),
@@ -178,7 +177,6 @@ pub struct SealedStore<S> {
 
 impl<S: TokenStore> SealedStore<S> {
     /// Encrypts with the key what is written to `inner`, and decrypts what is read from it.
-    #[must_use]
     pub fn new(inner: S, key: SealingKey) -> Self {
         Self {
             inner,
@@ -218,7 +216,6 @@ impl<S: TokenStore> SealedStore<S> {
     }
 
     /// The key under which the inner store keeps an account: to find, rename or delete its record there.
-    #[must_use]
     pub fn stored_account<'a>(&self, account: &'a str) -> Cow<'a, str> {
         match &self.account_hash {
             Some(hash) => {

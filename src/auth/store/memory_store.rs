@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync;
 
 use super::{Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
+use crate::locked::lock;
 
 /// Keeps tokens in memory, for as long as the process lives. Clones share what they keep.
 ///
@@ -42,18 +43,12 @@ struct Accounts {
 
 impl MemoryStore {
     /// An empty store.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    fn accounts(&self) -> MutexGuard<'_, Accounts> {
-        // No user code runs under the lock, so a poisoned one is still in order.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn lock_of(&self, key: &str) -> Arc<sync::Mutex<()>> {
-        let mut accounts = self.accounts();
+        let mut accounts = lock(&self.0);
         // Unused locks are removed here, so that the map does not grow with past users.
         if accounts.locks.len() > 2 * accounts.records.len() + 64 {
             accounts.locks.retain(|_, lock| Arc::strong_count(lock) > 1);
@@ -65,13 +60,13 @@ impl MemoryStore {
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Keys may be the names of users.
-        write!(f, "MemoryStore({} accounts)", self.accounts().records.len())
+        write!(f, "MemoryStore({} accounts)", lock(&self.0).records.len())
     }
 }
 
 impl TokenStore for MemoryStore {
     fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
-        Box::pin(async move { Ok(self.accounts().records.get(key).cloned()) })
+        Box::pin(async move { Ok(lock(&self.0).records.get(key).cloned()) })
     }
 
     fn swap<'a>(
@@ -81,7 +76,7 @@ impl TokenStore for MemoryStore {
         new: &'a Record,
     ) -> StoreFuture<'a, Option<Version>> {
         Box::pin(async move {
-            let mut accounts = self.accounts();
+            let mut accounts = lock(&self.0);
             if accounts.records.get(key).map(|stored| stored.version) != expected {
                 return Ok(None);
             }
@@ -95,7 +90,7 @@ impl TokenStore for MemoryStore {
 
     fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
         Box::pin(async move {
-            let mut accounts = self.accounts();
+            let mut accounts = lock(&self.0);
             let found = accounts.records.get(key).map(|stored| stored.version) == Some(expected);
             if found {
                 accounts.records.remove(key);

@@ -145,7 +145,6 @@ impl Record {
     }
 
     /// The tokens in the record. Of a sealed one: their times and generation, and none of the tokens.
-    #[must_use]
     pub fn tokens(&self) -> &TokenSet {
         &self.tokens
     }
@@ -161,7 +160,6 @@ impl Record {
     }
 
     /// When a refresh of these tokens was marked as about to be sent, if no answer is stored yet.
-    #[must_use]
     pub fn refresh_began_at(&self) -> Option<SystemTime> {
         self.refresh_mark.map(|mark| mark.at)
     }
@@ -176,7 +174,6 @@ impl Record {
     }
 
     /// The record as text, with live credentials in it.
-    #[must_use]
     pub fn to_secret_json(&self) -> Secret {
         let stored = StoredRecord {
             form: if self.seal.is_some() { SEALED } else { PLAIN },

@@ -51,7 +51,6 @@ impl StoreError {
     }
 
     /// The lock was not free before the deadline.
-    #[must_use]
     pub fn lock_timeout() -> Self {
         let message = "the account's lock was not free before the deadline";
         Self::of(StoreErrorKind::LockTimeout, message)
@@ -125,63 +124,53 @@ impl StoreError {
     }
 
     /// Whether the lock was not free before the deadline. Retry later.
-    #[must_use]
     pub fn is_lock_timeout(&self) -> bool {
         self.kind == StoreErrorKind::LockTimeout
     }
 
     /// Whether what is stored cannot be read. It was left as it is, for another process may read it. If none can, delete
     /// it; then log in again, or copy again.
-    #[must_use]
     pub fn is_unreadable(&self) -> bool {
         self.kind == StoreErrorKind::Unreadable || self.is_newer_version()
     }
 
     /// The id of the key that what is stored is sealed with, if this process does not have it; then
     /// [`is_unreadable`](Self::is_unreadable) is true as well. Add the key; do not delete what is stored.
-    #[must_use]
     pub fn missing_key_id(&self) -> Option<&str> {
         self.missing_key_id.as_deref()
     }
 
     /// Whether a newer version of this crate wrote what is stored. Update the program; do not delete what is stored.
-    #[must_use]
     pub fn is_newer_version(&self) -> bool {
         self.kind == StoreErrorKind::NewerVersion
     }
 
     /// Whether other users or roles could change what is stored. Have a person check it.
-    #[must_use]
     pub fn is_insecure(&self) -> bool {
         self.kind == StoreErrorKind::Insecure
     }
 
     /// Whether this kind of store does not work on this machine, such as a file system without locks. Choose another.
-    #[must_use]
     pub fn is_unsupported(&self) -> bool {
         self.kind == StoreErrorKind::Unsupported
     }
 
     /// Whether no space is left. Make room; tokens stay in memory and are written then.
-    #[must_use]
     pub fn is_full(&self) -> bool {
         self.kind == StoreErrorKind::Full
     }
 
     /// Whether access is denied: a read-only directory, file system or database, another user's file, a wrong password.
-    #[must_use]
     pub fn is_denied(&self) -> bool {
         self.kind == StoreErrorKind::Denied
     }
 
     /// Whether the directory or table of the store does not exist. Create it.
-    #[must_use]
     pub fn is_missing(&self) -> bool {
         self.kind == StoreErrorKind::Missing
     }
 
     /// Whether the server of the store does not answer: it is down, starting or full, or the network is cut. Retry later.
-    #[must_use]
     pub fn is_unreachable(&self) -> bool {
         self.kind == StoreErrorKind::Unreachable
     }

@@ -122,13 +122,11 @@ pub struct Version(u64);
 
 impl Version {
     /// The version of this number.
-    #[must_use]
     pub fn new(number: u64) -> Self {
         Self(number)
     }
 
     /// The number, to be stored beside the record.
-    #[must_use]
     pub fn number(self) -> u64 {
         self.0
     }
@@ -148,7 +146,6 @@ pub struct Versioned {
 
 impl Versioned {
     /// Puts a record and its version together.
-    #[must_use]
     pub fn new(version: Version, record: Record) -> Self {
         Self { version, record }
     }

@@ -34,10 +34,9 @@ pub(super) fn execute(
         context: RefCell::new(context),
         problems: RefCell::new(Vec::new()),
     };
-    let variables = match JsonValue::from(Value::Object(variables)) {
-        JsonValue::Object(variables) => variables,
-        _ => JsonMap::new(),
-    };
+    let variables = variables.into_iter();
+    let variables = variables.map(|(name, value)| (name.into(), value.into()));
+    let variables: JsonMap = variables.collect();
     let executed = Execution::new(&root.data.schema, document)
         .operation(operation)
         .raw_variable_values(&variables)
@@ -87,10 +86,8 @@ pub(super) fn unauthorized(
         .map(|field| field.response_key().as_str())
         .collect();
     let error = Problem::unauthorized();
-    let mut errors: Vec<Value> = keys.iter().map(|key| error.to_json(key)).collect();
-    if errors.is_empty() {
-        errors.push(error.to_json(""));
-    }
+    let named = if keys.is_empty() { &[""] } else { &*keys };
+    let errors: Vec<Value> = named.iter().map(|key| error.to_json(key)).collect();
     let data: Map<String, Value> = keys
         .iter()
         .map(|key| ((*key).to_owned(), Value::Null))

@@ -6,15 +6,15 @@ mod resolvers;
 
 use std::time::SystemTime;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use self::request::{Request, RequestError};
+use self::request::Request;
 use super::problem::Problem;
 use super::record_fields::list;
 use super::records::Records;
 use super::reference_data::ReferenceData;
 use super::reply::Reply;
-use super::script::operation_name;
+use super::script::GraphqlBody;
 use super::world::User;
 
 /// What the execution of a request reads and changes.
@@ -40,7 +40,7 @@ impl<'a> Context<'a> {
         let holder = self.holder();
         let account = list(&holder["accounts"])
             .iter()
-            .find(|account| account["envdAccountId"] == id && !self.records.is_withdrawn(id))
+            .find(|account| account["envdAccountId"] == id && !self.records.withdrawn.contains(id))
             .ok_or_else(|| Problem::denied("The account does not belong to the user."))?;
         Ok(Account {
             pic: self.data.world.pics.get(id).and_then(Value::as_str),
@@ -57,7 +57,7 @@ impl<'a> Context<'a> {
         if let Some(accounts) = accounts.and_then(Value::as_array_mut) {
             accounts.retain(|account| {
                 let id = account["envdAccountId"].as_str();
-                !id.is_some_and(|id| self.records.is_withdrawn(id))
+                !id.is_some_and(|id| self.records.withdrawn.contains(id))
             });
         }
         details
@@ -92,21 +92,20 @@ impl<'a> Account<'a> {
 /// Answers a POST to the endpoint.
 pub(super) fn answer(media_type: &str, body: &[u8], context: Context<'_>) -> Reply {
     run(media_type, body, context).unwrap_or_else(|errors| {
-        // In a header, since the body must be the service's.
-        request::error_reply(&errors).header("x-fake-hint", hint(body))
+        // assumed: the specification does not map errors to statuses. The hint is in a header, since the body must be the service's.
+        Reply::json(400, &json!({"errors": errors})).header("x-fake-hint", hint(body))
     })
 }
 
 fn hint(body: &[u8]) -> String {
-    let body = serde_json::from_slice(body).unwrap_or_default();
-    let name = operation_name(&body);
+    let name = GraphqlBody::read(body).operation();
     let name = name.as_deref().unwrap_or("without a name").escape_default();
     format!(
         "The operation {name} has no script and does not fit the schema. Script it with fake.on::<Q>() or fake.on_own_operation(name)."
     )
 }
 
-fn run(media_type: &str, body: &[u8], context: Context<'_>) -> Result<Reply, Vec<RequestError>> {
+fn run(media_type: &str, body: &[u8], context: Context<'_>) -> Result<Reply, Vec<Value>> {
     let request = Request::parse(media_type, body)?;
     let schema = &context.data.schema;
     let document = schema.document(&request.query);
@@ -115,7 +114,10 @@ fn run(media_type: &str, body: &[u8], context: Context<'_>) -> Result<Reply, Vec
     }
     let document = (*document).as_ref().map_err(request::document_errors)?;
     let operation = request.operation(document)?;
-    request.check_variables(schema, operation, &document.sources)?;
+    let errors = request.variable_errors(schema, operation, &document.sources);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
     Ok(execution::execute(
         document,
         operation,

@@ -12,7 +12,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::fake::instant;
-use crate::fake::reply::Reply;
 
 pub(super) struct Request {
     pub(super) query: String,
@@ -31,23 +30,22 @@ struct RequestBody {
 }
 
 impl Request {
-    pub(super) fn parse(media_type: &str, body: &[u8]) -> Result<Self, RequestError> {
+    pub(super) fn parse(media_type: &str, body: &[u8]) -> Result<Self, Vec<Value>> {
         if !media_type.to_ascii_lowercase().contains("json") {
-            return Err(RequestError::new(
-                "INVALID_CONTENT_TYPE",
-                "Invalid 'Content-Type' header: must be 'application/json'.",
-            ));
+            let message = "Invalid 'Content-Type' header: must be 'application/json'.";
+            return Err(vec![error("INVALID_CONTENT_TYPE", None, message)]);
         }
         // An object only: serde would also read a struct from an array.
         let body: RequestBody = serde_json::from_slice(body)
             .and_then(|object: Map<String, Value>| serde_json::from_value(object.into()))
             .map_err(|_| {
-                RequestError::new("JSON_INVALID", "JSON body text could not be parsed.")
+                let message = "JSON body text could not be parsed.";
+                vec![error("JSON_INVALID", None, message)]
             })?;
         let query = body.query.filter(|query| !query.trim().is_empty());
         Ok(Self {
             query: query
-                .ok_or_else(|| RequestError::new("QUERY_MISSING", "GraphQL query is missing."))?,
+                .ok_or_else(|| vec![error("QUERY_MISSING", None, "GraphQL query is missing.")])?,
             operation_name: body.operation_name.filter(|name| !name.is_empty()),
             variables: body.variables.unwrap_or_default(),
         })
@@ -57,25 +55,28 @@ impl Request {
     pub(super) fn operation<'d>(
         &self,
         document: &'d Valid<ExecutableDocument>,
-    ) -> Result<&'d Operation, RequestError> {
+    ) -> Result<&'d Operation, Vec<Value>> {
         let name = self.operation_name.as_deref();
         let operation = document.operations.get(name).map(AsRef::as_ref);
-        operation.map_err(|error| match name {
-            Some(name) => RequestError::new(
-                "INVALID_OPERATION_NAME",
-                format!("Document does not contain an operation named '{name}'."),
-            ),
-            None => RequestError::new("INVALID_OPERATION", error.message().to_string()),
+        operation.map_err(|failed| {
+            let (code, message) = match name {
+                Some(name) => (
+                    "INVALID_OPERATION_NAME",
+                    format!("Document does not contain an operation named '{name}'."),
+                ),
+                None => ("INVALID_OPERATION", failed.message().to_string()),
+            };
+            vec![error(code, None, &message)]
         })
     }
 
-    /// Checks the values of the variables against their types. There is one error for each invalid variable.
-    pub(super) fn check_variables(
+    /// The errors of variables whose values do not fit their types, one for each variable.
+    pub(super) fn variable_errors(
         &self,
         schema: &Schema,
         operation: &Operation,
         sources: &SourceMap,
-    ) -> Result<(), Vec<RequestError>> {
+    ) -> Vec<Value> {
         let errors = operation.variables.iter().filter_map(|variable| {
             let path = format!("${}", variable.name);
             let error = match self.variables.get(variable.name.as_str()) {
@@ -85,34 +86,23 @@ impl Request {
                 }
                 None => return None,
             };
-            Some(RequestError {
-                location: variable
-                    .location()
-                    .and_then(|span| span.line_column(sources)),
-                ..error
-            })
+            let location = variable.location();
+            let location = location.and_then(|span| span.line_column(sources));
+            Some(located(error, location))
         });
-        let errors: Vec<_> = errors.collect();
-        if errors.is_empty() {
-            Ok(())
-        } else {
-            Err(errors)
-        }
+        errors.collect()
     }
 }
 
 const MISSING: &str = "No value provided for a non-null variable.";
 const NULL: &str = "Received a null input for a non-null variable.";
 
-fn invalid(path: &str, reason: &str) -> RequestError {
+fn invalid(path: &str, reason: &str) -> Value {
     let message = format!("Variable '{path}' is invalid. {reason}");
-    RequestError {
-        rule: Some("5.8"),
-        ..RequestError::new("INVALID_VALUE", message)
-    }
+    error("INVALID_VALUE", Some("5.8"), &message)
 }
 
-fn invalid_value(schema: &Schema, ty: &Type, value: &Value, path: &str) -> Option<RequestError> {
+fn invalid_value(schema: &Schema, ty: &Type, value: &Value, path: &str) -> Option<Value> {
     if value.is_null() {
         return ty.is_non_null().then(|| invalid(path, NULL));
     }
@@ -129,12 +119,10 @@ fn invalid_value(schema: &Schema, ty: &Type, value: &Value, path: &str) -> Optio
             .is_some_and(|value| known.values.contains_key(value)),
         ExtendedType::InputObject(known) => {
             let Some(fields) = value.as_object() else {
-                return Some(invalid(
-                    path,
-                    &format!(
-                        "Unable to parse input as a '{name}' type. Did you provide a List or Scalar value accidentally?"
-                    ),
-                ));
+                let reason = format!(
+                    "Unable to parse input as a '{name}' type. Did you provide a List or Scalar value accidentally?"
+                );
+                return Some(invalid(path, &reason));
             };
             let mut definitions = known.fields.iter();
             let invalid_field = definitions.find_map(|(field, definition)| {
@@ -162,7 +150,7 @@ fn invalid_value(schema: &Schema, ty: &Type, value: &Value, path: &str) -> Optio
             .map_or_else(|| value.to_string(), str::to_owned);
         let mut error = invalid(path, &format!("Unable to convert '{text}' to '{name}'"));
         // GraphQL.NET reports an inner exception.
-        error.codes.push("INVALID_OPERATION");
+        error["extensions"]["codes"] = json!(["INVALID_VALUE", "INVALID_OPERATION"]);
         error
     })
 }
@@ -183,88 +171,52 @@ fn fits_scalar(scalar: &str, value: &Value) -> bool {
 ///
 /// The structured form of the compiler's errors is not public, so names are read from its messages, where they stand in
 /// backticks.
-pub(super) fn document_errors(failed: &WithErrors<ExecutableDocument>) -> Vec<RequestError> {
-    let errors = failed.errors.iter().map(|error| {
-        let message = error.error.to_string();
-        let location = error.line_column_range().map(|range| range.start);
+pub(super) fn document_errors(failed: &WithErrors<ExecutableDocument>) -> Vec<Value> {
+    let errors = failed.errors.iter().map(|failed| {
+        let message = failed.error.to_string();
+        let location = failed.line_column_range().map(|range| range.start);
         let is_syntax = message.starts_with("syntax error") || message.contains("limit reached");
-        let (code, rule, message) = if is_syntax {
-            (
-                "SYNTAX_ERROR",
-                None,
-                format!("Error parsing query: {message}"),
-            )
+        let error = if is_syntax {
+            let message = format!("Error parsing query: {message}");
+            error(SYNTAX_ERROR, None, &message)
         } else if message.contains("does not have a field") {
             let mut names = message.split('`').skip(1).step_by(2);
-            let (ty, field) = (
-                names.next().unwrap_or_default(),
-                names.next().unwrap_or_default(),
-            );
-            let words = format!("Cannot query field '{field}' on type '{ty}'.");
-            (UNKNOWN_FIELD, Some("5.3.1"), words)
+            let mut name = || names.next().unwrap_or_default();
+            let (ty, field) = (name(), name());
+            let message = format!("Cannot query field '{field}' on type '{ty}'.");
+            error(UNKNOWN_FIELD, Some("5.3.1"), &message)
         } else {
             // Section 5 of the GraphQL specification has all rules of documents.
-            ("VALIDATION_ERROR", Some("5"), message)
+            error("VALIDATION_ERROR", Some("5"), &message)
         };
-        RequestError {
-            location,
-            rule,
-            ..RequestError::new(code, message)
-        }
+        located(error, location)
     });
     let mut errors: Vec<_> = errors.collect();
     // The others may only follow from these: an object of which all selected fields are unknown has no selection.
-    for first in ["SYNTAX_ERROR", UNKNOWN_FIELD] {
-        if errors.iter().any(|error| error.codes[0] == first) {
-            errors.retain(|error| error.codes[0] == first);
+    for first in [SYNTAX_ERROR, UNKNOWN_FIELD] {
+        let is_first = |error: &Value| error["extensions"]["code"] == first;
+        if errors.iter().any(is_first) {
+            errors.retain(is_first);
         }
     }
     errors
 }
 
+const SYNTAX_ERROR: &str = "SYNTAX_ERROR";
 const UNKNOWN_FIELD: &str = "FIELDS_ON_CORRECT_TYPE";
 
-/// An error that refuses the whole request.
-#[derive(Clone, Debug)]
-pub(super) struct RequestError {
-    message: String,
-    location: Option<LineColumn>,
-    codes: Vec<&'static str>,
-    /// The section of the GraphQL specification with the violated rule.
-    rule: Option<&'static str>,
+/// An error that refuses the whole request, with the section of the GraphQL specification that has the violated rule.
+fn error(code: &str, rule: Option<&str>, message: &str) -> Value {
+    let mut error = json!({"message": message, "extensions": {"code": code, "codes": [code]}});
+    if let Some(rule) = rule {
+        error["extensions"]["number"] = rule.into();
+    }
+    error
 }
 
-impl RequestError {
-    pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            location: None,
-            codes: vec![code],
-            rule: None,
-        }
+fn located(mut error: Value, at: Option<LineColumn>) -> Value {
+    if let Some(at) = at {
+        error["locations"] = json!([{"line": at.line, "column": at.column}]);
     }
-
-    fn to_json(&self) -> Value {
-        let mut extensions = json!({"code": self.codes[0], "codes": self.codes});
-        if let Some(rule) = self.rule {
-            extensions["number"] = rule.into();
-        }
-        let mut error = json!({"message": self.message, "extensions": extensions});
-        if let Some(at) = self.location {
-            error["locations"] = json!([{"line": at.line, "column": at.column}]);
-        }
-        error
-    }
-}
-
-impl From<RequestError> for Vec<RequestError> {
-    fn from(error: RequestError) -> Self {
-        vec![error]
-    }
-}
-
-/// The reply with these errors: HTTP 400 without data. assumed: the specification does not map errors to statuses
-pub(super) fn error_reply(errors: &[RequestError]) -> Reply {
-    let errors: Vec<Value> = errors.iter().map(RequestError::to_json).collect();
-    Reply::json(400, &json!({"errors": errors}))
+    error
 }

@@ -42,9 +42,8 @@ pub(super) fn query<'d>(
         "userDetails" => details,
         "userDetailsQuery" => json!({"data": details}),
         "consignments" => {
-            let mut filter = ListFilter::of(arguments)?;
-            filter.hides_restricted = !sees_goats;
-            records.list(Kind::Consignment, account()?, &filter, arguments, now)?
+            let filter = ListFilter::of(arguments, !sees_goats)?;
+            records.list(Kind::Consignment, account()?, &filter, now)?
         }
         "consignment" => {
             let found = records.find(Kind::Consignment, account()?, text("id"))?;
@@ -54,8 +53,8 @@ pub(super) fn query<'d>(
             found.clone()
         }
         "templates" => {
-            let (account, filter) = (account()?, ListFilter::default());
-            records.list(Kind::Template, account, &filter, arguments, now)?
+            let filter = ListFilter::of(arguments, false)?;
+            records.list(Kind::Template, account()?, &filter, now)?
         }
         "template" => records
             .find(Kind::Template, account()?, text("id"))?

@@ -45,10 +45,10 @@ impl Provider {
     /// Checks who sent a request. The value of its `authorization` header comes first.
     pub(super) fn check_client(
         &mut self,
-        authorization: Option<&str>,
         request: &Parameters,
         now: SystemTime,
     ) -> Result<(), TokenError> {
+        let authorization = request.authorization.as_deref();
         let secret = request.get("client_secret");
         let assertion = request.get("client_assertion");
         let methods = [authorization, secret, assertion];
@@ -58,10 +58,9 @@ impl Provider {
                 "more than one method to authenticate the client",
             ));
         }
-        let basic = match authorization {
-            Some(header) => Some(basic(header).ok_or(invalid_client("not a Basic header"))?),
-            None => None,
-        };
+        let basic = authorization
+            .map(|header| basic(header).ok_or(invalid_client("not a Basic header")))
+            .transpose()?;
         let basic_id = basic.as_ref().map(|(id, _)| id.as_str());
         let ids = [basic_id, request.get("client_id")];
         let is_foreign = ids.iter().flatten().any(|id| *id != CLIENT_ID);

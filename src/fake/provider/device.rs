@@ -26,41 +26,25 @@ pub(super) struct DeviceGrant {
     /// The time that must pass between two polls.
     interval: Duration,
     last_poll: Option<SystemTime>,
-    state: State,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Pending,
-    Approved,
-    Denied,
-    Used,
+    /// Whether the user has approved it; `None` before the answer.
+    is_approved: Option<bool>,
 }
 
 impl Provider {
     /// `/oauth/device/code` (sections 3.1 and 3.2).
     pub(in crate::fake) fn authorize_device(
         &mut self,
-        authorization: Option<&str>,
-        media_type: &str,
-        body: &[u8],
+        request: &Parameters,
         now: SystemTime,
     ) -> Reply {
-        let request = Parameters::of_body(media_type, body);
-        if let Err(error) = self.check_client(authorization, &request, now) {
-            return error.into_reply(authorization);
+        if let Err(error) = self.check_client(request, now) {
+            return error.into_reply(request);
         }
         // Without an audience the token is valid only for the provider's own endpoints.
         if request.get("audience").is_some_and(|to| to != AUDIENCE) {
             return error_reply(403, "access_denied", "Service not found");
         }
-        let login = Login {
-            family: self.next_number(),
-            user: self.user,
-            scope: request.get("scope").unwrap_or_default().to_owned(),
-            audience: request.get("audience").map(str::to_owned),
-            nonce: None,
-        };
+        let login = self.begin_login(request);
         let (device_code, user_code) = (self.random_text("device"), user_code());
         let page = format!("{}activate", self.issuer);
         let body = json!({
@@ -77,7 +61,7 @@ impl Provider {
             expires: now + LIFETIME,
             interval: INTERVAL,
             last_poll: None,
-            state: State::Pending,
+            is_approved: None,
         };
         self.device_grants.insert(device_code, grant);
         Reply::json(200, &body).header("cache-control", "no-store")
@@ -121,14 +105,10 @@ impl Provider {
         if now >= grant.expires {
             return Err("the user code has expired");
         }
-        if grant.state != State::Pending {
+        if grant.is_approved.is_some() {
             return Err("the user code was answered already");
         }
-        grant.state = if is_approved {
-            State::Approved
-        } else {
-            State::Denied
-        };
+        grant.is_approved = Some(is_approved);
         Ok(())
     }
 
@@ -142,9 +122,6 @@ impl Provider {
             .get("device_code")
             .ok_or(TokenError("invalid_request", "device_code is missing"))?;
         let grant = self.device_grants.get_mut(code).ok_or(BAD_CODE)?;
-        if grant.state == State::Used {
-            return Err(BAD_CODE);
-        }
         if now >= grant.expires {
             return Err(TokenError("expired_token", "The device code has expired"));
         }
@@ -153,15 +130,15 @@ impl Provider {
             grant.interval += SLOWER;
             return Err(TokenError("slow_down", "You are polling too quickly"));
         }
-        match grant.state {
-            State::Pending => Err(TokenError(
+        match grant.is_approved {
+            None => Err(TokenError(
                 "authorization_pending",
                 "User has yet to authorize device code",
             )),
-            State::Denied => Err(TokenError("access_denied", "User cancelled the login")),
-            State::Approved | State::Used => {
-                grant.state = State::Used;
+            Some(false) => Err(TokenError("access_denied", "User cancelled the login")),
+            Some(true) => {
                 let login = grant.login.clone();
+                self.device_grants.remove(code);
                 Ok(self.token_response(login, 0, now))
             }
         }

@@ -3,12 +3,11 @@
 use std::time::SystemTime;
 
 use serde_json::json;
-use url::{Host, Url};
+use url::Url;
 
-use super::{
-    ALGORITHM, AUDIENCE, CLIENT_ID, ClientCheck, Code, Login, Parameters, Provider, error_reply,
-};
+use super::{ALGORITHM, AUDIENCE, CLIENT_ID, ClientCheck, Code, Parameters, Provider, error_reply};
 use crate::fake::reply::Reply;
+use crate::transport::is_loopback;
 
 impl Provider {
     /// `/authorize`: redirects the browser.
@@ -35,7 +34,8 @@ impl Provider {
             .get("redirect_uri")
             .ok_or("redirect_uri is missing")?;
         let mut back = Url::parse(redirect_uri).map_err(|_| "redirect_uri is not an address")?;
-        if !is_callback(&back) {
+        let is_local = back.scheme() == "http" && is_loopback(&back);
+        if back.scheme() != "https" && !is_local {
             return Err("redirect_uri is neither https nor http on a loopback address");
         }
         // A request that shows no page needs a user who is already logged in (OpenID Connect Core 3.1.2.1).
@@ -68,19 +68,12 @@ impl Provider {
     }
 
     fn issue_code(&mut self, request: &Parameters, redirect_uri: &str, now: SystemTime) -> String {
-        let own = |name: &str| request.get(name).map(str::to_owned);
-        let login = Login {
-            family: self.next_number(),
-            user: self.user,
-            scope: own("scope").unwrap_or_default(),
-            audience: own("audience"),
-            nonce: own("nonce"),
-        };
+        let login = self.begin_login(request);
         let text = self.random_text("code");
         let code = Code {
             login,
             redirect_uri: redirect_uri.to_owned(),
-            challenge: own("code_challenge"),
+            challenge: request.get("code_challenge").map(str::to_owned),
             expires: now + self.lifetimes.code,
             is_used: false,
         };
@@ -89,18 +82,11 @@ impl Provider {
     }
 
     /// `/oauth/revoke` (RFC 7009): 200 and an empty body, also for an unknown token.
-    pub(in crate::fake) fn revocation(
-        &mut self,
-        authorization: Option<&str>,
-        media_type: &str,
-        body: &[u8],
-        now: SystemTime,
-    ) -> Reply {
-        let request = Parameters::of_body(media_type, body);
+    pub(in crate::fake) fn revocation(&mut self, request: &Parameters, now: SystemTime) -> Reply {
         // RFC 7009 section 2.1
         let is_confidential = !matches!(self.client_check, ClientCheck::Id);
-        if is_confidential && let Err(error) = self.check_client(authorization, &request, now) {
-            return error.into_reply(authorization);
+        if is_confidential && let Err(error) = self.check_client(request, now) {
+            return error.into_reply(request);
         }
         let Some(token) = request.get("token") else {
             return error_reply(400, "invalid_request", "token is missing");
@@ -136,7 +122,6 @@ impl Provider {
             "token_endpoint": at("oauth/token"),
             "revocation_endpoint": at("oauth/revoke"),
             "device_authorization_endpoint": at("oauth/device/code"),
-            "userinfo_endpoint": at("userinfo"),
             "jwks_uri": at(".well-known/jwks.json"),
             "response_types_supported": ["code"],
             "grant_types_supported": ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
@@ -158,22 +143,6 @@ impl Provider {
     /// `/.well-known/jwks.json` (RFC 7517 section 5).
     pub(in crate::fake) fn keys(&self) -> Reply {
         Reply::json(200, &self.signing.public_keys())
-    }
-
-    /// `/userinfo` (`OpenID` Connect Core 5.3). The token needs no audience.
-    pub(in crate::fake) fn user_info(&self, bearer: Option<&str>, now: SystemTime) -> Reply {
-        let Some(login) = bearer.and_then(|token| self.login_of(token, now)) else {
-            let reply = Reply::empty(401);
-            return reply.header("www-authenticate", "Bearer error=\"invalid_token\"");
-        };
-        let user = self.world.user_record(login.user);
-        let claims = json!({
-            "sub": user["auth0Id"],
-            "email": user["email"],
-            "given_name": user["firstName"],
-            "family_name": user["lastName"],
-        });
-        Reply::json(200, &claims)
     }
 }
 
@@ -197,14 +166,4 @@ fn check_authorization(request: &Parameters) -> Result<(), (&'static str, &'stat
         None | Some(AUDIENCE) => Ok(()),
         Some(_) => Err(("access_denied", "Service not found")),
     }
-}
-
-fn is_callback(url: &Url) -> bool {
-    let loopback = match url.host() {
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost",
-        None => false,
-    };
-    url.scheme() == "https" || (url.scheme() == "http" && loopback)
 }

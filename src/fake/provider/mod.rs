@@ -72,7 +72,7 @@ pub(super) struct Provider {
     /// By device code.
     device_grants: HashMap<String, DeviceGrant>,
     /// With the expiry.
-    access_tokens: HashMap<String, (Login, SystemTime)>,
+    pub(super) access_tokens: HashMap<String, (Login, SystemTime)>,
     refresh_tokens: HashMap<String, RefreshToken>,
     revoked_families: HashSet<u64>,
     /// The ids of the assertions that were accepted.
@@ -86,7 +86,7 @@ pub(super) struct Provider {
 
 /// A login. All tokens that descend from it are one family, which is revoked together.
 #[derive(Clone)]
-struct Login {
+pub(super) struct Login {
     family: u64,
     user: User,
     scope: String,
@@ -137,15 +137,9 @@ impl Provider {
 
     /// The user of an access token for the service that is known and neither expired nor revoked.
     pub(super) fn user_of(&self, token: &str, now: SystemTime) -> Option<User> {
-        let login = self.login_of(token, now)?;
-        login.audience.is_some().then_some(login.user)
-    }
-
-    /// The login of an access token that is known and neither expired nor revoked.
-    fn login_of(&self, token: &str, now: SystemTime) -> Option<&Login> {
         let (login, expires) = self.access_tokens.get(token)?;
         let is_valid = now < *expires && !self.revoked_families.contains(&login.family);
-        is_valid.then_some(login)
+        (is_valid && login.audience.is_some()).then_some(login.user)
     }
 
     /// Revokes a token. A refresh token revokes all tokens of its login (RFC 7009 section 2.1).
@@ -159,17 +153,10 @@ impl Provider {
     /// Ends every login and revokes all codes and tokens.
     pub(super) fn revoke_all(&mut self) {
         self.access_tokens.clear();
-        let of_tokens = self.refresh_tokens.values().map(|refresh| &refresh.login);
-        let logins = of_tokens.chain(self.codes.values().map(|code| &code.login));
-        self.revoked_families
-            .extend(logins.map(|login| login.family));
+        self.refresh_tokens.clear();
+        self.codes.clear();
         self.device_grants.clear();
         self.has_session = false;
-    }
-
-    /// Makes every access token invalid; refresh tokens stay valid.
-    pub(super) fn expire_access_tokens(&mut self) {
-        self.access_tokens.clear();
     }
 
     /// Issues an access token without a login.
@@ -182,6 +169,17 @@ impl Provider {
             nonce: None,
         };
         self.issue_access_token(login, now)
+    }
+
+    fn begin_login(&mut self, request: &Parameters) -> Login {
+        let own = |name: &str| request.get(name).map(str::to_owned);
+        Login {
+            family: self.next_number(),
+            user: self.user,
+            scope: own("scope").unwrap_or_default(),
+            audience: own("audience"),
+            nonce: own("nonce"),
+        }
     }
 
     /// The body of a successful token response.
@@ -273,31 +271,38 @@ fn error_reply(status: u16, error: &str, description: &str) -> Reply {
 }
 
 /// The parameters of a request. Of a repeated name, the first value counts.
-struct Parameters(HashMap<String, String>);
+#[derive(Default)]
+pub(super) struct Parameters {
+    fields: HashMap<String, String>,
+    authorization: Option<String>,
+}
 
 impl Parameters {
     fn of_query(query: &str) -> Self {
-        let mut map = HashMap::new();
+        let mut parameters = Self::default();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            map.entry(name.into_owned()).or_insert(value.into_owned());
+            let field = parameters.fields.entry(name.into_owned());
+            field.or_insert(value.into_owned());
         }
-        Self(map)
+        parameters
     }
 
     /// Of a form or a JSON object: Auth0 accepts both.
-    fn of_body(media_type: &str, body: &[u8]) -> Self {
+    pub(super) fn of_form(authorization: Option<&str>, media_type: &str, body: &[u8]) -> Self {
+        let mut parameters = Self::of_query(&String::from_utf8_lossy(body));
         if media_type.contains("json") {
             let body: Value = serde_json::from_slice(body).unwrap_or_default();
             let fields = body.as_object().into_iter().flatten();
             let texts = fields.filter_map(|(k, v)| Some((k.clone(), v.as_str()?.to_owned())));
-            return Self(texts.collect());
+            parameters.fields = texts.collect();
         }
-        Self::of_query(&String::from_utf8_lossy(body))
+        parameters.authorization = authorization.map(str::to_owned);
+        parameters
     }
 
     /// The value of a parameter, unless it is empty.
     fn get(&self, name: &str) -> Option<&str> {
-        let value = self.0.get(name).map(String::as_str);
+        let value = self.fields.get(name).map(String::as_str);
         value.filter(|value| !value.is_empty())
     }
 }

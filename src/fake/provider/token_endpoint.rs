@@ -12,7 +12,7 @@ use crate::fake::reply::Reply;
 pub(super) struct TokenError(pub(super) &'static str, pub(super) &'static str);
 
 impl TokenError {
-    pub(super) fn into_reply(self, authorization: Option<&str>) -> Reply {
+    pub(super) fn into_reply(self, request: &Parameters) -> Reply {
         let Self(error, description) = self;
         let status = match error {
             "invalid_grant" | "access_denied" | "authorization_pending" | "expired_token" => 403,
@@ -22,7 +22,7 @@ impl TokenError {
         };
         let reply = error_reply(status, error, description);
         // RFC 6749 section 5.2
-        if status == 401 && authorization.is_some() {
+        if status == 401 && request.authorization.is_some() {
             return reply.header("www-authenticate", "Basic realm=\"fake\"");
         }
         reply
@@ -35,29 +35,22 @@ const BAD_REFRESH: TokenError = TokenError("invalid_grant", "Unknown or invalid 
 
 impl Provider {
     /// `/oauth/token`.
-    pub(in crate::fake) fn token(
-        &mut self,
-        authorization: Option<&str>,
-        media_type: &str,
-        body: &[u8],
-        now: SystemTime,
-    ) -> Reply {
+    pub(in crate::fake) fn token(&mut self, request: &Parameters, now: SystemTime) -> Reply {
         self.token_requests += 1;
-        let request = Parameters::of_body(media_type, body);
-        let result = self
-            .check_client(authorization, &request, now)
-            .and_then(|()| match request.get("grant_type") {
-                Some("authorization_code") => self.exchange(&request, now),
-                Some("refresh_token") => self.refresh(&request, now),
-                Some("urn:ietf:params:oauth:grant-type:device_code") => self.poll(&request, now),
+        let result = self.check_client(request, now).and_then(|()| {
+            match request.get("grant_type") {
+                Some("authorization_code") => self.exchange(request, now),
+                Some("refresh_token") => self.refresh(request, now),
+                Some("urn:ietf:params:oauth:grant-type:device_code") => self.poll(request, now),
                 _ => Err(TokenError(
                     "unsupported_grant_type",
                     "grant_type must be authorization_code, refresh_token or that of a device code",
                 )),
-            });
+            }
+        });
         let reply = match result {
             Ok(tokens) => Reply::json(200, &tokens),
-            Err(error) => error.into_reply(authorization),
+            Err(error) => error.into_reply(request),
         };
         // RFC 6749 section 5.1
         reply.header("cache-control", "no-store")

@@ -151,7 +151,7 @@ fn form_names(input: &Value) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading_tests::{APPLICABLE, JUDGED, check, check_fields, check_years};
+    use crate::tests::reading::{APPLICABLE, JUDGED, check, check_fields, check_years};
 
     fn codes(problems: &[Problem]) -> Vec<String> {
         let code = |problem: &Problem| {

@@ -40,12 +40,12 @@ pub struct Fault {
     /// In place of the real reply.
     reply: Option<Reply>,
     headers: Vec<(String, String)>,
-    edit: Option<Edit>,
+    edit: Option<ReplyEdit>,
     delivery: Delivery,
 }
 
 #[derive(Clone, Debug)]
-enum Edit {
+enum ReplyEdit {
     Truncate(usize),
     Replace(String, Value),
 }
@@ -61,6 +61,11 @@ impl Fault {
             edit: None,
             delivery: Delivery::default(),
         }
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
     }
 
     /// A reply with this HTTP status, from 200 to 599, and an empty body.
@@ -108,9 +113,7 @@ impl Fault {
 
     /// The connection is closed before the request is processed; there is no reply.
     pub fn dropped_before() -> Self {
-        let mut fault = Self::status(200);
-        fault.delivery.is_dropped = true;
-        fault
+        Self::status(200).with(|it| it.delivery.is_dropped = true)
     }
 
     /// The request is processed, then the connection is closed; there is no reply.
@@ -120,31 +123,22 @@ impl Fault {
 
     /// The real reply, but its body ends after this many bytes. As HTTP it is complete.
     pub fn truncated(bytes: usize) -> Self {
-        Self {
-            edit: Some(Edit::Truncate(bytes)),
-            ..Self::none()
-        }
+        Self::none().with(|it| it.edit = Some(ReplyEdit::Truncate(bytes)))
     }
 
     /// The connection is closed after this many bytes of the body, while the content length announces more.
     pub fn cut(bytes: usize) -> Self {
-        let mut fault = Self::none();
-        fault.delivery.cut = Some(bytes);
-        fault
+        Self::none().with(|it| it.delivery.cut = Some(bytes))
     }
 
     /// The body comes in pieces of this many bytes, each after a pause on the fake's clock.
     pub fn slow(bytes: usize, pause: Duration) -> Self {
-        let mut fault = Self::none();
-        fault.delivery.slow = Some((bytes.max(1), pause));
-        fault
+        Self::none().with(|it| it.delivery.slow = Some((bytes.max(1), pause)))
     }
 
     /// The real reply, after this time on the fake's clock.
     pub fn latency(time: Duration) -> Self {
-        let mut fault = Self::none();
-        fault.delivery.delay = time;
-        fault
+        Self::none().with(|it| it.delivery.delay = time)
     }
 
     /// The real reply with another value at a JSON pointer (RFC 6901): for example one bad element in a list, at `/data/consignments/edges/3/node`. A pointer to no value changes nothing.
@@ -154,10 +148,8 @@ impl Fault {
     /// When the value cannot be serialized as JSON.
     #[track_caller]
     pub fn replaced(pointer: impl Into<String>, value: impl Serialize) -> Self {
-        Self {
-            edit: Some(Edit::Replace(pointer.into(), json(value))),
-            ..Self::none()
-        }
+        let edit = ReplyEdit::Replace(pointer.into(), json(value));
+        Self::none().with(|it| it.edit = Some(edit))
     }
 
     /// Adds a header to the reply.
@@ -189,7 +181,9 @@ impl Fault {
             HeaderValue::from_str(&media_type).is_ok(),
             "invalid media type {media_type:?}"
         );
-        self.reply = self.reply.map(|reply| reply.body(&media_type, body));
+        if let Some(reply) = &mut self.reply {
+            (reply.media_type, reply.body) = (Some(media_type), body.into());
+        }
         self
     }
 
@@ -247,20 +241,18 @@ impl Fault {
     pub(in crate::fake) fn apply(&self, serve: impl FnOnce() -> Reply) -> Reply {
         let real = self.processed.then(serve);
         let reply = self.reply.clone().or(real);
-        let reply = reply.unwrap_or_else(|| Reply::empty(200));
-        let mut reply = match &self.edit {
-            Some(Edit::Truncate(bytes)) => reply.truncated(*bytes),
-            Some(Edit::Replace(pointer, value)) => reply.replaced(pointer, value),
-            None => reply,
-        };
-        for (name, value) in &self.headers {
-            reply = reply.header(name, value.as_str());
+        let mut reply = reply.unwrap_or_else(|| Reply::empty(200));
+        match &self.edit {
+            Some(ReplyEdit::Truncate(bytes)) => reply.body.truncate(*bytes),
+            Some(ReplyEdit::Replace(pointer, value)) => reply.replace(pointer, value),
+            None => {}
         }
+        reply.headers.extend(self.headers.iter().cloned());
         // The reply of a script has its own, which a fault around it keeps.
-        if self.delivery == Delivery::default() {
-            return reply;
+        if self.delivery != Delivery::default() {
+            reply.delivery = self.delivery.clone();
         }
-        reply.delivered(self.delivery.clone())
+        reply
     }
 }
 

@@ -4,7 +4,6 @@
 //! answers as it does without a script.
 
 mod fault;
-mod late;
 mod received;
 mod scripts;
 
@@ -18,11 +17,10 @@ use serde_json::Value;
 
 pub use self::fault::Fault;
 pub(super) use self::fault::json;
-pub(super) use self::late::LateRequests;
 pub use self::received::Received;
-pub(super) use self::received::{Log, ParsedRequest, is_graphql, operation_name};
+pub(super) use self::received::{GraphqlBody, Log, ParsedRequest, is_graphql};
+use self::scripts::{Script, ScriptStep, ScriptTarget};
 pub(super) use self::scripts::{Scripts, unscripted};
-use self::scripts::{Step, Target};
 use super::Fake;
 use super::problem::Problem;
 use super::reference_data::root_fields;
@@ -49,7 +47,7 @@ use crate::graphql::catalogue::operation_names;
 /// ```
 pub struct On<'f> {
     fake: &'f Fake,
-    target: Target,
+    target: ScriptTarget,
     /// Reads data as the type of the operation, where it is known.
     check: fn(&Value) -> Result<(), String>,
 }
@@ -64,7 +62,7 @@ impl Fake {
     {
         On {
             check: check_data::<Q>,
-            ..On::new(self, Target::Operation(name_of::<Q>().to_owned()))
+            ..On::new(self, ScriptTarget::Operation(name_of::<Q>().to_owned()))
         }
     }
 
@@ -106,12 +104,12 @@ impl Fake {
     /// # Ok(()) });
     /// ```
     pub fn on_own_operation(&self, name: impl Into<String>) -> On<'_> {
-        On::new(self, Target::Operation(name.into()))
+        On::new(self, ScriptTarget::Operation(name.into()))
     }
 
     /// Scripts all calls to a path, such as `/oauth/token`.
     pub fn on_path(&self, path: impl Into<String>) -> On<'_> {
-        On::new(self, Target::Path(path.into()))
+        On::new(self, ScriptTarget::Path(path.into()))
     }
 
     /// Asks a function for the fault of every request, by any part of the request, and replaces an earlier function. The fault
@@ -141,14 +139,37 @@ impl Fake {
 
     /// Removes all scripts and expectations, and the function of [`on_every_request`](Self::on_every_request).
     pub fn clear_scripts(&self) {
-        self.state.parts().scripts.clear();
+        self.state.parts().scripts = Scripts::default();
+    }
+
+    /// Processes now what [`Fault::processed_after`] still delays, in the order of the requests, and returns their number.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::fake::{Fake, Fault};
+    /// use serde_json::Value;
+    ///
+    /// let fake = Fake::start().await;
+    /// let fault = Fault::internal_server_error("copyConsignment").processed_after(usize::MAX);
+    /// fake.on_operation("CopyConsignment").fault(fault);
+    /// let account = fake.client().build()?.account(fake.account_id());
+    /// assert!(account.copy_consignment("C-900000101").await.is_err());
+    /// assert_eq!(fake.process_late_requests(), 1);
+    /// assert_eq!(fake.consignments::<Value>(fake.account_id()).len(), 9);
+    /// # Ok(()) });
+    /// ```
+    pub fn process_late_requests(&self) -> usize {
+        let late = std::mem::take(&mut self.state.parts().late);
+        for (_, request) in &late {
+            self.state.serve(request);
+        }
+        late.len()
     }
 
     /// The operations and paths of scripts of which no call has taken a step, in the order in which they were scripted.
     ///
     /// The drop of the fake prints them to standard error. To make the test fail, use
     /// `assert!(fake.unused_scripts().is_empty())` or [`On::expect`].
-    #[must_use]
     pub fn unused_scripts(&self) -> Vec<String> {
         self.state.parts().scripts.unused()
     }
@@ -165,19 +186,16 @@ impl Fake {
     /// assert_eq!(fake.request_count("UserDetails"), 1);
     /// # Ok(()) });
     /// ```
-    #[must_use]
     pub fn request_count(&self, operation: &str) -> usize {
         self.state.parts().log.count(operation)
     }
 
     /// The last 1,000 requests, oldest first.
-    #[must_use]
     pub fn requests(&self) -> Vec<Received> {
         self.state.parts().log.all()
     }
 
     /// Those of the last 1,000 requests that call an operation, oldest first.
-    #[must_use]
     pub fn requests_of<Q>(&self) -> Vec<Received>
     where
         Q: GraphQLQuery<Variables: Default>,
@@ -193,7 +211,6 @@ impl Fake {
     /// # Panics
     ///
     /// When received variables do not fit their type.
-    #[must_use]
     #[track_caller]
     pub fn variables_of<Q>(&self) -> Vec<Q::Variables>
     where
@@ -213,18 +230,11 @@ impl Fake {
     /// When an expected number of calls differs from the received one. The message lists both, and all received operations.
     #[track_caller]
     pub fn verify(&self) {
-        if let Some(text) = self.unmet() {
-            panic!("{text}");
-        }
-    }
-
-    fn unmet(&self) -> Option<String> {
         let parts = self.state.parts();
-        let unmet = parts.scripts.unmet()?;
-        let received = parts.log.summary();
-        Some(format!(
-            "the fake expected other calls:{unmet}\nreceived in all: {received}"
-        ))
+        if let Some(unmet) = parts.scripts.unmet() {
+            let received = parts.log.summary();
+            panic!("the fake expected other calls:{unmet}\nreceived in all: {received}");
+        }
     }
 }
 
@@ -240,9 +250,8 @@ fn name_of<Q: GraphQLQuery<Variables: Default>>() -> &'static str {
 }
 
 // The return value only serves to add further steps.
-#[allow(clippy::must_use_candidate)]
 impl<'f> On<'f> {
-    fn new(fake: &'f Fake, target: Target) -> Self {
+    fn new(fake: &'f Fake, target: ScriptTarget) -> Self {
         Self {
             fake,
             target,
@@ -261,18 +270,18 @@ impl<'f> On<'f> {
         if let Err(error) = (self.check)(&data) {
             panic!("{error}");
         }
-        self.push(Step::data(move |_| Ok(data.clone())))
+        self.push(ScriptStep::Data(Arc::new(move |_| Ok(data.clone()))))
     }
 
     /// The next call gets this fault.
     pub fn fault(&self, fault: Fault) -> &Self {
-        self.push(Step::fault(fault))
+        self.push(ScriptStep::Fault(Box::new(fault)))
     }
 
     /// The next call is refused like an invalid field, without data and with this `Code` and message (spec 7.2).
     pub fn refuse(&self, code: impl Into<String>, message: impl Into<String>) -> &Self {
         let problem = Problem::field(&code.into(), message);
-        self.push(Step::refusal(problem))
+        self.push(ScriptStep::Refusal(problem))
     }
 
     /// The next call gets the data that the function makes from its variables. If the variables do not fit the function's
@@ -282,15 +291,19 @@ impl<'f> On<'f> {
         V: DeserializeOwned,
         D: Serialize,
     {
-        self.push(Step::data(move |variables| {
+        self.push(ScriptStep::Data(Arc::new(move |variables| {
             let variables = serde_json::from_value(variables).map_err(|error| error.to_string())?;
             serde_json::to_value(respond(variables)).map_err(|error| error.to_string())
-        }))
+        })))
     }
 
     /// This many calls take the newest step; 0 removes it.
     pub fn times(&self, times: usize) -> &Self {
-        self.change(|scripts| scripts.repeat(&self.target, times))
+        self.change(|script| match (times, script.steps.back_mut()) {
+            (0, _) => drop(script.steps.pop_back()),
+            (_, Some(newest)) => newest.1 = times,
+            (_, None) => {}
+        })
     }
 
     /// All further calls take the newest step.
@@ -300,15 +313,15 @@ impl<'f> On<'f> {
 
     /// Expects this number of calls in all. [`Fake::verify`] checks it, and the drop of the fake.
     pub fn expect(&self, calls: usize) -> &Self {
-        self.change(|scripts| scripts.expect(&self.target, calls))
+        self.change(|script| script.expected = Some(calls))
     }
 
-    fn push(&self, step: Step) -> &Self {
-        self.change(|scripts| scripts.push(&self.target, step))
+    fn push(&self, step: ScriptStep) -> &Self {
+        self.change(|script| script.steps.push_back((step, 1)))
     }
 
-    fn change(&self, change: impl FnOnce(&mut Scripts)) -> &Self {
-        change(&mut self.fake.state.parts().scripts);
+    fn change(&self, change: impl FnOnce(&mut Script)) -> &Self {
+        change(self.fake.state.parts().scripts.script(&self.target));
         self
     }
 }

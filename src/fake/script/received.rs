@@ -1,8 +1,6 @@
 //! The requests that the fake received, and the operations that they call.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
 use std::sync::Arc;
 
 use apollo_compiler::Name;
@@ -10,6 +8,7 @@ use apollo_compiler::ast::{Definition, Document, Selection};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use wiremock::Request;
 
 use crate::error::Error;
@@ -22,7 +21,7 @@ const CAPACITY: usize = 1_000;
 #[derive(Default)]
 pub(in crate::fake) struct Log {
     newest: VecDeque<Received>,
-    /// By the name of the operation.
+    /// By the name of the operation, or by method and path.
     counts: BTreeMap<String, usize>,
 }
 
@@ -32,12 +31,9 @@ impl Log {
             self.newest.pop_front();
         }
         let received = Received::of(request);
-        if let Some(name) = received.name() {
-            match self.counts.get_mut(&*name) {
-                Some(count) => *count += 1,
-                None => drop(self.counts.insert(name.into_owned(), 1)),
-            }
-        }
+        let name = received.operation();
+        let name = name.unwrap_or_else(|| format!("{} {}", received.method(), received.path()));
+        *self.counts.entry(name).or_default() += 1;
         self.newest.push_back(received);
     }
 
@@ -55,17 +51,10 @@ impl Log {
 
     /// The received operations and paths with their numbers, for a message.
     pub(super) fn summary(&self) -> String {
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for received in &self.newest {
-            let name = received
-                .operation()
-                .unwrap_or_else(|| format!("{} {}", received.0.method, received.path()));
-            *counts.entry(name).or_default() += 1;
-        }
-        if counts.is_empty() {
+        if self.counts.is_empty() {
             return "nothing".to_owned();
         }
-        let counts = counts.iter().map(|(name, n)| format!("{name} {n}"));
+        let counts = self.counts.iter().map(|(name, n)| format!("{name} {n}"));
         counts.collect::<Vec<_>>().join(", ")
     }
 }
@@ -92,39 +81,33 @@ impl Received {
     }
 
     /// The method, such as `GET`.
-    #[must_use]
     pub fn method(&self) -> &str {
         self.0.method.as_str()
     }
 
     /// The path of the address.
-    #[must_use]
     pub fn path(&self) -> &str {
         self.0.url.path()
     }
 
     /// The query of the address, as it was sent.
-    #[must_use]
     pub fn query(&self) -> Option<&str> {
         self.0.url.query()
     }
 
     /// The value of a header, when it is there and is text.
-    #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.0.headers.get(name)?.to_str().ok()
     }
 
     /// The body, as it was sent.
-    #[must_use]
     pub fn body(&self) -> &[u8] {
         &self.0.body
     }
 
     /// The name of the GraphQL operation; none for other requests and for documents without a name.
-    #[must_use]
     pub fn operation(&self) -> Option<String> {
-        operation_name(&self.graphql())
+        GraphqlBody::of(&self.0).operation()
     }
 
     /// The variables of the GraphQL operation, as any type that reads them.
@@ -133,74 +116,109 @@ impl Received {
     ///
     /// [`is_config`](Error::is_config) when the variables do not fit the type; the message names the JSON path.
     pub fn variables<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        serde_path_to_error::deserialize(self.graphql()["variables"].take()).map_err(|error| {
+        let body = GraphqlBody::of(&self.0);
+        let mut variables = serde_json::Deserializer::from_str(body.variables());
+        serde_path_to_error::deserialize(&mut variables).map_err(|error| {
             let path = error.path();
             Error::config(format!(
                 "the received variables do not fit the type at {path}"
             ))
         })
     }
-
-    fn graphql(&self) -> Value {
-        graphql_body(&self.0)
-    }
-
-    /// As [`operation`](Self::operation), without reading the document where the body names the operation.
-    fn name(&self) -> Option<Cow<'_, str>> {
-        if !is_graphql(self.path()) {
-            return None;
-        }
-        let named: Result<NamedBody<'_>, _> = serde_json::from_slice(&self.0.body);
-        match named {
-            Ok(NamedBody { name: Some(name) }) if !name.is_empty() => Some(name),
-            _ => self.operation().map(Cow::Owned),
-        }
-    }
 }
 
-/// The part of a body that names its operation.
-#[derive(Deserialize)]
-struct NamedBody<'b> {
-    #[serde(borrow, default, rename = "operationName")]
-    name: Option<Cow<'b, str>>,
-}
-
-impl fmt::Debug for Received {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let headers: Vec<&str> = self.0.headers.keys().map(HeaderName::as_str).collect();
-        f.debug_struct("Received")
-            .field("method", &self.0.method)
-            .field("path", &self.path())
-            .field("operation", &self.operation())
-            .field("headers", &headers)
-            .finish_non_exhaustive()
-    }
-}
+debug_shows!(Received, |it|
+    method: it.method(),
+    path: it.path(),
+    operation: it.operation(),
+    headers: it.0.headers.keys().map(HeaderName::as_str).collect::<Vec<_>>(),
+);
 
 /// Whether a path is one of the declaration interface.
 pub(in crate::fake) fn is_graphql(path: &str) -> bool {
     matches!(path, "/v2/graphql" | "/graphql")
 }
 
-/// The body of a GraphQL request; null for other requests.
-fn graphql_body(request: &Request) -> Value {
-    let is_graphql = is_graphql(request.url.path());
-    let body = is_graphql.then(|| serde_json::from_slice(&request.body).ok());
-    body.flatten().unwrap_or_default()
+/// The body of a GraphQL request; empty for other requests.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(in crate::fake) struct GraphqlBody {
+    query: Option<String>,
+    operation_name: Option<String>,
+    variables: Option<Box<RawValue>>,
+}
+
+impl GraphqlBody {
+    fn of(request: &Request) -> Self {
+        if is_graphql(request.url.path()) {
+            Self::read(&request.body)
+        } else {
+            Self::default()
+        }
+    }
+
+    pub(in crate::fake) fn read(body: &[u8]) -> Self {
+        serde_json::from_slice(body).unwrap_or_default()
+    }
+
+    fn variables(&self) -> &str {
+        self.variables.as_ref().map_or("null", |json| json.get())
+    }
+
+    fn operation_name(&self) -> Option<&str> {
+        let name = self.operation_name.as_deref();
+        name.filter(|name| !name.is_empty())
+    }
+
+    /// The name of the operation. The document is read only if the body does not name it.
+    pub(in crate::fake) fn operation(&self) -> Option<String> {
+        match self.operation_name() {
+            Some(name) => Some(name.to_owned()),
+            None => self.operation_and_fields().0,
+        }
+    }
+
+    /// The name of the operation, and the fields of its root.
+    fn operation_and_fields(&self) -> (Option<String>, Vec<String>) {
+        let text = self.query.as_deref().unwrap_or_default();
+        let document = match Document::parse(text, "request.graphql") {
+            Ok(document) => document,
+            Err(broken) => broken.partial,
+        };
+        let wanted = self.operation_name();
+        let mut operations = document.definitions.iter().filter_map(|definition| {
+            let Definition::OperationDefinition(operation) = definition else {
+                return None;
+            };
+            let name = operation.name.as_ref().map(Name::as_str);
+            (wanted.is_none() || name == wanted).then_some((name, operation))
+        });
+        let Some((name, operation)) = operations.next() else {
+            return (wanted.map(str::to_owned), Vec::new());
+        };
+        let fields = operation
+            .selection_set
+            .iter()
+            .filter_map(|selection| match selection {
+                Selection::Field(field) => Some(field.name.as_str().to_owned()),
+                _ => None,
+            });
+        (name.map(str::to_owned), fields.collect())
+    }
 }
 
 /// What a request calls: a path and, at the declaration interface, an operation, which need not fit the schema.
 pub(in crate::fake) struct ParsedRequest {
     pub(super) path: String,
     pub(super) operation: Option<String>,
-    body: Value,
+    body: GraphqlBody,
     fields: Vec<String>,
 }
 
 impl ParsedRequest {
     pub(in crate::fake) fn of(request: &Request) -> Self {
-        let body = graphql_body(request);
-        let (operation, fields) = operation_and_fields(&body);
+        let body = GraphqlBody::of(request);
+        let (operation, fields) = body.operation_and_fields();
         Self {
             path: request.url.path().to_owned(),
             operation,
@@ -210,7 +228,7 @@ impl ParsedRequest {
     }
 
     pub(super) fn variables(&self) -> Value {
-        self.body["variables"].clone()
+        serde_json::from_str(self.body.variables()).unwrap_or_default()
     }
 
     /// The first field of the root.
@@ -225,41 +243,6 @@ impl ParsedRequest {
     }
 }
 
-/// The name of the operation of a body.
-pub(in crate::fake) fn operation_name(body: &Value) -> Option<String> {
-    operation_and_fields(body).0
-}
-
-/// The name of the operation of a body, and the fields of its root.
-fn operation_and_fields(body: &Value) -> (Option<String>, Vec<String>) {
-    let text = body["query"].as_str().unwrap_or_default();
-    let document = match Document::parse(text, "request.graphql") {
-        Ok(document) => document,
-        Err(broken) => broken.partial,
-    };
-    let wanted = body["operationName"]
-        .as_str()
-        .filter(|name| !name.is_empty());
-    let mut operations = document.definitions.iter().filter_map(|definition| {
-        let Definition::OperationDefinition(operation) = definition else {
-            return None;
-        };
-        let name = operation.name.as_ref().map(Name::as_str);
-        (wanted.is_none() || name == wanted).then_some((name, operation))
-    });
-    let Some((name, operation)) = operations.next() else {
-        return (wanted.map(str::to_owned), Vec::new());
-    };
-    let fields = operation
-        .selection_set
-        .iter()
-        .filter_map(|selection| match selection {
-            Selection::Field(field) => Some(field.name.as_str().to_owned()),
-            _ => None,
-        });
-    (name.map(str::to_owned), fields.collect())
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -268,25 +251,24 @@ mod tests {
 
     #[test]
     fn the_operation_is_named_by_the_body_or_by_the_document() {
+        let read = |body: Value| {
+            let body = GraphqlBody::read(body.to_string().as_bytes());
+            let (operation, fields) = body.operation_and_fields();
+            assert_eq!(body.operation(), operation);
+            (operation, fields)
+        };
         let two = "query A { a } mutation B { b: save c }";
-        let (name, fields) = operation_and_fields(&json!({"query": two, "operationName": "B"}));
+        let (name, fields) = read(json!({"query": two, "operationName": "B"}));
         assert_eq!(
             (name.as_deref(), fields),
             (Some("B"), vec!["save".into(), "c".into()])
         );
-        assert_eq!(
-            operation_and_fields(&json!({"query": "query A { a }"}))
-                .0
-                .as_deref(),
-            Some("A")
-        );
-        assert_eq!(operation_and_fields(&json!({"query": "{ a }"})).0, None);
-        assert_eq!(
-            operation_and_fields(&json!({"operationName": "Gone"}))
-                .0
-                .as_deref(),
-            Some("Gone")
-        );
+        let name = |body| read(body).0;
+        let named = name(json!({"query": "query A { a }"}));
+        assert_eq!(named.as_deref(), Some("A"));
+        assert_eq!(name(json!({"query": "{ a }"})), None);
+        let named = name(json!({"operationName": "Gone"}));
+        assert_eq!(named.as_deref(), Some("Gone"));
     }
 
     #[test]

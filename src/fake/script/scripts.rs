@@ -13,12 +13,12 @@ use crate::fake::reply::Reply;
 
 /// Which calls a script applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum ScriptTarget {
     Operation(String),
     Path(String),
 }
 
-impl Target {
+impl ScriptTarget {
     fn matches(&self, request: &ParsedRequest) -> bool {
         match self {
             Self::Operation(name) => request.calls(name),
@@ -33,63 +33,48 @@ impl Target {
     }
 }
 
-/// Makes the reply to one call. The second argument makes the reply without a script.
-type Respond = dyn Fn(&ParsedRequest, &dyn Fn() -> Reply) -> Reply + Send + Sync;
+/// Makes the data of a reply from the variables of the call, or says why it cannot.
+type MakeData = dyn Fn(Value) -> Result<Value, String> + Send + Sync;
 
 /// What the fake does with one call.
 #[derive(Clone)]
-pub(in crate::fake) struct Step {
-    respond: Arc<Respond>,
-    /// Process the call after this number of further requests.
-    pub(in crate::fake) late: Option<usize>,
+pub(in crate::fake) enum ScriptStep {
+    Fault(Box<Fault>),
+    Data(Arc<MakeData>),
+    Refusal(Problem),
 }
 
-impl Step {
-    fn new(
-        respond: impl Fn(&ParsedRequest, &dyn Fn() -> Reply) -> Reply + Send + Sync + 'static,
-    ) -> Self {
-        Self {
-            respond: Arc::new(respond),
-            late: None,
+impl ScriptStep {
+    /// The number of further requests after which the call is processed.
+    pub(in crate::fake) fn late(&self) -> Option<usize> {
+        match self {
+            Self::Fault(fault) => fault.late,
+            _ => None,
         }
-    }
-
-    pub(super) fn fault(fault: Fault) -> Self {
-        Self {
-            late: fault.late,
-            ..Self::new(move |_, serve| fault.apply(serve))
-        }
-    }
-
-    /// Replies with the data that a function makes from the variables of the call, or with the reason why it cannot.
-    pub(super) fn data(
-        respond: impl Fn(Value) -> Result<Value, String> + Send + Sync + 'static,
-    ) -> Self {
-        Self::new(move |request, _| match respond(request.variables()) {
-            Ok(data) => Reply::json(200, &json!({"data": data})),
-            Err(reason) => {
-                let message = format!("The script of the fake failed: {reason}");
-                Reply::json(500, &json!({"errors": [{"message": message}]}))
-            }
-        })
-    }
-
-    /// Refuses the call with a problem.
-    pub(super) fn refusal(problem: Problem) -> Self {
-        Self::new(move |request, _| {
-            let field = request.first_field();
-            let error = problem.to_json(field);
-            Reply::json(200, &json!({"data": {field: null}, "errors": [error]}))
-        })
     }
 
     /// The reply to a call; `serve` makes the reply without a script.
     pub(in crate::fake) fn reply(
         &self,
         request: &ParsedRequest,
-        serve: &dyn Fn() -> Reply,
+        serve: impl FnOnce() -> Reply,
     ) -> Reply {
-        (self.respond)(request, serve)
+        let (status, body) = match self {
+            Self::Fault(fault) => return fault.apply(serve),
+            Self::Data(data) => match data(request.variables()) {
+                Ok(data) => (200, json!({"data": data})),
+                Err(reason) => {
+                    let message = format!("The script of the fake failed: {reason}");
+                    (500, json!({"errors": [{"message": message}]}))
+                }
+            },
+            Self::Refusal(problem) => {
+                let field = request.first_field();
+                let error = problem.to_json(field);
+                (200, json!({"data": {field: null}, "errors": [error]}))
+            }
+        };
+        Reply::json(status, &body)
     }
 }
 
@@ -113,14 +98,14 @@ pub(in crate::fake) struct Scripts {
     pub(in crate::fake) every_request: Option<Arc<EveryRequest>>,
 }
 
-struct Script {
-    target: Target,
+pub(super) struct Script {
+    target: ScriptTarget,
     /// The remaining steps, each with the number of calls that take it.
-    steps: VecDeque<(Step, usize)>,
+    pub(super) steps: VecDeque<(ScriptStep, usize)>,
     calls: usize,
     /// Whether a call has taken a step.
     is_used: bool,
-    expected: Option<usize>,
+    pub(super) expected: Option<usize>,
 }
 
 impl Scripts {
@@ -128,12 +113,8 @@ impl Scripts {
         self.scripts.is_empty()
     }
 
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
-    }
-
     /// Counts a call and takes its next step.
-    pub(in crate::fake) fn take(&mut self, request: &ParsedRequest) -> Option<Step> {
+    pub(in crate::fake) fn take(&mut self, request: &ParsedRequest) -> Option<ScriptStep> {
         let mut taken = None;
         let matching = self
             .scripts
@@ -144,24 +125,6 @@ impl Scripts {
             taken = taken.or_else(|| script.take());
         }
         taken
-    }
-
-    pub(super) fn push(&mut self, target: &Target, step: Step) {
-        self.script(target).steps.push_back((step, 1));
-    }
-
-    /// Sets how many calls take the newest step.
-    pub(super) fn repeat(&mut self, target: &Target, times: usize) {
-        let steps = &mut self.script(target).steps;
-        match (times, steps.back_mut()) {
-            (0, _) => drop(steps.pop_back()),
-            (_, Some(newest)) => newest.1 = times,
-            (_, None) => {}
-        }
-    }
-
-    pub(super) fn expect(&mut self, target: &Target, calls: usize) {
-        self.script(target).expected = Some(calls);
     }
 
     /// The expectations that were not met, a line each.
@@ -179,13 +142,14 @@ impl Scripts {
 
     /// The targets of scripts of which no step was taken.
     pub(super) fn unused(&self) -> Vec<String> {
-        let mut unused: Vec<&Script> = self.scripts.iter().collect();
-        unused.retain(|script| !script.is_used && !script.steps.is_empty());
-        let names = unused.iter().map(|script| script.target.name().to_owned());
-        names.collect()
+        let scripts = self.scripts.iter();
+        let unused = scripts.filter(|script| !script.is_used && !script.steps.is_empty());
+        unused
+            .map(|script| script.target.name().to_owned())
+            .collect()
     }
 
-    fn script(&mut self, target: &Target) -> &mut Script {
+    pub(super) fn script(&mut self, target: &ScriptTarget) -> &mut Script {
         let known = self
             .scripts
             .iter()
@@ -205,17 +169,17 @@ impl Scripts {
 }
 
 impl Script {
-    fn take(&mut self) -> Option<Step> {
+    fn take(&mut self) -> Option<ScriptStep> {
         let (step, left) = self.steps.front_mut()?;
         self.is_used = true;
-        if *left == usize::MAX {
-            return Some(step.clone());
+        let taken = step.clone();
+        if *left != usize::MAX {
+            *left -= 1;
         }
-        *left -= 1;
-        if *left > 0 {
-            return Some(step.clone());
+        if *left == 0 {
+            self.steps.pop_front();
         }
-        self.steps.pop_front().map(|(step, _)| step)
+        Some(taken)
     }
 }
 

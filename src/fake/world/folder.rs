@@ -30,7 +30,7 @@ impl World {
         for path in files(folder)? {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             if name.starts_with("user-details") {
-                let user = read(&path, user_of)?;
+                let user = read(&path, USER)?;
                 let mut known = world.users.iter();
                 if known.all(|known| known["auth0Id"] != user["auth0Id"]) {
                     world.users.push(user);
@@ -41,18 +41,18 @@ impl World {
         if consignments.exists() {
             for path in files(&consignments)? {
                 if !path.ends_with("index.json") {
-                    Arc::make_mut(&mut world.consignments).push(read(&path, consignment_of)?);
+                    Arc::make_mut(&mut world.consignments).push(read(&path, CONSIGNMENT)?);
                 }
             }
         }
-        if let Some(pics) = read_if_present(&folder.join("account-pics.json"), pics_of)? {
+        if let Some(pics) = read_if_present(&folder.join("account-pics.json"), PICS)? {
             world.pics = pics;
         }
-        if let Some(questions) = read_if_present(&folder.join("questions.json"), questions_of)? {
+        if let Some(questions) = read_if_present(&folder.join("questions.json"), QUESTIONS)? {
             world.questions = Arc::new(questions);
         }
         let register = folder.join("register").join("all.json");
-        if let Some(properties) = read_if_present(&register, properties_of)? {
+        if let Some(properties) = read_if_present(&register, PROPERTIES)? {
             world.properties = Arc::new(properties);
         }
         Ok(world)
@@ -76,13 +76,48 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
-type Part<T> = fn(Value) -> Result<T, &'static str>;
+/// What a file holds, in words, and how it is read; `None` if the file holds something else.
+type Part<T> = (&'static str, fn(Value) -> Option<T>);
+
+const USER: Part<Value> = ("a user with an auth0Id", |reply| {
+    // A reply may have a second `data` inside.
+    let pointers = ["/data/userDetails/data", "/data/userDetails", "/data"];
+    let user = value_at(reply, &pointers);
+    user["auth0Id"].is_string().then_some(user)
+});
+
+/// The account and the input, from the variables of `createOrSaveConsignment`.
+const CONSIGNMENT: Part<(String, Value)> = ("an envdAccountId and an input", |mut variables| {
+    let account = variables["envdAccountId"].as_str()?.to_owned();
+    let input = variables["input"].take();
+    input.is_object().then_some((account, input))
+});
+
+const PICS: Part<Map<String, Value>> = ("an object", |value| match value {
+    Value::Object(pics) => Some(pics),
+    _ => None,
+});
+
+/// The value of the query `questions`, from its reply or from a bare list.
+pub(super) const QUESTIONS: Part<Value> = ("a list of questions", |reply| {
+    let pointers = ["/data/questions/items", "/data/questions", "/items"];
+    let items = value_at(reply, &pointers);
+    items.is_array().then(|| json!({"items": items}))
+});
+
+/// From a reply of the register or from a bare list.
+pub(super) const PROPERTIES: Part<Vec<Value>> = ("a list of properties", |reply| {
+    match value_at(reply, &["/Value/SubSet"]) {
+        Value::Array(properties) => Some(properties),
+        _ => None,
+    }
+});
 
 fn read_if_present<T>(path: &Path, part: Part<T>) -> Result<Option<T>, Error> {
     path.exists().then(|| read(path, part)).transpose()
 }
 
-fn read<T>(path: &Path, part: Part<T>) -> Result<T, Error> {
+fn read<T>(path: &Path, (what, part): Part<T>) -> Result<T, Error> {
     let shown = path.display();
     let text = fs::read_to_string(path)
         .map_err(|source| Error::config(format!("{shown} cannot be read")).with_source(source))?;
@@ -92,7 +127,7 @@ fn read<T>(path: &Path, part: Part<T>) -> Result<T, Error> {
             "{shown} is not JSON, at line {line}, column {column}"
         ))
     })?;
-    part(value).map_err(|reason| Error::config(format!("{shown}: {reason}")))
+    part(value).ok_or_else(|| Error::config(format!("{shown}: expected {what}")))
 }
 
 /// The value at the first JSON pointer with one, or the whole value.
@@ -101,47 +136,5 @@ fn value_at(mut value: Value, pointers: &[&str]) -> Value {
     match pointers.find(|pointer| value.pointer(pointer).is_some_and(|part| !part.is_null())) {
         Some(pointer) => value.pointer_mut(pointer).map_or(Value::Null, Value::take),
         None => value,
-    }
-}
-
-/// The value of the query `questions`, from its reply or from a bare list.
-pub(super) fn questions_of(reply: Value) -> Result<Value, &'static str> {
-    let pointers = ["/data/questions/items", "/data/questions", "/items"];
-    let items = value_at(reply, &pointers);
-    let questions = items.is_array().then(|| json!({"items": items}));
-    questions.ok_or("expected a list of questions")
-}
-
-/// A user, from the record or from the reply to `userDetails`, which may have a second `data` inside.
-fn user_of(reply: Value) -> Result<Value, &'static str> {
-    let pointers = ["/data/userDetails/data", "/data/userDetails", "/data"];
-    let user = value_at(reply, &pointers);
-    let is_user = user["auth0Id"].is_string();
-    is_user
-        .then_some(user)
-        .ok_or("expected a user with an auth0Id")
-}
-
-/// The account and the input of a consignment, from the variables of `createOrSaveConsignment`.
-fn consignment_of(mut variables: Value) -> Result<(String, Value), &'static str> {
-    let account = variables["envdAccountId"].as_str().map(str::to_owned);
-    match account {
-        Some(account) if variables["input"].is_object() => Ok((account, variables["input"].take())),
-        _ => Err("expected an envdAccountId and an input"),
-    }
-}
-
-fn pics_of(value: Value) -> Result<Map<String, Value>, &'static str> {
-    match value {
-        Value::Object(pics) => Ok(pics),
-        _ => Err("expected an object"),
-    }
-}
-
-/// The properties, from a reply of the register or from a bare list.
-pub(super) fn properties_of(reply: Value) -> Result<Vec<Value>, &'static str> {
-    match value_at(reply, &["/Value/SubSet"]) {
-        Value::Array(properties) => Ok(properties),
-        _ => Err("expected a list of properties"),
     }
 }

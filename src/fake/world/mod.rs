@@ -5,13 +5,12 @@ mod sample;
 mod user_record;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use self::folder::questions_of;
+use self::folder::QUESTIONS;
 pub use self::user_record::{User, UserRecord};
 
 /// The kind of a record.
@@ -103,9 +102,10 @@ impl World {
     /// The questions (spec 2.6), in place of those of the sample: a list, or the reply that holds it.
     pub fn questions(mut self, questions: impl Serialize) -> Self {
         if let Some(questions) = self.read("list of questions", questions) {
-            match questions_of(questions) {
-                Ok(questions) => self.questions = Arc::new(questions),
-                Err(reason) => self.note(reason),
+            let (what, part) = QUESTIONS;
+            match part(questions) {
+                Some(questions) => self.questions = Arc::new(questions),
+                None => self.note(format!("expected {what}")),
             }
         }
         self
@@ -165,14 +165,10 @@ impl World {
     }
 }
 
-/// Counts only: the records hold personal data.
-impl fmt::Debug for World {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("World")
-            .field("users", &self.users.len())
-            .field("consignments", &self.consignments.len())
-            .field("templates", &self.templates.len())
-            .field("properties", &self.properties.len())
-            .finish_non_exhaustive()
-    }
-}
+// Counts only: the records hold personal data.
+debug_shows!(World, |it|
+    users: it.users.len(),
+    consignments: it.consignments.len(),
+    templates: it.templates.len(),
+    properties: it.properties.len(),
+);

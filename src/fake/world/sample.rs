@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
-use super::folder::properties_of;
+use super::folder;
 use super::{Kind, World};
 
 /// In the order of [`User`](super::User).
@@ -74,7 +74,7 @@ fn read() -> World {
         (account.to_owned(), input)
     });
     world.consignments = Arc::new(consignments.into());
-    world.properties = Arc::new(properties_of(json(PROPERTIES)).unwrap_or_default());
+    world.properties = Arc::new((folder::PROPERTIES.1)(json(PROPERTIES)).unwrap_or_default());
     let postcodes = world.properties.iter().filter_map(|property| {
         let state = property["RegisteredState"].as_str()?;
         let (_, postcode) = POSTCODES.iter().find(|(name, _)| *name == state)?;

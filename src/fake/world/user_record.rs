@@ -1,7 +1,5 @@
 //! The users of a world.
 
-use std::fmt;
-
 use serde_json::{Map, Value, json};
 
 /// One of the users of the fake's [`World`](super::World). In a world of your own they are counted from 0 with
@@ -125,12 +123,5 @@ impl UserRecord {
     }
 }
 
-/// Roles and a count only: the record contains personal data.
-impl fmt::Debug for UserRecord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UserRecord")
-            .field("roles", &self.details["roles"])
-            .field("accounts", &self.pics.len())
-            .finish_non_exhaustive()
-    }
-}
+// Roles and a count only: the record contains personal data.
+debug_shows!(UserRecord, |it| roles: it.details["roles"], accounts: it.pics.len());

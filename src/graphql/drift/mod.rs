@@ -158,31 +158,26 @@ impl SchemaDrift {
     }
 
     /// How much the server showed of its schema.
-    #[must_use]
     pub fn coverage(&self) -> Coverage {
         self.coverage
     }
 
     /// All differences, in the order of their coordinates.
-    #[must_use]
     pub fn changes(&self) -> &[SchemaChange] {
         &self.changes
     }
 
     /// The types of the bundled schema that could not be compared, because the server does not show them.
-    #[must_use]
     pub fn unchecked(&self) -> &[String] {
         &self.unchecked
     }
 
     /// Whether an operation of this crate fails at this server; false when the server does not show its schema.
-    #[must_use]
     pub fn breaks(&self) -> bool {
         self.changes.iter().any(SchemaChange::breaks)
     }
 
     /// The operations of this crate that fail, by their names in the specification, in alphabetical order.
-    #[must_use]
     pub fn broken_operations(&self) -> Vec<&str> {
         let names: BTreeSet<&str> = self
             .changes

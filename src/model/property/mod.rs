@@ -67,7 +67,6 @@ wire_record! {
 
 impl Property {
     /// Whether the property is in use according to the register. A missing or unknown state is not active.
-    #[must_use]
     pub fn is_active(&self) -> bool {
         self.admin_status
             .as_ref()

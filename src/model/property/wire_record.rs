@@ -8,7 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
-use serde::de::{DeserializeOwned, DeserializeSeed, Error, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -34,7 +34,6 @@ macro_rules! wire_record {
 
         impl $name {
             /// The fields of the wire that this version of the crate does not know; `None` when there are none.
-            #[must_use]
             pub fn unknown_fields(&self) -> Option<&serde_json::Map<String, serde_json::Value>> {
                 self.unknown.get()
             }
@@ -42,8 +41,6 @@ macro_rules! wire_record {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                use $crate::model::property::wire_record::{AnyValue, Plain, Read};
-
                 #[allow(non_camel_case_types)] // The names of the fields.
                 enum Key {
                     $($field,)*
@@ -79,12 +76,11 @@ macro_rules! wire_record {
                         while let Some(key) = map.next_key()? {
                             match key {
                                 $(Key::$field => {
-                                    record.$field = map.next_value_seed(
-                                        Read::<wire_record!(@format $($format)?), _>::new(),
-                                    )?;
+                                    let wire_record!(@value value $($format)?) = map.next_value()?;
+                                    record.$field = value;
                                 })*
                                 Key::Unknown(name) => {
-                                    let value = map.next_value_seed(Read::<AnyValue, _>::new())?;
+                                    let $crate::model::property::wire_record::AnyValue(value) = map.next_value()?;
                                     record.unknown.insert(name, value);
                                 }
                             }
@@ -96,91 +92,52 @@ macro_rules! wire_record {
             }
         }
     };
-    (@format) => { Plain };
-    (@format $format:ident) => { $format };
+    (@value $value:ident) => { $value };
+    (@value $value:ident $format:ident) => { $format($value) };
 }
 
 pub(super) use wire_record;
 
-/// How a field of type `T` is read.
-pub(super) trait WireFormat<T> {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error>;
-}
-
-/// As serde reads it.
-pub(super) struct Plain;
-
-impl<T: DeserializeOwned> WireFormat<T> for Plain {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-        T::deserialize(deserializer)
-    }
-}
-
 /// A field that this version of the crate does not know.
-pub(super) struct AnyValue;
-
-impl WireFormat<Value> for AnyValue {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-        reply_memory::any_value(deserializer)
-    }
-}
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(super) struct AnyValue(#[serde(deserialize_with = "reply_memory::any_value")] pub(super) Value);
 
 /// A whole number, also where it is written `1.0`.
-pub(super) struct Int;
-
-impl WireFormat<Option<i64>> for Int {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
-        lenient::int(deserializer)
-    }
-}
-
-/// Reads the value of a field in its format.
-pub(super) struct Read<F, T>(PhantomData<(F, T)>);
-
-impl<F, T> Read<F, T> {
-    pub(super) fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<'de, T, F: WireFormat<T>> DeserializeSeed<'de> for Read<F, T> {
-    type Value = T;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
-        F::read(deserializer)
-    }
-}
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(super) struct Int(#[serde(deserialize_with = "lenient::int")] pub(super) Option<i64>);
 
 /// `{ShortCode, Description}`, or the bare code. assumed: the latter is tolerated, not seen
 #[derive(Deserialize)]
 #[serde(bound = "T: DeserializeOwned")]
-struct Fields<T> {
+struct CodeFields<T> {
     #[serde(rename = "ShortCode")]
     code: Option<T>,
     #[serde(rename = "Description")]
     name: Option<T>,
 }
 
-struct Wire<T>(Fields<T>);
+struct Wire<T>(CodeFields<T>);
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Wire<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct CodeVisitor<T>(PhantomData<T>);
 
         impl<'de, T: DeserializeOwned> Visitor<'de> for CodeVisitor<T> {
-            type Value = Fields<T>;
+            type Value = CodeFields<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object with a short code")
             }
 
-            fn visit_str<E: Error>(self, code: &str) -> Result<Fields<T>, E> {
+            fn visit_str<E: Error>(self, code: &str) -> Result<CodeFields<T>, E> {
                 let code = Some(T::deserialize(StrDeserializer::new(code))?);
-                Ok(Fields { code, name: None })
+                Ok(CodeFields { code, name: None })
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Fields<T>, A::Error> {
-                Fields::deserialize(MapAccessDeserializer::new(map))
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<CodeFields<T>, A::Error> {
+                CodeFields::deserialize(MapAccessDeserializer::new(map))
             }
         }
         deserializer
@@ -190,19 +147,19 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Wire<T> {
 }
 
 /// A list of `{ShortCode}`.
-pub(super) struct Codes;
+pub(super) struct Codes<T>(pub(super) List<T>);
 
-impl<T: DeserializeOwned> WireFormat<List<T>> for Codes {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<List<T>, D::Error> {
-        let codes = List::<Code<T>>::deserialize(deserializer)?;
-        Ok(codes.into_iter().filter_map(|Code(code)| code).collect())
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Codes<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let codes = List::<ShortCode<T>>::deserialize(deserializer)?.into_iter();
+        Ok(Self(codes.filter_map(|ShortCode(code)| code).collect()))
     }
 }
 
 /// The code alone: a list of the objects would take four times the memory.
-struct Code<T>(Option<T>);
+struct ShortCode<T>(Option<T>);
 
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Code<T> {
+impl<'de, T: DeserializeOwned> Deserialize<'de> for ShortCode<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Wire::deserialize(deserializer).map(|Wire(fields)| Self(fields.code))
     }
@@ -222,7 +179,7 @@ pub(super) fn write_codes<T: Serialize, S: Serializer>(
 }
 
 /// `{ShortCode, Description}` of a status.
-pub(super) struct Status;
+pub(super) struct Status(pub(super) Option<PropertyStatus>);
 
 /// A status by short code or by name.
 struct Term(PropertyStatus);
@@ -231,28 +188,27 @@ impl<'de> Deserialize<'de> for Term {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(transparent)]
-        struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+        struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
-        let Text(text) = Text::deserialize(deserializer)?;
+        let BorrowedText(text) = BorrowedText::deserialize(deserializer)?;
         Ok(Self(PropertyStatus::from_code(&text)))
     }
 }
 
-impl WireFormat<Option<PropertyStatus>> for Status {
-    fn read<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<PropertyStatus>, D::Error> {
-        let Some(Wire(Fields { code, name })) = Option::<Wire<Term>>::deserialize(deserializer)?
+impl<'de> Deserialize<'de> for Status {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Some(Wire(CodeFields { code, name })) =
+            Option::<Wire<Term>>::deserialize(deserializer)?
         else {
-            return Ok(None);
+            return Ok(Self(None));
         };
         // The code of an amalgamated property is not shown, so its name decides.
-        Ok(match (code, name) {
+        Ok(Self(match (code, name) {
             (Some(Term(PropertyStatus::Unrecognized(_))), Some(Term(name))) if name.is_known() => {
                 Some(name)
             }
             (code, name) => code.or(name).map(|Term(status)| status),
-        })
+        }))
     }
 }
 

@@ -88,20 +88,17 @@ impl<T: Send + 'static, P: ListPosition> Items<T, P> {
 
     /// The position after the record that was returned last; after a failure, of the page that failed. Where the server
     /// sends no cursor for a record, this is the start of its page, whose records are then returned again.
-    #[must_use]
     pub fn position(&self) -> &P {
         &self.position
     }
 
     /// Errors of the server beside the records of the current page; mostly empty.
-    #[must_use]
     pub fn problems(&self) -> &[ServerError] {
         &self.problems
     }
 
     /// Whether the list changed or repeated itself on the pages read so far; mostly empty. It grows with the number of
     /// pages on which that happened and of repeated records.
-    #[must_use]
     pub fn notices(&self) -> &[ListNotice] {
         &self.notices
     }

@@ -91,7 +91,6 @@ impl<T, P> Page<T, P> {
 
 impl<T> Page<T> {
     /// The position after a record of this page, by its index; `None` when the server gave it no cursor.
-    #[must_use]
     pub fn position_after(&self, record: usize) -> Option<Position> {
         self.cursors.get(record)?.as_deref().map(Position::after)
     }

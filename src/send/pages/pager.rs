@@ -88,27 +88,20 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
         }
     }
 
-    /// How many pages are fetched beyond the current one; 2 unless set, for a search of the register 0. 0 turns it off.
-    ///
-    /// At most two pages are in transfer at a time. With cursors, the request for a page is sent when the beginning of the
-    /// page before it has arrived; the position of a register's page is known when the page before it is read.
-    pub fn look_ahead(mut self, pages: usize) -> Self {
-        self.look_ahead = pages;
-        self
-    }
+    setters! {
+        /// How many pages are fetched beyond the current one; 2 unless set, for a search of the register 0. 0 turns it off.
+        ///
+        /// At most two pages are in transfer at a time. With cursors, the request for a page is sent when the beginning of the
+        /// page before it has arrived; the position of a register's page is known when the page before it is read.
+        pub fn look_ahead(pages: usize) |it| it.look_ahead = pages;
 
-    /// How many pages in a row may have no new record before the list fails with
-    /// [`is_pagination_stalled`](Error::is_pagination_stalled); 20 unless set, and 0 counts as 1. A record is new if no
-    /// record before it has the same id.
-    pub fn max_empty_pages(mut self, pages: u32) -> Self {
-        self.max_empty_pages = pages;
-        self
-    }
+        /// How many pages in a row may have no new record before the list fails with
+        /// [`is_pagination_stalled`](Error::is_pagination_stalled); 20 unless set, and 0 counts as 1. A record is new if no
+        /// record before it has the same id.
+        pub fn max_empty_pages(pages: u32) |it| it.max_empty_pages = pages;
 
-    /// What identifies a record of a document of your own; without it, no record counts as a repeated one.
-    pub fn record_id(mut self, id: fn(&T) -> Option<Cow<'_, str>>) -> Self {
-        self.guard.identity.id = id;
-        self
+        /// What identifies a record of a document of your own; without it, no record counts as a repeated one.
+        pub fn record_id(id: fn(&T) -> Option<Cow<'_, str>>) |it| it.guard.identity.id = id;
     }
 
     /// Starts at a stored position, in place of the start of the list.
@@ -121,7 +114,6 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
     }
 
     /// Where the next page starts; after the end, where the last one started.
-    #[must_use]
     pub fn position(&self) -> &P {
         &self.position
     }

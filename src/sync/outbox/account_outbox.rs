@@ -1,7 +1,7 @@
 //! The handle of an outbox, and its settings.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::Notify;
@@ -13,6 +13,7 @@ use super::outbox_store::{Draft, OutboxStore, Snapshot};
 use super::stored::Stored;
 use crate::client::Account;
 use crate::error::Result;
+use crate::locked::lock;
 use crate::model::{ConsignmentId, Timestamp};
 use crate::sync::replica::{Replica, last_sequence};
 use crate::sync::store::SyncStore;
@@ -288,8 +289,7 @@ impl Outbox {
     }
 
     pub(super) fn with_memory<T>(&self, with: impl FnOnce(&mut Memory) -> T) -> T {
-        let memory = self.shared.memory.lock();
-        with(&mut memory.unwrap_or_else(PoisonError::into_inner))
+        with(&mut lock(&self.shared.memory))
     }
 
     /// Whether a complete list that was begun after the entry was written is recent, and no request failed since.
@@ -306,8 +306,7 @@ impl Outbox {
         snapshot: &Snapshot,
         entries: impl IntoIterator<Item = &'a Arc<Stored>>,
     ) -> Vec<Entry> {
-        let memory = self.shared.memory.lock();
-        let memory = memory.unwrap_or_else(PoisonError::into_inner);
+        let memory = lock(&self.shared.memory);
         let shown = entries.into_iter().map(|stored| {
             let mut entry = stored.show();
             if entry.state == EntryState::Queued && entry.reason.is_none() {

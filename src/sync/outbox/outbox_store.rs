@@ -2,13 +2,14 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::entry::EntryKind;
 use super::events::{EventSender, Written};
 use super::stored::{FORMAT, Head, Stored};
 use crate::auth::StoreError;
 use crate::error::Result;
+use crate::locked::lock;
 use crate::model::{ConsignmentId, Timestamp};
 use crate::sync::replica::outbox_document;
 use crate::sync::store::{Batch, RowStore};
@@ -215,7 +216,7 @@ impl OutboxStore {
                 head,
                 live: Arc::new(live),
             };
-            let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut cache = lock(&self.cache);
             if cache.version < version {
                 *cache = snapshot.clone();
             }
@@ -243,7 +244,7 @@ impl OutboxStore {
 
     /// The outbox as this process read or wrote it last.
     pub(super) fn cached(&self) -> Snapshot {
-        let cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let cache = lock(&self.cache);
         cache.clone()
     }
 
@@ -333,7 +334,7 @@ impl OutboxStore {
 
     /// Keeps what was written. Only what changed is copied, as long as nobody else has a snapshot.
     fn keep(&self, before: Snapshot, draft: Draft) {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = lock(&self.cache);
         if cache.version > before.version {
             return;
         }

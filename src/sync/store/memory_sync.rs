@@ -4,11 +4,12 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Bound;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 
 use super::{Batch, ChangeRange, ChangeRow, Document, Order, Query, Row, RowStore, StoreError};
+use crate::locked::lock;
 
 /// Keeps copies in memory, for as long as the process lives: for tests, and for programs that copy anew when they start.
 /// Clones share what they keep.
@@ -50,8 +51,7 @@ impl MemorySync {
     }
 
     fn accounts(&self) -> MutexGuard<'_, HashMap<String, Copied>> {
-        // No user code runs under the lock, so a poisoned one is still in order.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     fn read<T: Default>(&self, account: &str, read: impl FnOnce(&Copied) -> T) -> T {

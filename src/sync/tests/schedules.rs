@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::seeded::seed;
+use crate::tests::seeded::seed;
 
 const ONE: &str = "ENVD_SDK_TEST_SCHEDULE";
 

@@ -12,7 +12,7 @@ mod reqwest_default;
 #[cfg(feature = "rustls")]
 mod ring;
 #[cfg(all(test, feature = "rustls"))]
-mod tls_server;
+mod tests;
 
 #[cfg(not(any(feature = "rustls", feature = "rustls-aws-lc", feature = "native-tls")))]
 pub(super) use self::none::{configure, refuses_certificate};
@@ -24,4 +24,4 @@ pub(super) use self::reqwest_default::{configure, refuses_certificate};
 #[cfg(feature = "rustls")]
 pub(super) use self::ring::{configure, refuses_certificate};
 #[cfg(all(test, feature = "rustls"))]
-pub(crate) use self::tls_server::TlsServer;
+pub(crate) use self::tests::TlsServer;

@@ -1,7 +1,7 @@
 //! TLS by rustls with ring, trusting what the operating system trusts.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use reqwest::ClientBuilder;
 use rustls::client::danger::ServerCertVerifier;
@@ -12,6 +12,7 @@ use rustls_platform_verifier::Verifier;
 
 use super::client_certificate::{ClientCertificate, refused};
 use crate::error::Error;
+use crate::locked::lock;
 use crate::transport::HttpOptions;
 
 /// Sets up TLS, or does without it when no endpoint needs it: a machine without a certificate bundle can still use a fake.
@@ -65,8 +66,7 @@ pub(in crate::transport) fn refuses_certificate(error: &io::Error) -> bool {
 fn shared_config(secure: bool) -> Result<ClientConfig, Error> {
     static SECURE: Mutex<Option<ClientConfig>> = Mutex::new(None);
     static INSECURE: Mutex<Option<ClientConfig>> = Mutex::new(None);
-    let lock = if secure { &SECURE } else { &INSECURE };
-    let mut shared = lock.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut shared = lock(if secure { &SECURE } else { &INSECURE });
     if let Some(config) = &*shared {
         return Ok(config.clone());
     }

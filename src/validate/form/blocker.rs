@@ -40,7 +40,6 @@ pub enum Blocker {
 
 impl Blocker {
     /// Whether it already keeps the consignment from being created, and not only from being submitted.
-    #[must_use]
     pub fn blocks_creating(&self) -> bool {
         matches!(self, Self::Finding(finding) if finding.blocks_creating())
     }
@@ -74,7 +73,6 @@ impl fmt::Display for Blocker {
 impl Form {
     /// What stands between this and submitting it: errors first, which also keep it from being created, then what is
     /// required and missing. Empty when it is ready.
-    #[must_use]
     pub fn blockers(&self) -> Vec<Blocker> {
         let mut blockers: Vec<Blocker> = self
             .report()

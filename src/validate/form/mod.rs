@@ -97,7 +97,6 @@ struct Judged {
 
 impl Questionnaire {
     /// A form to fill in: see [`Form`].
-    #[must_use]
     pub fn form(&self, input: &ConsignmentInput, context: &Context) -> Form {
         let state = FormState {
             input: input.clone(),
@@ -127,7 +126,6 @@ impl Form {
     }
 
     /// What there is to show, as a tree in display order: the questions that apply, headings, and sections with rows.
-    #[must_use]
     pub fn items(&self) -> Items {
         Builder::new(&self.questions(), &self.judged.report).tree()
     }
@@ -136,26 +134,22 @@ impl Form {
     ///
     /// What is answered, in whatever way, and what the user [skips](Self::skip) is not returned again. An item comes
     /// without what stands under it.
-    #[must_use]
     pub fn next(&self) -> Option<Item> {
         self.first_open(|_| true)
     }
 
     /// As [`next`](Self::next), with what is required first.
-    #[must_use]
     pub fn next_required_first(&self) -> Option<Item> {
         self.first_open(|item| item.required)
             .or_else(|| self.next())
     }
 
     /// What is wrong with the consignment as it is now.
-    #[must_use]
     pub fn report(&self) -> &Report {
         &self.judged.report
     }
 
     /// How far the answers have come, rows that are still empty included.
-    #[must_use]
     pub fn progress(&self) -> Progress {
         applied_question::progress(&self.questions())
     }

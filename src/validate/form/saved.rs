@@ -70,7 +70,6 @@ pub struct QuestionsChanged {
 
 impl SavedForm {
     /// The hash of the list of questions that the form was filled in with.
-    #[must_use]
     pub fn content_hash(&self) -> ContentHash {
         self.content_hash
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::questions::{input, today};
 use crate::model::ConsignmentInput;
-use crate::reading_tests::check_fields;
+use crate::tests::reading::check_fields;
 use crate::validate::{Report, Rule, Severity, validate_fields};
 
 fn report(input: &Value) -> Report {

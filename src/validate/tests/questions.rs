@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::model::{AnswerInput, ConsignmentInput, Day, Question};
-use crate::reading_tests::{self, APPLICABLE, JUDGED, check, check_years};
+use crate::tests::reading::{self, APPLICABLE, JUDGED, check, check_years};
 use crate::validate::{
     Context, Explanation, Finding, Policy, QuestionRef, Questionnaire, Severity, UncheckedReason,
 };
@@ -21,14 +21,14 @@ pub(in crate::validate) fn prepare_with(
     Questionnaire::prepare_with(&questions, policy)
 }
 
-/// A list in the notation of [`reading_tests`].
+/// A list in the notation of [`reading`].
 pub(in crate::validate) fn list(text: &str) -> Questionnaire {
-    prepare(&reading_tests::questions(text))
+    prepare(&reading::questions(text))
 }
 
 /// A consignment in that notation.
 pub(in crate::validate) fn input(text: &str) -> ConsignmentInput {
-    serde_json::from_value(reading_tests::input(text)).unwrap()
+    serde_json::from_value(reading::input(text)).unwrap()
 }
 
 /// A required question of LPAC1.
@@ -90,7 +90,7 @@ fn questions_apply_and_are_judged_as_the_specification_says() {
 
 #[test]
 fn stale_answers_trigger_others_only_if_the_policy_says_so() {
-    let questions = reading_tests::questions("1 { 2 ?1=Yes }; 3 ?2=Yes; 5 @MSAC1; 6 ?5=Yes");
+    let questions = reading::questions("1 { 2 ?1=Yes }; 3 ?2=Yes; 5 @MSAC1; 6 ?5=Yes");
     let all = input("1=No; 2=Yes; 3=x; 5=Yes");
     let counting = prepare_with(&questions, true);
     assert_eq!(found(&prepare(&questions), &all), [""; 0]);
@@ -119,7 +119,7 @@ fn pruning_keeps_what_applies_what_is_unknown_and_what_alone_makes_a_row() {
 
 #[test]
 fn unknown_types_and_validators_are_listed_as_unchecked() {
-    let mut questions = reading_tests::questions("1 optional >=soon; 2 COLOUR");
+    let mut questions = reading::questions("1 optional >=soon; 2 COLOUR");
     let unknown = json!({"type": "maxLength", "parameter": "1"});
     questions[0]["validators"]
         .as_array_mut()
@@ -181,7 +181,7 @@ fn what_is_asked_next_has_its_row_its_reason_and_the_names_of_its_choices() {
     );
     assert!(tree.next_questions(&input(""))[0].because.is_empty());
 
-    let mut questions = reading_tests::questions("1 SINGLE_CHOICE");
+    let mut questions = reading::questions("1 SINGLE_CHOICE");
     questions[0]["text"] = json!("Bred here?");
     questions[0]["acceptableAnswers"] =
         json!([{"value": "Y", "displayName": "Yes"}, {"value": "N"}, {"displayName": "no value"}]);

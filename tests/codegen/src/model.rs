@@ -7,9 +7,7 @@ use apollo_compiler::ast::Type;
 use crate::docs::Docs;
 use crate::documents::{Documents, Field};
 use crate::names;
-use crate::rust_text::{
-    aliases, comment, fill, import, indent, method, rename_all, serde, structure,
-};
+use crate::rust_text::{aliases, comment, fill, import, indent, rename_all, serde, structure};
 
 const USES: [&str; 13] = [
     "AccountId",
@@ -179,21 +177,32 @@ fn setters(docs: &Docs, name: &str, graphql: &str, fields: &[Field]) -> String {
             (false, _) => format!("{rust}.into()"),
         };
         own += &comment(docs.lines(coordinate));
-        let set = format!("self.{rust} = {value};");
-        own += &method(
-            setter,
-            &["mut self".to_owned(), argument.clone()],
-            &[&set, "self"],
-        );
+        own += &one_setter(setter, &argument, &format!("it.{rust} = {value};"));
         forwarded += &comment([format!("As [`{name}::{setter}`].")]);
-        let forward = format!("self.map(|input| input.{setter}({rust}))");
-        forwarded += &method(setter, &["self".to_owned(), argument], &[&forward]);
+        forwarded += &one_setter(setter, &argument, &format!("it.input.{rust} = {value};"));
     }
-    let own = format!("impl {name} {{\n{}}}\n", indent(&own));
+    let block = |of: &str, setters: &str| {
+        let setters = format!("setters! {{\n{}}}\n", indent(setters));
+        format!("impl {of} {{\n{}}}\n", indent(&setters))
+    };
+    let own = block(name, &own);
     if names::takes_further_fields(graphql) {
-        own + &format!("impl WithExtra<{name}> {{\n{}}}\n", indent(&forwarded))
+        own + &block(&format!("WithExtra<{name}>"), &forwarded)
     } else {
         own
+    }
+}
+
+/// A line of `setters!`, or two if it is long.
+fn one_setter(name: &str, argument: &str, change: &str) -> String {
+    let (head, change) = (
+        format!("pub fn {name}({argument})"),
+        format!("|it| {change}"),
+    );
+    if head.len() + change.len() <= 90 {
+        format!("{head} {change}\n")
+    } else {
+        format!("{head}\n    {change}\n")
     }
 }
 

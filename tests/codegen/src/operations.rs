@@ -9,12 +9,18 @@ use crate::names;
 use crate::rust_text::{comment, import, indent, rename_all, serde, structure};
 
 pub(crate) fn file(documents: &Documents, docs: &Docs) -> String {
-    let operations = documents.operations.iter();
-    let operations = operations.map(|operation| one(documents, docs, operation));
-    "use graphql_client::{GraphQLQuery, QueryBody};\n".to_owned() + &operations.collect::<String>()
+    let (mut queries, mut modules) = (String::new(), String::new());
+    for operation in &documents.operations {
+        let (query, module) = one(documents, docs, operation);
+        queries += &query;
+        modules += &module;
+    }
+    let queries = indent(&queries);
+    format!("use super::document::operation_types;\noperation_types! {{\n{queries}}}\n{modules}")
 }
 
-fn one(documents: &Documents, docs: &Docs, operation: &Operation) -> String {
+/// The type of an operation, and its module.
+fn one(documents: &Documents, docs: &Docs, operation: &Operation) -> (String, String) {
     let Operation {
         name, kind, sent, ..
     } = operation;
@@ -40,21 +46,12 @@ fn one(documents: &Documents, docs: &Docs, operation: &Operation) -> String {
         "use serde::{{Deserialize, Serialize}};\n{}pub(crate) const QUERY: &str = {sent:?};\n{body}",
         import("crate::model", used.iter().map(String::as_str), 1),
     );
-    format!(
-        "{}#[derive(Clone, Copy, Debug)]\n\
-         #[non_exhaustive]\n\
-         pub struct {name};\n\
-         /// Variables and reply of `{root}`.\n\
-         pub mod {module} {{\n{}}}\n\
-         impl GraphQLQuery for {name} {{\n    \
-             type Variables = {module}::Variables;\n    \
-             type ResponseData = {module}::ResponseData;\n    \
-             fn build_query(variables: Self::Variables) -> QueryBody<Self::Variables> {{\n        \
-                 super::document::query_body({module}::QUERY, variables)\n    \
-             }}\n\
-         }}\n",
-        comment(head),
-        indent(&body),
+    (
+        format!("{}{name} => {module};\n", comment(head)),
+        format!(
+            "/// Variables and reply of `{root}`.\npub mod {module} {{\n{}}}\n",
+            indent(&body)
+        ),
     )
 }
 

@@ -56,20 +56,6 @@ pub(crate) fn structure(name: &str, fields: &str) -> String {
     format!("pub struct {name} {{\n{}}}\n", indent(fields))
 }
 
-/// A method of an `impl` block.
-pub(crate) fn method(name: &str, arguments: &[String], body: &[&str]) -> String {
-    let mut head = format!("pub fn {name}({}) -> Self {{\n", arguments.join(", "));
-    if indent(&head).trim_end().len() > WIDTH {
-        let lines = arguments.iter().map(|one| format!("{one},\n"));
-        head = format!(
-            "pub fn {name}(\n{}) -> Self {{\n",
-            indent(&lines.collect::<String>())
-        );
-    }
-    let body = body.join("\n");
-    format!("{head}{}}}\n", indent(&body))
-}
-
 /// A `use` of names from one module, which stands inside of `levels` blocks.
 pub(crate) fn import<'a>(
     module: &str,

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::sample::{bank, on};
 use crate::model::{AnswerInput, FormType};
-use crate::seeded::cases;
 use crate::sync::bank::AnswerOutcome;
+use crate::tests::seeded::cases;
 use crate::validate::{Blocker, Explanation, Finding, ItemRow, Rule};
 
 /// Few ids and values, so that questions, triggers and answers meet, and ids stand for several questions.

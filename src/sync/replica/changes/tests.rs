@@ -8,10 +8,10 @@ use tokio::sync::watch;
 
 use self::history::{History, Interleaved};
 use super::super::{Change, ChangeKind, Changes, consumer};
-use crate::seeded::seed;
 use crate::sync::account_store::AccountStore;
 use crate::sync::store::{MemorySync, RowStore};
 use crate::sync::tests::schedules::count;
+use crate::tests::seeded::seed;
 
 const ACCOUNT: &str = "envd-1";
 

@@ -3,10 +3,11 @@
 use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::auth::StoreError;
 use crate::auth::store::file::file_access;
+use crate::locked::lock;
 
 const NAME: &str = "the database of the copy";
 
@@ -16,7 +17,7 @@ static CREATING: Mutex<()> = Mutex::new(());
 
 /// Checks the file without opening it, or creates it empty. The files that `SQLite` makes beside it get its mode.
 pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
-    let _creating = CREATING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _creating = lock(&CREATING);
     let directory = path.parent().unwrap_or(path);
     file_access::check_unshared_directory(directory, NAME)?;
     // SQLite takes those that are there, whoever made them.

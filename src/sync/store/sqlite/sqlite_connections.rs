@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicI64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use tokio::runtime::Handle;
@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 use super::schema;
 use super::sqlite_error::SqliteError;
 use crate::auth::StoreError;
+use crate::locked::lock;
 
 /// In KiB. A page of rows touches many pages of the indexes.
 const WRITER_CACHE: i32 = 8_192;
@@ -94,11 +95,6 @@ impl SqliteConnections {
     pub(super) async fn writer(&self) -> tokio::sync::OwnedMutexGuard<Connection> {
         self.writer.clone().lock_owned().await
     }
-}
-
-fn lock(idle: &Mutex<Vec<Connection>>) -> MutexGuard<'_, Vec<Connection>> {
-    // Nothing panics under the lock.
-    idle.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Not `OPEN_URI`, for which a path may hold settings; not `OPEN_CREATE`, which would not set the mode.

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::reading_tests;
+use crate::tests::reading;
 use crate::validate::tests::questions::{input, list, prepare, today};
 use crate::validate::{Form, Item, ItemKind, ItemRow};
 
 fn texts() -> Value {
-    let mut questions = reading_tests::questions(
+    let mut questions = reading::questions(
         "9 DISPLAY; 1 REPEATABLE { 3 NUMBER; 4 optional }; 17 SINGLE_CHOICE { 20 SINGLE_CHOICE ?17=N; 21 }; 30 BOOLEAN; 31 COLOUR",
     );
     questions[1]["text"] = json!("Animals");

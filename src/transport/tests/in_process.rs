@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
-use super::{Reply, Request};
 use crate::error::Error;
+use crate::transport::{Reply, Request};
 
 type Answered = BoxFuture<'static, Result<Reply, Error>>;
 
@@ -20,7 +20,7 @@ impl InProcess {
         Self(Arc::new(answer))
     }
 
-    pub(super) fn answer(&self, request: Request) -> Answered {
+    pub(in crate::transport) fn answer(&self, request: Request) -> Answered {
         (self.0)(request)
     }
 }

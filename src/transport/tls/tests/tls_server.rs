@@ -21,11 +21,11 @@ pub(crate) struct TlsServer {
 
 impl TlsServer {
     /// Of the server and of its clients.
-    pub(crate) const AUTHORITY: &str = include_str!("../../../tests/fixtures/tls/authority.pem");
+    pub(crate) const AUTHORITY: &str = include_str!("../../../../tests/fixtures/tls/authority.pem");
     /// Certificate and key of a client.
-    pub(crate) const CLIENT: &str = include_str!("../../../tests/fixtures/tls/client.pem");
+    pub(crate) const CLIENT: &str = include_str!("../../../../tests/fixtures/tls/client.pem");
     /// Certificate and key of the server.
-    pub(crate) const SERVER: &str = include_str!("../../../tests/fixtures/tls/server.pem");
+    pub(crate) const SERVER: &str = include_str!("../../../../tests/fixtures/tls/server.pem");
 
     pub(crate) fn start(body: &'static str) -> Self {
         Self::start_with(body, rustls::ALL_VERSIONS)
