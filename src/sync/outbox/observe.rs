@@ -175,22 +175,23 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a record; `None`: it is gone. The answer to a read of what is gone may be null, or have the text of any failure,
-    /// so a complete list decides: one of this pass, for all that is gone.
+    /// Reads a record; `None`: it is gone. A list decides, one of this pass for all that is gone: null alone is believed where the
+    /// list does not show the record either; "not found", which has the text of any failure, where the list is whole as well.
     pub(super) async fn read_record(&self, id: &ConsignmentId) -> Result<Option<Consignment>> {
         self.count_requests(1);
         let reply = self.outbox.account().received_consignment(id.clone()).await;
-        let error = match RecordRead::of(reply) {
+        let (error, is_null) = match RecordRead::of(reply) {
             RecordRead::Found(read) => return Ok(Some(read.record)),
             RecordRead::Gone(Some(_)) => return Ok(None),
             RecordRead::Gone(None) => {
-                Error::protocol("the service lists the record, and shows none")
-                    .with_operation("consignment")
+                let what = "the service lists the record, and shows none";
+                (Error::protocol(what).with_operation("consignment"), true)
             }
-            RecordRead::Unclear(error) if error.is_not_found() => error,
+            RecordRead::Unclear(error) if error.is_not_found() => (error, false),
             RecordRead::Unclear(error) => return Err(error),
         };
-        let is_gone = self.walk_once().await? && !self.outbox.is_listed(id).await?;
+        let is_whole = self.walk_once().await? && self.outbox.replica().lists_everything();
+        let is_gone = (is_null || is_whole) && !self.outbox.is_listed(id).await?;
         if is_gone { Ok(None) } else { Err(error) }
     }
 
@@ -198,7 +199,11 @@ impl<'a> Reader<'a> {
         self.count_requests(1);
         let comments = match self.outbox.account().comments(number.clone()).await {
             Ok(comments) => comments,
-            Err(error) if error.is_not_found() && self.walk_once().await? => {
+            Err(error)
+                if error.is_not_found()
+                    && self.walk_once().await?
+                    && self.outbox.replica().lists_everything() =>
+            {
                 let query = self.outbox.replica().consignments().number(number.clone());
                 let is_gone = query.list().await?.records.is_empty();
                 return if is_gone { Ok(None) } else { Err(error) };

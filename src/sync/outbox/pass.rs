@@ -281,10 +281,8 @@ impl Pass<'_> {
                 return Ok(Step::Ended);
             }
             Action::Observe => {
-                *seen = self
-                    .while_held(self.reader.observe(entry))
-                    .await
-                    .transpose()?
+                let observation = self.while_held(self.reader.observe(entry)).await;
+                *seen = observation.transpose()?;
             }
             Action::Send => {
                 if let Some(seen) = seen.take() {

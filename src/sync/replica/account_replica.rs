@@ -369,6 +369,11 @@ impl Replica {
         &self.store.account
     }
 
+    /// Whether what a clean full walk does not list is not there, or not shown.
+    pub(crate) fn lists_everything(&self) -> bool {
+        self.listed_back().is_none()
+    }
+
     /// How far back the list is read: what is pruned is not listed anew.
     pub(super) fn listed_back(&self) -> Option<Duration> {
         self.horizon.or(self.retention)

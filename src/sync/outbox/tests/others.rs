@@ -247,7 +247,7 @@ async fn a_delete_of_what_is_no_draft_any_more_or_was_edited_is_asked_about() {
 /// Holds: null for a record, "not found" and absence from the list are one answer.
 #[tokio::test]
 async fn null_for_a_record_is_an_answer() {
-    let null = || Fault::none().json(json!({"data": {"consignment": null}}));
+    let null = || Fault::status(200).json(json!({"data": {"consignment": null}}));
     // A delete whose reply is lost, and then nothing is there.
     let (farm, outbox) = start().await;
     let id = farm.edit(WebsiteEdit::insert(load(24)));
@@ -265,6 +265,31 @@ async fn null_for_a_record_is_an_answer() {
     farm.faults("Consignment", null(), 100);
     farm.send(&outbox).await;
     assert_asks(&outbox, update.id, Reason::Gone).await;
+}
+
+/// Holds: a copy with a horizon is no list of everything, so what it lacks is not gone because a read fails.
+#[tokio::test]
+async fn what_a_horizon_leaves_out_is_not_gone() {
+    for (has_horizon, expected) in [(false, EntryState::Confirmed), (true, EntryState::Queued)] {
+        let farm = Farm::start().await;
+        let replica = farm.outbox().replica().clone();
+        let replica = if has_horizon {
+            replica.horizon(MINUTE)
+        } else {
+            replica
+        };
+        let outbox = replica.outbox();
+        let id = farm.edit(WebsiteEdit::insert(load(24)));
+        farm.clock.advance(MINUTE * 60);
+        let delete = outbox.delete(&*id).await.unwrap();
+        if !has_horizon {
+            farm.edit(WebsiteEdit::delete(&*id));
+        }
+        let fault = Fault::internal_server_error("consignment");
+        farm.faults("Consignment", fault, 1_000);
+        farm.send(&outbox).await;
+        assert_eq!(state(&outbox, delete.id).await, expected);
+    }
 }
 
 /// Holds: an answer that cannot be used is retried, and after a day a person is asked.
