@@ -112,6 +112,8 @@ impl Pass<'_> {
             if left.is_zero() {
                 // A store that fails now fails again when the result is written.
                 if matches!(self.prolong().await, Ok(false)) {
+                    // The next change takes the right to send anew, if the other process has given it back.
+                    self.lease.store(0, Ordering::Relaxed);
                     return None;
                 }
                 continue;
