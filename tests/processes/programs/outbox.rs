@@ -136,7 +136,7 @@ async fn what_is_written_without_reception_is_sent_once() {
     assert_eq!(
         written.stdout,
         "{\"entry\":\"1\",\"kind\":\"save\",\"state\":\"queued\",\"consignment\":null,\"attempts\":0,\
-         \"reason\":null,\"findings\":[],\"candidates\":[]}\n"
+         \"reason\":null,\"findings\":[],\"candidates\":[],\"late_duplicates\":[]}\n"
     );
     let ended = farm.online(["run", "--once", "--json"]).well();
     let [record] = &farm.new_records()[..] else {

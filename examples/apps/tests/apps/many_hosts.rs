@@ -289,9 +289,19 @@ async fn until<F: Future<Output = bool>>(what: &str, is_so: impl Fn() -> F) {
 
 /// Each breakage hits a host of which the service has just received a request. The others need its leases to end, and all of
 /// its late statements and requests change nothing.
+///
+/// `ENVD_SDK_TEST_ROUNDS` repeats it, with eight breakages each; `ENVD_SDK_TEST_SKEW` has the path of a
+/// libfaketime by which the clock of one host is two days ahead.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_hosts_send_when_they_break_is_sent_once() {
     let _server = SERVER.lock().await;
+    let rounds = env::var("ENVD_SDK_TEST_ROUNDS").map_or(1, |rounds| rounds.parse().unwrap());
+    for _ in 0..rounds {
+        break_hosts().await;
+    }
+}
+
+async fn break_hosts() {
     let yard = Yard::start(6).await;
     let to_service = Proxy::of(&yard.fake).await;
     let url: Url = yard.database.parse().unwrap();
@@ -306,7 +316,12 @@ async fn what_hosts_send_when_they_break_is_sent_once() {
         );
     // Each account is synced more often than anything has to wait.
     let cut_off = Host::start("cut off", "2", program);
-    let frozen = yard.host("frozen", "2");
+    let mut ahead = yard.program();
+    if let Some(library) = env::var_os("ENVD_SDK_TEST_SKEW") {
+        ahead = ahead.env("LD_PRELOAD", library).env("FAKETIME", "+2d");
+        ahead = ahead.env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+    }
+    let frozen = Host::start("frozen", "2", ahead);
     let mut killed = yard.host("killed", "2");
 
     yard.write_until_sends(&killed).await;
@@ -334,6 +349,12 @@ async fn what_hosts_send_when_they_break_is_sent_once() {
 
     yard.write_until_sends(&frozen).await;
     yard.restart_database().await;
+    yard.until_sent().await;
+
+    // Each account's reply to a creation is cut off, and the record is there.
+    let spoilt = yard.fake.on_operation(SAVE).fault(Fault::truncated(20));
+    spoilt.times(yard.outboxes.len());
+    yard.write().await;
     yard.until_sent().await;
 
     // All of them serve again.
