@@ -151,7 +151,7 @@ async fn what_is_written_without_reception_is_sent_once() {
         format!(
             "{{\"entry\":\"1\",\"state\":\"sending\",\"attempts\":1,\"consignment\":null,\"reason\":null}}\n\
              {{\"entry\":\"1\",\"state\":\"confirmed\",\"attempts\":1,\"consignment\":\"{id}\",\"reason\":null}}\n\
-             {{\"report\":{{\"confirmed\":1,\"refused\":0,\"needs_attention\":0,\"waiting\":0,\"requests\":{requests}}}}}\n"
+             {{\"report\":{{\"confirmed\":1,\"refused\":0,\"needs_attention\":0,\"waiting\":0,\"requests\":{requests},\"late_duplicates\":0}}}}\n"
         )
     );
     assert_eq!(record["status"], "DRAFT");
