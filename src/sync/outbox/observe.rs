@@ -217,12 +217,14 @@ impl<'a> Reader<'a> {
         Ok(Some(comments.value.into_iter().collect()))
     }
 
-    /// Brings the replica up to date. Only a clean sync counts: an existing record that it missed would pass for a new one.
+    /// Brings the replica up to date. Only a clean sync counts: an existing record that it missed would pass for a new one. One that
+    /// went on with a walk of another process does not show what appeared since on the pages before.
     pub(super) async fn sync_completely(&self) -> Result<Listed> {
         for _ in 0..WALKS {
             let begun = self.outbox.now();
             let sync = Box::pin(self.outbox.replica().sync());
-            if self.counted(sync).await?.clean {
+            let report = self.counted(sync).await?;
+            if report.clean && !report.resumed {
                 let listed = self.outbox.listed().await?;
                 self.readings().records.clear();
                 self.outbox
