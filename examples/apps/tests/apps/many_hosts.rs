@@ -352,8 +352,10 @@ async fn break_hosts() {
     yard.until_sent().await;
 
     // Each account's reply to a creation is cut off, and the record is there.
-    let spoilt = yard.fake.on_operation(SAVE).fault(Fault::truncated(20));
-    spoilt.times(yard.outboxes.len());
+    yard.fake
+        .on_operation(SAVE)
+        .fault(Fault::truncated(20))
+        .times(yard.outboxes.len());
     yard.write().await;
     yard.until_sent().await;
 
