@@ -117,11 +117,10 @@ impl Replica {
     /// out what became of a creation whose reply was lost.
     pub fn outbox(&self) -> Outbox {
         let events = EventSender::new();
-        let account = self.key().to_owned();
         Outbox {
             shared: Arc::new(Shared {
                 replica: self.clone(),
-                store: OutboxStore::new(self.shared_store(), account, events.clone()),
+                store: OutboxStore::new(self.account_store().clone(), events.clone()),
                 events,
                 passing: tokio::sync::Mutex::default(),
                 memory: Mutex::default(),
@@ -270,8 +269,7 @@ impl Outbox {
 
     /// The replica as it is in the store.
     pub(super) async fn listed(&self) -> Result<Listed> {
-        let store = self.store();
-        let (version, last) = last_sequence(store.store(), store.account()).await?;
+        let (version, last) = last_sequence(&self.store().store).await?;
         Ok(Listed { version, last })
     }
 

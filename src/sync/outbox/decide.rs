@@ -102,7 +102,7 @@ pub(super) fn decide(entry: &Stored, seen: Option<&Observation>, when: &Circumst
         }
         Some(Observation::Record(None)) => match entry.kind {
             // Somebody has deleted it before.
-            EntryKind::Delete => confirmed(entry, &standing, None),
+            EntryKind::Delete => confirmed(entry, None),
             _ => Action::Append(Event::asked(Reason::Gone)),
         },
         Some(Observation::Record(Some(record))) => match standing.state {
@@ -154,19 +154,17 @@ fn commented(entry: &Stored, comments: Option<&[Comment]>) -> Action {
     let Some(comments) = comments else {
         return Action::Append(Event::asked(Reason::Gone));
     };
-    let standing = entry.standing();
     let has_arrived = comments.iter().any(|comment| {
         comment.comment_text == entry.comment && !entry.is_known(&comment_name(comment))
     });
-    if has_arrived && standing.is_in_doubt() {
-        return confirmed(entry, &standing, None);
+    if has_arrived && entry.standing().is_in_doubt() {
+        return confirmed(entry, None);
     }
     Action::Send
 }
 
 /// Of a record that is to be changed.
 fn changed(entry: &Stored, record: &Consignment, when: &Circumstances) -> Action {
-    let standing = entry.standing();
     let read = shape(record);
     let is_draft = matches!(record.status, None | Some(ConsignmentStatus::Draft));
     let is_same = match &entry.base {
@@ -177,26 +175,25 @@ fn changed(entry: &Stored, record: &Consignment, when: &Circumstances) -> Action
         Some(Base::Seen(updated_at)) => is_draft && record.updated_at.as_ref() == Some(updated_at),
         None => is_draft,
     };
-    let is_there = |over: Option<&Value>| {
-        let text = entry.text();
-        text.is_some_and(|text| {
-            compare(over, &text.value(), &read, &when.service) == Compared::OursApplied
-        })
-    };
     if is_same {
         // It is submitted already, with what is to be sent.
+        let is_there = |text: InputText| {
+            compare(Some(&read), &text.value(), &read, &when.service) == Compared::OursApplied
+        };
         let is_done = entry.kind == EntryKind::Submit
             && record.status == Some(ConsignmentStatus::Submitted)
-            && is_there(Some(&read));
+            && entry.text().is_some_and(is_there);
         return if is_done {
-            confirmed(entry, &standing, Some(read))
+            confirmed(entry, Some(read))
         } else {
             Action::Send
         };
     }
     // A request that was given up may have been carried out since.
-    if standing.is_in_doubt() && entry.compare(&read, &when.service) == Compared::OursApplied {
-        return confirmed(entry, &standing, Some(read));
+    if entry.standing().is_in_doubt()
+        && entry.compare(&read, &when.service) == Compared::OursApplied
+    {
+        return confirmed(entry, Some(read));
     }
     conflict(entry, record, &read)
 }
@@ -209,10 +206,8 @@ fn sent_over(entry: &Stored, record: &Consignment, when: &Circumstances) -> Acti
     };
     match entry.compare(&read, &when.service) {
         Compared::Unchanged => Action::Send,
-        Compared::OursApplied => confirmed(entry, &entry.standing(), Some(read)),
-        Compared::Theirs if is_submitted(entry, base, &read) => {
-            confirmed(entry, &entry.standing(), Some(read))
-        }
+        Compared::OursApplied => confirmed(entry, Some(read)),
+        Compared::Theirs if is_submitted(entry, base, &read) => confirmed(entry, Some(read)),
         Compared::Theirs => conflict(entry, record, &read),
     }
 }
@@ -229,10 +224,10 @@ fn is_submitted(entry: &Stored, base: &Value, read: &Value) -> bool {
         && is_unchanged(&submitted, read)
 }
 
-fn confirmed(entry: &Stored, standing: &Standing<'_>, after: Option<Value>) -> Action {
+fn confirmed(entry: &Stored, after: Option<Value>) -> Action {
     Action::Append(Event::Confirmed {
         record: entry.record_id().cloned(),
-        is_adopted: standing.attempts > 0,
+        is_adopted: entry.standing().attempts > 0,
         after,
     })
 }

@@ -4,7 +4,7 @@ use super::entry::{EntryKind, EntryState, Reason};
 use super::input_text::InputText;
 use super::ordering::OrderingKey;
 use super::outbox_store::Draft;
-use super::stored::{Base, Event, Happened, Stored, Target};
+use super::stored::{Base, Event, Stored, Target};
 use crate::error::{Error, Result};
 use crate::model::Timestamp;
 
@@ -47,8 +47,7 @@ impl Stored {
         self.earlier_inputs
             .extend(self.input.replace(text).filter(|_| was_sent));
         if !self.events.is_empty() {
-            let (at, event) = (at.clone(), Event::queued());
-            self.events.push(Happened { at, event });
+            self.push(at, Event::queued());
         }
     }
 }

@@ -57,13 +57,7 @@ pub(super) type Likely = (Likeness, ConsignmentId, Option<Consignment>);
 
 /// The records that may be what was sent.
 #[derive(Debug)]
-pub(super) struct Found(Vec<Likely>);
-
-impl FromIterator<Likely> for Found {
-    fn from_iter<I: IntoIterator<Item = Likely>>(found: I) -> Self {
-        Self(found.into_iter().collect())
-    }
-}
+pub(super) struct Found(pub(super) Vec<Likely>);
 
 impl Found {
     pub(super) fn is_empty(&self) -> bool {
@@ -293,7 +287,7 @@ impl<'a> Reader<'a> {
                 found.push((likeness, id, record));
             }
         }
-        Ok(found.into_iter().collect())
+        Ok(Found(found))
     }
 
     /// Reads which records appeared: each change once a pass.
@@ -308,11 +302,9 @@ impl<'a> Reader<'a> {
                 first
             }
         };
-        let store = self.outbox.store();
+        let store = &self.outbox.store().store;
         loop {
-            let changes = store.store();
-            let changes = changes.changes(store.account(), ChangeRange::After(read), CHUNK);
-            let changes = changes.await?;
+            let changes = store.changes(ChangeRange::After(read), CHUNK).await?;
             let Some(last) = changes.last() else {
                 return Ok(());
             };

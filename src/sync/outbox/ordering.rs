@@ -57,7 +57,7 @@ impl Draft {
         let is_unclear = |event: &Event| matches!(event, Event::Unclear { .. });
         let is_again = |last: &Happened| is_unclear(&last.event) && is_unclear(&event);
         entry.events.pop_if(|last| is_again(last));
-        entry.events.push(Happened { at, event });
+        entry.push(&at, event);
         if !is_end && entry.kind != EntryKind::Submit {
             return;
         }
@@ -136,11 +136,7 @@ impl Draft {
         self.change_where(is_behind, |other| {
             // It is an edit of the same state of the record: what others changed since counts for it, too.
             other.base = other.base.take().or_else(|| entry.base.clone());
-            let event = Event::asked(Reason::EarlierGivenUp);
-            other.events.push(Happened {
-                at: at.clone(),
-                event,
-            });
+            other.push(&at, Event::asked(Reason::EarlierGivenUp));
         });
     }
 
@@ -150,13 +146,8 @@ impl Draft {
         if settled.standing().record == Some(id) {
             let mut past = settled.clone();
             past.number = after["number"].as_str().map(Into::into);
-            let event = Event::ReadBack {
-                after: after.clone(),
-            };
-            past.events.push(Happened {
-                at: self.now.clone(),
-                event,
-            });
+            let after = after.clone();
+            past.push(&self.now, Event::ReadBack { after });
             self.past.insert(past.id, Some(past));
         }
     }
@@ -167,8 +158,7 @@ impl Draft {
         records.retain(|id| !past.late_duplicates().any(|told| told == id));
         let new = records.len() as u64;
         if new > 0 {
-            let (at, event) = (self.now.clone(), Event::LateDuplicates { records });
-            past.events.push(Happened { at, event });
+            past.push(&self.now, Event::LateDuplicates { records });
             self.past.insert(past.id, Some(past));
         }
         new

@@ -11,8 +11,9 @@ use crate::auth::StoreError;
 use crate::error::Result;
 use crate::locked::lock;
 use crate::model::{ConsignmentId, Timestamp};
+use crate::sync::account_store::AccountStore;
 use crate::sync::replica::outbox_document;
-use crate::sync::store::{Batch, RowStore};
+use crate::sync::store::Batch;
 
 const HEAD: &str = "outbox/head";
 const LIVE: &str = "outbox/live/";
@@ -168,28 +169,18 @@ impl Stored {
 
 /// The documents of one account.
 pub(super) struct OutboxStore {
-    store: Arc<dyn RowStore>,
-    account: String,
+    pub(super) store: AccountStore,
     cache: Mutex<Snapshot>,
     events: EventSender,
 }
 
 impl OutboxStore {
-    pub(super) fn new(store: Arc<dyn RowStore>, account: String, events: EventSender) -> Self {
+    pub(super) fn new(store: AccountStore, events: EventSender) -> Self {
         Self {
             store,
-            account,
             cache: Mutex::default(),
             events,
         }
-    }
-
-    pub(super) fn store(&self) -> &dyn RowStore {
-        &*self.store
-    }
-
-    pub(super) fn account(&self) -> &str {
-        &self.account
     }
 
     /// The outbox as it is now. The entries are read only if another process has written since.
@@ -200,7 +191,7 @@ impl OutboxStore {
             if cached.version == version {
                 return Ok(cached);
             }
-            let documents = self.store.documents(&self.account, LIVE).await?;
+            let documents = self.store.documents(LIVE).await?;
             let (again, _) = self.head().await?;
             if again != version {
                 // The entries may be of either version.
@@ -225,7 +216,7 @@ impl OutboxStore {
     }
 
     pub(super) async fn head(&self) -> Result<(u64, Head)> {
-        let Some(document) = self.store.document(&self.account, HEAD).await? else {
+        let Some(document) = self.store.document(HEAD).await? else {
             return Ok((0, Head::default()));
         };
         let head: Head =
@@ -322,7 +313,7 @@ impl OutboxStore {
         batch
             .documents
             .push((HEAD.to_owned(), Some(text(&draft.head))));
-        if !self.store.commit(&self.account, &batch).await? {
+        if !self.store.commit(&batch).await? {
             return Ok(Commit::Overtaken);
         }
         self.keep(before, draft);
@@ -359,7 +350,7 @@ impl OutboxStore {
     /// An entry of the history.
     pub(super) async fn past(&self, id: u64) -> Result<Option<Stored>> {
         let name = past_name(id);
-        let found = self.store.document(&self.account, &name).await?;
+        let found = self.store.document(&name).await?;
         found
             .map(|found| parse(&found.name, &found.text))
             .transpose()
@@ -368,7 +359,7 @@ impl OutboxStore {
     /// The entries of a block of the history, by number.
     pub(super) async fn past_block(&self, block: u64) -> Result<Vec<Stored>> {
         let prefix = format!("{PAST}{block:012}/");
-        let documents = self.store.documents(&self.account, &prefix).await?;
+        let documents = self.store.documents(&prefix).await?;
         let entries = documents.iter();
         entries
             .map(|document| parse(&document.name, &document.text))
@@ -378,7 +369,7 @@ impl OutboxStore {
     /// The entry that made or saved a record last.
     pub(super) async fn last_save(&self, record: &ConsignmentId) -> Result<Option<u64>> {
         let name = record_name(record);
-        let found = self.store.document(&self.account, &name).await?;
+        let found = self.store.document(&name).await?;
         Ok(found.and_then(|document| document.text.parse().ok()))
     }
 }

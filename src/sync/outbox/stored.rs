@@ -383,6 +383,12 @@ impl Stored {
         }
     }
 
+    /// Adds what happened, without what it means for other entries: see `Draft::append`.
+    pub(super) fn push(&mut self, at: &Timestamp, event: Event) {
+        let at = at.clone();
+        self.events.push(Happened { at, event });
+    }
+
     pub(super) fn standing(&self) -> Standing<'_> {
         Standing::of(self)
     }

@@ -15,7 +15,7 @@ use crate::client::Account;
 use crate::error::Result;
 use crate::model::{ConsignmentId, SavedConsignment, Timestamp};
 use crate::sync::account_store::AccountStore;
-use crate::sync::store::{RowStore, SyncStore};
+use crate::sync::store::SyncStore;
 use crate::transport::Clock;
 
 /// A local copy of the consignments of an account, from [`Account::replica`]. Cheap to clone; clones share the copy.
@@ -356,17 +356,12 @@ impl Replica {
         &self.account
     }
 
-    pub(crate) fn shared_store(&self) -> Arc<dyn RowStore> {
-        Arc::clone(&self.store.store)
+    pub(in crate::sync) fn account_store(&self) -> &AccountStore {
+        &self.store
     }
 
     pub(crate) fn clock_used(&self) -> &Clock {
         &self.clock
-    }
-
-    /// What the store keeps the account under.
-    pub(crate) fn key(&self) -> &str {
-        &self.store.account
     }
 
     /// Whether what a clean full walk does not list is not there, or not shown.

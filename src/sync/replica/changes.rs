@@ -116,8 +116,7 @@ impl Changes {
     /// had this change.
     pub async fn acknowledge(&mut self, change: &Change) -> Result<()> {
         if change.sequence > self.told {
-            let AccountStore { store, account } = &self.store;
-            let (_, last) = consumer::last_sequence(&**store, account).await?;
+            let (_, last) = consumer::last_sequence(&self.store).await?;
             if change.sequence > last {
                 let sequence = change.sequence;
                 return Err(Error::config(format!(

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::sync::account_store::{self, AccountStore, VersionedDocument};
-use crate::sync::store::{Batch, RowStore};
+use crate::sync::store::Batch;
 
 /// The document with what is known of the walks; its version fences all that depends on the last number.
 pub(crate) const STATE: &str = "replica";
@@ -100,7 +100,7 @@ pub(super) async fn name(store: &AccountStore, name: &str) -> Result<ConsumerPos
         if let Some(known) = position(store, name).await? {
             return Ok(known.value);
         }
-        let (version, last) = last_sequence(&*store.store, &store.account).await?;
+        let (version, last) = last_sequence(store).await?;
         let position = ConsumerPosition {
             acknowledged: 0,
             snapshot_up_to: (last > 0).then_some(last),
@@ -175,11 +175,10 @@ pub(super) async fn needless_up_to(store: &AccountStore, last: u64) -> Result<u6
 }
 
 /// The version of [`STATE`] and the number of the last change; 0 and 0 before the first sync.
-pub(crate) async fn last_sequence(store: &dyn RowStore, account: &str) -> Result<(u64, u64)> {
-    let Some(document) = store.document(account, STATE).await? else {
+pub(in crate::sync) async fn last_sequence(store: &AccountStore) -> Result<(u64, u64)> {
+    let Some(state) = store.load::<NextSequence>(STATE).await? else {
         return Ok((0, 0));
     };
-    let state = VersionedDocument::<NextSequence>::read(&document)?;
     Ok((state.version, state.value.next_sequence.saturating_sub(1)))
 }
 

@@ -41,5 +41,6 @@ pub use self::local_record::{Depth, LocalRecord};
 pub use self::sync_loop::{SyncEvent, SyncLoop, SyncLoopHandle};
 pub use self::sync_report::{SyncMode, SyncReport, WalkProgress};
 
-pub(crate) use self::consumer::{last_sequence, outbox_document};
+pub(in crate::sync) use self::consumer::last_sequence;
+pub(crate) use self::consumer::outbox_document;
 pub(in crate::sync) use self::record_read::{ReadRecord, RecordRead, is_answer};

@@ -9,7 +9,7 @@ use super::super::compare::ServiceFields;
 use super::super::decide::{Action, Circumstances, decide};
 use super::super::entry::{EntryKind, Reason};
 use super::super::input_text::InputText;
-use super::super::observe::{Likeness, Observation};
+use super::super::observe::{Found, Likeness, Observation};
 use super::super::stored::{Answer, Base, Event, Happened, Stored, Target};
 use crate::model::{Comment, Consignment, ConsignmentInput, FormType, PartyInput, WithExtra};
 
@@ -47,7 +47,7 @@ fn appeared(found: Vec<(Likeness, &str)>) -> Observation {
         (likeness, id.into(), Some(record))
     });
     Observation::Appeared {
-        found: found.collect(),
+        found: Found(found.collect()),
         listed: Listed {
             version: 1,
             last: 7,
