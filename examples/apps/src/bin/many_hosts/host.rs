@@ -188,9 +188,8 @@ impl Host {
             .and_then(envd_sdk::model::Timestamp::to_time);
         let due_in = due_at.map(|at| at.duration_since(clock.now()).unwrap_or_default());
         let due_in = due_in.unwrap_or(if has_failed { Duration::ZERO } else { interval });
-        // Requests that achieve nothing are made ever more rarely.
-        let is_in_vain = sent.requests > 0 && sent.confirmed == 0;
-        let failures = if has_failed || is_in_vain {
+        // The outbox itself waits longer after each answer that settles nothing; what stops a whole run is counted here.
+        let failures = if has_failed {
             job.failures.saturating_add(1)
         } else {
             0

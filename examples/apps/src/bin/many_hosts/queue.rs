@@ -1,5 +1,8 @@
 //! Which host works on which account, and when: one keyed job an account in the tables of `graphile_worker`.
 //!
+//! The jobs of an account have a queue of their own, so its runs follow each other: a run that found the outbox in the hands of
+//! an earlier one could end with a schedule that is later than what it was told to send.
+//!
 //! The job of an account is always there, waiting or running. A run ends with the statement [`end`](Queue::end), which puts
 //! the next run in place of its own job, unless [`wake`](Queue::wake) has already put one there, or another host has
 //! recovered the job. So neither a killed host nor a frozen one can lose the schedule of an account. And no time at which an
@@ -65,7 +68,8 @@ impl Queue {
     /// Makes accounts due at once. They get a job if they have none; of one that is running the next run is due.
     pub(crate) async fn wake(&self, accounts: &[String]) -> Result<(), Failure> {
         let wake = self.sql(
-            "SELECT {jobs}.add_job('account', json_build_object('account', account), job_key => account)
+            "SELECT {jobs}.add_job('account', json_build_object('account', account), job_key => account,
+                 queue_name => account)
              FROM unnest($1::text[]) AS account",
         );
         self.pool.get().await?.query(&wake, &[&accounts]).await?;
@@ -106,7 +110,7 @@ impl Queue {
             "WITH paid AS (UPDATE {jobs}.pace
                  SET free_at = greatest(free_at, clock_timestamp()) + make_interval(secs => $6) WHERE $6::float8 > 0)
              SELECT {jobs}.add_job('account', json_build_object('account', $3::text, 'failures', $4::int), job_key => $3,
-                 run_at => clock_timestamp() + make_interval(secs => $5), job_key_mode => 'preserve_run_at')
+                 queue_name => $3, run_at => clock_timestamp() + make_interval(secs => $5), job_key_mode => 'preserve_run_at')
              FROM {jobs}.jobs WHERE id = $1 AND locked_by = $2",
         );
         let (next_in, debt) = (ended.next_in.as_secs_f64(), ended.debt.as_secs_f64());

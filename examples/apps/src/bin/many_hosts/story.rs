@@ -31,13 +31,25 @@ pub(crate) async fn tell(service: &Service) -> Result<(), Failure> {
 async fn play(service: &Service) -> Result<(), Failure> {
     let fake = fake().await?;
     let web = Web::start(service, &fake).await?;
+    let ended = scenes(&web).await;
+    if ended.is_err() {
+        web.show_waiting().await;
+    }
+    ended
+}
+
+async fn scenes(web: &Web<'_>) -> Result<(), Failure> {
+    let fake = web.fake;
     println!("{ACCOUNTS} accounts, {HOSTS} hosts, one database.\n");
 
     println!("1. Each host takes accounts that are due, and copies their consignments.\n");
-    let mut hosts = Hosts::start(HOSTS, &fake)?;
-    until(|| fake.request_count(LIST) >= ACCOUNTS).await?;
+    let mut hosts = Hosts::start(HOSTS, fake)?;
+    until("each account is listed", || {
+        fake.request_count(LIST) >= ACCOUNTS
+    })
+    .await?;
     web.until_idle().await?;
-    counts::table(&fake, HOSTS);
+    counts::table(fake, HOSTS);
 
     println!(
         "\n2. The web server writes a declaration for each account, and makes the accounts due. All access tokens\n   \
@@ -48,7 +60,7 @@ async fn play(service: &Service) -> Result<(), Failure> {
     web.write().await?;
     web.until_sent().await?;
     let (requests, took) = (fake.token_requests() - requests, begun.elapsed());
-    counts::table(&fake, HOSTS);
+    counts::table(fake, HOSTS);
     println!(
         "\n   All sent in {:.1} s, with {requests} request to the identity provider.",
         took.as_secs_f64()
@@ -57,15 +69,16 @@ async fn play(service: &Service) -> Result<(), Failure> {
     println!(
         "\n3. It writes another one for each. Host {KILLED} is killed while the service works on its request.\n"
     );
-    let before = counts::of_host(&fake, KILLED, CREATE);
+    let before = counts::of_host(fake, KILLED, CREATE);
     let slow = Fault::latency(Duration::from_millis(600));
     fake.on_operation(CREATE).fault(slow).forever();
     web.write().await?;
-    until(|| counts::of_host(&fake, KILLED, CREATE) > before).await?;
+    let what = format!("host {KILLED} sends a declaration");
+    until(&what, || counts::of_host(fake, KILLED, CREATE) > before).await?;
     hosts.kill(KILLED)?;
     let begun = Instant::now();
     web.until_sent().await?;
-    counts::table(&fake, HOSTS);
+    counts::table(fake, HOSTS);
     println!(
         "\n   Its heartbeats ended, so others took its jobs. Before they sent again what it had been sending, they\n   \
          looked for it at the service; {:.1} s after it was killed all was sent.\n",
@@ -120,7 +133,7 @@ impl<'a> Web<'a> {
     async fn until_sent(&self) -> Result<(), Failure> {
         for outbox in &self.outboxes {
             let is_sent = || async { Ok(outbox.entries().await?.is_empty()) };
-            until_async(is_sent).await?;
+            until_async("all declarations are sent", is_sent).await?;
         }
         Ok(())
     }
@@ -133,7 +146,19 @@ impl<'a> Web<'a> {
                 .iter()
                 .all(|count| status[count] == 0))
         };
-        until_async(is_idle).await
+        until_async("no account is due", is_idle).await
+    }
+
+    /// Why a story does not go on.
+    async fn show_waiting(&self) {
+        counts::table(self.fake, HOSTS);
+        println!("{:?}", self.service.queue().status().await);
+        for outbox in &self.outboxes {
+            match outbox.entries().await {
+                Ok(entries) if entries.is_empty() => {}
+                waiting => println!("{}: {waiting:?}", outbox.account().id().as_str()),
+            }
+        }
     }
 
     /// What the service has, and what the database says.
@@ -184,11 +209,11 @@ fn accounts() -> Vec<String> {
         .collect()
 }
 
-async fn until(is_so: impl Fn() -> bool) -> Result<(), Failure> {
-    until_async(|| async { Ok(is_so()) }).await
+async fn until(what: &str, is_so: impl Fn() -> bool) -> Result<(), Failure> {
+    until_async(what, || async { Ok(is_so()) }).await
 }
 
-async fn until_async<F>(is_so: impl Fn() -> F) -> Result<(), Failure>
+async fn until_async<F>(what: &str, is_so: impl Fn() -> F) -> Result<(), Failure>
 where
     F: Future<Output = Result<bool, Failure>>,
 {
@@ -200,5 +225,5 @@ where
     };
     timeout(LIMIT, polling)
         .await
-        .map_err(|_| "the hosts take too long")?
+        .map_err(|_| format!("the hosts take too long until {what}"))?
 }
