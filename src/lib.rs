@@ -112,15 +112,15 @@
 //! | task | see |
 //! | --- | --- |
 //! | see how certain a field or an argument is | [`guide::coverage`], [`guide::sources`] |
-//! | adapt to a live schema that differs | [`guide::migrating`], [`Client::schema_drift`], [`ClientBuilder::override_operation`] |
+//! | adapt to a live service that differs | [`guide::migrating`], [`profile::ServiceProfile`], [`Client::schema_drift`] |
 //! | run a GraphQL document of your own, add a transporter or viewer | [`guide::own_documents`], [`Client::execute`] |
 //! | read the reasons of design decisions | [`guide::decisions`] |
 //!
 //! # How certain the interface is
 //!
 //! Nothing here has been tried against the live service. The documentation of each operation, argument and field says whether
-//! the specification states it, public material shows it, or it is assumed. Replace what is assumed at run time with a document
-//! of your own, see [`guide::migrating`].
+//! the specification states it, public material shows it, or it is assumed. What is assumed is in one file, which can be replaced
+//! at run time: the [`ServiceProfile`](profile::ServiceProfile).
 //!
 //! # Features
 //!
@@ -139,7 +139,7 @@
 //! | `fake` | no | the module `fake`, for tests |
 //! | `chrono`, `jiff`, `time` | no | [`Day`](model::Day) and [`Timestamp`](model::Timestamp) from and to the types of that crate |
 //!
-//! Without default features only [`model`], [`validate`](mod@validate) and [`Secret`] remain, with no HTTP client and no
+//! Without default features only [`model`], [`profile`](mod@profile), [`validate`](mod@validate) and [`Secret`] remain, with no HTTP client and no
 //! async runtime in the tree.
 //!
 //! # Safety
@@ -181,6 +181,7 @@ pub mod loopback;
 pub mod model;
 #[cfg(feature = "client")]
 pub mod ops;
+pub mod profile;
 #[cfg(feature = "client")]
 pub mod register;
 mod secret;

@@ -6,6 +6,7 @@ use super::{Client, Endpoint};
 use crate::auth::TokenSource;
 use crate::error::{Error, Result};
 use crate::graphql::Overrides;
+use crate::profile::{OperationProfile, ServiceProfile, Sourced};
 use crate::secret::Secret;
 use crate::send::SenderOptions;
 use crate::transport::{Clock, HttpOptions, RetryPolicy, parse_endpoint};
@@ -29,7 +30,8 @@ use crate::transport::{Clock, HttpOptions, RetryPolicy, parse_endpoint};
 pub struct ClientBuilder {
     endpoint: String,
     options: SenderOptions,
-    overrides: Vec<(String, String, Option<String>)>,
+    profile: ServiceProfile,
+    overrides: Vec<(String, String)>,
 }
 
 impl ClientBuilder {
@@ -37,6 +39,7 @@ impl ClientBuilder {
         Self {
             endpoint,
             options: SenderOptions::default(),
+            profile: ServiceProfile::default(),
             overrides: Vec::new(),
         }
     }
@@ -70,7 +73,14 @@ impl ClientBuilder {
         /// The clock for waits and deadlines.
         pub fn clock(clock: Clock) |it| it.options.clock = clock;
 
-        /// Sends this document in place of ours for an operation, named as in spec 4.1.
+        /// What the service is like: its operations, how an update names its record, roles, lists. Replicas and outboxes of the
+        /// client's accounts go by it, too. Without it the client goes by what is assumed.
+        ///
+        /// [`Client::profile`] returns it with what the client has learned since.
+        pub fn profile(profile: &ServiceProfile) |it| it.profile = profile.clone();
+
+        /// Sends this document in place of ours for an operation, named as in spec 4.1: short for its entry in a
+        /// [`ServiceProfile`], which can also say where the record stands in the reply.
         ///
         /// For a live schema that differs from what is assumed here. Aliases keep our types: select
         /// `ourName: theirName` where a name differs. The document has one operation, of the same kind, and takes the same
@@ -88,21 +98,7 @@ impl ClientBuilder {
         /// # Ok(()) });
         /// ```
         pub fn override_operation(name: impl Into<String>, document: impl Into<String>)
-            |it| it.overrides.push((name.into(), document.into(), None));
-    }
-
-    /// As [`override_operation`](Self::override_operation), for a document whose record sits in another place: a JSON
-    /// pointer (RFC 6901) from the `data` of the reply to the record, such as `/producer/copy/0` or
-    /// `/viewer/account/questions`.
-    pub fn override_operation_at(
-        mut self,
-        name: impl Into<String>,
-        document: impl Into<String>,
-        pointer: impl Into<String>,
-    ) -> Self {
-        let entry = (name.into(), document.into(), Some(pointer.into()));
-        self.overrides.push(entry);
-        self
+            |it| it.overrides.push((name.into(), document.into()));
     }
 
     /// Makes the client; nothing is sent.
@@ -111,20 +107,25 @@ impl ClientBuilder {
     ///
     /// [`is_config`](Error::is_config) when the endpoint is not an https (or loopback) address or holds a user name, no
     /// token source was given, a header is invalid or is one that the client sets, the proxy is not an http or https
-    /// address, a certificate cannot be read, TLS cannot be set up, or an override does not fit its operation.
-    pub fn build(self) -> Result<Client> {
+    /// address, a certificate cannot be read, TLS cannot be set up, or an override or the profile does not fit its operation.
+    pub fn build(mut self) -> Result<Client> {
         let url = parse_endpoint("the endpoint", &self.endpoint)?;
         if self.options.tokens.is_none() {
             let what = "no token source was given: every request needs a token";
             return Err(Error::config(what));
         }
-        let mut overrides = Overrides::default();
-        for (name, document, pointer) in self.overrides {
-            overrides.add(&name, document, pointer)?;
+        for (name, document) in self.overrides {
+            let operation = OperationProfile::of_document(document);
+            let operations = &mut self.profile.operations;
+            operations.insert(name, Sourced::seen(operation));
         }
         Ok(Client {
             sender: self.options.build(&url)?,
-            endpoint: Arc::new(Endpoint { url, overrides }),
+            endpoint: Arc::new(Endpoint {
+                url,
+                overrides: Overrides::new(&self.profile)?,
+                profile: self.profile,
+            }),
             settings: Arc::default(),
         })
     }

@@ -26,10 +26,10 @@ use self::operation::GraphqlOperation;
 use crate::auth::TokenSource;
 use crate::error::Result;
 use crate::graphql::{
-    AdaptedOperation, Encoded, Outcome, Overrides, encode, encode_document, encode_operation,
-    operation_name,
+    Encoded, Outcome, Overrides, encode, encode_document, encode_operation, operation_name,
 };
 use crate::model::AccountId;
+use crate::profile::{ServiceProfile, Sourced};
 use crate::send::{Call, Sender, Settings};
 
 /// A client of the consignment declaration interface. Cheap to clone; clones share connections and tokens.
@@ -54,6 +54,7 @@ pub struct Client {
 struct Endpoint {
     url: Url,
     overrides: Overrides,
+    profile: ServiceProfile,
 }
 
 impl Client {
@@ -222,14 +223,13 @@ impl Client {
         self.sender.end_pause();
     }
 
-    /// The queries that are sent with an adapted document, because the server's schema did not fit ours. Mostly
-    /// none; empty until a call has found the difference.
+    /// What the service is like: the [profile](ClientBuilder::profile) of the client, with what it has learned since.
     ///
     /// A server refuses a document as a whole when it selects one field that is not there. A query of this crate is then
     /// sent again without the fields that the server does not have, and so are the later ones of this client and its
     /// clones: the types stay the same, and what is left out is `None` or empty. Fields without which a list or a decision
     /// of this crate would be wrong are never left out, changes are never adapted, and neither is an
-    /// [override](ClientBuilder::override_operation).
+    /// [override](ClientBuilder::override_operation). A client that is built with the profile begins where this one is.
     ///
     /// ```
     /// # equipment::example(async {
@@ -239,13 +239,30 @@ impl Client {
     /// let client = fake.client().build()?;
     /// let comments = client.account(fake.account_id()).comments("C-900000101").await?.value;
     /// assert!(comments.iter().all(|comment| comment.first_name.is_none()));
-    /// let adapted = client.adapted_operations();
-    /// assert_eq!(adapted[0].operation, "comments");
-    /// assert_eq!(adapted[0].left_out, ["comments.firstName"]);
+    ///
+    /// let learned = client.profile();
+    /// assert_eq!(learned.operations["comments"].value.left_out, ["firstName"]);
+    /// let next = fake.client().profile(&learned).build()?;
+    /// next.account(fake.account_id()).comments("C-900000101").await?;
+    /// assert_eq!(fake.request_count("Comments"), 3); // Two of the first client.
     /// # Ok(()) });
     /// ```
-    pub fn adapted_operations(&self) -> Vec<AdaptedOperation> {
-        self.endpoint.overrides.adapted_operations()
+    pub fn profile(&self) -> ServiceProfile {
+        let mut profile = self.endpoint.profile.clone();
+        for (name, learned) in self.endpoint.overrides.fitted_operations(&profile) {
+            let said = profile.operations.get(name);
+            if said.is_none_or(|said| said.value != learned) {
+                profile
+                    .operations
+                    .insert(name.to_owned(), Sourced::seen(learned));
+            }
+        }
+        profile
+    }
+
+    /// The profile that the client was made with.
+    pub(crate) fn given_profile(&self) -> &ServiceProfile {
+        &self.endpoint.profile
     }
 
     /// Whether the document of an operation is the caller's.

@@ -1,4 +1,6 @@
-//! What the fake does where the specification leaves a behaviour open.
+//! What the fake does where the specification leaves a behaviour open, and no client needs to know it.
+
+use crate::profile::Lists;
 
 /// How the fake lists, deletes and dates records, where the specification leaves it open. The default is described in
 /// [the documentation of the fake](crate::fake).
@@ -7,10 +9,12 @@
 ///
 /// ```
 /// # equipment::example(async {
-/// use envd_sdk::fake::{Assumptions, Fake, ListOrder, TotalCount};
+/// use envd_sdk::fake::{Assumptions, Fake, TotalCount};
 /// use envd_sdk::ops::ConsignmentFilter;
+/// use envd_sdk::profile::{ListOrder, Lists};
 ///
-/// let assumptions = Assumptions::default().order(ListOrder::OldestFirst).total_count(TotalCount::Null);
+/// let lists = Lists::default().ordered(ListOrder::OldestFirst);
+/// let assumptions = Assumptions::default().lists(lists).total_count(TotalCount::Null);
 /// let fake = Fake::builder().assume(assumptions).start().await?;
 /// let account = fake.client().build()?.account(fake.account_id());
 /// let mut pager = account.consignments(&ConsignmentFilter::default());
@@ -22,46 +26,11 @@
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Assumptions {
-    pub(super) compared: ListDate,
-    pub(super) order: ListOrder,
+    pub(super) lists: Lists,
     pub(super) total: TotalCount,
     pub(super) deleted: Deleted,
     pub(super) lag: usize,
     pub(super) cursors_by_position: bool,
-}
-
-/// The date of a consignment that the arguments `fromDate` and `toDate` of a list are compared with.
-///
-/// See [`Assumptions`] for an example of the settings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ListDate {
-    /// `updatedAt`, the time of the last change.
-    #[default]
-    Updated,
-    /// The time of the creation, which a record does not show.
-    Created,
-    /// `movementDate`, at midnight UTC. A record without one is not listed when `fromDate` or `toDate` is given.
-    Movement,
-}
-
-/// The order of lists. Records with the same date or number are in order of creation, in the same direction.
-///
-/// See [`Assumptions`] for an example.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ListOrder {
-    /// By creation, descending.
-    #[default]
-    NewestFirst,
-    /// By creation, ascending.
-    OldestFirst,
-    /// By `updatedAt`, descending: a changed record moves to the front.
-    LatestUpdateFirst,
-    /// By `updatedAt`, ascending: a changed record moves to the end.
-    EarliestUpdateFirst,
-    /// By number, ascending.
-    Number,
 }
 
 /// The field `totalCount` of a list.
@@ -111,11 +80,10 @@ pub enum Deleted {
 
 impl Assumptions {
     setters! {
-        /// The date that `fromDate` and `toDate` are compared with.
-        pub fn compared_date(date: ListDate) |it| it.compared = date;
-
-        /// The order of lists.
-        pub fn order(order: ListOrder) |it| it.order = order;
+        /// The order of lists, the date that `fromDate` and `toDate` are compared with, and the largest page: those of the
+        /// [profile](super::FakeBuilder::profile) unless set. Without either, the newest record comes first, the last change is
+        /// compared, and a page has 200 records at most.
+        pub fn lists(lists: Lists) |it| it.lists = lists;
 
         /// Cursors count records: a record that is added or deleted before the cursor shifts the next page. By default a cursor names
         /// the last record of a page; the next page starts after it, wherever it is then, and a cursor of a record that no list shows

@@ -15,9 +15,12 @@ use super::reference_data::{ReferenceData, ServedSchema};
 use super::register::Register;
 use super::routes::{FakeParts, FakeState, Routes};
 use super::script::{Log, Scripts};
+use super::served_profile::{self, MovedFields};
 use super::tcp_proxy::TcpProxy;
 use super::{Assumptions, Fake, RETURN_TO, UnpooledServer, User, World};
 use crate::error::Error;
+use crate::graphql::SCHEMA;
+use crate::profile::ServiceProfile;
 use crate::secret::Secret;
 use crate::transport::Clock;
 
@@ -47,7 +50,7 @@ pub struct FakeBuilder {
     client_check: ClientCheck,
     accreditations: Vec<(String, bool)>,
     return_to: Vec<Url>,
-    first_page: Option<usize>,
+    profile: ServiceProfile,
     register_token: Option<Secret>,
     schema: Option<String>,
     latency: Duration,
@@ -118,11 +121,8 @@ impl FakeBuilder {
         /// Allows a further address for `returnTo` at logout, beside [`Fake::return_to`].
         pub fn allow_return_to(address: Url) |it| it.return_to.push(address);
 
-        /// The number of the register's first page; 1 unless set. The specification does not show the number.
-        pub fn register_pages_from(first: usize) |it| it.first_page = Some(first);
-
-        /// The bearer token that the register requires; none unless set. The specification does not show how the register
-        /// authenticates.
+        /// The bearer token that the register requires, or the key in the header that the [profile](Self::profile) names; none
+        /// unless set. The specification does not show how the register authenticates.
         pub fn register_token(token: Secret) |it| it.register_token = Some(token);
 
         /// The schema of the declaration interface, in the schema definition language; the bundled one,
@@ -137,6 +137,32 @@ impl FakeBuilder {
         pub fn gzip(is_served: bool) |it| it.no_gzip = !is_served;
     }
 
+    /// What the service is like: the fake serves what the profile says of operations and their fields, updates, roles, forms,
+    /// lists, fields that are filled in, and the register. Addresses are the fake's own, and a document that a profile sends in
+    /// place of ours is served if it fits the [`schema`](Self::schema).
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::fake::Fake;
+    /// use envd_sdk::model::Role;
+    /// use envd_sdk::profile::{ServiceProfile, Sourced};
+    ///
+    /// let mut profile = ServiceProfile::default();
+    /// profile.roles = Sourced::seen([("VENDOR".to_owned(), Role::Producer)].into());
+    /// let fake = Fake::builder().profile(&profile).start().await?;
+    ///
+    /// let user = fake.client().profile(&profile).build()?.user_details().await?.value;
+    /// assert!(user.roles.contains(&Role::Producer));
+    /// let user = fake.client().build()?.user_details().await?.value;
+    /// assert!(user.roles.contains(&Role::from("VENDOR")));
+    /// # Ok(()) });
+    /// ```
+    pub fn profile(mut self, profile: &ServiceProfile) -> Self {
+        self.profile = profile.clone();
+        self.assumptions = self.assumptions.lists(profile.lists.clone());
+        self
+    }
+
     /// Starts to serve.
     ///
     /// # Errors
@@ -149,11 +175,14 @@ impl FakeBuilder {
         let base = format!("http://{}/", address_of(&listener)?);
         let base = Url::parse(&base).map_err(failed("the address of the fake is no URL"))?;
         let world = Arc::new(self.take_world()?);
-        let schema = match &self.schema {
-            Some(definition) => ServedSchema::read(definition)
+        let changes_schema = self.schema.is_some() || served_profile::changes_schema(&self.profile);
+        let (schema, moved) = if changes_schema {
+            let definition = self.schema.as_deref().unwrap_or(SCHEMA);
+            served_profile::schema(definition, &self.profile)
                 .map_err(std::io::Error::other)
-                .map_err(failed("the schema is invalid"))?,
-            None => ServedSchema::bundled(),
+                .map_err(failed("the schema is invalid"))?
+        } else {
+            (ServedSchema::bundled(), MovedFields::new())
         };
         let now = self.clock.now();
         let (issuer, home) = (base.to_string(), base.as_str().trim_end_matches('/'));
@@ -169,7 +198,7 @@ impl FakeBuilder {
                 world: Arc::clone(&world),
                 // HTTP dates have whole seconds.
                 modified: UNIX_EPOCH + Duration::from_secs(epoch_seconds(now)),
-                first_page: self.first_page.unwrap_or(1),
+                profile: self.profile.register.clone(),
                 token: self.register_token,
             },
             scripts: Scripts::default(),
@@ -182,6 +211,8 @@ impl FakeBuilder {
                 world,
                 questions: OnceLock::new(),
                 schema,
+                profile: self.profile,
+                moved,
             },
             latency: self.latency,
             scripted_only: self.scripted_only,

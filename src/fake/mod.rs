@@ -60,7 +60,7 @@
 //!   that names no forms has those of its parent.
 //! * `today` is the day at UTC+11:00, where Australia's days begin first. Answers inside a REPEATABLE question have the
 //!   index of their row, or make a row of their own without one. The index of other answers is ignored.
-//! * The register counts pages from 1 (see [`FakeBuilder::register_pages_from`]), returns 25 records a page by default
+//! * The register counts pages from 1 unless the profile says otherwise, returns 25 records a page by default
 //!   and at most 100, and matches a text anywhere in a field, without regard to case. A search by postcode finds the properties
 //!   of the sample by one postcode a state, such as 4999 in Queensland, which their records do not show.
 //! * Errors before execution have the status 400, also with the media type `application/json`, for which graphql-over-http
@@ -86,6 +86,7 @@ mod reply;
 mod routes;
 mod rules;
 mod script;
+mod served_profile;
 mod store_conformance;
 mod tcp_proxy;
 #[cfg(test)]
@@ -100,7 +101,7 @@ use std::task::{Context, Waker};
 use url::Url;
 use wiremock::MockServer;
 
-pub use self::assumptions::{Assumptions, Deleted, ListDate, ListOrder, TotalCount};
+pub use self::assumptions::{Assumptions, Deleted, TotalCount};
 pub use self::builder::FakeBuilder;
 use self::provider::{AUDIENCE, CLIENT_ID};
 use self::routes::FakeState;

@@ -7,10 +7,11 @@ use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::assumptions::{Assumptions, Deleted, ListDate, ListOrder};
+use super::assumptions::{Assumptions, Deleted};
 use super::instant;
 use super::problem::Problem;
 use super::record_fields::has_form;
+use crate::profile::{ComparedDate, ListOrder};
 
 /// assumed: the specification shows neither
 const PAGE_SIZE: usize = 20;
@@ -29,7 +30,7 @@ pub(super) fn page(
     assumptions: &Assumptions,
 ) -> Result<Value, Problem> {
     let arguments = filter.arguments;
-    sort(&mut listed, assumptions.order);
+    sort(&mut listed, assumptions.lists.order.value);
     let is_wanted = |listed: &&Listed<'_>| filter.matches(listed, assumptions);
     let matching: Vec<_> = listed.iter().filter(is_wanted).collect();
     let by_position = assumptions.cursors_by_position;
@@ -52,9 +53,18 @@ pub(super) fn page(
     let start = start.ok_or_else(|| Problem::bad_request("", "The cursor is unknown."))?;
     let size = match arguments["first"].as_i64() {
         None => PAGE_SIZE,
-        Some(first) => usize::try_from(first)
-            .map_err(|_| Problem::bad_request("", "first must not be negative."))?
-            .min(LARGEST_PAGE_SIZE),
+        Some(first) => {
+            let first = usize::try_from(first)
+                .map_err(|_| Problem::bad_request("", "first must not be negative."))?;
+            let largest = assumptions.lists.largest_page.value;
+            let largest = largest.and_then(|largest| usize::try_from(largest).ok());
+            // assumed: the text
+            if let Some(largest) = largest.filter(|largest| first > *largest) {
+                let text = format!("first must not be more than {largest}.");
+                return Err(Problem::bad_request("", text));
+            }
+            first.min(LARGEST_PAGE_SIZE)
+        }
     };
     let page = matching[start..].iter().take(size).zip(start + 1..);
     let edges: Vec<Value> = page
@@ -143,10 +153,10 @@ impl<'a> ListFilter<'a> {
         let is_wanted = |name: &str| wanted[name].is_null() || record[name] == wanted[name];
         let date_of = |name: &str| record[name].as_str().and_then(instant::parse);
         let is_within = || {
-            let date = match assumptions.compared {
-                ListDate::Updated => date_of("updatedAt"),
-                ListDate::Created => Some(listed.created.into()),
-                ListDate::Movement => date_of("movementDate"),
+            let date = match assumptions.lists.compared_date.value {
+                None | Some(ComparedDate::LastChange) => date_of("updatedAt"),
+                Some(ComparedDate::Creation) => Some(listed.created.into()),
+                Some(ComparedDate::Movement) => date_of("movementDate"),
             };
             self.from
                 .is_none_or(|from| date.is_some_and(|at| at >= from))

@@ -10,14 +10,21 @@ use apollo_compiler::{ExecutableDocument, Name, Schema};
 use serde_json::Value;
 
 use super::rules;
+use super::served_profile::MovedFields;
 use super::world::World;
+use crate::graphql::SCHEMA;
 use crate::locked::lock;
+use crate::profile::ServiceProfile;
 
 pub(super) struct ReferenceData {
     pub(super) world: Arc<World>,
     pub(super) questions: OnceLock<Vec<Value>>,
     /// The schema that documents are validated against.
     pub(super) schema: Arc<ServedSchema>,
+    /// What the service is like.
+    pub(super) profile: ServiceProfile,
+    /// Root fields that the profile has moved.
+    pub(super) moved: MovedFields,
 }
 
 impl ReferenceData {
@@ -53,9 +60,9 @@ impl ServedSchema {
 
     /// The schema that a fake serves unless another is set.
     pub(super) fn bundled() -> Arc<Self> {
-        static SCHEMA: OnceLock<Arc<ServedSchema>> = OnceLock::new();
-        let schema = SCHEMA.get_or_init(|| {
-            let parsed = Self::read(include_str!("../../graphql/schema.graphql"));
+        static BUNDLED: OnceLock<Arc<ServedSchema>> = OnceLock::new();
+        let schema = BUNDLED.get_or_init(|| {
+            let parsed = Self::read(SCHEMA);
             // OK because a test reads the bundled schema.
             parsed.unwrap_or_else(|_| Self::new(Valid::assume_valid(Schema::new())))
         });

@@ -9,6 +9,7 @@ use url::form_urlencoded;
 
 use super::reply::Reply;
 use super::world::World;
+use crate::profile::{RecordShape, RegisterAuthentication, RegisterProfile};
 use crate::secret::Secret;
 
 /// The properties of a world, and how they are served.
@@ -16,9 +17,8 @@ pub(super) struct Register {
     pub(super) world: Arc<World>,
     /// The time of the last change, for `If-Modified-Since`.
     pub(super) modified: SystemTime,
-    /// The number of the first page.
-    pub(super) first_page: usize,
-    /// The required bearer token, if any.
+    pub(super) profile: RegisterProfile,
+    /// The required token or key, if any.
     pub(super) token: Option<Secret>,
 }
 
@@ -32,11 +32,15 @@ impl Register {
         &self,
         path: &str,
         query: &str,
-        bearer: Option<&str>,
+        credential: Option<&str>,
         since: Option<&str>,
     ) -> Option<Reply> {
-        let is_refused = |token: &Secret| !bearer.is_some_and(|bearer| token.matches(bearer));
-        if self.token.as_ref().is_some_and(is_refused) {
+        let is_asked = self.profile.authentication.value != RegisterAuthentication::Unknown;
+        let is_right = match &self.token {
+            Some(token) => credential.is_some_and(|given| token.matches(given)),
+            None => !is_asked || credential.is_some_and(|given| !given.is_empty()),
+        };
+        if !is_right {
             let message = "Authorization has been denied for this request.";
             return Some(Reply::json(401, &json!({"Message": message})));
         }
@@ -68,7 +72,18 @@ impl Register {
             let message = format!("No property has the PIC {pic}.");
             return Some(Reply::json(404, &json!({"Message": message})));
         };
-        Some(self.envelope(0, PAGE_SIZE, 1, &[property]))
+        Some(match self.profile.record_shape.value {
+            RecordShape::List => self.envelope(0, PAGE_SIZE, 1, &[property]),
+            RecordShape::Value => self.dated(Reply::json(200, &json!({"Value": property}))),
+            RecordShape::Bare => self.dated(Reply::json(200, property)),
+        })
+    }
+
+    fn first_page(&self) -> usize {
+        match self.profile.first_page_index.value {
+            Some(0) => 0,
+            _ => 1,
+        }
     }
 
     /// `GET .../PICRegister?...`, or why the parameters are refused.
@@ -85,7 +100,7 @@ impl Register {
             None => Ok(default),
         };
         let (page, size) = (
-            number("pageindex", self.first_page),
+            number("pageindex", self.first_page()),
             number("pagesize", PAGE_SIZE),
         );
         let text = parameters.remove("searchtext");
@@ -99,8 +114,8 @@ impl Register {
         }
         let (page, size) = (page?, size?);
         let pages_before = page
-            .checked_sub(self.first_page)
-            .ok_or_else(|| format!("pageindex starts at {}.", self.first_page))?;
+            .checked_sub(self.first_page())
+            .ok_or_else(|| format!("pageindex starts at {}.", self.first_page()))?;
         if size == 0 {
             return Err("pagesize must be at least 1.".to_owned());
         }
@@ -146,7 +161,13 @@ impl Register {
             }
             "picstatus" => {
                 let status = &property["AdminStatus"];
-                equals(&status["ShortCode"], value) || equals(&status["Description"], value)
+                let name = status["Description"].as_str().unwrap_or_default();
+                match self.profile.status_codes.value.get(name) {
+                    Some(code) => code == value,
+                    None => {
+                        equals(&status["ShortCode"], value) || equals(&status["Description"], value)
+                    }
+                }
             }
             "pictype" => code("PropertyTypes", equals),
             _ => return None,

@@ -15,6 +15,7 @@ use super::register::Register;
 use super::reply::Reply;
 use super::script::{self, Log, ParsedRequest, Received, Scripts};
 use crate::locked::lock;
+use crate::profile::RegisterAuthentication;
 use crate::transport::Clock;
 
 /// The state of a fake. One lock is enough, since the server makes one reply at a time.
@@ -163,7 +164,11 @@ impl FakeState {
             ("GET", path) => {
                 let since = header(request, "if-modified-since");
                 let rest = path.strip_prefix(REGISTER);
-                rest.and_then(|rest| register.answer(rest, query, bearer, since))
+                let credential = match &register.profile.authentication.value {
+                    RegisterAuthentication::Header(name) => header(request, name),
+                    _ => bearer,
+                };
+                rest.and_then(|rest| register.answer(rest, query, credential, since))
                     .unwrap_or_else(|| not_served(request))
             }
             _ => not_served(request),

@@ -13,36 +13,31 @@ use super::request::{Encoded, RequestBody};
 use super::selections::{Field, Selections};
 use crate::error::Error;
 use crate::model::{Condition, Location, ServerError};
+use crate::profile::{OperationProfile, ServiceProfile};
 
-/// An operation whose document the client has adapted to the server, from
-/// [`Client::adapted_operations`](crate::Client::adapted_operations).
-///
-/// See [`Client::adapted_operations`](crate::Client::adapted_operations) for an example.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct AdaptedOperation {
-    /// The name of the operation in the specification, such as `userDetails`.
-    pub operation: &'static str,
-    /// The fields that the server does not have, such as `userDetails.accounts.roles`: their values are `None` or empty.
-    pub left_out: Vec<String>,
-    /// The document that is sent now.
-    pub document: String,
-}
+/// The field above the result of a change (spec 2.5).
+const DATA: &str = "data";
 
 impl Overrides {
-    /// The operations that have another document since the server refused ours.
-    pub(crate) fn adapted_operations(&self) -> Vec<AdaptedOperation> {
-        CATALOGUE
-            .iter()
-            .filter_map(|known| {
-                let document = self.adapted.of(known);
-                (document != known.document).then(|| AdaptedOperation {
-                    operation: known.name,
-                    left_out: left_out(known, &document),
-                    document: document.into_owned(),
-                })
-            })
-            .collect()
+    /// What differs from our documents: as the profile says, and as the server has refused them since.
+    pub(crate) fn fitted_operations(
+        &self,
+        profile: &ServiceProfile,
+    ) -> Vec<(&'static str, OperationProfile)> {
+        let differs = |known: &&KnownOperation| self.adapted.of(known) != known.document;
+        let operations = CATALOGUE.iter().filter(differs);
+        let fitted = operations.map(|known| {
+            let document = self.adapted.of(known);
+            let said = profile.operations.get(known.name);
+            let record_at = said.and_then(|said| said.value.record_at.clone());
+            let fitted = OperationProfile {
+                document: None,
+                record_at: record_at.or_else(|| moved_to(known, &document)),
+                left_out: left_out(known, &document),
+            };
+            (known.name, fitted)
+        });
+        fitted.collect()
     }
 
     /// Sends the document of a body from now on; returns the fields that it leaves out.
@@ -52,6 +47,9 @@ impl Overrides {
         };
         self.adapted.insert(known, &sent.query);
         left_out(known, &sent.query)
+            .iter()
+            .map(|path| format!("{}.{path}", known.name))
+            .collect()
     }
 
     /// Whether the document of an operation is the caller's.
@@ -115,27 +113,142 @@ fn next(known: &KnownOperation, refused: &str, errors: &[ServerError]) -> Option
     (known.name == "userDetails").then(|| next_location(known, &read))?
 }
 
-/// The paths of the fields of our document that another one leaves out.
+/// The paths of the fields of the record that a document leaves out of ours.
 fn left_out(known: &KnownOperation, document: &str) -> Vec<String> {
-    let theirs = record_paths(document);
-    record_paths(known.document)
-        .into_iter()
-        .filter(|path| !theirs.contains(path))
-        .map(|path| format!("{}.{path}", known.name))
+    let ours = record_paths(known.document, &[]);
+    let theirs = record_paths(document, &ours);
+    let is_gone = |path: &str| !theirs.iter().any(|theirs| theirs == path);
+    // With a field go those below it.
+    let is_first = |path: &str| {
+        path.rsplit_once('.')
+            .is_none_or(|(above, _)| !is_gone(above))
+    };
+    ours.iter()
+        .filter(|path| is_gone(path) && is_first(path))
+        .cloned()
         .collect()
 }
 
-/// The paths of all fields of the record that a document reads.
-fn record_paths(document: &str) -> Vec<String> {
+/// The paths of all fields of the record that a document reads, below wrappers that are no fields of it.
+fn record_paths(document: &str, of_record: &[String]) -> Vec<String> {
     let mut paths = Vec::new();
     let read = Selections::read(document);
     if let Some(root) = read.as_ref().and_then(|read| read.fields.first()) {
-        match root.fields.as_slice() {
-            [only] if only.name == "data" => add_paths("", &only.fields, &mut paths),
-            fields => add_paths("", fields, &mut paths),
+        let mut fields = root.fields.as_slice();
+        while let [wrapper] = fields
+            && !wrapper.fields.is_empty()
+            && (wrapper.name == DATA || !of_record.is_empty())
+            && !of_record.iter().any(|path| path == wrapper.name)
+        {
+            fields = &wrapper.fields;
         }
+        add_paths("", fields, &mut paths);
     }
     paths
+}
+
+/// Where a document that the client has adapted reads the record, if not where ours does.
+fn moved_to(known: &KnownOperation, document: &str) -> Option<String> {
+    let read = Selections::read(document)?;
+    let root = read.fields.first()?;
+    let wrapped = |root: &Field<'_>| matches!(root.fields.as_slice(), [only] if only.name == DATA);
+    let ours = Selections::read(known.document)?;
+    let ours = ours.fields.first()?;
+    let is_moved = root.name != ours.name || wrapped(root) != wrapped(ours);
+    let at = if wrapped(root) { "/data" } else { "" };
+    is_moved.then(|| format!("/{}{at}", root.name))
+}
+
+/// Our document without the fields that a profile leaves out, with the names that lead to the record there; and where the
+/// record is then, unless it is where our types expect it.
+pub(super) fn fitted(
+    known: &KnownOperation,
+    profile: &OperationProfile,
+) -> Result<(String, Option<String>), String> {
+    let mut read = read_ours(known)?;
+    let mut root = read.fields.pop().ok_or("our document is empty")?;
+    let wrapper = root.fields.pop_if(|last| last.name == DATA);
+    let mut record = wrapper.map_or(root.fields, |wrapper| wrapper.fields);
+    for path in &profile.left_out {
+        let names: Vec<&str> = path.split('.').collect();
+        if names.last().is_none_or(|name| is_required(known, name)) {
+            return Err(format!("{path} cannot be left out"));
+        }
+        if !cut_path(&mut record, &names) {
+            return Err(format!("our document has no field {path}"));
+        }
+    }
+    if let Some(pointer) = &profile.record_at {
+        return moved(known, root.text, record, pointer);
+    }
+    let fields = if known.is_change() {
+        vec![Field::of(DATA, record)]
+    } else {
+        record
+    };
+    read.fields = vec![Field::of(root.text, fields)];
+    Ok((read.write(), None))
+}
+
+fn read_ours(known: &KnownOperation) -> Result<Selections<'static>, String> {
+    let read = Selections::read(known.document);
+    read.ok_or_else(|| "our document cannot be read".to_owned())
+}
+
+/// Our document with the names of a pointer before the record.
+fn moved(
+    known: &KnownOperation,
+    root: &str,
+    record: Vec<Field<'_>>,
+    pointer: &str,
+) -> Result<(String, Option<String>), String> {
+    let mut names = pointer.split('/').skip(1);
+    let name = names.next().unwrap_or_default();
+    let wrappers: Vec<&str> = names.collect();
+    if !wrappers.iter().chain([&name]).all(|name| is_name(name)) {
+        return Err(format!("{pointer} has a part that is no name of a field"));
+    }
+    let arguments = root.find('(').and_then(|at| root.get(at..));
+    let text = format!("{}: {name}{}", known.name, arguments.unwrap_or_default());
+    // The items of a list are selected as one is.
+    let selected = wrappers.iter().filter(|name| !is_position(name));
+    let fields = selected
+        .rev()
+        .fold(record, |fields, name| vec![Field::of(name, fields)]);
+    let mut read = read_ours(known)?;
+    read.fields = vec![Field::of(&text, fields)];
+    let is_expected = match wrappers.as_slice() {
+        [] => true,
+        [DATA] => known.is_change() || known.name == "userDetails",
+        _ => false,
+    };
+    let place = || format!("/{}/{}", known.name, wrappers.join("/"));
+    Ok((read.write(), (!is_expected).then(place)))
+}
+
+fn is_position(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_name(name: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    !name.is_empty() && name.bytes().all(is_letter)
+}
+
+/// Leaves out one field; `false`: there is none.
+fn cut_path(fields: &mut Vec<Field<'_>>, path: &[&str]) -> bool {
+    let [name, rest @ ..] = path else {
+        return false;
+    };
+    if rest.is_empty() {
+        let before = fields.len();
+        fields.retain(|field| field.name != *name);
+        return fields.len() < before;
+    }
+    let mut named = fields.iter_mut().filter(|field| field.name == *name);
+    named
+        .next()
+        .is_some_and(|field| cut_path(&mut field.fields, rest))
 }
 
 fn add_paths(prefix: &str, fields: &[Field<'_>], paths: &mut Vec<String>) {

@@ -1,8 +1,8 @@
 //! The GraphQL interface, without any sending.
 //!
 //! [`generated`] has an operation for each document under `graphql/`, and a catalogue knows where its record is. An override is a
-//! document of the caller in place of ours, and an [`AdaptedOperation`] a query whose document the client has fitted to the
-//! live schema. A [`SchemaDrift`] lists how that differs from [`SCHEMA`].
+//! document of the caller in place of ours, and an adapted operation a query whose document the client has fitted to the live
+//! schema. A [`SchemaDrift`] lists how that differs from [`SCHEMA`].
 //!
 //! Document and variables are encoded as the body of a request. A reply is decoded in one pass or, where that fails, part by
 //! part. The result is an [`Outcome`]: the data, with the errors of the server beside it.
@@ -21,7 +21,6 @@ mod selections;
 mod tests;
 mod unreadable;
 
-pub use self::adapted_operation::AdaptedOperation;
 pub(crate) use self::document::{OperationKind, operation_name};
 pub(crate) use self::drift::introspections;
 pub use self::drift::{ChangeClass, Coverage, SchemaChange, SchemaDrift};

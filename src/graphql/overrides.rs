@@ -1,4 +1,4 @@
-//! Documents of the caller that replace ours, for a live schema that differs from what is assumed.
+//! What a profile says of operations: documents that replace ours, and how ours are fitted to a live schema that differs.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -6,18 +6,22 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value};
 
+use super::adapted_operation::fitted;
 use super::catalogue::{KnownOperation, named, operation_names};
 use super::document::{OperationDefinition, OperationKind, operations};
 use crate::error::Error;
 use crate::locked::lock;
+use crate::profile::{OperationProfile, ServiceProfile};
 
 /// The documents that a client sends instead of ours.
 #[derive(Default)]
 pub(crate) struct Overrides {
     /// The documents of the caller, by the name of our operation.
     given: HashMap<&'static str, Override>,
-    /// The documents that the client has adapted.
+    /// Our documents, fitted to the profile or adapted by the client.
     pub(super) adapted: Adapted,
+    /// Where the record is that a document of ours reads in another place.
+    locations: HashMap<&'static str, RecordLocation>,
 }
 
 /// Adapted documents, by the name of our operation.
@@ -59,13 +63,16 @@ pub(crate) struct RecordLocation {
 }
 
 impl Overrides {
-    /// Checks a document against the operation that it replaces, as far as that goes without the live schema.
-    pub(crate) fn add(
-        &mut self,
-        name: &str,
-        document: String,
-        pointer: Option<String>,
-    ) -> Result<(), Error> {
+    /// Checks what a profile says of operations, as far as that goes without the live schema.
+    pub(crate) fn new(profile: &ServiceProfile) -> Result<Self, Error> {
+        let mut overrides = Self::default();
+        for (name, entry) in &profile.operations {
+            overrides.add(name, &entry.value)?;
+        }
+        Ok(overrides)
+    }
+
+    fn add(&mut self, name: &str, profile: &OperationProfile) -> Result<(), Error> {
         let Some(known) = named(name) else {
             let names: Vec<_> = operation_names().collect();
             return Err(Error::config(format!(
@@ -74,27 +81,36 @@ impl Overrides {
             )));
         };
         let wrong = |what: &str| Error::config(format!("the override of {}: {what}", known.name));
-        let (operation, declared) = check(known, &document).map_err(|what| wrong(&what))?;
-        if pointer
-            .as_deref()
-            .is_some_and(|at| !at.is_empty() && !at.starts_with('/'))
-        {
+        let pointer = profile.record_at.as_deref();
+        if pointer.is_some_and(|at| !at.is_empty() && !at.starts_with('/')) {
             return Err(wrong("a JSON pointer starts with a slash (RFC 6901)"));
         }
-        let location = pointer.map(|from| RecordLocation {
-            from,
-            field: known.name,
-            wrapped: known.is_change(),
-            id: None,
-        });
+        let Some(document) = &profile.document else {
+            let (document, record_at) = fitted(known, profile).map_err(|what| wrong(&what))?;
+            self.adapted.insert(known, &document);
+            let location = record_at.map(|from| RecordLocation::at(known, from));
+            self.locations
+                .extend(location.map(|location| (known.operation, location)));
+            return Ok(());
+        };
+        if !profile.left_out.is_empty() {
+            return Err(wrong("fields are left out of our document, not of another"));
+        }
+        let (operation, declared) = check(known, document).map_err(|what| wrong(&what))?;
         let given = Override {
-            document,
+            document: document.clone(),
             operation,
             declared,
-            location,
+            location: pointer.map(|from| RecordLocation::at(known, from.to_owned())),
         };
         self.given.insert(known.operation, given);
         Ok(())
+    }
+
+    /// Where the record of one of our documents is, unless it is where our types expect it.
+    pub(super) fn location(&self, known: &KnownOperation) -> Option<RecordLocation> {
+        let location = self.locations.get(known.operation).cloned();
+        location.or_else(|| RecordLocation::stated(known))
     }
 
     pub(super) fn of(&self, known: &KnownOperation) -> Option<&Override> {
@@ -151,6 +167,15 @@ impl Override {
 }
 
 impl RecordLocation {
+    fn at(known: &KnownOperation, from: String) -> Self {
+        Self {
+            from,
+            field: known.name,
+            wrapped: known.is_change(),
+            id: None,
+        }
+    }
+
     /// Where the specification puts the result of a change: in the field of the operation, under `data` (spec 4.1).
     pub(super) fn stated(known: &KnownOperation) -> Option<Self> {
         known.is_change().then(|| Self {
@@ -203,8 +228,14 @@ pub(super) fn can_be_id(value: &Value) -> bool {
 mod tests {
     use super::*;
 
+    fn override_of(document: &str, pointer: Option<&str>) -> OperationProfile {
+        let mut profile = OperationProfile::of_document(document);
+        profile.record_at = pointer.map(str::to_owned);
+        profile
+    }
+
     fn refusal(name: &str, document: &str, pointer: Option<&str>) -> String {
-        let added = Overrides::default().add(name, document.into(), pointer.map(str::to_owned));
+        let added = Overrides::default().add(name, &override_of(document, pointer));
         added.map_or_else(|error| error.to_string(), |()| String::new())
     }
 
@@ -258,9 +289,9 @@ mod tests {
     #[test]
     fn a_record_is_moved_to_where_our_types_expect_it() {
         let mut overrides = Overrides::default();
-        let document = "mutation($envdAccountId: ID!, $id: String!) { copy { a } }".to_owned();
+        let document = "mutation($envdAccountId: ID!, $id: String!) { copy { a } }";
         overrides
-            .add("copyConsignment", document, Some("/copy/0".into()))
+            .add("copyConsignment", &override_of(document, Some("/copy/0")))
             .unwrap();
         let location = overrides.given["CopyConsignment"].location.clone().unwrap();
         let moved = location.moved(serde_json::json!({"copy": [{"id": 1}]}));

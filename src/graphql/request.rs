@@ -90,9 +90,13 @@ pub(crate) fn encode_operation(
         operation: known.name.to_owned(),
         kind: known.kind(),
         body,
-        location: given
-            .and_then(|given| given.location.clone())
-            .or_else(|| RecordLocation::stated(known)),
+        location: match given {
+            Some(given) => given
+                .location
+                .clone()
+                .or_else(|| RecordLocation::stated(known)),
+            None => overrides.location(known),
+        },
         list: known.list,
         adaptable: is_adaptable.then_some(known),
     })

@@ -47,12 +47,12 @@ impl<'a> Selections<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// A field with selections of its own.
+    /// A field with selections of its own, which stand at no place of a document.
     pub(super) fn of(text: &'a str, fields: Vec<Self>) -> Self {
         Self {
             text,
             name: text.rsplit(' ').next().unwrap_or(text),
-            starts: [None; 2],
+            starts: [None, Some(usize::MAX)],
             fields,
         }
     }

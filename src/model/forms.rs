@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Day, FormType, Species, TextError};
 
 /// The program that owns a form (spec 2.7).
@@ -12,7 +14,8 @@ use super::{Day, FormType, Species, TextError};
 /// assert_eq!("NFAS".parse(), Ok(Program::Nfas));
 /// assert_eq!(Program::Nfas.to_string(), "NFAS");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 #[non_exhaustive]
 pub enum Program {
     /// Livestock Production Assurance.

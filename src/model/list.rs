@@ -51,6 +51,11 @@ impl<T> List<T> {
         }
     }
 
+    #[cfg(feature = "client")]
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.items.iter_mut()
+    }
+
     /// The elements that are there.
     pub fn into_vec(self) -> Vec<T> {
         self.items

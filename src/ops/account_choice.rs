@@ -4,7 +4,7 @@ use crate::client::{Account, Client};
 use crate::error::{Error, Kind, Result};
 use crate::graphql::Outcome;
 use crate::graphql::generated::{UserDetails as ReadUserDetails, user_details};
-use crate::model::{AccountId, Pic, Role, UserAccount, UserDetails};
+use crate::model::{AccountId, List, Pic, Role, UserAccount, UserDetails};
 use crate::send::Call;
 
 /// Selects one of the user's accounts. The choice must fit exactly one: nothing is guessed.
@@ -123,7 +123,7 @@ impl Client {
     ///
     /// The specification names the operation `userDetails` and `userDetailsQuery` and has the record under `data`; public
     /// queries have `userDetails` without it. The forms are tried in turn until the server takes one, which is kept
-    /// ([`adapted_operations`](Self::adapted_operations)).
+    /// ([`profile`](Self::profile)).
     ///
     /// Source: stated, specification 2.8 and 4.1.
     ///
@@ -140,8 +140,21 @@ impl Client {
     ///
     /// As [`execute`](Self::execute).
     pub fn user_details(&self) -> Call<Outcome<UserDetails>> {
-        let variables = user_details::Variables {};
-        self.operation::<ReadUserDetails, _>(variables, |data| data.user_details)
+        let (client, variables) = (self.clone(), user_details::Variables {});
+        let read = self.operation::<ReadUserDetails, _>(variables, |data| data.user_details);
+        read.then(async move |mut outcome, _| {
+            let user = &mut outcome.value;
+            let of_accounts = user.accounts.iter_mut().map(|account| &mut account.roles);
+            for role in of_accounts
+                .chain([&mut user.roles])
+                .flat_map(List::iter_mut)
+            {
+                if let Some(named) = client.given_profile().role(role) {
+                    *role = named.clone();
+                }
+            }
+            Ok(outcome)
+        })
     }
 
     /// The user, if registered with the service. Registration happens on its website or in its app, never here.

@@ -94,7 +94,9 @@ impl Candidates {
     pub fn find(&self) -> Call<Vec<ConsignmentSummary>> {
         // Boxed, because it stays in the future of the call.
         let mut search = Box::new(self.clone());
-        let variables = self.filter.variables(self.account.id(), None);
+        let variables = self
+            .filter
+            .variables(self.account.client(), self.account.id(), None);
         let first = self.account.client().execute::<Consignments>(variables);
         first.instead(async move |settings| {
             search.account = search.account.with_settings(settings);

@@ -1,9 +1,12 @@
 //! Consignments: list, read, save, copy, delete.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use graphql_client::GraphQLQuery;
-use serde::Serialize;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use super::ConsignmentFilter;
 use super::questions::levels;
@@ -19,6 +22,7 @@ use crate::model::{
     ConsignmentPage, ConsignmentStatus, ConsignmentSummary, FullConsignmentEdge, SavedConsignment,
     WithExtra,
 };
+use crate::profile::RecordNames;
 use crate::send::Call;
 use crate::send::pages::Pager;
 
@@ -51,7 +55,7 @@ impl Account {
         filter: &ConsignmentFilter,
         after: Option<&str>,
     ) -> Call<Outcome<ConsignmentPage>> {
-        let variables = filter.variables(self.id(), after.map(str::to_owned));
+        let variables = filter.variables(self.client(), self.id(), after.map(str::to_owned));
         self.client()
             .operation::<Consignments, _>(variables, |data| data.consignments)
     }
@@ -74,7 +78,7 @@ impl Account {
     pub fn consignments(&self, filter: &ConsignmentFilter) -> Pager<ConsignmentSummary> {
         let (account, filter) = (self.id().clone(), filter.clone());
         let call = move |client: &Client, after| {
-            let variables = filter.variables(&account, after);
+            let variables = filter.variables(client, &account, after);
             client.operation::<Consignments, _>(variables, |data| {
                 let page = data.consignments?;
                 let split = |edge: ConsignmentEdge| (edge.cursor, edge.node);
@@ -109,7 +113,7 @@ impl Account {
     pub fn full_consignments(&self, filter: &ConsignmentFilter) -> Pager<Consignment> {
         let (account, filter) = (self.id().clone(), filter.clone());
         let call = move |client: &Client, after| {
-            let variables = filter.variables(&account, after);
+            let variables = filter.variables(client, &account, after);
             let read = client.operation_with(
                 full_consignments::QUERY,
                 &variables,
@@ -168,8 +172,8 @@ impl Account {
     /// Creates a consignment, or saves one that exists. Problems beside the record are the server's warnings.
     ///
     /// It is not sent twice unless the first one surely did not arrive. Takes a [`ConsignmentInput`], or one with
-    /// further fields ([`ConsignmentInput::extra`]). How an update names its record is not shown: `id` and `number` of
-    /// the input are assumed.
+    /// further fields ([`ConsignmentInput::extra`]). How an update names its record is not shown: the fields `id` and `number` of
+    /// the input are sent, unless the [profile](crate::ClientBuilder::profile) names others.
     ///
     /// Source: stated, specification 4.1.
     ///
@@ -197,9 +201,18 @@ impl Account {
         &self,
         input: impl Into<WithExtra<ConsignmentInput>>,
     ) -> Call<Outcome<SavedConsignment>> {
+        self.save_consignment_text(&input.into())
+    }
+
+    /// Saves an input that may be written already, with the names by which the service knows its record.
+    pub(crate) fn save_consignment_text(
+        &self,
+        input: &impl Serialize,
+    ) -> Call<Outcome<SavedConsignment>> {
+        let names = &self.client().given_profile().updates.value;
         self.save::<CreateOrSaveConsignment, _>(
             create_or_save_consignment::QUERY,
-            &input.into(),
+            &NamedInput { input, names },
             |data| data.create_or_save_consignment?.data,
         )
     }
@@ -323,10 +336,114 @@ impl Account {
     }
 }
 
+/// An input with the names by which the service knows its record. All other fields stay as they are written, byte for byte.
+struct NamedInput<'a, I> {
+    input: &'a I,
+    names: &'a RecordNames,
+}
+
+impl<I: Serialize> Serialize for NamedInput<'_, I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if *self.names == RecordNames::default() {
+            return self.input.serialize(serializer);
+        }
+        let text = serde_json::to_string(self.input).map_err(S::Error::custom)?;
+        let fields: BTreeMap<String, Box<RawValue>> =
+            serde_json::from_str(&text).map_err(S::Error::custom)?;
+        let renamed = renamed(fields, self.names).map_err(S::Error::custom)?;
+        renamed.serialize(serializer)
+    }
+}
+
+fn renamed<V: AsRef<RawValue>>(
+    mut fields: BTreeMap<String, V>,
+    names: &RecordNames,
+) -> Result<BTreeMap<String, V>, String> {
+    let known = [("id", &names.id), ("number", &names.number)];
+    let taken = known.map(|(name, field)| {
+        let value = fields.remove(name);
+        (field, value.filter(|value| value.as_ref().get() != "null"))
+    });
+    let is_update = taken.iter().any(|(_, value)| value.is_some());
+    let mut is_named = false;
+    for (field, value) in taken {
+        if let (Some(field), Some(value)) = (field, value) {
+            fields.insert(field.clone(), value);
+            is_named = true;
+        }
+    }
+    if is_named || !is_update {
+        return Ok(fields);
+    }
+    let needed = known.iter().filter(|(_, field)| field.is_some());
+    let needed: Vec<&str> = needed.map(|(name, _)| *name).collect();
+    Err(match needed.as_slice() {
+        [] => "by the profile no update names its record".to_owned(),
+        needed => format!(
+            "by the profile an update names its record by {}, which the input does not have",
+            needed.join(" or ")
+        ),
+    })
+}
+
 fn id_or_number<'a>(
     id: Option<&'a ConsignmentId>,
     number: Option<&'a ConsignmentNumber>,
 ) -> Option<Cow<'a, str>> {
     let number = number.map(ConsignmentNumber::as_str);
     id.map(ConsignmentId::as_str).or(number).map(Cow::Borrowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_update_has_the_names_of_the_profile_and_all_else_as_it_was() {
+        let names = |id: Option<&str>, number: Option<&str>| RecordNames {
+            id: id.map(str::to_owned),
+            number: number.map(str::to_owned),
+        };
+        let both = r#"{"id":"1","number":"C-1","weight":1.50}"#;
+        let by_id = r#"{"id":"1","number":null,"weight":1.50}"#;
+        for (names, input, sent) in [
+            (
+                names(Some("consignmentId"), None),
+                both,
+                r#"{"consignmentId":"1","weight":1.50}"#,
+            ),
+            (
+                names(None, Some("number")),
+                both,
+                r#"{"number":"C-1","weight":1.50}"#,
+            ),
+            (
+                names(Some("id"), Some("consignmentNumber")),
+                both,
+                r#"{"consignmentNumber":"C-1","id":"1","weight":1.50}"#,
+            ),
+            (
+                names(Some("id"), Some("number")),
+                by_id,
+                r#"{"id":"1","weight":1.50}"#,
+            ),
+            (
+                names(None, Some("number")),
+                r#"{"weight":1.50}"#,
+                r#"{"weight":1.50}"#,
+            ),
+        ] {
+            let (input, names) = (
+                &serde_json::from_str::<Box<RawValue>>(input).unwrap(),
+                &names,
+            );
+            let written = serde_json::to_string(&NamedInput { input, names });
+            assert_eq!(written.unwrap(), sent);
+        }
+        let (input, names) = (&json!({"id": "1"}), &names(None, Some("number")));
+        let error = serde_json::to_string(&NamedInput { input, names }).unwrap_err();
+        assert!(error.to_string().contains("by number"), "{error}");
+    }
 }

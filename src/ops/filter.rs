@@ -1,5 +1,6 @@
 //! Which consignments and templates are listed.
 
+use crate::client::Client;
 use crate::graphql::generated::consignments::Variables;
 use crate::model::{AccountId, ConsignmentStatus, Day, Species, TimeZone, Timestamp};
 
@@ -86,13 +87,26 @@ impl ConsignmentFilter {
     }
 
     /// The variables of the query for the page after a cursor.
-    pub(super) fn variables(&self, account: &AccountId, after: Option<String>) -> Variables {
+    pub(super) fn variables(
+        &self,
+        client: &Client,
+        account: &AccountId,
+        after: Option<String>,
+    ) -> Variables {
         Variables {
             envd_account_id: account.clone(),
             after,
+            first: accepted(client, self.0.first),
             ..self.0.clone()
         }
     }
+}
+
+/// A page size that the service accepts.
+pub(super) fn accepted(client: &Client, page_size: Option<i64>) -> Option<i64> {
+    let largest = client.given_profile().lists.largest_page.value;
+    let largest = largest.map_or(i64::MAX, i64::from);
+    page_size.map(|size| size.min(largest))
 }
 
 /// How templates are listed: how many a page.
@@ -127,6 +141,28 @@ impl TemplateFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::StaticToken;
+    use crate::profile::{ServiceProfile, Sourced};
+
+    fn client_of(profile: &ServiceProfile) -> Client {
+        let client = Client::builder("http://127.0.0.1/").profile(profile);
+        let client = client.token_source(StaticToken::new("token").unwrap());
+        client.build().unwrap()
+    }
+
+    fn client() -> Client {
+        client_of(&ServiceProfile::default())
+    }
+
+    #[test]
+    fn no_page_is_larger_than_the_service_accepts() {
+        let mut profile = ServiceProfile::default();
+        profile.lists.largest_page = Sourced::seen(Some(25));
+        let client = client_of(&profile);
+        for (asked, sent) in [(Some(100), Some(25)), (Some(10), Some(10)), (None, None)] {
+            assert_eq!(accepted(&client, asked), sent);
+        }
+    }
     use crate::model::Jurisdiction;
 
     #[test]
@@ -135,14 +171,14 @@ mod tests {
         let filter = ConsignmentFilter::default()
             .from_day(day("2026-10-04"), Jurisdiction::Nsw)
             .to_day(day("2026-10-04"), Jurisdiction::Nsw);
-        let sent = filter.variables(&"envd-1".into(), None);
+        let sent = filter.variables(&client(), &"envd-1".into(), None);
         // Daylight saving begins on that day, so it has 23 hours.
         assert_eq!(sent.from_date, Some("2026-10-03T14:00:00Z".into()));
         assert_eq!(sent.to_date, Some("2026-10-04T13:00:00Z".into()));
         // A day without a zone is one of UTC.
         let sent = ConsignmentFilter::default()
             .from(day("2026-10-04"))
-            .variables(&"envd-1".into(), None);
+            .variables(&client(), &"envd-1".into(), None);
         assert_eq!(sent.from_date, Some("2026-10-04T00:00:00Z".into()));
     }
 }

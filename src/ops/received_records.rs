@@ -1,7 +1,7 @@
-//! Consignments and questions as they are received, unknown fields included, and inputs as they were written.
+//! Consignments and questions as they are received, unknown fields included.
 
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use serde_json::Number;
 use serde_json::value::RawValue;
 
@@ -9,12 +9,8 @@ use super::ConsignmentFilter;
 use super::questions::levels;
 use crate::client::{Account, Client, Connection};
 use crate::graphql::Outcome;
-use crate::graphql::generated::{
-    CreateOrSaveConsignment, consignment, consignments, create_or_save_consignment, questions,
-};
-use crate::model::{
-    Consignment, ConsignmentId, List, PageInfo, QuestionList, SavedConsignment, reply_memory,
-};
+use crate::graphql::generated::{consignment, consignments, questions};
+use crate::model::{Consignment, ConsignmentId, List, PageInfo, QuestionList, reply_memory};
 use crate::send::Call;
 use crate::send::pages::Pager;
 
@@ -86,7 +82,7 @@ impl Account {
         let (account, filter) = (self.id().clone(), filter.clone());
         let call = move |client: &Client, after| {
             requested();
-            let variables = filter.variables(&account, after);
+            let variables = filter.variables(client, &account, after);
             client.operation_with(consignments::QUERY, &variables, |data: ReceivedList| {
                 let page = data.consignments?;
                 let total = page.total_count.as_ref().and_then(Number::as_i64);
@@ -116,19 +112,6 @@ impl Account {
                 .ok()
                 .flatten();
             record.map_or(0, |record| levels(&record.questions))
-        })
-    }
-}
-
-impl Account {
-    /// Saves an input that is written already.
-    pub(crate) fn save_consignment_text(
-        &self,
-        input: &impl Serialize,
-    ) -> Call<Outcome<SavedConsignment>> {
-        let document = create_or_save_consignment::QUERY;
-        self.save::<CreateOrSaveConsignment, _>(document, input, |data| {
-            data.create_or_save_consignment?.data
         })
     }
 }

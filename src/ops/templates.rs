@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::TemplateFilter;
+use super::filter::accepted;
 use crate::client::{Account, Client, Connection};
 use crate::graphql::Outcome;
 use crate::graphql::generated::{
@@ -45,7 +46,7 @@ impl Account {
     ) -> Call<Outcome<TemplatePage>> {
         let variables = templates::Variables {
             envd_account_id: self.id().clone(),
-            first: filter.page_size,
+            first: accepted(self.client(), filter.page_size),
             after: after.map(str::to_owned),
         };
         self.client()
@@ -60,7 +61,7 @@ impl Account {
         let call = move |client: &Client, after| {
             let variables = templates::Variables {
                 envd_account_id: account.clone(),
-                first,
+                first: accepted(client, first),
                 after,
             };
             client.operation::<Templates, _>(variables, |data| {

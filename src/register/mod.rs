@@ -51,6 +51,7 @@ pub use self::page_position::PagePosition;
 pub use self::property_search::PropertySearch;
 pub use self::register_builder::RegisterBuilder;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -84,6 +85,8 @@ struct RegisterParts {
     sender: Sender,
     cache: Option<LookupCache>,
     first_page_index: AtomicU32,
+    /// Codes of a status, by its name.
+    status_codes: BTreeMap<String, String>,
 }
 
 /// The index of the first page is neither set nor known from replies.
@@ -120,6 +123,7 @@ impl Register {
             sender: self.0.sender.with_token_source(source),
             cache: self.0.cache.as_ref().map(LookupCache::emptied),
             first_page_index: AtomicU32::new(self.0.first_page_index.load(Ordering::Relaxed)),
+            status_codes: self.0.status_codes.clone(),
         }))
     }
 

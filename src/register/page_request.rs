@@ -48,7 +48,10 @@ impl Register {
     /// # Ok(()) });
     /// ```
     pub fn search(&self, search: &PropertySearch) -> Pager<Property, PagePosition> {
-        let (register, search) = (self.clone(), search.checked().map(Arc::new));
+        let (register, search) = (
+            self.clone(),
+            search.checked(&self.0.status_codes).map(Arc::new),
+        );
         let fetch = move |position: PagePosition, _, _| {
             let (register, search) = (register.clone(), search.clone());
             Box::pin(async move { register.page(&*search?, position).await }) as _
@@ -68,7 +71,10 @@ impl Register {
     ) -> Call<IfModified<Pager<Property, PagePosition>>> {
         let register = self.clone();
         let work = if_modified_since(date).and_then(|since| {
-            let (search, index) = (search.checked()?, self.first_page_index());
+            let (search, index) = (
+                search.checked(&self.0.status_codes)?,
+                self.first_page_index(),
+            );
             let get = GetRecords::new("search", Some(since));
             let request = Box::new(get.request(self.0.address.search(&search, index)));
             let send = move |request, settings: Arc<Settings>| async move {

@@ -1,9 +1,12 @@
 //! The parameters of a search, and the check before they are sent.
 
+use std::collections::BTreeMap;
+
 use crate::error::{Error, Result};
 use crate::model::{Pic, PropertyStatus, PropertyTypeCode};
 
 const TEXT: &str = "SearchText";
+const STATUS: &str = "PICStatus";
 
 /// A search for properties: for words, or for those that match each given field (spec 4.2).
 ///
@@ -86,13 +89,10 @@ impl PropertySearch {
         #[doc(alias = "Postcode")]
         pub fn postcode(digits: impl Into<String>) |it| it.set("Postcode", digits.into());
 
-        /// The state of the property in the register, exact. It is sent by name, which every state has.
+        /// The state of the property in the register, exact. It is sent by name, which every state has, or as the code that the
+        /// [profile](super::RegisterBuilder::profile) has for it.
         #[doc(alias = "PICStatus")]
-        pub fn status(status: PropertyStatus) |it| it.set("PICStatus", status.as_str().to_owned());
-
-        /// The state of the property by its short code, such as `A`: for a code that the specification does not show, as that
-        /// of [`Amalgamated`](PropertyStatus::Amalgamated).
-        pub fn status_code(code: impl Into<String>) |it| it.set("PICStatus", code.into());
+        pub fn status(status: PropertyStatus) |it| it.set(STATUS, status.as_str().to_owned());
 
         /// What the property is used for, exact, as a short code such as `FL`.
         #[doc(alias = "PICType")]
@@ -105,9 +105,15 @@ impl PropertySearch {
         self.fields.push((name, value));
     }
 
-    /// The search as it is sent: refused if a value cannot match anything, with a PIC as [`Pic`] writes it.
-    pub(super) fn checked(&self) -> Result<Self> {
+    /// The search as it is sent: refused if a value cannot match anything, with a PIC as [`Pic`] writes it and the register's
+    /// codes.
+    pub(super) fn checked(&self, status_codes: &BTreeMap<String, String>) -> Result<Self> {
         let mut search = self.clone();
+        for (_, status) in search.fields.iter_mut().filter(|(name, _)| *name == STATUS) {
+            if let Some(code) = status_codes.get(status) {
+                status.clone_from(code);
+            }
+        }
         if self.unchecked {
             return Ok(search);
         }
@@ -179,11 +185,15 @@ mod tests {
     }
 
     #[test]
-    fn a_status_is_sent_by_name_or_by_code_the_last_that_was_set() {
-        let search = PropertySearch::new()
-            .status(PropertyStatus::Active)
-            .status_code("M");
-        assert_eq!(search.fields, [("PICStatus", "M".to_owned())]);
+    fn a_status_is_sent_by_name_or_by_the_code_of_the_profile() {
+        let codes = BTreeMap::from([("Amalgamated".to_owned(), "M".to_owned())]);
+        for (status, sent) in [
+            (PropertyStatus::Amalgamated, "M"),
+            (PropertyStatus::Active, "Active"),
+        ] {
+            let search = PropertySearch::new().status(status).checked(&codes);
+            assert_eq!(search.unwrap().fields, [(STATUS, sent.to_owned())]);
+        }
     }
 
     #[test]
@@ -203,15 +213,18 @@ mod tests {
             PropertySearch::new().postcode("４０００"),
             PropertySearch::new().postcode("40000"),
             PropertySearch::new().town(" "),
-            PropertySearch::new().status_code(""),
+            PropertySearch::new().status(PropertyStatus::from("")),
             PropertySearch::text("\t"),
             PropertySearch::text("x").page_size(0),
             PropertySearch::text("x").town("y"),
         ] {
-            assert!(bad.checked().unwrap_err().is_config(), "{bad:?}");
+            assert!(
+                bad.checked(&BTreeMap::new()).unwrap_err().is_config(),
+                "{bad:?}"
+            );
         }
         let good = PropertySearch::new().pic(" qazz7777").postcode("0800");
-        let sent = good.checked().unwrap().fields;
+        let sent = good.checked(&BTreeMap::new()).unwrap().fields;
         assert_eq!(
             sent,
             [
@@ -224,7 +237,11 @@ mod tests {
     #[test]
     fn unchecked_values_are_sent_as_given() {
         let bad = PropertySearch::text("x").pic("qazz77777 ").postcode("");
-        let sent = bad.page_size(0).unchecked().checked().unwrap();
+        let sent = bad
+            .page_size(0)
+            .unchecked()
+            .checked(&BTreeMap::new())
+            .unwrap();
         assert_eq!(
             sent.fields,
             [

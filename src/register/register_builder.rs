@@ -9,6 +9,7 @@ use super::lookup::LookupCache;
 use super::{Register, RegisterParts, UNKNOWN};
 use crate::auth::TokenSource;
 use crate::error::{Error, Result};
+use crate::profile::{RegisterAuthentication, RegisterProfile, ServiceProfile};
 use crate::secret::Secret;
 use crate::send::SenderOptions;
 use crate::transport::{Clock, HttpOptions, RetryPolicy};
@@ -33,7 +34,7 @@ use crate::transport::{Clock, HttpOptions, RetryPolicy};
 pub struct RegisterBuilder {
     base: String,
     options: SenderOptions,
-    first_page_index: Option<u32>,
+    profile: RegisterProfile,
     cache: Option<(Duration, usize)>,
 }
 
@@ -42,7 +43,7 @@ impl RegisterBuilder {
         Self {
             base,
             options: SenderOptions::default(),
-            first_page_index: None,
+            profile: RegisterProfile::default(),
             cache: None,
         }
     }
@@ -79,9 +80,27 @@ impl RegisterBuilder {
         /// The clock for the waits of retries and the age of cached results; the system's unless set.
         pub fn clock(clock: Clock) |it| it.options.clock = clock;
 
-        /// The `pageindex` of the first page, 0 or 1. The specification does not show it: unless set, it is derived from the
-        /// replies, at the cost of one request at most.
-        pub fn first_page_index(index: u32) |it| it.first_page_index = Some(index);
+        /// What the register is like: its first page, codes, authentication. Without it the client goes by what is assumed, and
+        /// finds out the number of the first page, at the cost of one request at most.
+        ///
+        /// ```
+        /// use envd_sdk::auth::StaticToken;
+        /// use envd_sdk::profile::{RegisterAuthentication, ServiceProfile, Sourced};
+        /// use envd_sdk::register::Register;
+        ///
+        /// let mut profile = ServiceProfile::default();
+        /// profile.register.first_page_index = Sourced::seen(Some(0));
+        /// profile.register.authentication = Sourced::seen(RegisterAuthentication::Bearer);
+        ///
+        /// let register = Register::builder("https://register.example.com").profile(&profile);
+        /// assert!(register.build().unwrap_err().is_config()); // It has no token source.
+        /// let register = Register::builder("https://register.example.com")
+        ///     .profile(&profile)
+        ///     .token_source(StaticToken::new("eyJhbGciOi.eyJzdWIi.c2ln")?)
+        ///     .build()?;
+        /// # Ok::<(), envd_sdk::Error>(())
+        /// ```
+        pub fn profile(profile: &ServiceProfile) |it| it.profile = profile.register.clone();
     }
 
     /// Makes the client. Nothing is sent.
@@ -89,11 +108,23 @@ impl RegisterBuilder {
     /// # Errors
     ///
     /// [`is_config`](crate::Error::is_config) when the address is not an `https` address (or `http` on loopback) or holds a
-    /// user name or a query, or the HTTP client cannot be set up, or `first_page_index` is not 0 or 1, or a header cannot be
-    /// sent or is one that the client sets.
+    /// user name or a query, or the HTTP client cannot be set up, or a header cannot be sent or is one that the client sets; or by
+    /// the profile the first page is neither 0 nor 1, or the token source or the header is missing that authenticates.
     pub fn build(self) -> Result<Register> {
-        if self.first_page_index.is_some_and(|index| index > 1) {
-            return Err(Error::config("first_page_index must be 0 or 1"));
+        let first_page_index = self.profile.first_page_index.value;
+        if first_page_index.is_some_and(|index| index > 1) {
+            return Err(Error::config("the index of the first page must be 0 or 1"));
+        }
+        match &self.profile.authentication.value {
+            RegisterAuthentication::Bearer if self.options.tokens.is_none() => {
+                let what = "by the profile the register needs an access token: set a token source";
+                return Err(Error::config(what));
+            }
+            RegisterAuthentication::Header(name) if !self.options.has_header(name) => {
+                let what = format!("by the profile the register needs the header {name}");
+                return Err(Error::config(what));
+            }
+            _ => {}
         }
         let address = Address::new(&self.base)?;
         let cache = self.cache.map(|(max_age, results)| {
@@ -103,10 +134,11 @@ impl RegisterBuilder {
             sender: self.options.build(&address.0)?,
             address,
             cache,
-            first_page_index: AtomicU32::new(self.first_page_index.unwrap_or(UNKNOWN)),
+            first_page_index: AtomicU32::new(first_page_index.unwrap_or(UNKNOWN)),
+            status_codes: self.profile.status_codes.value,
         })))
     }
 }
 
 // Without the address, which is unchecked and may contain credentials.
-debug_shows!(RegisterBuilder, |it| first_page_index: it.first_page_index);
+debug_shows!(RegisterBuilder, |it| profile: it.profile);

@@ -39,6 +39,13 @@ pub(crate) struct SenderOptions {
     pub(crate) clock: Clock,
 }
 
+impl SenderOptions {
+    pub(crate) fn has_header(&self, name: &str) -> bool {
+        let mut headers = self.headers.iter();
+        headers.any(|(set, _)| set.eq_ignore_ascii_case(name))
+    }
+}
+
 /// Sends the requests of a client. Cheap to clone; clones share connections, limits and pauses.
 #[derive(Clone)]
 pub(crate) struct Sender {

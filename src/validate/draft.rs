@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::format::excerpt;
+use super::forms::NamedForms;
 use super::{Context, Expected, Finding, Policy, QuestionRules, Report, Rule, fields, forms};
 use crate::model::{ConsignmentInput, QuestionId};
 
@@ -50,7 +51,8 @@ impl Draft {
 pub fn validate_fields_json(input: &Value, context: &Context) -> Report {
     let draft = Draft::read(input);
     let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
-    fields::check(&draft.input, context, Policy::default(), &mut report);
+    let named = NamedForms::default();
+    fields::check(&draft.input, context, Policy::default(), named, &mut report);
     draft.report(report)
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::format::{self, Format, TextField};
+use super::forms::NamedForms;
 use super::{
     Context, Expected, Finding, Policy, QuestionRef, QuestionRules, Report, Rule, Severity,
 };
@@ -28,7 +29,8 @@ pub(super) const DEVICES_QUESTION: &str = "185";
 /// ```
 pub fn validate_fields(input: &ConsignmentInput, context: &Context) -> Report {
     let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
-    check(input, context, Policy::default(), &mut report);
+    let named = NamedForms::default();
+    check(input, context, Policy::default(), named, &mut report);
     report.stopped_by(forms::refused_values(input), &[])
 }
 
@@ -37,9 +39,10 @@ pub(super) fn check(
     input: &ConsignmentInput,
     context: &Context,
     policy: Policy,
+    named: NamedForms<'_>,
     report: &mut Report,
 ) {
-    forms::check(input, context, policy, report);
+    forms::check(input, context, policy, named, report);
     check_party(&input.origin, "origin", true, report);
     check_account(input, context, report);
     check_party(&input.destination, "destination", true, report);
@@ -55,7 +58,7 @@ pub(super) fn check(
     check_texts(&[], [(format::MOVEMENT_TIME, &input.movement_time)], report);
     check_devices(input, report);
     if context.advice {
-        forms::advise(&input.forms, &mut report.advice);
+        forms::advise(&input.forms, named, &mut report.advice);
         advise_pics(input, &mut report.advice);
     }
 }

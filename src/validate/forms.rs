@@ -3,42 +3,68 @@
 use std::sync::Arc;
 
 use super::format::excerpt;
+use super::question_tree::QuestionTree;
 use super::{Context, Expected, Finding, Operation, Policy, Report, Rule};
-use crate::model::{Accreditations, ConsignmentInput, ConsignmentStatus, FormType, Program};
+use crate::model::{
+    Accreditations, ConsignmentInput, ConsignmentStatus, Day, FormType, Program, Species,
+};
+use crate::profile::FurtherForm;
 
-/// Forms and states that the server's schema cannot take. After one of them the server looks at nothing else (spec 7.2).
-pub(super) fn refused_values(input: &ConsignmentInput) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let mut refuse = |rule, path: Vec<String>, value: &str, name: &str, expected: Expected| {
-        let variable = match path.as_slice() {
-            [list, position] => format!("{list}[{position}]"),
-            field => field.join("."),
-        };
-        let shown = excerpt(value);
-        let message = format!(
-            "Variable '$input.{variable}' is invalid. Unable to convert '{shown}' to '{name}'"
-        );
-        let finding = Finding::schema(rule, path, message).of_value(value);
-        found.push(finding.expecting(expected));
-    };
-    for (position, form) in input.forms.iter().enumerate() {
-        if !form.is_known() {
-            let path = vec!["forms".to_owned(), position.to_string()];
-            let open = FormType::KNOWN
-                .iter()
-                .filter(|form| form.closed_from().is_none());
-            let expected = Expected::one_of(open);
-            refuse(Rule::FormKnown, path, form.as_str(), "EFormType", expected);
+/// The forms that somebody names: this crate, a profile, a list of questions.
+#[derive(Clone, Copy, Default)]
+pub(super) struct NamedForms<'a> {
+    pub(super) further: &'a [FurtherForm],
+    pub(super) questions: Option<&'a QuestionTree>,
+}
+
+/// What is known of a form.
+#[derive(Default)]
+struct FormFacts {
+    species: Option<Species>,
+    program: Option<Program>,
+    first_day: Option<Day>,
+    closed_from: Option<Day>,
+}
+
+impl NamedForms<'_> {
+    fn further(&self, form: &FormType) -> Option<&FurtherForm> {
+        self.further
+            .iter()
+            .find(|further| further.id == form.as_str())
+    }
+
+    fn has(&self, form: &FormType) -> bool {
+        form.is_known()
+            || self.further(form).is_some()
+            || self.questions.is_some_and(|tree| tree.names_form(form))
+    }
+
+    /// What the profile says is newer than what this crate does.
+    fn facts(&self, form: &FormType) -> FormFacts {
+        let further = self.further(form).cloned().unwrap_or_default();
+        FormFacts {
+            species: further.species.or(form.species()),
+            program: further.program.or(form.program()),
+            first_day: further.from.or(form.first_day()),
+            closed_from: further.until.or(form.closed_from()),
         }
     }
-    if let Some(status) = input.status.value().filter(|status| !status.is_known()) {
-        // assumed: as for forms.
-        let path = vec!["status".to_owned()];
-        let expected = Expected::one_of(ConsignmentStatus::KNOWN);
-        let name = "ConsignmentStatus";
-        refuse(Rule::StatusKnown, path, status.as_str(), name, expected);
-    }
-    found
+}
+
+/// States that the server's schema cannot take. After one of them the server looks at nothing else (spec 7.2; assumed: as for
+/// forms).
+pub(super) fn refused_values(input: &ConsignmentInput) -> Vec<Finding> {
+    let status = input.status.value().filter(|status| !status.is_known());
+    let refused = status.map(|status| {
+        let shown = excerpt(status.as_str());
+        let message = format!(
+            "Variable '$input.status' is invalid. Unable to convert '{shown}' to 'ConsignmentStatus'"
+        );
+        Finding::schema(Rule::StatusKnown, vec!["status".to_owned()], message)
+            .of_value(status.as_str())
+            .expecting(Expected::one_of(ConsignmentStatus::KNOWN))
+    });
+    refused.into_iter().collect()
 }
 
 /// Checks the forms together, then each of them once.
@@ -46,6 +72,7 @@ pub(super) fn check(
     input: &ConsignmentInput,
     context: &Context,
     policy: Policy,
+    named: NamedForms<'_>,
     report: &mut Report,
 ) {
     let forms = &input.forms;
@@ -57,7 +84,7 @@ pub(super) fn check(
             report.push(Finding::field(Rule::FormsNotEmpty, code, message));
         }
     }
-    let mut species = forms.iter().filter_map(FormType::species);
+    let mut species = forms.iter().filter_map(|form| named.facts(form).species);
     let first = species.next();
     if species.any(|other| Some(other) != first) {
         let description = "The programs are linked to more than one species.";
@@ -65,20 +92,31 @@ pub(super) fn check(
     }
     if context.operation == Operation::Create {
         for form in distinct(forms) {
-            report.findings.extend(closed(form, context).map(Arc::new));
+            let closed = closed(form, &named.facts(form), context);
+            report.findings.extend(closed.map(Arc::new));
         }
     }
     // Without the accreditations of a user these rules are not checked.
     if let Some(known) = &context.accreditations {
         for form in distinct(forms) {
-            check_accreditation(form, known, context, policy, report);
+            let program = named.facts(form).program;
+            check_accreditation((form, program), known, context, policy, report);
         }
     }
 }
 
-/// A form is named once.
-pub(super) fn advise(forms: &[FormType], advice: &mut Vec<Arc<Finding>>) {
+/// A form is named once, and is one that somebody knows: it may be newer than all of them, or a mistake.
+pub(super) fn advise(forms: &[FormType], named: NamedForms<'_>, advice: &mut Vec<Arc<Finding>>) {
     for (position, form) in forms.iter().enumerate() {
+        if !named.has(form) {
+            let message = format!("no list of questions and no profile names the form {form}");
+            let open = FormType::KNOWN.iter();
+            let open = open.filter(|form| form.closed_from().is_none());
+            let finding = Finding::field(Rule::FormKnown, "forms[]", message);
+            let finding = finding.of_value(form.as_str());
+            let finding = finding.expecting(Expected::one_of(open));
+            advice.push(finding.advice());
+        }
         if forms.iter().take(position).any(|other| other == form) {
             let message = format!("{form} is named more than once");
             let finding = Finding::field(Rule::FormOnce, "forms[]", message);
@@ -95,23 +133,23 @@ fn distinct(forms: &[FormType]) -> impl Iterator<Item = &FormType> {
         .map(|(_, form)| form)
 }
 
-fn closed(form: &FormType, context: &Context) -> Option<Finding> {
+fn closed(form: &FormType, facts: &FormFacts, context: &Context) -> Option<Finding> {
     let today = context.today;
-    let description = if form.closed_from().is_some_and(|day| today >= day) {
+    let description = if facts.closed_from.is_some_and(|day| today >= day) {
         match form.replaced_by() {
             Some(newer) => format!("{form} can no longer be created. Use {newer}."),
             None => format!("{form} can no longer be created."),
         }
     } else {
-        let first = form.first_day().filter(|day| today < *day)?;
+        let first = facts.first_day.filter(|day| today < *day)?;
         format!("{form} cannot be created before {first}.")
     };
     let finding = Finding::whole(Rule::FormOpen, "Bad request")
         .described(description)
         .of_value(form.as_str());
     Some(finding.expecting(Expected::Created {
-        from: form.first_day(),
-        before: form.closed_from(),
+        from: facts.first_day,
+        before: facts.closed_from,
     }))
 }
 
@@ -128,13 +166,13 @@ enum FormRefusal {
 
 /// A user creates forms only of programs that they are accredited to.
 fn check_accreditation(
-    form: &FormType,
+    (form, program): (&FormType, Option<Program>),
     known: &Accreditations,
     context: &Context,
     policy: Policy,
     report: &mut Report,
 ) {
-    let program = match form.program() {
+    let program = match program {
         Some(Program::Lpa) => Some(("lPA", known.lpa, FormRefusal::WhenFalse)),
         Some(Program::Nfas) => Some(("nFAS", known.nfas, FormRefusal::WhenFalse)),
         Some(Program::Msa) => Some(("mSA", known.msa, FormRefusal::WhenFalse)),

@@ -257,6 +257,12 @@ impl QuestionTree {
             .map_or(&[], Vec::as_slice)
     }
 
+    /// Whether a question is of this form.
+    pub(super) fn names_form(&self, form: &FormType) -> bool {
+        let mut questions = self.questions.iter();
+        questions.any(|question| question.forms.contains(form))
+    }
+
     /// By question: whether it and those above it appear in the forms. A form hides with a question all that stand below it.
     pub(super) fn on_forms(&self, forms: &[FormType]) -> Vec<bool> {
         let mut forms: Vec<&FormType> = forms.iter().collect();

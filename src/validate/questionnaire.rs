@@ -5,12 +5,14 @@ use std::sync::Arc;
 use super::applicability::Applicability;
 use super::draft::Draft;
 use super::explanation::{Explanation, explain};
+use super::forms::NamedForms;
 use super::question_tree::QuestionTree;
 use super::{
     AppliedQuestion, ContentHash, Context, Policy, Progress, QuestionRules, Report,
     applied_question, fields, forms, judge, prune,
 };
 use crate::model::{AnswerInput, ConsignmentInput, Question};
+use crate::profile::{FurtherForm, ServiceProfile};
 
 /// A list of questions, prepared for many consignments. It is cheap to clone.
 ///
@@ -31,7 +33,11 @@ use crate::model::{AnswerInput, ConsignmentInput, Question};
 /// ```
 #[doc(alias("validator", "rules"))]
 #[derive(Clone)]
-pub struct Questionnaire(pub(super) Arc<QuestionTree>);
+pub struct Questionnaire {
+    pub(super) tree: Arc<QuestionTree>,
+    /// Forms that the profile names.
+    further: Arc<[FurtherForm]>,
+}
 
 impl Questionnaire {
     /// Prepares the questions. It never fails: what it cannot check is in [`Report::unchecked`].
@@ -41,12 +47,42 @@ impl Questionnaire {
 
     /// As [`prepare`](Self::prepare), with other readings of what the specification leaves open.
     pub fn prepare_with(questions: &[Question], policy: Policy) -> Self {
-        Self(Arc::new(QuestionTree::read(questions, policy)))
+        Self {
+            tree: Arc::new(QuestionTree::read(questions, policy)),
+            further: Arc::default(),
+        }
+    }
+
+    /// With the forms that a profile names. A form that is newer than this crate is known if a question is of it, or the profile
+    /// names it; one that nobody names is advice, since the server may know it.
+    ///
+    /// ```
+    /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
+    /// use envd_sdk::profile::{FurtherForm, ServiceProfile, Sourced};
+    /// use envd_sdk::validate::{Context, Questionnaire};
+    ///
+    /// let mut newer = FurtherForm::new("LPAC2");
+    /// newer.from = Day::new(2027, 7, 1);
+    /// let mut profile = ServiceProfile::default();
+    /// profile.forms = Sourced::stated(vec![newer]);
+    ///
+    /// let questionnaire = Questionnaire::prepare(&[]).with_profile(&profile);
+    /// let forms = [FormType::from("LPAC2")];
+    /// let input = ConsignmentInput::new(forms, PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let on = |day| questionnaire.validate(&input, &Context::on(day)).can_create();
+    /// assert!(!on(Day::parse("2027-06-30")?));
+    /// assert!(on(Day::parse("2027-07-01")?));
+    /// # Ok::<(), envd_sdk::model::TextError>(())
+    /// ```
+    #[must_use]
+    pub fn with_profile(mut self, profile: &ServiceProfile) -> Self {
+        self.further = profile.forms.value.as_slice().into();
+        self
     }
 
     /// Checks a consignment: its fields, then the answers to the questions that apply.
     ///
-    /// At a value that the server's schema cannot take, such as an unknown form, the server stops. What else is wrong is in
+    /// At a value that the server's schema cannot take, such as an unknown status, the server stops. What else is wrong is in
     /// [`Report::not_judged`] then.
     pub fn validate(&self, input: &ConsignmentInput, context: &Context) -> Report {
         self.judge(&self.of(input), input, context)
@@ -69,7 +105,11 @@ impl Questionnaire {
         context: &Context,
     ) -> Report {
         let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
-        fields::check(input, context, self.0.policy, &mut report);
+        let named = NamedForms {
+            further: &self.further,
+            questions: Some(&self.tree),
+        };
+        fields::check(input, context, self.tree.policy, named, &mut report);
         judge::check(questions, context, &mut report);
         if context.advice {
             judge::advise(questions, &mut report);
@@ -140,13 +180,13 @@ impl Questionnaire {
     /// It is the same in every process and every version of this crate, so a draft that is kept can name the list that it
     /// was filled in with. Another [`Policy`] does not change it.
     pub fn content_hash(&self) -> ContentHash {
-        self.0.content_hash()
+        self.tree.content_hash()
     }
 
     /// What applies of the questions to a consignment.
     fn of<'a>(&'a self, input: &'a ConsignmentInput) -> Applicability<'a> {
-        Applicability::new(&self.0, input)
+        Applicability::new(&self.tree, input)
     }
 }
 
-debug_shows!(Questionnaire, |it| questions: it.0.len());
+debug_shows!(Questionnaire, |it| questions: it.tree.len());

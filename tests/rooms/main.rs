@@ -15,8 +15,9 @@ use std::path::Path;
 use crate::code::{behind, code, name};
 
 /// The rooms by layers. Rooms of one layer do not use each other.
-const LAYERS: [&[&str]; 10] = [
+const LAYERS: [&[&str]; 11] = [
     &["locked", "macros", "secret", "tests", "model"],
+    &["profile"],
     &["validate", "with_chrono", "with_jiff", "with_time"],
     &["error"],
     &["transport", "graphql"],

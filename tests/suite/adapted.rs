@@ -3,8 +3,6 @@
 mod nested_questions;
 mod other_servers;
 
-use std::collections::BTreeSet;
-
 use envd_sdk::fake::Fake;
 use envd_sdk::graphql::SCHEMA;
 use envd_sdk::model::{
@@ -122,8 +120,11 @@ async fn every_query_works_without_each_of_the_uncertain_fields() {
         if let Err(error) = every_query(&fake, &client).await {
             panic!("{missing:?}: {error} {:?}", error.server_errors());
         }
-        let adapted = client.adapted_operations();
-        let left_out: Vec<_> = adapted.iter().flat_map(|one| &one.left_out).collect();
+        let adapted = client.profile().operations;
+        let left_out: Vec<_> = adapted
+            .values()
+            .flat_map(|one| &one.value.left_out)
+            .collect();
         // The field, or its selected subfields.
         let is_in = |path: &str, field: &str| path.split('.').any(|name| name == field);
         for (_, field) in &missing {
@@ -149,12 +150,17 @@ async fn every_query_without_any_uncertain_field_takes_one_more_request() {
     let first = fake.requests().len();
     every_query(&fake, &client).await.unwrap();
     let second = fake.requests().len() - first;
-    let adapted = client.adapted_operations();
-    let names: BTreeSet<_> = adapted.iter().map(|adapted| adapted.operation).collect();
+    let adapted = client.profile();
+    let names: Vec<_> = adapted.operations.keys().collect();
     assert_eq!(names.len(), 9, "the nine queries: {names:?}");
     // One more request for each, and only the first time; clones of the client share the adapted documents.
     assert_eq!(first, second + 9);
-    assert_eq!(client.clone().adapted_operations(), adapted);
+    assert_eq!(client.clone().profile(), adapted);
+    // A client that begins with that sends as many as one that has learned it.
+    let begun = fake.client().profile(&adapted).build().unwrap();
+    every_query(&fake, &begun).await.unwrap();
+    assert_eq!(fake.requests().len(), first + 2 * second);
+    assert_eq!(begun.profile(), adapted);
     // Fields that the specification states are still read.
     let user = client.user_details().await.unwrap().value;
     assert_eq!(user.accounts.len(), 3);
@@ -171,7 +177,7 @@ async fn a_field_that_paging_needs_is_never_left_out() {
         .unwrap_err();
     assert!(error.is_schema_mismatch());
     assert_eq!(fake.requests().len(), 1);
-    assert!(client.adapted_operations().is_empty());
+    assert!(client.profile().operations.is_empty());
 }
 
 /// Public queries of a consignment do not select children of its questions; the question tree requires them.
@@ -255,5 +261,5 @@ async fn no_operation_depends_on_names_of_object_types() {
     let template = TemplateInput::new("Again", [FormType::Lpac1]);
     let template = account.save_template(template).await.unwrap().value;
     account.delete_template(template.id.unwrap()).await.unwrap();
-    assert!(client.adapted_operations().is_empty());
+    assert!(client.profile().operations.is_empty());
 }

@@ -25,6 +25,7 @@ mod manager;
 mod many_users;
 mod overrides;
 mod pages;
+mod profiles;
 mod provider;
 mod proxies;
 mod read_then_save;

@@ -6,6 +6,7 @@ use equipment::Server;
 use serde_json::{Value, json};
 
 use crate::fixed_date::start_fake;
+use crate::profiles::moved;
 use crate::scripted::{self, ok};
 
 fn serve(body: Value) -> (Server, ClientBuilder) {
@@ -75,7 +76,7 @@ async fn a_result_without_the_data_wrapper_is_found_by_its_pointer() {
         serve(json!({"data": {"copy": {"result": [{"id": "c-9", "number": "C9"}]}}}));
     let document = "mutation Copy($envdAccountId: ID!, $id: ID!) { copy(a: $envdAccountId, b: $id) { result { id } } }";
     let client = client
-        .override_operation_at("copyConsignment", document, "/copy/result/0")
+        .profile(&moved("copyConsignment", document, "/copy/result/0"))
         .build()
         .unwrap();
     let copied = client
@@ -98,7 +99,7 @@ async fn server_errors_and_unexpected_records_are_reported_as_without_an_overrid
     let document =
         "mutation($envdAccountId: ID!, $id: ID!) { copy(a: $envdAccountId, b: $id) { id } }";
     let of = |client: ClientBuilder| {
-        let client = client.override_operation_at("copyConsignment", document, "/copy");
+        let client = client.profile(&moved("copyConsignment", document, "/copy"));
         client.build().unwrap().account("envd-1")
     };
     let (_, client) = serve(json!({"data": null, "errors": [{"message": "no"}]}));

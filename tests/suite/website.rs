@@ -1,12 +1,17 @@
 //! Walks through a list that changes on the website meanwhile, as an application sees them.
 
-use envd_sdk::fake::{Assumptions, Fake, ListOrder, WebsiteEdit};
+use envd_sdk::fake::{Assumptions, Fake, WebsiteEdit};
 use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::profile::{ListOrder, Lists};
 use serde_json::json;
 
 use crate::fixed_date::fake_builder;
 
 /// The last digits of the numbers of all records on pages of three, with this edit before the second page.
+fn ordered(order: ListOrder) -> Assumptions {
+    Assumptions::default().lists(Lists::default().ordered(order))
+}
+
 async fn walk(assumptions: Assumptions, edit: WebsiteEdit) -> Vec<u32> {
     let fake = fake_builder().assume(assumptions).start().await.unwrap();
     fake.edit_before_list(fake.account_id(), 2, edit);
@@ -49,11 +54,11 @@ async fn cursors_that_count_records_repeat_one_and_lose_one() {
 
 #[tokio::test]
 async fn a_record_that_is_changed_behind_the_walk_comes_twice_in_the_order_of_updates() {
-    let order = Assumptions::default().order(ListOrder::EarliestUpdateFirst);
+    let order = ordered(ListOrder::EarliestUpdateFirst);
     let change = WebsiteEdit::change("C-900000102", json!({"status": "LOCKED"}));
     assert_eq!(walk(order, change).await, [1, 2, 3, 4, 5, 6, 7, 8, 2]);
     // Changed before the walk reaches it, it moves to the front and is not seen at all.
-    let order = Assumptions::default().order(ListOrder::LatestUpdateFirst);
+    let order = ordered(ListOrder::LatestUpdateFirst);
     let change = WebsiteEdit::change("C-900000102", json!({"status": "LOCKED"}));
     assert_eq!(walk(order, change).await, [8, 7, 6, 5, 4, 3, 1]);
 }

@@ -14,6 +14,7 @@ use crate::auth::AssertionSigner;
 use crate::auth::client_authentication::AuthenticationSettings;
 use crate::auth::id_token::IdTokenCheck;
 use crate::error::{Error, Result};
+use crate::profile::ServiceProfile;
 use crate::secret::Secret;
 use crate::transport::{Clock, Http, HttpOptions, parse_endpoint};
 
@@ -76,6 +77,44 @@ impl ProviderBuilder {
             default_lifetime: Duration::from_secs(3_600),
             id_token_check: None,
         }
+    }
+
+    /// The addresses of a profile that has them: of the logins and of the issuer, the audience and the redirect. What is set later
+    /// replaces them.
+    ///
+    /// ```
+    /// use envd_sdk::auth::Provider;
+    /// use envd_sdk::profile::ServiceProfile;
+    ///
+    /// let provider = Provider::builder("my-client-id")
+    ///     .profile(&ServiceProfile::test_environment())
+    ///     .redirect_uri("https://localhost:5021/callback/envd/")
+    ///     .build()?;
+    /// # let _ = provider;
+    /// # Ok::<(), envd_sdk::Error>(())
+    /// ```
+    pub fn profile(mut self, profile: &ServiceProfile) -> Self {
+        let known = &profile.addresses;
+        if let Some(issuer) = &known.issuer {
+            self = self.issuer(&*issuer.value);
+        }
+        for (setting, known) in [
+            (&mut self.authorize_url, &known.authorize),
+            (&mut self.token_url, &known.token),
+            (&mut self.revoke_url, &known.revoke),
+            (&mut self.logout_url, &known.logout),
+            (
+                &mut self.device_authorization_url,
+                &known.device_authorization,
+            ),
+            (&mut self.audience, &known.audience),
+            (&mut self.redirect_uri, &known.redirect),
+        ] {
+            if let Some(known) = known {
+                *setting = Some(known.value.clone());
+            }
+        }
+        self
     }
 
     setters! {

@@ -59,8 +59,24 @@ impl<'a> Context<'a> {
                 let id = account["envdAccountId"].as_str();
                 !id.is_some_and(|id| self.records.withdrawn.contains(id))
             });
+            for account in accounts {
+                self.respell_roles(account);
+            }
         }
+        self.respell_roles(&mut details);
         details
+    }
+
+    /// Roles as the profile spells them.
+    fn respell_roles(&self, holder: &mut Value) {
+        let roles = holder.get_mut("roles").and_then(Value::as_array_mut);
+        for role in roles.into_iter().flatten() {
+            let spellings = self.data.profile.roles.value.iter();
+            let mut named = spellings.filter(|(_, named)| *role == named.as_str());
+            if let Some((spelling, _)) = named.next() {
+                *role = spelling.as_str().into();
+            }
+        }
     }
 }
 

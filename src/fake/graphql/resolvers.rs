@@ -11,9 +11,22 @@ use crate::fake::record_fields::{form_names, has_form, list, updated_input};
 use crate::fake::record_page::ListFilter;
 use crate::fake::rules::{self, RuleContext};
 use crate::fake::world::Kind;
+use crate::profile::RecordNames;
 
-/// Resolves a root field of `Query`.
+/// Resolves a root field of `Query`, which may stand for that of another name.
 pub(super) fn query<'d>(
+    field: &str,
+    arguments: &Value,
+    context: &mut Context<'d>,
+) -> Result<Cow<'d, Value>, Problem> {
+    let Some(moved) = context.data.moved.get(field) else {
+        return read(field, arguments, context);
+    };
+    let result = read(&moved.operation, arguments, context)?;
+    Ok(Cow::Owned(moved.wrapped(result.into_owned())))
+}
+
+fn read<'d>(
     field: &str,
     arguments: &Value,
     context: &mut Context<'d>,
@@ -86,11 +99,14 @@ pub(super) fn mutation(
     arguments: &Value,
     context: &mut Context<'_>,
 ) -> Result<(Value, Vec<Problem>), Vec<Problem>> {
+    let moved = context.data.moved.get(field);
+    let field = moved.map_or(field, |moved| moved.operation.as_str());
     let id = arguments["envdAccountId"].as_str().unwrap_or_default();
     let mutation = Mutation {
         id,
         account: context.account(id)?,
         input: &arguments["input"],
+        names: &context.data.profile.updates.value,
     };
     let name = arguments["id"].as_str().unwrap_or_default();
     let mut delete = |kind| context.records.delete(kind, id, name, context.now);
@@ -104,8 +120,12 @@ pub(super) fn mutation(
         // A field of a schema that a test set.
         _ => return Ok((Value::Null, Vec::new())),
     };
-    // The results of mutations are under `data` (spec 2.5).
-    Ok((json!({"data": record}), warnings))
+    let result = match moved {
+        Some(moved) => moved.wrapped(record),
+        // The results of mutations are under `data` (spec 2.5).
+        None => json!({"data": record}),
+    };
+    Ok((result, warnings))
 }
 
 impl From<Problem> for Vec<Problem> {
@@ -114,18 +134,34 @@ impl From<Problem> for Vec<Problem> {
     }
 }
 
+/// Fills in a field that is not there.
+fn fill_in(input: &mut Value, path: &str) {
+    let mut names = path.split('.');
+    let field = names.try_fold(input, |field, name| match field {
+        Value::Object(_) | Value::Null => Some(&mut field[name]),
+        _ => None,
+    });
+    if let Some(field) = field.filter(|field| field.is_null()) {
+        *field = "as the service knows it".into();
+    }
+}
+
 struct Mutation<'a> {
     /// The id of the account.
     id: &'a str,
     account: Account<'a>,
     input: &'a Value,
+    /// The fields of an input that name its record.
+    names: &'a RecordNames,
 }
 
 impl Mutation<'_> {
-    /// The id or number of the record that the input updates.
+    /// The id or number of the record that the input updates. assumed: the default profile takes the number, too.
     fn updated(&self) -> Option<&str> {
-        let names = [&self.input["id"], &self.input["number"]];
-        names.into_iter().find_map(Value::as_str)
+        let names = [self.names.id.as_deref(), self.names.number.as_deref()];
+        let of_ours = ["id", "number"].into_iter();
+        let mut names = names.into_iter().flatten().chain(of_ours);
+        names.find_map(|name| self.input[name].as_str())
     }
 
     fn author(&self) -> &Value {
@@ -162,6 +198,12 @@ impl Mutation<'_> {
             return Err(problems);
         }
         let (name, author, now) = (self.updated(), self.author(), context.now);
+        let mut input = input;
+        if name.is_none() && kind == Kind::Consignment {
+            for path in &context.data.profile.filled_in.value {
+                fill_in(&mut input, path);
+            }
+        }
         let saved = context
             .records
             .save(kind, self.id, name, &input, author, now)?;

@@ -6,11 +6,12 @@ use std::time::{Duration, SystemTime};
 
 use tokio::sync::Notify;
 
+use super::compare::ServiceFields;
 use super::entry::{Entry, EntryId, EntryState, Reason};
 use super::events::{EntryEvents, EventSender};
 use super::ordering::is_next;
 use super::outbox_store::{Draft, OutboxStore, Snapshot};
-use super::stored::Stored;
+use super::stored::{Head, Stored};
 use crate::client::Account;
 use crate::error::Result;
 use crate::locked::lock;
@@ -276,6 +277,12 @@ impl Outbox {
     /// Whether the replica holds the record.
     pub(super) async fn is_listed(&self, id: &ConsignmentId) -> Result<bool> {
         Ok(self.replica().consignment(id.clone()).await?.is_some())
+    }
+
+    /// What the service does with fields, as it was seen to do and as the profile says.
+    pub(super) fn service_fields(&self, head: &Head) -> ServiceFields {
+        let told = &self.account().client().given_profile().filled_in.value;
+        head.service.clone().and_told(told)
     }
 
     /// The next pass tries everything, whatever failed before.

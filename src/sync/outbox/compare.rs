@@ -162,6 +162,13 @@ impl ServiceFields {
         }
     }
 
+    /// With what the profile tells.
+    pub(super) fn and_told(mut self, told: &BTreeSet<String>) -> Self {
+        self.filled
+            .extend(told.iter().map(|path| (path.clone(), Self::ENOUGH)));
+        self
+    }
+
     fn fills(&self, path: &str) -> bool {
         self.filled
             .get(path)

@@ -75,10 +75,13 @@ impl InputText {
         new
     }
 
-    /// For a record that is there.
-    pub(super) fn as_update_of(&self, id: &ConsignmentId) -> Self {
+    /// For a record that is there, by its id, and its number if there is one.
+    pub(super) fn as_update_of(&self, id: &ConsignmentId, number: Option<&Value>) -> Self {
         let mut update = self.clone();
         update.set(NAMES[0], id);
+        if let Some(number) = number.filter(|number| !number.is_null()) {
+            update.set(NAMES[1], number);
+        }
         update
     }
 

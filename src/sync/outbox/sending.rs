@@ -15,6 +15,9 @@ use crate::model::{CommentInput, ConsignmentId, ConsignmentStatus, SavedConsignm
 use crate::send::Call;
 use crate::transport::RetryPolicy;
 
+/// The field of an input with the number of the record.
+const NUMBER: &str = "number";
+
 /// What the service says of a change; of a comment it names no record.
 type Reply = Result<Outcome<SavedConsignment>>;
 
@@ -106,7 +109,10 @@ impl Pass<'_> {
                 account.delete_consignment(id.clone())
             }
             (Target::Record(id), Some(text), _) => {
-                account.save_consignment_text(&text.as_update_of(id))
+                let names = &account.client().given_profile().updates.value;
+                let record = entry.changed_record().filter(|_| names.number.is_some());
+                let number = record.map(|record| &record[NUMBER]);
+                account.save_consignment_text(&text.as_update_of(id, number))
             }
             (Target::New, Some(text), _) => account.save_consignment_text(&text),
             _ => {
@@ -177,6 +183,7 @@ impl Pass<'_> {
             return Ok(());
         };
         let after = shape(&record);
+        let outbox = self.outbox;
         let change = self.outbox.change_with_past(entry, |draft, past| {
             let Some(confirmed) = past else {
                 return;
@@ -187,7 +194,8 @@ impl Pass<'_> {
                 draft.head.service.learn(&text.value(), &record, &after);
             }
             // Otherwise the next edit is compared with what was sent, and differs.
-            if confirmed.compare(&after, &draft.head.service) == Compared::OursApplied {
+            let service = outbox.service_fields(&draft.head);
+            if confirmed.compare(&after, &service) == Compared::OursApplied {
                 draft.read_back(&confirmed, id, &after);
             }
         });

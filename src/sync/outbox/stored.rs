@@ -453,7 +453,7 @@ impl Stored {
     }
 
     /// The record that a change is made of; a creation has none.
-    fn changed_record(&self) -> Option<&Value> {
+    pub(super) fn changed_record(&self) -> Option<&Value> {
         match &self.base {
             Some(Base::Record(base)) if !self.creates() => Some(base),
             _ => None,

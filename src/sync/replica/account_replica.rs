@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::calibration::ComparedDate;
 use super::local_query::{self, LocalQuery};
 use super::round::Round;
 use super::sync_report::{SyncReport, WalkProgress};
@@ -14,6 +13,7 @@ use super::{Changes, Consumer, Depth, LocalRecord, consumer};
 use crate::client::Account;
 use crate::error::Result;
 use crate::model::{ConsignmentId, SavedConsignment, Timestamp};
+use crate::profile::ComparedDate;
 use crate::sync::account_store::AccountStore;
 use crate::sync::store::SyncStore;
 use crate::transport::Clock;
@@ -52,6 +52,7 @@ pub struct Replica {
     pub(super) reads_at_once: usize,
     pub(super) clock: Clock,
     pub(super) on_progress: Option<OnProgress>,
+    /// As the profile says.
     pub(super) compared: Option<ComparedDate>,
     horizon: Option<Duration>,
     retention: Option<Duration>,
@@ -90,7 +91,7 @@ impl Account {
             reads_at_once: 4,
             clock: self.client().clock().clone(),
             on_progress: None,
-            compared: None,
+            compared: self.client().given_profile().lists.compared_date.value,
             horizon: None,
             retention: None,
             reports_pruned: false,
@@ -109,29 +110,6 @@ impl Replica {
     /// How long incremental walks may replace a full one; a day unless set.
     pub fn full_walk_every(mut self, time: Duration) -> Self {
         self.full_walk_every = time;
-        self
-    }
-
-    /// Which date the service compares `fromDate` with. Unless it is named, the replica finds out, by full walks. Only the time
-    /// of the last change makes incremental walks possible: then the second sync is one. A save of your own that such a walk
-    /// does not list ([`witness`](Self::witness)) counts for more than this setting.
-    ///
-    /// assumed: no source says which date it is.
-    ///
-    /// ```
-    /// # equipment::example(async {
-    /// # let fake = envd_sdk::fake::Fake::start().await;
-    /// # let account = fake.client().build()?.account(fake.account_id());
-    /// use envd_sdk::sync::replica::{ComparedDate, SyncMode};
-    /// use envd_sdk::sync::store::MemorySync;
-    ///
-    /// let replica = account.replica(MemorySync::new()).from_date_compares(ComparedDate::LastChange);
-    /// assert_eq!(replica.sync().await?.mode, SyncMode::Full);
-    /// assert_eq!(replica.sync().await?.mode, SyncMode::Incremental);
-    /// # Ok(()) });
-    /// ```
-    pub fn from_date_compares(mut self, date: ComparedDate) -> Self {
-        self.compared = Some(date);
         self
     }
 

@@ -13,21 +13,8 @@ use super::sync_state::{Walk, Witness};
 use super::walk::ListedPage;
 use crate::error::Result;
 use crate::model::Timestamp;
+use crate::profile::ComparedDate;
 use crate::sync::store::{Query, Row, StoreError};
-
-/// Which date of a consignment the argument `fromDate` of lists is compared with. assumed: no source says.
-///
-/// See [`Replica::from_date_compares`](super::Replica::from_date_compares) for an example.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ComparedDate {
-    /// The time of the last change.
-    LastChange,
-    /// The time of the creation.
-    Creation,
-    /// The date of the movement.
-    Movement,
-}
 
 /// What is known of `fromDate`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,11 +48,11 @@ impl Calibration {
         self
     }
 
-    /// Why `fromDate` may be relied on, or why not, where the settings name the date or leave it open.
+    /// Why `fromDate` may be relied on, or why not, where the profile names the date or leave it open.
     pub(super) fn reliance(&self, named: Option<ComparedDate>) -> Result<String, String> {
-        let named_last_change = "by the settings, fromDate compares the time of the last change";
+        let named_last_change = "by the profile, fromDate compares the time of the last change";
         let named_another =
-            "by the settings, fromDate compares another date than that of the last change";
+            "by the profile, fromDate compares another date than that of the last change";
         match (named, self.verdict) {
             (Some(ComparedDate::Creation | ComparedDate::Movement), _) => {
                 Err(named_another.to_owned())
@@ -76,7 +63,7 @@ impl Calibration {
         }
     }
 
-    /// Whether the service is to be asked: what the settings say holds until a save of our own was not listed.
+    /// Whether the service is to be asked: what the profile says holds until a save of our own was not listed.
     pub(super) fn is_open(&self, named: Option<ComparedDate>) -> bool {
         let is_refuted = self.verdict == Verdict::Refuted;
         named.is_none_or(|named| named == ComparedDate::LastChange && is_refuted)

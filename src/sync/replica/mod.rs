@@ -32,7 +32,6 @@ mod tests;
 mod walk;
 
 pub use self::account_replica::Replica;
-pub use self::calibration::ComparedDate;
 pub use self::change::{Change, ChangeKind, StatusChange};
 pub use self::changes::Changes;
 pub use self::consumer::Consumer;

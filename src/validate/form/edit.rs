@@ -38,13 +38,13 @@ impl Form {
             !matches!(kind, ItemKind::Rows | ItemKind::Display)
         })?;
         let questionnaire = self.questionnaire.clone();
-        if questionnaire.0[position].read_only {
+        if questionnaire.tree[position].read_only {
             return Err(EditError::ReadOnly(question.id));
         }
         let value = value.into().filter(|value| !value.is_empty());
         self.edit(|state| {
             state.skipped.remove(&question);
-            put(&questionnaire.0, &mut state.input, &question, value);
+            put(&questionnaire.tree, &mut state.input, &question, value);
         })
     }
 
@@ -99,7 +99,7 @@ impl Form {
         row: impl Into<Option<i64>>,
     ) -> Result<Change, EditError> {
         let (id, index) = (section.into(), row.into());
-        let tree = &self.questionnaire.clone().0;
+        let tree = &self.questionnaire.clone().tree;
         let at = QuestionRef::new(id.clone(), index);
         let is_inner = tree
             .with_id(id.as_str())
@@ -215,7 +215,7 @@ impl Form {
 
     fn show(&mut self, judged: Judged) -> Change {
         let before = std::mem::replace(&mut self.judged, judged);
-        let tree = &self.questionnaire.0;
+        let tree = &self.questionnaire.tree;
         let references = |instances: Vec<Instance>| -> Vec<QuestionRef> {
             let instances = instances.into_iter();
             let reference = |Instance { question, row }| QuestionRef::new(&tree[question].id, row);
@@ -238,7 +238,7 @@ impl Form {
         is_wanted: impl Fn(ItemKind) -> bool,
     ) -> Result<usize, EditError> {
         let (id, row) = (question.id.clone(), question.row);
-        let tree = &self.questionnaire.0;
+        let tree = &self.questionnaire.tree;
         let mut with_id = tree
             .with_id(id.as_str())
             .filter(|_| !id.as_str().is_empty());

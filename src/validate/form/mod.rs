@@ -193,13 +193,13 @@ impl Form {
 impl FormState {
     /// What applies, with the rows that are opened.
     fn questions<'a>(&'a self, questionnaire: &'a Questionnaire) -> Applicability<'a> {
-        Applicability::with_rows(&questionnaire.0, &self.input, &self.opened)
+        Applicability::with_rows(&questionnaire.tree, &self.input, &self.opened)
     }
 }
 
 impl Judged {
     fn new(questionnaire: &Questionnaire, state: &FormState, context: &Context) -> Self {
-        let answered = Applicability::new(&questionnaire.0, &state.input);
+        let answered = Applicability::new(&questionnaire.tree, &state.input);
         let kept = prune::kept(&answered);
         let report = if kept.contains(&false) {
             let mut input = state.input.clone();

@@ -32,14 +32,14 @@ impl Questionnaire {
         &self,
         input: &ConsignmentInput,
     ) -> Vec<(Vec<QuestionRef>, Explanation)> {
-        let questions = Applicability::new(&self.0, input);
+        let questions = Applicability::new(&self.tree, input);
         let explained = input.answers().iter().map(|answer| {
             let id = answer.question_id.value().map_or("", QuestionId::as_str);
             let row = answers::row(answer);
-            let is_outside = |question: usize| self.0[question].rows_of.is_none();
+            let is_outside = |question: usize| self.tree[question].rows_of.is_none();
             let place = |is_outside: bool| QuestionRef::new(id, row.filter(|_| !is_outside));
             let mut places = Vec::new();
-            let with_id = self.0.with_id(id);
+            let with_id = self.tree.with_id(id);
             for question in with_id.clone() {
                 let place = place(is_outside(question));
                 if questions.applies(Instance { question, row }) && !places.contains(&place) {

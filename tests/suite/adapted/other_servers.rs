@@ -16,12 +16,9 @@ async fn the_user_details_are_read_from_each_location() {
         "type UserDetails { data: UserRecord }\n\ntype UserRecord {",
     );
     let other_name = without(&[("Query", "userDetails")]);
-    for (schema, root) in [
-        (under_data.as_str(), "userDetails { data {"),
-        (
-            other_name.as_str(),
-            "userDetails: userDetailsQuery { data {",
-        ),
+    for (schema, at) in [
+        (under_data.as_str(), "/userDetails/data"),
+        (other_name.as_str(), "/userDetailsQuery/data"),
     ] {
         let (fake, client) = client_of(schema).await;
         for _ in 0..2 {
@@ -29,13 +26,12 @@ async fn the_user_details_are_read_from_each_location() {
             assert_eq!(user.first_name.as_deref(), Some("Sam"));
             assert_eq!(user.accounts.len(), 3);
         }
-        let adapted = client.adapted_operations();
-        assert!(
-            adapted[0].document.contains(root),
-            "{}",
-            adapted[0].document
-        );
-        assert!(adapted[0].left_out.is_empty(), "{:?}", adapted[0].left_out);
+        let adapted = client.profile().operations;
+        let [adapted] = adapted.values().collect::<Vec<_>>()[..] else {
+            panic!("{adapted:?}");
+        };
+        assert_eq!(adapted.value.record_at.as_deref(), Some(at));
+        assert!(adapted.value.left_out.is_empty(), "{adapted:?}");
         let sent = fake.requests().len();
         client.user_details().await.unwrap();
         assert_eq!(fake.requests().len(), sent + 1);

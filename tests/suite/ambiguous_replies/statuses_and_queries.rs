@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::{GRAPHQL, JSON, Mutation, Verdict, input, rows, serve};
+use crate::profiles::moved;
 use crate::scripted::{client, ok, typed};
 
 /// The verdicts on mutations for statuses of proxies, with bodies that do not follow the interface.
@@ -170,7 +171,7 @@ async fn an_override_returns_the_record_with_and_without_its_wrapper() {
         let server = Server::script([ok(body.clone())]);
         let client = match pointer {
             None => client(&server).override_operation("copyConsignment", document),
-            Some(at) => client(&server).override_operation_at("copyConsignment", document, at),
+            Some(at) => client(&server).profile(&moved("copyConsignment", document, at)),
         };
         let result = Mutation::Copy.send(&client.build().unwrap()).await;
         let verdict = Verdict::of(&result, server.count());

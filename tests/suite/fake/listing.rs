@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use envd_sdk::Clock;
-use envd_sdk::fake::{
-    Assumptions, Deleted, Fake, ListDate, ListOrder, TotalCount, UserRecord, WebsiteEdit, World,
-};
+use envd_sdk::fake::{Assumptions, Deleted, Fake, TotalCount, UserRecord, WebsiteEdit, World};
+use envd_sdk::profile::{ComparedDate, ListOrder, Lists};
 use serde_json::{Value, json};
 
 use super::http::{call, data, fixture_day};
@@ -25,6 +24,14 @@ const DELETE: &str = "mutation Delete($account: String!, $id: String!) {
 }";
 
 /// A fake on a clock that stands still, with an account and no consignments.
+fn ordered(order: ListOrder) -> Assumptions {
+    Assumptions::default().lists(Lists::default().ordered(order))
+}
+
+fn comparing(date: ComparedDate) -> Assumptions {
+    Assumptions::default().lists(Lists::default().comparing(date))
+}
+
 async fn start(assumptions: Assumptions) -> (Fake, Clock) {
     let kim = UserRecord::new("kim@example.com").role("Producer");
     let world = World::empty().user(kim.account(ACCOUNT, "LPA", "QAZZ7777"));
@@ -84,7 +91,7 @@ async fn the_order_of_lists_can_be_set() {
         (ListOrder::EarliestUpdateFirst, [&b, &c, &a]),
         (ListOrder::Number, [&a, &b, &c]),
     ] {
-        fake.assume(Assumptions::default().order(order));
+        fake.assume(ordered(order));
         let whole = list(&fake, json!({})).await;
         assert_eq!(numbers(&whole), expected, "{order:?}");
         let first = list(&fake, json!({"first": 2})).await;
@@ -94,7 +101,7 @@ async fn the_order_of_lists_can_be_set() {
         assert_eq!(pages, expected, "{order:?}");
     }
     // Equal instants are in order of creation.
-    fake.assume(Assumptions::default().order(ListOrder::LatestUpdateFirst));
+    fake.assume(ordered(ListOrder::LatestUpdateFirst));
     clock.advance(Duration::from_secs(60));
     for number in [&c, &b] {
         fake.edit(ACCOUNT, WebsiteEdit::change(number, json!({})));
@@ -118,15 +125,15 @@ async fn bounds_compare_the_date_that_is_set() {
     let from = json!({"from": "2026-11-20T14:04:00+10:00"});
     let to = json!({"to": "2026-11-20T03:02:00Z"});
     for (date, after, before) in [
-        (ListDate::Updated, vec![&old], vec![&new]),
-        (ListDate::Created, vec![], vec![&new, &old]),
-        (ListDate::Movement, vec![&old], vec![&new]),
+        (ComparedDate::LastChange, vec![&old], vec![&new]),
+        (ComparedDate::Creation, vec![], vec![&new, &old]),
+        (ComparedDate::Movement, vec![&old], vec![&new]),
     ] {
-        fake.assume(Assumptions::default().compared_date(date));
+        fake.assume(comparing(date));
         assert_eq!(numbers(&list(&fake, from.clone()).await), after, "{date:?}");
         assert_eq!(numbers(&list(&fake, to.clone()).await), before, "{date:?}");
     }
-    fake.assume(Assumptions::default().compared_date(ListDate::Created));
+    fake.assume(comparing(ComparedDate::Creation));
     let created = list(&fake, json!({"from": "2026-11-20T04:03:00Z"})).await;
     assert_eq!(numbers(&created), [&undated]);
 }

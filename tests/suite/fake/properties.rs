@@ -6,6 +6,7 @@ use url::Url;
 
 use super::http::{fixture, get, post, send};
 use crate::fixed_date::{fake_builder, start_fake};
+use crate::profiles::paged_from;
 
 fn address(fake: &Fake, call: &str) -> Url {
     fake.register_url().join(call).unwrap()
@@ -98,7 +99,8 @@ async fn parameters_match_exactly_or_partially_in_any_case() {
             "{one}"
         );
     }
-    let from_zero = fake_builder().register_pages_from(0).start().await.unwrap();
+    let from_zero = fake_builder().profile(&paged_from(0));
+    let from_zero = from_zero.start().await.unwrap();
     let first = pics(&from_zero, "pagesize=2&pageindex=0").await;
     assert_eq!(first, ["QAZZ7777", "QBZZ2222"]);
 }

@@ -5,6 +5,7 @@ use envd_sdk::model::Position;
 use serde_json::{Value, json};
 
 use super::{account, client, end, filter, more, ok, page, serve};
+use crate::profiles::moved;
 
 /// A page of 100 records from this number on, of which some have a text as number of heads.
 fn hundred(info: Value, from: usize, broken: &[usize]) -> Value {
@@ -156,7 +157,7 @@ async fn an_override_that_moves_the_list_returns_the_readable_records() {
         ok(json!({"data": {"all": {"of": list}}}))
     });
     let document = "query All($envdAccountId: String!) { all(a: $envdAccountId) { of } }";
-    let client = client(&server).override_operation_at("consignments", document, "/all/of");
+    let client = client(&server).profile(&moved("consignments", document, "/all/of"));
     let client = client.build().unwrap();
     let mut pager = client.account("envd-1").consignments(&filter());
     let page = pager.next_page().await.unwrap().unwrap();

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::{PropertyPager, all_pics, by_index, client, first, page, register};
 use crate::fixed_date::fake_builder;
+use crate::profiles::paged_from;
 use crate::scripted::{self, ok, take_turns, until};
 
 fn search(server: &Server) -> PropertyPager {
@@ -19,12 +20,12 @@ fn search(server: &Server) -> PropertyPager {
 
 /// A search that requests the first page by its index.
 fn indexed(server: &Server) -> PropertyPager {
-    let register = scripted::register(server).first_page_index(0);
+    let register = scripted::register(server).profile(&paged_from(0));
     register.build().unwrap().search(&PropertySearch::text("x"))
 }
 
-async fn fake_from(first: usize) -> Fake {
-    let builder = fake_builder().register_pages_from(first);
+async fn fake_from(first: u32) -> Fake {
+    let builder = fake_builder().profile(&paged_from(first));
     builder.start().await.unwrap()
 }
 
@@ -51,7 +52,7 @@ async fn paging_gives_each_property_once_whether_pages_count_from_zero_or_one() 
 async fn a_set_first_page_index_is_sent() {
     let fake = fake_from(1).await;
     let builder = Register::builder(fake.register_url());
-    let register = builder.first_page_index(1).build().unwrap();
+    let register = builder.profile(&paged_from(1)).build().unwrap();
     let search = || register.search(&PropertySearch::text("QLD").page_size(9));
     let total = first(search()).await.unwrap().total.unwrap();
     let count = all_pics(search()).await.unwrap().len();
@@ -64,7 +65,7 @@ async fn a_search_can_start_at_a_later_page() {
         let fake = fake_from(from).await;
         let search = || register(&fake).search(&PropertySearch::text("QLD").page_size(5));
         let all = all_pics(search()).await.unwrap();
-        let index = u32::try_from(from).unwrap() + 1;
+        let index = from + 1;
         let rest = all_pics(search().start_at(PagePosition::from_index(index)))
             .await
             .unwrap();

@@ -6,6 +6,7 @@ use equipment::Server;
 use serde_json::{Value, json};
 
 use super::{PropertyPager, by_index, client, first, pic};
+use crate::profiles::paged_from;
 use crate::scripted::{ok, register};
 
 /// A server with these pages of two records each; requests without an index get the first page.
@@ -32,7 +33,7 @@ fn broken(pic: &str) -> Value {
 }
 
 fn search(server: &Server) -> PropertyPager {
-    let builder = register(server).first_page_index(0);
+    let builder = register(server).profile(&paged_from(0));
     builder.build().unwrap().search(&PropertySearch::text("x"))
 }
 

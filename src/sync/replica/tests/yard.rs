@@ -7,7 +7,8 @@ use serde_json::json;
 use super::listing::{Compared, DAY, ListOrder, START};
 use super::site::{Site, copied, told};
 use crate::model::SavedConsignment;
-use crate::sync::replica::{ComparedDate, Replica, SyncMode, SyncReport};
+use crate::profile::ComparedDate;
+use crate::sync::replica::{Replica, SyncMode, SyncReport};
 use crate::sync::store::MemorySync;
 
 const FIVE_MINUTES: u64 = 300_000;
@@ -50,7 +51,7 @@ fn orders() -> impl Iterator<Item = (ListOrder, bool)> {
         .flat_map(|order| [(order, true), (order, false)])
 }
 
-/// Holds: a busy account is incremental from the third sync, or from the second where the settings name the date.
+/// Holds: a busy account is incremental from the third sync, or from the second where the profile names the date.
 #[tokio::test]
 async fn a_busy_account_is_read_in_full_once_a_day_and_otherwise_by_a_few_requests() {
     for (order, by_position) in orders() {
@@ -59,11 +60,8 @@ async fn a_busy_account_is_read_in_full_once_a_day_and_otherwise_by_a_few_reques
             let (site, store) = (Site::with(100), MemorySync::new());
             site.lock().list.order = order;
             site.lock().list.by_position = by_position;
-            let replica = site.replica(store.clone()).page_size(10);
-            let replica = match named {
-                Some(date) => replica.from_date_compares(date),
-                None => replica,
-            };
+            let mut replica = site.replica(store.clone()).page_size(10);
+            replica.compared = named;
             assert_eq!(sync(&site, &replica).await.mode, SyncMode::Full);
             let second = sync(&site, &replica).await;
             assert!(
@@ -123,9 +121,8 @@ async fn a_total_that_falls_keeps_the_watermark_and_one_that_grows_moves_it() {
         (true, true, false),
     ] {
         let (site, store) = (Site::with(8), MemorySync::new());
-        let replica = site
-            .replica(store.clone())
-            .from_date_compares(ComparedDate::LastChange);
+        let mut replica = site.replica(store.clone());
+        replica.compared = Some(ComparedDate::LastChange);
         let before = replica.sync().await.unwrap().watermark;
         site.lock().next_day("r003", 1);
         if arrives {
@@ -146,13 +143,11 @@ async fn a_total_that_falls_keeps_the_watermark_and_one_that_grows_moves_it() {
 
 /// Holds: what the settings say counts less than a save that is not listed.
 #[tokio::test]
-async fn a_save_that_is_not_listed_counts_for_more_than_the_settings() {
+async fn a_save_that_is_not_listed_counts_for_more_than_the_profile() {
     let (site, store) = (Site::with(5), MemorySync::new());
     site.lock().list.compared = Compared::Created;
-    let replica = site
-        .replica(store.clone())
-        .from_date_compares(ComparedDate::LastChange)
-        .overlap(Duration::ZERO);
+    let mut replica = site.replica(store.clone()).overlap(Duration::ZERO);
+    replica.compared = Some(ComparedDate::LastChange);
     replica.sync().await.unwrap();
     assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Incremental);
     site.lock().next_day("r004", 1);
@@ -174,9 +169,8 @@ async fn a_save_that_is_not_listed_counts_for_more_than_the_settings() {
     replica.sync().await.unwrap();
     assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Incremental);
 
-    let other = site
-        .replica(MemorySync::new())
-        .from_date_compares(ComparedDate::Movement);
+    let mut other = site.replica(MemorySync::new());
+    other.compared = Some(ComparedDate::Movement);
     for _ in 0..3 {
         site.lock().next_day("r002", 1);
         let report = other.sync().await.unwrap();
@@ -202,12 +196,8 @@ const DAYS: Duration = Duration::from_secs(24 * 60 * 60);
 async fn what_is_older_than_the_horizon_is_neither_walked_nor_gone() {
     for named in [true, false] {
         let (site, store) = (aged(), MemorySync::new());
-        let replica = site.replica(store.clone()).horizon(10 * DAYS);
-        let replica = if named {
-            replica.from_date_compares(ComparedDate::LastChange)
-        } else {
-            replica
-        };
+        let mut replica = site.replica(store.clone()).horizon(10 * DAYS);
+        replica.compared = named.then_some(ComparedDate::LastChange);
         let report = replica.sync_full().await.unwrap();
         assert_eq!((report.appeared, report.clean), (3, true), "{report}");
         assert_eq!(copied(&store).await, ["r1", "r2", "r3"]);
@@ -255,9 +245,8 @@ async fn retention_prunes_rows_and_tells_consumers_only_if_asked() {
         let replica = site.replica(store.clone());
         replica.sync_full().await.unwrap();
         assert_eq!(told(&replica, "a").await.len(), 6);
-        let replica = replica
-            .from_date_compares(ComparedDate::LastChange)
-            .retention(10 * DAYS);
+        let mut replica = replica.retention(10 * DAYS);
+        replica.compared = Some(ComparedDate::LastChange);
         let replica = if reports {
             replica.report_pruned()
         } else {

@@ -129,7 +129,7 @@ proptest! {
         let list = prepare_with(&json!(trees), stale);
         let mut form = list.form(&start, &today());
         let next = |form: &Form| if required_first { form.next_required_first() } else { form.next() };
-        let most = 8 * (list.0.len() + 1) * (list.0.len() + 4);
+        let most = 8 * (list.tree.len() + 1) * (list.tree.len() + 4);
         let (mut steps, mut skipped) = (0, Vec::new());
         while let Some(item) = next(&form) {
             let (adds, text) = &choices[steps % choices.len()];
@@ -151,8 +151,8 @@ proptest! {
             form.answer(id, row, value).unwrap();
         }
         // A section that was left out may have the id of a question, which is then left out with it.
-        let is_question = |question: &usize| list.0[*question].kind != ItemKind::Rows;
-        skipped.retain(|skipped| list.0.with_id(skipped.id.as_str()).any(|question| is_question(&question)));
+        let is_question = |question: &usize| list.tree[*question].kind != ItemKind::Rows;
+        skipped.retain(|skipped| list.tree.with_id(skipped.id.as_str()).any(|question| is_question(&question)));
         let mut is_ready = true;
         for blocker in form.blockers() {
             prop_assert!(!blocker.to_string().is_empty());

@@ -1,0 +1,236 @@
+//! What the service is like where its specification does not say: every guess of this crate, in one file that can be replaced.
+//!
+//! A [`ServiceProfile`] has an entry for each guess, and each entry is [`Sourced`]: it says where it comes from. The default is
+//! what this crate assumes. A profile is plain data, is kept as JSON, and is given to what depends on it:
+//! [`Client`](crate::Client), [`Provider`](crate::auth::Provider), [`Register`](crate::register::Register),
+//! [`Questionnaire`](crate::validate::Questionnaire) and the fake, which then behaves in that way. The outbox and the replica of
+//! an account have the profile of its client.
+
+mod entries;
+
+pub use self::entries::{
+    Addresses, ComparedDate, FurtherForm, ListOrder, Lists, OperationProfile, RecordNames,
+    RecordShape, RegisterAuthentication, RegisterProfile,
+};
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::Role;
+
+/// Where an entry of a [`ServiceProfile`] comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Source {
+    /// The specification.
+    Stated,
+    /// Public material, which the specification does not confirm ([`sources`](crate::guide::sources)).
+    Public,
+    /// A guess of this crate.
+    Assumed,
+    /// The service itself, as it answered.
+    Seen,
+}
+
+/// An entry of a [`ServiceProfile`], and where it comes from.
+///
+/// ```
+/// use envd_sdk::profile::{ComparedDate, ServiceProfile, Source, Sourced};
+///
+/// let mut profile = ServiceProfile::default();
+/// assert_eq!(profile.lists.compared_date.source, Source::Assumed);
+/// profile.lists.compared_date = Sourced::seen(Some(ComparedDate::LastChange));
+/// assert_eq!(serde_json::to_value(&profile)?["lists"]["comparedDate"]["source"], "seen");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sourced<T> {
+    /// What it is.
+    pub value: T,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+impl<T> Sourced<T> {
+    /// An entry of the specification.
+    pub fn stated(value: T) -> Self {
+        let source = Source::Stated;
+        Self { value, source }
+    }
+
+    /// An entry of public material.
+    pub fn public(value: T) -> Self {
+        let source = Source::Public;
+        Self { value, source }
+    }
+
+    /// A guess.
+    pub fn assumed(value: T) -> Self {
+        let source = Source::Assumed;
+        Self { value, source }
+    }
+
+    /// An entry that the service has shown.
+    pub fn seen(value: T) -> Self {
+        let source = Source::Seen;
+        Self { value, source }
+    }
+}
+
+/// What the service is like where the specification does not say. The default is what this crate assumes.
+///
+/// As JSON it holds the entries by name, those that are left out are the defaults, and a name that is not one of a profile is an
+/// error. It has no secrets and no personal data.
+///
+/// ```
+/// # equipment::example(async {
+/// use envd_sdk::fake::Fake;
+/// use envd_sdk::profile::{RecordNames, ServiceProfile, Sourced};
+///
+/// // A service that knows a consignment by its number only.
+/// let mut profile = ServiceProfile::default();
+/// let number = Some("number".to_owned());
+/// profile.updates = Sourced::seen(RecordNames { id: None, number });
+/// let file = profile.to_json();
+///
+/// let profile = ServiceProfile::from_json(&file)?;
+/// let fake = Fake::builder().profile(&profile).start().await?;
+/// let client = fake.client().profile(&profile).build()?;
+/// # let _ = client;
+/// # Ok(()) });
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ServiceProfile {
+    /// Addresses of one environment of the service. None is assumed.
+    pub addresses: Addresses,
+    /// What differs from our documents, by the name of the operation in the specification (4.1).
+    pub operations: BTreeMap<String, Sourced<OperationProfile>>,
+    /// How a save names the record that it updates (spec 2.1 does not say).
+    pub updates: Sourced<RecordNames>,
+    /// Spellings of roles beside those that [`Role`] reads (spec 2.8 and 5.10 have no codes).
+    pub roles: Sourced<BTreeMap<String, Role>>,
+    /// Forms that are newer than this crate (spec 9 announces none).
+    pub forms: Sourced<Vec<FurtherForm>>,
+    /// Fields of an input that the service fills in where a new consignment does not have them, such as `consignee.name`: a record
+    /// that has one more than was sent may be ours all the same.
+    pub filled_in: Sourced<BTreeSet<String>>,
+    /// Lists of consignments (spec 4.1).
+    pub lists: Lists,
+    /// The property register (spec 4.2 and 5.12).
+    pub register: RegisterProfile,
+}
+
+impl Default for ServiceProfile {
+    fn default() -> Self {
+        Self {
+            addresses: Addresses::default(),
+            operations: BTreeMap::new(),
+            updates: Sourced::assumed(RecordNames::default()),
+            roles: Sourced::assumed(BTreeMap::new()),
+            forms: Sourced::assumed(Vec::new()),
+            filled_in: Sourced::assumed(BTreeSet::new()),
+            lists: Lists::default(),
+            register: RegisterProfile::default(),
+        }
+    }
+}
+
+impl ServiceProfile {
+    /// The default with the public addresses of the test environment. Address and audience of the interface, and the host of the
+    /// identity provider with the paths of its software, are public (`OAuthSample`, Auth0); the register's address is public (eNVD
+    /// samples). Addresses for redirects are those that the client was registered with.
+    ///
+    /// ```
+    /// use envd_sdk::profile::{ServiceProfile, Source};
+    ///
+    /// let audience = ServiceProfile::test_environment().addresses.audience.unwrap();
+    /// assert_eq!(audience.source, Source::Public);
+    /// ```
+    pub fn test_environment() -> Self {
+        let public = |address: &str| Some(Sourced::public(address.to_owned()));
+        Self {
+            addresses: Addresses {
+                graphql: public("https://api.uat.integritysystems.com.au/v2/graphql"),
+                audience: public("https://testlpav4.nlis.com.au"),
+                issuer: public("https://sso-s.mla.com.au/"),
+                authorize: public("https://sso-s.mla.com.au/authorize"),
+                token: public("https://sso-s.mla.com.au/oauth/token"),
+                revoke: public("https://sso-s.mla.com.au/oauth/revoke"),
+                logout: public("https://sso-s.mla.com.au/v2/logout"),
+                register: public("https://service.uat.nlis.com.au"),
+                ..Addresses::default()
+            },
+            ..Self::default()
+        }
+    }
+
+    /// Reads a profile.
+    ///
+    /// # Errors
+    ///
+    /// When the text is no JSON, or has a member that is none of a profile or of another type; the error names line and column.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// The profile as JSON, on many lines, with all entries.
+    pub fn to_json(&self) -> String {
+        // OK because all its maps have texts as keys.
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// The role that a text of the service names.
+    pub(crate) fn role(&self, spelled: &Role) -> Option<&Role> {
+        self.roles.value.get(spelled.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_is_what_was_written() {
+        for profile in [
+            ServiceProfile::default(),
+            ServiceProfile::test_environment(),
+        ] {
+            assert_eq!(
+                ServiceProfile::from_json(&profile.to_json()).unwrap(),
+                profile
+            );
+        }
+        assert_eq!(
+            ServiceProfile::from_json("{}").unwrap(),
+            ServiceProfile::default()
+        );
+    }
+
+    #[test]
+    fn what_is_no_entry_is_an_error_that_names_it() {
+        for (text, named) in [
+            (r#"{"adresses": {}}"#, "adresses"),
+            (r#"{"lists": {"comparedDates": 1}}"#, "comparedDates"),
+            (r#"{"updates": {"value": {"id": "id"}}}"#, "source"),
+            (
+                r#"{"lists": {"order": {"value": "sideways", "source": "seen"}}}"#,
+                "sideways",
+            ),
+            (
+                r#"{"forms": {"value": [{"id": "LPAC2", "programs": ["LPB"]}], "source": "seen"}}"#,
+                "LPB",
+            ),
+        ] {
+            let error = ServiceProfile::from_json(text).unwrap_err().to_string();
+            assert!(
+                error.contains(named) && error.contains("line 1"),
+                "{text}: {error}"
+            );
+        }
+    }
+}
