@@ -60,17 +60,22 @@ open_enum! {
 open_enum! {
     /// What a user may be (spec 5.10).
     ///
-    /// Roles are those of a user or of one account.
+    /// Roles are those of a user or of one account, and those that
+    /// [`Account::user_mappings`](crate::Account::user_mappings) takes.
+    ///
+    /// The specification names the roles in its text and shows none on the wire. The only one seen there is `AUTHVIEWER`
+    /// (public: `OAuthSample`, `guide::sources`). assumed: the others are written as they are named, or as codes of the same
+    /// kind (`PRODUCER`). A role is read in both spellings, in any case, with or without blanks; any other text is kept as it is.
     ///
     /// ```
     /// use envd_sdk::model::{Role, UserDetails};
     ///
-    /// let user: UserDetails = serde_json::from_str(r#"{"roles": ["Producer", "Authenticated Viewer"]}"#)?;
-    /// assert!(user.roles.contains(&Role::Producer));
-    /// assert_eq!(Role::AuthenticatedViewer.as_str(), "Authenticated Viewer");
+    /// let user: UserDetails = serde_json::from_str(r#"{"roles": ["PRODUCER", "Authenticated Viewer"]}"#)?;
+    /// assert_eq!(*user.roles, [Role::Producer, Role::AuthenticatedViewer]);
+    /// assert_eq!(Role::AuthenticatedViewer.as_str(), "AUTHVIEWER");
     /// # Ok::<(), serde_json::Error>(())
     /// ```
-    Role {
+    Role reads other_spelling_of_role {
         /// The only role that may create consignments.
         Producer = "Producer",
         /// Receives livestock.
@@ -81,8 +86,31 @@ open_enum! {
         Transporter = "Transporter",
         /// Buys livestock.
         Buyer = "Buyer",
-        /// May look at a consignment.
-        AuthenticatedViewer = "Authenticated Viewer",
+        /// May look at a consignment; "Authenticated Viewer" in the text of the specification.
+        AuthenticatedViewer = "AUTHVIEWER",
+    }
+}
+
+impl From<Role> for String {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Unrecognized(text) => text,
+            known => known.as_str().to_owned(),
+        }
+    }
+}
+
+/// The role with this name or code, in any case and with any blanks in it. assumed, see [`Role`].
+fn other_spelling_of_role(text: &str) -> Option<Role> {
+    let letters = || {
+        text.chars()
+            .filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-'))
+            .map(|c| c.to_ascii_lowercase())
+    };
+    let is = |name: &str| letters().eq(name.chars().map(|c| c.to_ascii_lowercase()));
+    match Role::KNOWN.iter().find(|role| is(role.as_str())) {
+        None if is("AuthenticatedViewer") => Some(Role::AuthenticatedViewer),
+        found => found.cloned(),
     }
 }
 
@@ -188,6 +216,45 @@ mod tests {
         let role: Role = serde_json::from_str("\"Auctioneer\"").unwrap();
         assert_eq!(role, Role::Unrecognized("Auctioneer".to_owned()));
         assert_eq!(serde_json::to_string(&role).unwrap(), "\"Auctioneer\"");
+    }
+
+    #[test]
+    fn a_role_is_read_by_name_or_code_in_any_case_and_with_any_blanks() {
+        for (texts, role) in [
+            (["Producer", "PRODUCER", " producer "], Role::Producer),
+            (["Receiver", "RECEIVER", "receiver"], Role::Receiver),
+            (
+                ["Facilitator", "FACILITATOR", "facilitator"],
+                Role::Facilitator,
+            ),
+            (
+                ["Transporter", "TRANSPORTER", "transporter"],
+                Role::Transporter,
+            ),
+            (["Buyer", "BUYER", "buyer\t"], Role::Buyer),
+            (
+                ["AUTHVIEWER", "AuthViewer", "auth_viewer"],
+                Role::AuthenticatedViewer,
+            ),
+            (
+                [
+                    "Authenticated Viewer",
+                    "AuthenticatedViewer",
+                    "AUTHENTICATED_VIEWER",
+                ],
+                Role::AuthenticatedViewer,
+            ),
+        ] {
+            for text in texts {
+                assert_eq!(Role::from(text), role, "{text}");
+                assert_eq!(Role::from(text.to_owned()), role, "{text}");
+            }
+            assert_eq!(String::from(role.clone()), role.as_str());
+        }
+        for text in ["", " ", "Viewer", "Producers", " Auctioneer "] {
+            assert_eq!(Role::from(text), Role::Unrecognized(text.to_owned()));
+            assert_eq!(String::from(Role::from(text)), text);
+        }
     }
 
     #[test]

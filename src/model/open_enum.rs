@@ -1,10 +1,11 @@
 //! Enums of the wire that keep unknown values.
 
-/// Makes an enum with the wire text of each value, a variant for any other text, and conversions from and to the wire.
+/// Makes an enum with the wire text of each value, a variant for any other text, and conversions from and to the wire. After
+/// `reads` comes a function for other spellings of the values, which is called for a text that is none of the wire.
 macro_rules! open_enum {
     (
         $(#[$meta:meta])*
-        $name:ident { $($(#[$value_meta:meta])* $variant:ident = $wire:literal,)* }
+        $name:ident $(reads $other:path)? { $($(#[$value_meta:meta])* $variant:ident = $wire:literal,)* }
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,7 +36,7 @@ macro_rules! open_enum {
             fn known(text: &str) -> Option<Self> {
                 match text {
                     $($wire => Some(Self::$variant),)*
-                    _ => None,
+                    _ => None$(.or_else(|| $other(text)))?,
                 }
             }
         }

@@ -68,7 +68,10 @@ impl Account {
             .operation::<CreateComment, _>(variables, |data| data.create_comment?.data)
     }
 
-    /// The users with a role on a consignment; `AUTHVIEWER` is a role that public material shows.
+    /// The users with a role on a consignment.
+    ///
+    /// A [`Role`](crate::model::Role) is sent as its [`as_str`](crate::model::Role::as_str) has it: `AUTHVIEWER`, which public
+    /// material shows, and the others as the specification names them (assumed). A text is sent as it is.
     ///
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
     ///
@@ -79,7 +82,9 @@ impl Account {
     /// # use envd_sdk::ops::ConsignmentFilter;
     /// # let first = account.consignments(&ConsignmentFilter::default()).items().next().await.ok_or("none")??;
     /// # let number = first.number.ok_or("no number")?;
-    /// let viewers = account.user_mappings(&number, "AUTHVIEWER").await?.value;
+    /// use envd_sdk::model::Role;
+    ///
+    /// let viewers = account.user_mappings(&number, Role::AuthenticatedViewer).await?.value;
     /// println!("{} viewers", viewers.len());
     /// # Ok(()) });
     /// ```

@@ -90,8 +90,9 @@ struct Account<'a> {
 impl<'a> Account<'a> {
     /// Only producers create consignments, and only in accounts of the LPA program (spec 5.10).
     fn may_create(&self) -> Result<(), Problem> {
-        let mut roles = self.holder["roles"].as_array().into_iter().flatten();
-        if roles.any(|role| role == "Producer") && self.program == "LPA" {
+        let roles = self.holder["roles"].as_array().into_iter().flatten();
+        let is_producer = |role: &str| role.eq_ignore_ascii_case("Producer");
+        if roles.filter_map(Value::as_str).any(is_producer) && self.program == "LPA" {
             return Ok(());
         }
         Err(Problem::denied(
