@@ -29,7 +29,7 @@ pub(crate) use self::outcome::Outcome;
 pub(crate) use self::overrides::Overrides;
 pub(crate) use self::reply::{BEGINNING, early_page_info, received};
 pub(crate) use self::request::{Encoded, encode, encode_document, encode_operation};
-pub(crate) use self::unreadable::{SalvagedList, Unreadable, salvage_list};
+pub(crate) use self::unreadable::{SalvagedList, Unreadable, salvage_list, unreadable_record};
 
 use crate::model::Timestamp;
 

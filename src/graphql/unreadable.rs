@@ -86,7 +86,7 @@ fn salvage<T: DeserializeOwned>(
             return None;
         }
         let (path, detail) = misfit_in::<T>(&alone, &list.join("."), index);
-        let error = error_of(status, format!("{root}{path}"), detail, record);
+        let error = unreadable_record(status, format!("{root}{path}"), detail, record);
         unreadable.push(Unreadable { index, error });
         salvaged.push("null");
     }
@@ -152,7 +152,8 @@ fn misfit_in<T: DeserializeOwned>(alone: &str, list: &str, index: usize) -> (Str
     (format!("{list}[{index}]{inside}"), detail)
 }
 
-fn error_of(status: u16, path: String, detail: &str, record: &str) -> Error {
+/// The error for a record that does not fit.
+pub(crate) fn unreadable_record(status: u16, path: String, detail: &str, record: &str) -> Error {
     #[derive(Deserialize)]
     struct Edge {
         cursor: String,

@@ -1,4 +1,4 @@
-//! The two addresses of the register (spec 4.2).
+//! The addresses of the register (spec 4.2).
 
 use url::Url;
 
@@ -7,26 +7,52 @@ use crate::error::{Error, Result};
 use crate::model::Pic;
 use crate::transport::parse_endpoint;
 
-/// The address of the search; all others are made from it.
+/// The path of the search below the base; the address of a property is below that.
+const PATH: [&str; 3] = ["api", "v2", "PICRegister"];
+
+/// The base, which the caller gives.
 #[derive(Clone)]
 pub(super) struct Address(pub(super) Url);
 
 impl Address {
     pub(super) fn new(base: &str) -> Result<Self> {
-        let mut url = parse_endpoint("the register's address", base)?;
+        let url = parse_endpoint("the register's address", base)?;
         if url.query().is_some() || url.fragment().is_some() {
             return Err(Error::config(
                 "the register's address must end before the query",
             ));
         }
-        if let Ok(mut path) = url.path_segments_mut() {
-            path.pop_if_empty().extend(["api", "v2", "PICRegister"]);
-        }
         Ok(Self(url))
     }
 
-    pub(super) fn search(&self, search: &PropertySearch, index: Option<u32>) -> Url {
+    fn below(&self, segments: &[&str]) -> Url {
         let mut url = self.0.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(segments);
+        }
+        url
+    }
+
+    /// An address of the caller's below the base.
+    pub(super) fn any(&self, path: &str, parameters: &[(&str, &str)]) -> Result<Url> {
+        let segments: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+        if segments
+            .iter()
+            .any(|segment| ["", ".", ".."].contains(segment))
+        {
+            return Err(Error::config(
+                "the path below the register's address has an empty segment, `.` or `..`",
+            ));
+        }
+        let mut url = self.below(&segments);
+        if !parameters.is_empty() {
+            url.query_pairs_mut().extend_pairs(parameters);
+        }
+        Ok(url)
+    }
+
+    pub(super) fn search(&self, search: &PropertySearch, index: Option<u32>) -> Url {
+        let mut url = self.below(&PATH);
         let mut pairs = url.query_pairs_mut();
         pairs.extend_pairs(&search.fields);
         if let Some(index) = index {
@@ -41,7 +67,7 @@ impl Address {
 
     /// The parentheses and the equals sign are sent unescaped.
     pub(super) fn property(&self, pic: Pic) -> Url {
-        let mut url = self.0.clone();
+        let mut url = self.below(&PATH);
         if let Ok(mut path) = url.path_segments_mut() {
             path.push(&format!("(PIC={pic})"));
         }
@@ -74,9 +100,36 @@ mod tests {
     fn a_base_with_a_path_keeps_it() {
         let address = Address::new("https://example.com/nlis/").unwrap();
         assert_eq!(
-            address.0.as_str(),
-            "https://example.com/nlis/api/v2/PICRegister"
+            address.search(&PropertySearch::new(), Some(0)).as_str(),
+            "https://example.com/nlis/api/v2/PICRegister?pageindex=0"
         );
+    }
+
+    #[test]
+    fn a_path_of_the_caller_stays_below_the_base() {
+        let address = Address::new("https://example.com/nlis/").unwrap();
+        let any = |path: &str, parameters: &[(&str, &str)]| {
+            address
+                .any(path, parameters)
+                .map(|url| url[url::Position::BeforePath..].to_owned())
+        };
+        for (path, sent) in [
+            (
+                "api/v2/PICRegister/(PIC=QAZZ7777)",
+                "/nlis/api/v2/PICRegister/(PIC=QAZZ7777)",
+            ),
+            ("/api/v3", "/nlis/api/v3"),
+            ("//example.org/x", "/nlis/example.org/x"),
+            ("https:x", "/nlis/https:x"),
+            ("a b?c#d%2e", "/nlis/a%20b%3Fc%23d%252e"),
+        ] {
+            assert_eq!(any(path, &[]).unwrap(), sent);
+        }
+        let parameters = [("Town", "A & B"), ("Town", "")];
+        assert_eq!(any("x", &parameters).unwrap(), "/nlis/x?Town=A+%26+B&Town=");
+        for bad in ["", "/", "a/../b", "..", "a//b", "a/", "./a"] {
+            assert!(any(bad, &[]).unwrap_err().is_config(), "{bad}");
+        }
     }
 
     #[test]

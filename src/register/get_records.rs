@@ -3,13 +3,14 @@
 use std::time::SystemTime;
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::error::Category;
 use url::Url;
 
 use super::OPERATION;
 use super::if_modified::{IfModified, last_modified};
 use crate::error::{Error, Kind, Received, Result, json_fault};
-use crate::graphql::{SalvagedList, Unreadable, salvage_list};
+use crate::graphql::{SalvagedList, Unreadable, salvage_list, unreadable_record};
 use crate::model::{List, Property, reply_memory};
 use crate::send::Operation;
 use crate::transport::header::{ACCEPT, HeaderValue, IF_MODIFIED_SINCE};
@@ -28,14 +29,17 @@ impl GetRecords {
     }
 
     pub(super) fn request(&self, url: Url) -> Request {
-        // Errors come as JSON or XML (spec 7.1); the register has only JSON records.
-        let request =
-            Request::get(url).header(ACCEPT, HeaderValue::from_static("application/json"));
+        let request = get(url);
         match &self.since {
             Some(since) => request.header(IF_MODIFIED_SINCE, since.clone()),
             None => request,
         }
     }
+}
+
+/// Errors come as JSON or XML (spec 7.1); the register has only JSON records.
+fn get(url: Url) -> Request {
+    Request::get(url).header(ACCEPT, HeaderValue::from_static("application/json"))
 }
 
 impl Operation for GetRecords {
@@ -68,7 +72,44 @@ impl Operation for GetRecords {
     }
 }
 
-/// `{"Value": ..}`; the name must be there, or any JSON object would be an empty page.
+/// A request of the caller's, whose reply may be any JSON.
+pub(super) struct GetValue;
+
+impl GetValue {
+    pub(super) fn request(url: Url) -> Request {
+        get(url)
+    }
+}
+
+impl Operation for GetValue {
+    type Value = Value;
+
+    fn name(&self) -> &str {
+        OPERATION
+    }
+
+    fn kind(&self) -> &'static str {
+        "get"
+    }
+
+    fn is_change(&self) -> bool {
+        false
+    }
+
+    fn decode_reply(&self, reply: Reply) -> Result<Value> {
+        match reply.status {
+            204 => Ok(Value::Null),
+            200..=299 => match text_of(&reply).map(serde_json::from_str) {
+                Some(Ok(value)) => Ok(value),
+                Some(Err(failure)) => Err(misfit(reply, None, fault_at(&failure))),
+                None => Err(misfit(reply, None, NOT_UTF8.to_owned())),
+            },
+            _ => Err(reply.into_error()),
+        }
+    }
+}
+
+/// `{"Value": ..}`; both names must be there, or any JSON object would be an empty page.
 #[derive(Deserialize)]
 struct RecordsReply {
     #[serde(rename = "Value", deserialize_with = "Option::deserialize")]
@@ -77,12 +118,12 @@ struct RecordsReply {
 
 /// A part of the result.
 #[derive(Default, Deserialize)]
-#[serde(default, rename_all = "PascalCase")]
+#[serde(rename_all = "PascalCase")]
 pub(super) struct Subset {
     pub(super) offset: Option<u64>,
     pub(super) limit: Option<u64>,
     pub(super) total: Option<u64>,
-    #[serde(rename = "SubSet")]
+    #[serde(rename = "SubSet", deserialize_with = "List::deserialize")]
     pub(super) records: List<Property>,
     /// The time of the register's last change, if the reply has it.
     #[serde(skip)]
@@ -105,40 +146,69 @@ fn decode(reply: Reply) -> Result<Subset> {
     if status == 204 {
         return Ok(Subset::default());
     }
-    // UTF-8 is checked once for the body: serde_json would check each string.
-    let (path, detail) = match std::str::from_utf8(&reply.body) {
-        Ok(text) => {
-            // A byte order mark may be ignored (RFC 8259 section 8.1).
-            let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-            match reply_memory::limited(text.len(), || serde_json::from_str::<RecordsReply>(text))
-                .ok_or_else(|| too_much(&reply))?
-            {
-                Ok(envelope) => return Ok(envelope.value.unwrap_or_default()),
-                Err(failure) => match mended(status, text) {
-                    Some(subset) => return Ok(subset),
-                    None => located(text, &failure),
-                },
-            }
-        }
-        Err(_) => (None, "the body is not UTF-8".to_owned()),
+    let Some(text) = text_of(&reply) else {
+        return Err(misfit(reply, None, NOT_UTF8.to_owned()));
     };
+    let read = reply_memory::limited(text.len(), || serde_json::from_str::<RecordsReply>(text));
+    let failure = match read.ok_or_else(|| too_much(&reply))? {
+        Ok(envelope) => return Ok(envelope.value.unwrap_or_default()),
+        Err(failure) => failure,
+    };
+    if let Some(subset) = mended(status, text) {
+        return Ok(subset);
+    }
+    if failure.classify() != Category::Data {
+        return Err(misfit(reply, None, fault_at(&failure)));
+    }
+    let value = reply_memory::value(text);
+    match other_shape(status, &value) {
+        Some(subset) => Ok(subset),
+        None => {
+            let path = path_of_misfit(text);
+            Err(misfit(reply, Some((path, value)), fault_at(&failure)))
+        }
+    }
+}
+
+const NOT_UTF8: &str = "the body is not UTF-8";
+
+/// The text of a reply. UTF-8 is checked once for the body: `serde_json` would check each string.
+fn text_of(reply: &Reply) -> Option<&str> {
+    let text = std::str::from_utf8(&reply.body).ok()?;
+    // A byte order mark may be ignored (RFC 8259 section 8.1).
+    Some(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+fn fault_at(failure: &serde_json::Error) -> String {
+    let (line, column) = (failure.line(), failure.column());
+    format!("{}, line {line} column {column}", json_fault(failure))
+}
+
+/// The error for a reply that does not fit; `found` is JSON of another shape, and where it does not fit.
+fn misfit(reply: Reply, found: Option<(String, Value)>, detail: String) -> Error {
     let is_json =
         !reply.is_encoded() && reply.media_type().is_some_and(|name| name.contains("json"));
-    let error = Error::new(Kind::Decode {
-        status,
-        path: path.clone().unwrap_or_else(|| ".".to_owned()),
+    // A web page of a proxy in front of the register, or a compressed body.
+    if found.is_none() && !is_json {
+        return reply.into_error();
+    }
+    let (path, data) = found.map_or((None, None), |(path, data)| (Some(path), Some(data)));
+    let media_type = reply.media_type();
+    let received = Received::new(reply.status, media_type.as_deref(), &reply.body, data);
+    // The server's message is more precise than "no records".
+    if path.as_deref() == Some(".") {
+        let error = Error::http(received.clone());
+        if error.server_message().is_some() {
+            return error;
+        }
+    }
+    let kind = Kind::Decode {
+        status: reply.status,
+        path: path.unwrap_or_else(|| ".".to_owned()),
         detail,
         errors: Vec::new(),
-    });
-    Err(match path.as_deref() {
-        // A web page of a proxy in front of the register, or a compressed body.
-        None if !is_json => reply.into_error(),
-        // The server's message is more precise than "no records".
-        Some(".") => Some(reply.into_error())
-            .filter(|error| error.server_message().is_some())
-            .unwrap_or(error),
-        _ => error,
-    })
+    };
+    Error::new(kind).with_received(received)
 }
 
 fn too_much(reply: &Reply) -> Error {
@@ -160,17 +230,99 @@ fn mended(status: u16, text: &str) -> Option<Subset> {
     Some(subset)
 }
 
-/// What is wrong with the reply and, in JSON of another shape, where; the reply is read again for that.
-fn located(text: &str, failure: &serde_json::Error) -> (Option<String>, String) {
-    let (line, column) = (failure.line(), failure.column());
-    let detail = format!("{}, line {line} column {column}", json_fault(failure));
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let path = reply_memory::limited(text.len(), || {
-        serde_path_to_error::deserialize::<_, RecordsReply>(&mut reader).err()
+/// The members that may lead to the records: those of the specification, and that of the earlier interface in place of
+/// `SubSet` (public: eNVD samples).
+const WRAPPERS: [&str; 3] = ["Value", "SubSet", "Items"];
+
+/// Reads a reply of another shape than that of a search: a list, or one record with a PIC, bare or wrapped. `None` when there
+/// is neither.
+///
+/// assumed: the specification does not show the reply to a look-up (2.10)
+fn other_shape(status: u16, reply: &Value) -> Option<Subset> {
+    let (mut around, mut found, mut path) = (reply, reply, String::new());
+    while !is_record(found) {
+        let wrapped = WRAPPERS
+            .iter()
+            .find_map(|name| Some((name, found.get(name)?)));
+        let Some((name, inside)) = wrapped else {
+            break;
+        };
+        (around, found) = (found, inside);
+        path = if path.is_empty() {
+            (*name).to_owned()
+        } else {
+            format!("{path}.{name}")
+        };
+    }
+    let is_wrapped = !path.is_empty();
+    let mut records = match found {
+        Value::Array(records) => records.clone(),
+        Value::Null if is_wrapped => Vec::new(),
+        Value::Object(_) if is_record(found) => vec![found.clone()],
+        Value::Object(members) if is_wrapped && is_without_records(members) => {
+            around = found;
+            Vec::new()
+        }
+        _ => return None,
+    };
+    if !records.is_empty()
+        && !records
+            .iter()
+            .any(|record| record.is_null() || is_record(record))
+    {
+        return None;
+    }
+    let mut unreadable = Vec::new();
+    for (index, record) in records.iter_mut().enumerate() {
+        let Err(error) = serde_path_to_error::deserialize::<_, Option<Property>>(&*record) else {
+            continue;
+        };
+        let at = match (found.is_array(), path.as_str()) {
+            (true, _) => format!("{path}[{index}].{}", error.path()),
+            (false, "") => error.path().to_string(),
+            (false, _) => format!("{path}.{}", error.path()),
+        };
+        let detail = json_fault(error.inner());
+        let error = unreadable_record(status, at, detail, &record.to_string());
+        unreadable.push(Unreadable {
+            index,
+            error: error.with_operation(OPERATION),
+        });
+        *record = Value::Null;
+    }
+    let number = |name| match around.get(name) {
+        None | Some(Value::Null) => Some(None),
+        Some(number) => number.as_u64().map(Some),
+    };
+    Some(Subset {
+        offset: number("Offset")?,
+        limit: number("Limit")?,
+        total: number("Total")?,
+        records: List::deserialize(Value::Array(records)).ok()?,
+        unreadable,
+        last_modified: None,
     })
-    .flatten()
-    .filter(|_| failure.classify() == Category::Data);
-    (path.map(|error| error.path().to_string()), detail)
+}
+
+fn is_record(value: &Value) -> bool {
+    value.get("PIC").is_some_and(|pic| !pic.is_null())
+}
+
+/// Whether an object states that there are no records: by a total of 0, or by having nothing but the numbers of a page.
+fn is_without_records(members: &serde_json::Map<String, Value>) -> bool {
+    let is_number = |name: &String| ["Offset", "Limit", "Total"].contains(&name.as_str());
+    members.get("Total").is_some_and(|total| *total == 0) || members.keys().all(is_number)
+}
+
+/// Where JSON of another shape does not fit; the reply is read again for that.
+fn path_of_misfit(text: &str) -> String {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let found = reply_memory::limited(text.len(), || {
+        serde_path_to_error::deserialize::<_, RecordsReply>(&mut reader).err()
+    });
+    found
+        .flatten()
+        .map_or_else(|| ".".to_owned(), |error| error.path().to_string())
 }
 
 #[cfg(test)]
@@ -204,13 +356,80 @@ mod tests {
 
     #[test]
     fn another_object_is_not_an_empty_page() {
-        for body in ["{}", r#"{"Value": 5}"#, "[]", "null"] {
+        for (body, path) in [
+            ("{}", "."),
+            ("null", "."),
+            ("5", "."),
+            (r#"[{"Town": "x"}]"#, "."),
+            (r#"{"PIC": null, "Town": "x"}"#, "."),
+            (r#"{"Value": 5}"#, "Value"),
+            (
+                r#"{"Value": {"Properties": [{"PIC": "QAZZ7777"}]}}"#,
+                "Value",
+            ),
+            (r#"{"Value": {"Town": "x", "Total": 1}}"#, "Value"),
+            (r#"{"Value": [{"Town": "x"}]}"#, "Value"),
+            (r#"{"Value": {"SubSet": 5}}"#, "Value.SubSet"),
+        ] {
             let error = decode(reply("application/json", body)).err().unwrap();
             assert!(error.is_decode(), "{body}");
+            let sent: Value = serde_json::from_str(body).unwrap();
+            assert_eq!(error.raw_data(), Some(&sent), "{body}");
+            assert_eq!(error.json_path(), Some(path), "{body}");
         }
-        for body in [r#"{"Value": null}"#, "\u{feff}{\"Value\": {}}"] {
+        for body in [
+            r#"{"Value": null}"#,
+            "\u{feff}{\"Value\": {}}",
+            "[]",
+            r#"{"Value": []}"#,
+            r#"{"Value": {"SubSet": null}}"#,
+            r#"{"Value": {"Offset": 0, "Limit": 10, "Total": 0}}"#,
+            r#"{"Value": {"Total": 0, "Facets": []}}"#,
+        ] {
             let nothing = decode(reply("application/json", body)).unwrap();
-            assert!(nothing.records.is_empty());
+            assert!(nothing.records.is_empty(), "{body}");
+        }
+    }
+
+    #[test]
+    fn records_are_read_from_every_shape() {
+        for (shape, total) in [
+            (r#"{"Value": {"SubSet": [@], "Total": 1}}"#, Some(1)),
+            (r#"{"Value": {"Items": [@], "Total": 1}}"#, Some(1)),
+            (r#"{"Value": {"SubSet": @, "Total": 1}}"#, Some(1)),
+            (r#"{"SubSet": [@], "Total": 1}"#, Some(1)),
+            (r#"{"Value": [@]}"#, None),
+            (r#"{"Value": @}"#, None),
+            ("[@]", None),
+            ("@", None),
+        ] {
+            let read = |record: &str| {
+                let body = shape.replace('@', record).leak();
+                decode(reply("application/json", body)).unwrap()
+            };
+            let found = read(r#"{"PIC": "QAZZ7777", "Value": {"x": 1}}"#);
+            assert_eq!(found.records.len(), 1, "{shape}");
+            assert_eq!(found.records[0].pic.as_deref(), Some("QAZZ7777"), "{shape}");
+            let unknown = found.records[0].unknown_fields().unwrap();
+            assert_eq!(unknown["Value"]["x"], 1, "{shape}");
+            assert_eq!(found.total, total, "{shape}");
+            // One that does not fit is not "not found".
+            let found = read(r#"{"PIC": "QAZZ7777", "Town": ["hidden"]}"#);
+            assert_eq!((found.records.len(), found.count()), (0, 1), "{shape}");
+            let error = &found.unreadable[0].error;
+            let record = shape.find('@').unwrap();
+            let path: Vec<_> = ["Value", "SubSet", "Items"]
+                .into_iter()
+                .filter(|name| shape.find(name).is_some_and(|at| at < record))
+                .collect();
+            let index = if shape.contains("[@]") { "[0]." } else { "." };
+            let path = format!("{}{index}Town", path.join("."));
+            assert_eq!(
+                error.json_path(),
+                Some(path.trim_start_matches('.')),
+                "{shape}"
+            );
+            assert!(error.is_unreadable_record());
         }
     }
 

@@ -56,10 +56,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use serde_json::Value;
+
 use self::address::Address;
+use self::get_records::GetValue;
 use self::lookup::LookupCache;
 use crate::auth::TokenSource;
-use crate::send::Sender;
+use crate::send::{Call, Sender, Settings};
 
 /// The name of the operation in errors and traces.
 const OPERATION: &str = "PICRegister";
@@ -72,8 +75,11 @@ const OPERATION: &str = "PICRegister";
 /// [`is_unauthorized`](crate::Error::is_unauthorized) or [`is_reauth_required`](crate::Error::is_reauth_required) when the
 /// token was refused, [`http_status`](crate::Error::http_status) for every refusal, with
 /// [`media_type`](crate::Error::media_type), [`body_excerpt`](crate::Error::body_excerpt) and
-/// [`server_message`](crate::Error::server_message), and [`is_decode`](crate::Error::is_decode) when a reply does not have the
-/// expected shape.
+/// [`server_message`](crate::Error::server_message), and [`is_decode`](crate::Error::is_decode) when a reply has neither records
+/// nor the statement that there are none; [`raw_data`](crate::Error::raw_data) is that reply.
+///
+/// Records are read from the envelope of a search (spec 2.10). assumed, because no reply to a look-up is shown: also from a list or
+/// one record with a PIC, bare, in `Value`, or in `SubSet` or `Items` of either.
 ///
 /// See [`builder`](Self::builder) for an example, and the [module](self) for the kinds of calls.
 #[doc(alias("PICRegister", "NLIS"))]
@@ -125,6 +131,42 @@ impl Register {
             first_page_index: AtomicU32::new(self.0.first_page_index.load(Ordering::Relaxed)),
             status_codes: self.0.status_codes.clone(),
         }))
+    }
+
+    /// Reads any path below the address of the register, with query parameters; the reply may be any JSON. For what this crate
+    /// has no method for, and for a look at a reply that does not have the expected shape.
+    ///
+    /// Path and parameters are plain texts, which are escaped where they have to be. Token, headers, retries, limits and pauses
+    /// are those of all calls; the [cache](RegisterBuilder::cache) is not used. A reply of status 204 is null.
+    ///
+    /// ```
+    /// # use envd_sdk::fake::Fake;
+    /// use envd_sdk::register::Register;
+    ///
+    /// # equipment::example(async {
+    /// # let fake = Fake::start().await;
+    /// # let register = Register::builder(fake.register_url()).build()?;
+    /// let parameters = [("Town", "Sampleton"), ("pagesize", "1")];
+    /// let reply = register.get("api/v2/PICRegister", &parameters).await?;
+    /// assert_eq!(reply["Value"]["SubSet"].as_array().map(Vec::len), Some(1));
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](crate::Error::is_config) for a path with an empty segment, `.` or `..`;
+    /// [`is_decode`](crate::Error::is_decode) for a reply that is not JSON but claims to be; [`is_not_found`](crate::Error::is_not_found)
+    /// for HTTP 404; else as for all calls.
+    #[doc(alias("raw request", "custom request"))]
+    pub fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Call<Value> {
+        let sender = self.0.sender.clone();
+        let work = self.0.address.any(path, parameters).map(|url| {
+            let send = move |request, settings: Arc<Settings>| async move {
+                sender.send(&GetValue, request, &settings).await
+            };
+            (Box::new(GetValue::request(url)), send)
+        });
+        Call::new(&self.0.sender, Arc::default(), work)
     }
 
     /// Removes all cached results of look-ups ([`RegisterBuilder::cache`]).
