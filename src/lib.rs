@@ -112,7 +112,7 @@
 //! | task | see |
 //! | --- | --- |
 //! | see how certain a field or an argument is | [`guide::coverage`], [`guide::sources`] |
-//! | adapt to a live service that differs | [`guide::migrating`], [`profile::ServiceProfile`], [`Client::schema_drift`] |
+//! | adapt to a live service that differs | [`guide::migrating`], [`profile::ServiceProfile`] |
 //! | run a GraphQL document of your own, add a transporter or viewer | [`guide::own_documents`], [`Client::execute`] |
 //! | read the reasons of design decisions | [`guide::decisions`] |
 //!

@@ -2,7 +2,7 @@
 //!
 //! [`generated`] has an operation for each document under `graphql/`, and a catalogue knows where its record is. An override is a
 //! document of the caller in place of ours, and an adapted operation a query whose document the client has fitted to the live
-//! schema. A [`SchemaDrift`] lists how that differs from [`SCHEMA`].
+//! schema.
 //!
 //! Document and variables are encoded as the body of a request. A reply is decoded in one pass or, where that fails, part by
 //! part. The result is an [`Outcome`]: the data, with the errors of the server beside it.
@@ -10,7 +10,6 @@
 mod adapted_operation;
 pub(crate) mod catalogue;
 mod document;
-mod drift;
 mod envelope;
 pub(crate) mod outcome;
 mod overrides;
@@ -22,8 +21,6 @@ mod tests;
 mod unreadable;
 
 pub(crate) use self::document::{OperationKind, operation_name};
-pub(crate) use self::drift::introspections;
-pub use self::drift::{ChangeClass, Coverage, SchemaChange, SchemaDrift};
 pub(crate) use self::envelope::decode;
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::overrides::Overrides;

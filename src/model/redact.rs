@@ -12,7 +12,7 @@ use super::input_path::is_old_name;
 use super::{Maybe, Property, PropertyContact, ServerError};
 
 /// The elements of the schema, a coordinate a line: `Type.field String`, `Type.field(argument:) Int`.
-const COORDINATES: &str = include_str!("../graphql/drift/coordinates.txt");
+const COORDINATES: &str = include_str!("coordinates.txt");
 
 /// What surrounds the records: the envelope of GraphQL, and of the register (spec 2.10).
 const ENVELOPE: [&str; 12] = [

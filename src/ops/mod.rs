@@ -11,7 +11,6 @@
 //! | list, read and change templates | [`Account::templates`](crate::Account::templates), [`templates_page`](crate::Account::templates_page), [`template`](crate::Account::template), [`save_template`](crate::Account::save_template), [`delete_template`](crate::Account::delete_template) |
 //! | read the questions of all forms | [`Client::questions`](crate::Client::questions) |
 //! | read declarations of the electronic declaration system | [`Account::edecs`](crate::Account::edecs) |
-//! | compare the server's schema with ours | [`Client::schema_drift`](crate::Client::schema_drift) |
 //!
 //! Each is a [`Call`](crate::Call), to be awaited, or a [`Pager`](crate::Pager) over a list. Properties are in [`register`](crate::register).
 //!
@@ -57,7 +56,6 @@ mod candidates;
 mod comments;
 mod consignments;
 mod filter;
-mod introspection;
 mod questions;
 #[cfg(feature = "sync")]
 mod received_records;

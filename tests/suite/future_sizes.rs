@@ -44,7 +44,6 @@ async fn the_futures_of_calls_hold_at_most_2_kb() {
         ("registered_user", call(client.registered_user())),
         ("choose_account", call(client.choose_account(&AccountChoice::Default))),
         ("questions", call(client.questions())),
-        ("schema_drift", call(client.schema_drift())),
         ("consignment", call(account.consignment("c-1"))),
         ("consignments_page", call(account.consignments_page(&filter, None))),
         ("save_consignment", call(account.save_consignment(input()))),

@@ -12,7 +12,6 @@ mod conditions;
 mod cookbook;
 mod device_login;
 mod discovery;
-mod drift;
 mod end_to_end;
 mod fake;
 mod faults;

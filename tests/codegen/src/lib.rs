@@ -28,7 +28,7 @@ const HEADER: &str = "// Written by tests/codegen from graphql/; change it there
 ///
 /// If a document is invalid, or if a name that the generator needs is missing.
 #[must_use]
-pub fn files() -> [(&'static str, String); 5] {
+pub fn files() -> [(&'static str, String); 4] {
     let documents = Documents::read();
     let docs = Docs::read(&documents);
     let rust = |text: String| HEADER.to_owned() + &text;
@@ -42,10 +42,6 @@ pub fn files() -> [(&'static str, String); 5] {
             rust(operations::file(&documents, &docs)),
         ),
         ("src/graphql/coverage.md", tables::coverage(&documents)),
-        (
-            "src/graphql/drift/coordinates.txt",
-            tables::coordinates(&documents),
-        ),
-        ("src/graphql/drift/used.txt", tables::used(&documents)),
+        ("src/model/coordinates.txt", tables::coordinates(&documents)),
     ]
 }

@@ -21,15 +21,6 @@ pub(crate) fn coordinates(documents: &Documents) -> String {
     lines.collect()
 }
 
-/// A line for each operation, with the coordinates that it uses.
-pub(crate) fn used(documents: &Documents) -> String {
-    let lines = documents.operations.iter().map(|operation| {
-        let used: Vec<String> = used_by(documents, operation).into_iter().collect();
-        format!("{} {}\n", operation.alias(), used.join(" "))
-    });
-    lines.collect()
-}
-
 /// The coordinates that an operation reads, names or sends.
 fn used_by(documents: &Documents, operation: &Operation) -> BTreeSet<String> {
     let document = documents.validate(&operation.sent).unwrap();

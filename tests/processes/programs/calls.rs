@@ -84,7 +84,6 @@ fn an_option_without_its_value_is_refused() {
         ["answer_questions", "--out"],
         ["answer_questions", "--resume"],
         ["page_consignments", "--resume"],
-        ["schema_drift", "--endpoint"],
         ["serve_fake", "--port"],
         ["sync_account", "--store"],
         ["outbox", "--store"],
@@ -117,12 +116,7 @@ fn surplus_arguments_are_refused() {
 
 #[test]
 fn an_address_without_http_fails() {
-    for name in [
-        "quickstart",
-        "find_property",
-        "page_consignments",
-        "schema_drift",
-    ] {
+    for name in ["quickstart", "find_property", "page_consignments"] {
         let program = Program::new(name)
             .env("ENVD_GRAPHQL_URL", "ftp://127.0.0.1:1/")
             .env("ENVD_REGISTER_URL", "ftp://127.0.0.1:1/")
