@@ -48,7 +48,8 @@ async fn run() -> Result<(), Failure> {
     // The property is in Queensland, so the date of the declaration is the date there.
     let today = Day::today_in(Jurisdiction::Qld, settings.clock().now());
     let draft = draft(today)?;
-    check(&client, &draft, &Context::on(today).account_pic("QAZZ7777")).await?;
+    let context = Context::of(&user, &account, today).account_pic("QAZZ7777");
+    check(&client, &draft, &context).await?;
     let number = save_and_submit(&account, draft).await?;
     list(&account).await?;
 

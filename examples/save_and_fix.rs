@@ -38,7 +38,8 @@ async fn run() -> Result<(), Failure> {
     let user = client.registered_user().await?.value;
     let account = client.account(Settings::account_id(&user)?);
     let questionnaire = Questionnaire::prepare(&client.questions().await?.value.items);
-    let context = Context::on(Day::today_in(Jurisdiction::Qld, settings.clock().now()));
+    let today = Day::today_in(Jurisdiction::Qld, settings.clock().now());
+    let context = Context::of(&user, &account, today);
 
     // Four mistakes: the PIC of another account, a PIC that is too short, an invalid postcode, and an answer that is not a
     // choice. The validator finds the first one only if the context has the account's PIC.

@@ -41,7 +41,9 @@ async fn run(mut files: Files) -> Result<(), Failure> {
     let questions = client.questions().await?.value.items;
     let questionnaire = Questionnaire::prepare(&questions);
     let today = Day::today_in(Jurisdiction::Qld, settings.clock().now());
-    let mut form = open(&questionnaire, &files, &Context::on(today))?;
+    let user = client.registered_user().await?.value;
+    let context = Context::of(&user, Settings::account_id(&user)?, today);
+    let mut form = open(&questionnaire, &files, &context)?;
 
     let dialog = Dialog::new(&files, today)?;
     let ended = dialog.fill_in(&mut form).await?;

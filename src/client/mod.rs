@@ -312,3 +312,9 @@ impl Account {
         self.client.with_settings(settings).account(self.id.clone())
     }
 }
+
+impl From<&Account> for AccountId {
+    fn from(account: &Account) -> Self {
+        account.id.clone()
+    }
+}

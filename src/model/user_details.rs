@@ -1,6 +1,6 @@
-//! Choosing an account.
+//! Choosing an account, and the accreditations that count for it.
 
-use super::{AccountType, Role, UserAccount, UserDetails};
+use super::{AccountId, AccountType, Accreditations, Role, UserAccount, UserDetails};
 
 impl UserDetails {
     /// The accounts in whose name consignments can be created: those of the LPA program, if the user is a Producer.
@@ -48,6 +48,47 @@ impl UserDetails {
             .find(by_id)
             .or_else(|| accounts().find(by_program_id))
     }
+
+    /// The accreditations that count for an account: those of the user (spec 2.8), and those of the account's properties (public,
+    /// not confirmed: `OAuthSample`, `guide::sources`). `None` when none of these places names one.
+    ///
+    /// An accreditation is true where one of these places says true, and false where one says false and none says true. assumed:
+    /// no source shows two places that differ. A form that is wrongly let through is refused by the service, one that is wrongly
+    /// kept back cannot be sent at all. What stands at other accounts does not count.
+    ///
+    /// ```
+    /// use envd_sdk::model::UserDetails;
+    ///
+    /// let user: UserDetails = serde_json::from_str(
+    ///     r#"{"accreditations": {"lPA": true, "eU": false},
+    ///         "accounts": [{"envdAccountId": "envd-7", "properties": [{"accreditations": {"eU": true}}]}]}"#,
+    /// )?;
+    /// let found = user.accreditations_of("envd-7").expect("some");
+    /// assert_eq!((found.lpa, found.eu, found.nfas), (Some(true), Some(true), None));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn accreditations_of(&self, account: impl Into<AccountId>) -> Option<Accreditations> {
+        let id = account.into();
+        let of_properties = self
+            .accounts
+            .iter()
+            .filter(|account| account.envd_account_id.as_ref() == Some(&id))
+            .flat_map(|account| &account.properties)
+            .filter_map(|property| property.accreditations.as_ref());
+        let mut found = Accreditations::default();
+        for place in self.accreditations.iter().chain(of_properties) {
+            // None is less than false, and false less than true.
+            found = Accreditations {
+                lpa: found.lpa.max(place.lpa),
+                eu: found.eu.max(place.eu),
+                msa: found.msa.max(place.msa),
+                eugfhqb: found.eugfhqb.max(place.eugfhqb),
+                nfas: found.nfas.max(place.nfas),
+                hrg: found.hrg.max(place.hrg),
+            };
+        }
+        (found != Accreditations::default()).then_some(found)
+    }
 }
 
 #[cfg(test)]
@@ -88,5 +129,47 @@ mod tests {
             .filter_map(|account| account.account_id.as_deref())
             .collect();
         assert_eq!(ids, ["1"]);
+    }
+
+    #[test]
+    fn accreditations_of_the_user_and_of_the_accounts_properties_count() {
+        let merged = |user_wide: &str, properties: &str| {
+            let user = user(&format!(
+                r#"{{"accreditations": {user_wide}, "accounts": [
+                    {{"envdAccountId": "a", "properties": {properties}}},
+                    {{"envdAccountId": "b", "properties": {{"accreditations": {{"nFAS": true}}}}}}]}}"#
+            ));
+            let found = user.accreditations_of("a")?;
+            assert_eq!(found.nfas, None, "that of another account");
+            Some((found.lpa, found.hrg))
+        };
+        let (yes, no) = (Some(true), Some(false));
+        for (user, properties, expected) in [
+            (r#"{"lPA": true, "hRG": false}"#, "{}", Some((yes, no))),
+            (
+                "null",
+                r#"[{"accreditations": {"lPA": true, "hRG": false}}]"#,
+                Some((yes, no)),
+            ),
+            (
+                r#"{"lPA": true}"#,
+                r#"[{"accreditations": {"lPA": false}}]"#,
+                Some((yes, None)),
+            ),
+            (
+                r#"{"lPA": false}"#,
+                r#"[{"accreditations": {"lPA": null}}]"#,
+                Some((no, None)),
+            ),
+            (
+                r#"{"hRG": false}"#,
+                r#"[{"accreditations": {"hRG": false}}, {"accreditations": {"hRG": true}}]"#,
+                Some((None, yes)),
+            ),
+            ("{}", "null", None),
+            ("null", r#"[{"accreditations": null}]"#, None),
+        ] {
+            assert_eq!(merged(user, properties), expected, "{user} {properties}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The day, the account and the user for the rules, and the reading of what the specification leaves open.
 
-use crate::model::{Accreditations, Day};
+use crate::model::{AccountId, Accreditations, Day, UserDetails};
 
 /// Whether the consignment is new.
 ///
@@ -51,6 +51,34 @@ impl Context {
         }
     }
 
+    /// As [`on`](Self::on), with the [accreditations](UserDetails::accreditations_of) that count for an account of the user.
+    ///
+    /// The user details do not have the PIC of an account (spec 2.8): set [`account_pic`](Self::account_pic) where it is known.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
+    /// use envd_sdk::ops::AccountChoice;
+    /// use envd_sdk::validate::{Context, validate_fields};
+    ///
+    /// let fake = envd_sdk::fake::Fake::builder().accreditation("eU", false).start().await?;
+    /// let client = fake.client().build()?;
+    /// let user = client.registered_user().await?.value;
+    /// let account = client.account(AccountChoice::Default.among(&user)?);
+    ///
+    /// let context = Context::of(&user, &account, Day::parse("2026-11-20")?).account_pic("QAZZ7777");
+    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let input = ConsignmentInput::new([FormType::Euc1], origin, destination);
+    /// assert!(!validate_fields(&input, &context).is_valid());
+    /// # Ok(()) });
+    /// ```
+    pub fn of(user: &UserDetails, account: impl Into<AccountId>, today: Day) -> Self {
+        Self {
+            accreditations: user.accreditations_of(account),
+            ..Self::on(today)
+        }
+    }
+
     setters! {
         /// Whether the consignment is new; [`Operation::Create`] unless set.
         #[must_use]
@@ -60,7 +88,7 @@ impl Context {
         #[must_use]
         pub fn account_pic(pic: impl Into<String>) |it| it.account_pic = Some(pic.into());
 
-        /// The accreditations of the user: a form of a program that the user is not accredited for is an error (spec 1.3).
+        /// The accreditations of the user, which [`of`](Self::of) takes from the user details: a form of a program that the user is not accredited for is an error (spec 1.3).
         ///
         /// Forms of the LPA program need `lPA`, EUC1 also `eU`, LPAHRG0 also `hRG` (spec 2.8, 9.3), MSAC1 `mSA`, and those of
         /// the NFAS program `nFAS`. Only an accreditation that is false makes a form an error, except `hRG`, which

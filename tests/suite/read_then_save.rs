@@ -74,10 +74,9 @@ async fn serving(
         .unwrap();
     let client = fake.client().build().unwrap();
     let user = client.user_details().await.unwrap().value;
-    let context = Context::on(Day::parse("2026-11-20").unwrap())
+    let context = Context::of(&user, ACCOUNT, Day::parse("2026-11-20").unwrap())
         .operation(Operation::Update)
-        .account_pic("QAZZ7777")
-        .accreditations(&user.accreditations.unwrap());
+        .account_pic("QAZZ7777");
     let questions = client.questions().await.unwrap().value;
     let questionnaire = Questionnaire::prepare(&questions.items);
     let account = client.account(ACCOUNT);

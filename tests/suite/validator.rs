@@ -56,10 +56,9 @@ fn setting() -> &'static Setting {
             let list = client.questions().await.unwrap().value;
             // The day by which the fake judges.
             let zone = TimeZone::fixed(11 * 60).unwrap();
-            let context = Context::on(Day::today_in(zone, fake.clock().now()))
-                .account_pic("QAZZ7777")
-                .accreditations(&user.accreditations.unwrap());
             let account = client.account(fake.account_id());
+            let today = Day::today_in(zone, fake.clock().now());
+            let context = Context::of(&user, &account, today).account_pic("QAZZ7777");
             let mut ids = Vec::new();
             let mut open: Vec<_> = list.items.iter().collect();
             while let Some(question) = open.pop() {

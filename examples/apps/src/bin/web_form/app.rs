@@ -38,8 +38,10 @@ impl App {
         let account = client.account(fake.account_id());
         let store = MemorySync::new();
         let bank = account.banks(store.clone()).refresh().await?.bank;
+        let user = client.registered_user().await?.value;
         // The PIC of the account is left to the service, so that its refusal can be seen.
-        let context = Context::on(Day::today_in(Jurisdiction::Qld, fake.clock().now()));
+        let today = Day::today_in(Jurisdiction::Qld, fake.clock().now());
+        let context = Context::of(&user, &account, today);
         let nowhere = PartyInput::default;
         let input = ConsignmentInput::new([FormType::Lpac1], nowhere(), nowhere());
         let empty = bank.questionnaire().form(&input, &context);
