@@ -130,9 +130,9 @@ pub struct Address {
 ///     r#"{"answers": [{"questionId": "17", "value": "Yes"},
 ///                     {"questionId": "3", "index": 0, "value": "24"}]}"#,
 /// )?;
-/// let mut answers = consignment.answers.iter();
-/// let found = answers.find(|answer| answer.question_id.as_ref().is_some_and(|id| id == "17"));
-/// assert_eq!(found.and_then(|answer| answer.value.as_deref()), Some("Yes"));
+/// assert_eq!(consignment.answers[0].value.as_deref(), Some("Yes"));
+/// // By question, and with the question's text: `Consignment::answered_questions`.
+/// assert_eq!(consignment.answer("17"), Some("Yes"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -14,7 +14,7 @@
 //! | --- | --- | --- |
 //! | owner, origin, destination, consignee | [`Party`], [`Address`] | [`PartyInput`], [`AddressInput`] |
 //! | forms | [`ConsignmentForm`] | [`FormType`] |
-//! | answers | [`Answer`] | [`AnswerInput`] |
+//! | answers | [`Answer`], with its question an [`AnsweredQuestion`] | [`AnswerInput`] |
 //! | what the vendor signs | [`Declaration`] | [`DeclarationInput`] |
 //! | comments | [`Comment`] | [`CommentInput`] |
 //! | templates | [`Template`], [`SavedTemplate`] | [`TemplateInput`] |
@@ -83,6 +83,7 @@
 //! ([`ConsignmentInput::from`]) can be changed and saved. [`WithExtra`] is an input with further fields, for what the
 //! specification does not show.
 
+mod answered_question;
 mod codes;
 mod condition;
 mod day;
@@ -111,6 +112,7 @@ mod timestamp;
 mod user_details;
 mod written_time;
 
+pub use self::answered_question::AnsweredQuestion;
 pub use self::codes::{
     AccountType, PropertyStatus, PropertyTypeCode, QuestionType, Role, SpeciesCode, ValidatorType,
 };
