@@ -24,13 +24,14 @@ use url::Url;
 
 use self::operation::GraphqlOperation;
 use crate::auth::TokenSource;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graphql::{
     Encoded, Outcome, Overrides, encode, encode_document, encode_operation, operation_name,
 };
 use crate::model::AccountId;
 use crate::profile::{ServiceProfile, Sourced};
-use crate::send::{Call, Sender, Settings};
+use crate::send::{Call, Operation, Sender, Settings};
+use crate::transport::{Request, is_loopback, is_private, parse_endpoint};
 
 /// A client of the consignment declaration interface. Cheap to clone; clones share connections and tokens.
 ///
@@ -196,6 +197,31 @@ impl Client {
             (request, send)
         });
         Call::new(&self.sender, Arc::clone(&self.settings), work)
+    }
+
+    /// A GET of an address that a record names, which may be of another host than the endpoint: without the token and the headers
+    /// that are for the endpoint. `name` is that of the address in errors.
+    pub(crate) fn get_elsewhere<O>(&self, name: &str, address: &str, operation: O) -> Call<O::Value>
+    where
+        O: Operation + Send + 'static,
+        O::Value: Send + 'static,
+    {
+        let is_inside = |url: &Url| is_loopback(url) || is_private(url);
+        let url = parse_endpoint(name, address).and_then(|url| {
+            if is_inside(&url) && !is_inside(&self.endpoint.url) {
+                return Err(Error::config(format!("{name} is of a private network")));
+            }
+            Ok(url)
+        });
+        let sender = self.sender.elsewhere();
+        let work = url.map(|url| {
+            let sender = sender.clone();
+            let send = move |request, settings: Arc<Settings>| async move {
+                sender.send(&operation, request, &settings).await
+            };
+            (Box::new(Request::get(url)), send)
+        });
+        Call::new(&sender, Arc::clone(&self.settings), work)
     }
 
     /// This client for the further requests of a call.

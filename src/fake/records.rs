@@ -9,9 +9,13 @@ use super::assumptions::{Assumptions, Deleted};
 use super::problem::Problem;
 use super::record_fields::{COPIED_FIELDS, list, stamp};
 use super::record_page::{self, ListFilter, Listed};
+use super::reply::Reply;
 use super::website::{Edit, ScheduledEdit};
 use super::world::{Kind, World};
 use super::{instant, rules};
+
+/// Where the addresses of printed declarations begin (public: `location_4.4.0`, `guide::sources`).
+pub(super) const PRINTS: &str = "/api/v3/vendordeclaration/consignments/";
 
 pub(super) struct Records {
     /// Oldest first.
@@ -138,6 +142,20 @@ impl Records {
             .ok_or_else(Problem::not_found)
     }
 
+    /// The printed declaration at the address of a record: an empty page with its number in a comment. assumed: what the service
+    /// replies is not shown.
+    pub(super) fn print(&self, path: &str, query: &str) -> Option<Reply> {
+        let address = format!("{}{path}?{query}", self.base);
+        let mut records = self.all.iter().filter_map(StoredRecord::current);
+        let record = records.find(|record| record["pdfUrl"] == *address)?;
+        let number = record["number"].as_str().unwrap_or_default();
+        let pdf = format!(
+            "%PDF-1.4\n% {number}\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
+             3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
+        );
+        Some(Reply::raw(200, "application/pdf", pdf))
+    }
+
     /// A record that may be changed: it is neither locked nor deleted. assumed
     pub(super) fn find_open(
         &self,
@@ -191,7 +209,7 @@ impl Records {
             "id": id(100 + created),
             "number": number,
             "pdfUrl": format!(
-                "{base}/api/v3/vendordeclaration/consignments/{number}/$print?authToken=fake-print-{created}"
+                "{base}{PRINTS}{number}/$print?authToken=fake-print-{created}"
             ),
             "createdBy": author,
         })

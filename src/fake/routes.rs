@@ -9,7 +9,7 @@ use wiremock::{Request, Respond, ResponseTemplate};
 use super::graphql::{self, Context};
 use super::gzip;
 use super::provider::{Parameters, Provider};
-use super::records::Records;
+use super::records::{PRINTS, Records};
 use super::reference_data::ReferenceData;
 use super::register::Register;
 use super::reply::Reply;
@@ -161,6 +161,9 @@ impl FakeState {
                 "/.well-known/openid-configuration" | "/.well-known/oauth-authorization-server",
             ) => provider.discovery(),
             ("GET", "/.well-known/jwks.json") => provider.keys(),
+            ("GET", path) if path.starts_with(PRINTS) => records
+                .print(path, query)
+                .unwrap_or_else(|| Reply::empty(401)),
             ("GET", path) => {
                 let since = header(request, "if-modified-since");
                 let rest = path.strip_prefix(REGISTER);
@@ -184,7 +187,7 @@ fn not_served(request: &Request) -> Reply {
     let call = format!("{} {}", request.method, request.url.path());
     let hint = "The fake serves POST /v2/graphql, GET /authorize, POST /oauth/token, POST /oauth/device/code, GET /activate, \
                 POST /oauth/revoke, GET /v2/logout, GET /.well-known/openid-configuration, \
-                GET /.well-known/oauth-authorization-server, GET /api/v2/PICRegister and GET /api/v2/PICRegister/(PIC=<pic>).";
+                GET /.well-known/oauth-authorization-server, GET /api/v2/PICRegister, the pdfUrl of a consignment and GET /api/v2/PICRegister/(PIC=<pic>).";
     Reply::json(
         404,
         &json!({"error": "not served by the fake", "call": call, "hint": hint}),

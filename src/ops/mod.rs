@@ -5,6 +5,7 @@
 //! | read the user, and choose an account | [`Client::user_details`](crate::Client::user_details), [`registered_user`](crate::Client::registered_user), [`choose_account`](crate::Client::choose_account) |
 //! | list consignments | [`Account::consignments`](crate::Account::consignments), [`full_consignments`](crate::Account::full_consignments), [`consignments_page`](crate::Account::consignments_page) |
 //! | read one consignment | [`Account::consignment`](crate::Account::consignment) |
+//! | download a declaration as a PDF | [`Client::pdf`](crate::Client::pdf) |
 //! | change a consignment | [`Account::save_consignment`](crate::Account::save_consignment), [`submit_consignment`](crate::Account::submit_consignment), [`copy_consignment`](crate::Account::copy_consignment), [`delete_consignment`](crate::Account::delete_consignment) |
 //! | find what became of a save without a clear answer | [`Account::candidates`](crate::Account::candidates) |
 //! | read and add comments, read viewers | [`Account::comments`](crate::Account::comments), [`create_comment`](crate::Account::create_comment), [`user_mappings`](crate::Account::user_mappings) |
@@ -56,6 +57,7 @@ mod candidates;
 mod comments;
 mod consignments;
 mod filter;
+mod pdf;
 mod questions;
 #[cfg(feature = "sync")]
 mod received_records;

@@ -153,6 +153,24 @@ impl Sender {
         }
     }
 
+    /// A sender to other hosts than the endpoint, over the same connections: without the token and the headers of the client, and with
+    /// pauses of its own.
+    pub(crate) fn elsewhere(&self) -> Self {
+        let pool = &self.pool;
+        Self {
+            pool: Arc::new(Pool {
+                http: pool.http.clone(),
+                headers: Headers::default(),
+                retry: pool.retry.clone(),
+                budget: RetryBudget::default(),
+                clock: pool.clock.clone(),
+                maintenance: Backpressure::default(),
+            }),
+            tokens: None,
+            limited: Arc::default(),
+        }
+    }
+
     /// What defers requests, with the status that starts it: too many requests of this user, or maintenance (spec 7.1).
     fn pauses(&self) -> [(u16, &Backpressure); 2] {
         [(429, &self.limited), (503, &self.pool.maintenance)]

@@ -24,6 +24,7 @@ mod manager;
 mod many_users;
 mod overrides;
 mod pages;
+mod pdf;
 mod profiles;
 mod provider;
 mod proxies;

@@ -208,8 +208,12 @@ async fn calls(fake: &Fake, client: &Client, secrets: &mut Secrets, shown: &mut 
         .unwrap();
     let consignment = account.consignment(id.as_str()).await.unwrap();
     write!(shown, "{consignment:?}").unwrap();
-    let print = Url::parse(consignment.value.pdf_url.unwrap().expose()).unwrap();
+    let address = consignment.value.pdf_url.unwrap();
+    let print = Url::parse(address.expose()).unwrap();
     secrets.add("authToken", parameter(&print, "authToken"));
+    let download = client.pdf(&address);
+    write!(shown, "{download:?}").unwrap();
+    write!(shown, "{:?}", download.await).unwrap();
 }
 
 /// A call to a service that responds with a page, a cookie and the request itself.
