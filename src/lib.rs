@@ -131,6 +131,7 @@
 //! | `rustls` | yes | TLS by rustls with ring |
 //! | `rustls-aws-lc`, `native-tls` | no | other TLS stacks; choose one |
 //! | `loopback` | no | the module `loopback`: login on the user's own machine |
+//! | `loopback-https` | no | `loopback` for redirect addresses with `https` |
 //! | `keyring` | no | the module `auth::keyring`: a token store in the keyring of the operating system |
 //! | `sealed` | no | the module `auth::sealed`: encryption of stored tokens, for any store; with `sync` also of the copy |
 //! | `postgres` | no | the module `auth::postgres`: tokens in Postgres, for many hosts; brings `sealed`; with `sync` also `sync::store::PostgresSync` |

@@ -3,5 +3,5 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 export RUSTDOCFLAGS="-D warnings"
-cargo doc --quiet --locked --no-deps --features "fake,loopback,sqlite,$more"
+cargo doc --quiet --locked --no-deps --features "fake,loopback-https,sqlite,$more"
 cargo doc --quiet --locked --no-deps --no-default-features

@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
+use std::io;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::yield_now;
 use url::Url;
@@ -15,7 +17,7 @@ use zeroize::Zeroizing;
 
 use super::request::{Response, callback_query};
 use super::sockets::Sockets;
-use crate::auth::PendingLogin;
+use crate::auth::{BoxFuture, PendingLogin};
 use crate::secret::Secret;
 use crate::transport::Clock;
 
@@ -28,15 +30,45 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// More connections than any browser opens to one host.
 const MAX_CONNECTIONS: usize = 32;
 
+/// A connection of a browser, encrypted or not.
+pub(super) trait BrowserStream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> BrowserStream for S {}
+
+type AcceptedStream = BoxFuture<'static, io::Result<Box<dyn BrowserStream>>>;
+
+/// What comes before the request on an accepted connection: nothing, or the handshake of TLS.
+#[derive(Clone)]
+pub(super) struct Handshake(Arc<dyn Fn(TcpStream) -> AcceptedStream + Send + Sync>);
+
+impl Handshake {
+    #[cfg(feature = "loopback-https")]
+    pub(super) fn new(
+        accept: impl Fn(TcpStream) -> AcceptedStream + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(accept))
+    }
+
+    /// None: plain HTTP.
+    pub(super) fn plain() -> Self {
+        Self(Arc::new(|stream| {
+            Box::pin(async { Ok(Box::new(stream) as _) })
+        }))
+    }
+}
+
+debug_shows!(Handshake);
+
 /// A request for the callback address, with its connection.
 pub(super) struct Callback {
-    pub(super) stream: TcpStream,
+    pub(super) stream: Box<dyn BrowserStream>,
     pub(super) query: Secret,
 }
 
 /// Waits for the first callback with the state of the login.
 pub(super) async fn receive_callback(
     sockets: &Sockets,
+    handshake: &Handshake,
     redirect_uri: &Url,
     login: &PendingLogin,
     clock: &Clock,
@@ -59,7 +91,7 @@ pub(super) async fn receive_callback(
                 });
             }
             Either::Right(Ok(stream)) => {
-                connections.push(serve(stream, redirect_uri, clock));
+                connections.push(serve(stream, handshake, redirect_uri, clock));
                 // Lets the runtime find out which connections have sent something, before later ones displace them.
                 yield_now().await;
             }
@@ -110,7 +142,15 @@ impl<'a> Connections<'a> {
 }
 
 /// Reads one request. Returns a callback; refuses every other request.
-async fn serve(mut stream: TcpStream, redirect_uri: &Url, clock: &Clock) -> Option<Callback> {
+async fn serve(
+    stream: TcpStream,
+    Handshake(accept): &Handshake,
+    redirect_uri: &Url,
+    clock: &Clock,
+) -> Option<Callback> {
+    // A browser that does not trust the certificate, or speaks no TLS, can be told nothing.
+    let accepted = clock.within(REQUEST_TIMEOUT, accept(stream)).await?;
+    let mut stream = accepted.ok()?;
     let reading = read(&mut stream, redirect_uri);
     let refusal = match clock.within(REQUEST_TIMEOUT, reading).await {
         Some(Some(Ok(query))) => return Some(Callback { stream, query }),
@@ -124,7 +164,10 @@ async fn serve(mut stream: TcpStream, redirect_uri: &Url, clock: &Clock) -> Opti
 }
 
 /// The query of a callback, or the response to another request; `None` when the connection ends before the request does.
-async fn read(stream: &mut TcpStream, redirect_uri: &Url) -> Option<Result<Secret, Response>> {
+async fn read(
+    stream: &mut Box<dyn BrowserStream>,
+    redirect_uri: &Url,
+) -> Option<Result<Secret, Response>> {
     // Of the full size from the start, so that no copy of the code is left behind when it grows.
     let mut head = Zeroizing::new(Vec::with_capacity(MAX_HEAD_BYTES));
     loop {
@@ -144,7 +187,7 @@ async fn read(stream: &mut TcpStream, redirect_uri: &Url) -> Option<Result<Secre
 }
 
 /// Sends a response and closes the connection. A browser that is gone needs none.
-pub(super) async fn respond(mut stream: TcpStream, response: String, clock: &Clock) {
+pub(super) async fn respond(mut stream: Box<dyn BrowserStream>, response: String, clock: &Clock) {
     let writing = async {
         stream.write_all(response.as_bytes()).await?;
         stream.shutdown().await

@@ -5,6 +5,19 @@
 //! the browser cannot reach it under another name; a request without the state of the login cannot end it. The last page
 //! in the browser holds nothing of the login. The port is free again as soon as the listener is dropped.
 //!
+//! # HTTPS
+//!
+//! Some identity providers register no `http` address; that of the service is said to refuse `http://localhost` (public: `OAuthSample`,
+//! `guide::sources`). With the feature `loopback-https` the listener serves any registered address of this machine
+//! ([`redirect_uri`](LoopbackBuilder::redirect_uri)), with a certificate of yours
+//! ([`certificate`](LoopbackBuilder::certificate)) or with one that it makes for itself and forgets.
+//!
+//! No browser knows a certificate that was made here. When it comes back from the login, the user sees a full page with a warning
+//! ("Your connection is not private" in Chrome and Edge, with the code `NET::ERR_CERT_AUTHORITY_INVALID`; "Warning: Potential
+//! Security Risk Ahead" in Firefox; "This Connection Is Not Private" in Safari), and gets on by "Advanced" and "Proceed to
+//! localhost", each time. Tell the user before, or give a certificate of an authority that the machine trusts, as an administrator
+//! or the tool `mkcert` makes it. A key that is shipped with a program is known to everybody, and protects nobody.
+//!
 //! # On a machine with other users
 //!
 //! The address of a login holds its `state`. Another user who reads it in time can log in to another account and send that
@@ -51,6 +64,8 @@
 //! ```
 
 mod connections;
+#[cfg(feature = "loopback-https")]
+mod https;
 mod notice;
 mod redirect_file;
 mod request;
@@ -64,12 +79,16 @@ use std::time::Duration;
 
 use url::Url;
 
-use self::connections::{receive_callback, respond};
+use self::connections::{Handshake, receive_callback, respond};
+#[cfg(feature = "loopback-https")]
+use self::https::encrypted;
 use self::notice::Notice;
 use self::redirect_file::RedirectFile;
 use self::sockets::{Host, Sockets};
 use crate::auth::{CheckedCallback, PendingLogin};
 use crate::error::{AuthProblem, Error, Kind, Result};
+use crate::model::Day;
+use crate::secret::Secret;
 use crate::transport::Clock;
 
 /// Settings of a [`Loopback`] listener; all of them have a default.
@@ -79,6 +98,9 @@ pub struct LoopbackBuilder {
     port: u16,
     path: String,
     host: Host,
+    /// In place of the three above.
+    redirect_uri: Option<String>,
+    certificate: Option<Secret>,
     timeout: Duration,
     clock: Clock,
     done: Notice,
@@ -111,6 +133,31 @@ impl LoopbackBuilder {
         /// # });
         /// ```
         pub fn localhost() |it| it.host = Host::Localhost;
+
+        /// The redirect address as it is registered with the identity provider, in place of port, path and host: `http` or `https`, with
+        /// a loopback number or `localhost`, with `https` also another name that resolves to loopback addresses alone. The port 0 is a free one.
+        ///
+        /// `https` needs the feature `loopback-https`, and takes the [`certificate`](Self::certificate). Without one it makes a
+        /// certificate for this listener, which no browser knows: the user sees a warning before the last page
+        /// ([what the browser shows](crate::loopback#https)).
+        ///
+        /// ```
+        /// use envd_sdk::loopback::Loopback;
+        ///
+        /// # equipment::example(async {
+        /// let listener = Loopback::builder().redirect_uri("https://localhost:0/callback/envd/").bind().await?;
+        /// assert!(listener.redirect_uri().as_str().starts_with("https://localhost:"));
+        /// assert_eq!(listener.redirect_uri().path(), "/callback/envd/");
+        /// # Ok(())
+        /// # });
+        /// ```
+        pub fn redirect_uri(address: impl Into<String>) |it| it.redirect_uri = Some(address.into());
+
+        /// The certificate for an `https` [`redirect_uri`](Self::redirect_uri): the chain, the listener's own certificate first, and its
+        /// private key, in one PEM text. The key must not be encrypted.
+        ///
+        /// A certificate of an authority that the user's machine trusts shows no warning.
+        pub fn certificate(pem: impl Into<Secret>) |it| it.certificate = Some(pem.into());
 
         /// How long to wait for the browser; ten minutes unless set, after which the login has expired anyway.
         pub fn timeout(limit: Duration) |it| it.timeout = limit;
@@ -146,24 +193,36 @@ impl LoopbackBuilder {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the port is taken, of either address for `localhost`, or the path is not valid in an address.
+    /// [`is_config`](Error::is_config) when the port is taken, of any address of a name; when the path is not valid in an address; when the
+    /// redirect address is not one of this machine; and when the certificate cannot be used, or is not for its host.
     pub async fn bind(self) -> Result<Loopback> {
+        let (mut redirect_uri, host) = match &self.redirect_uri {
+            Some(address) => registered(address)?,
+            None => (self.address()?, self.host.clone()),
+        };
+        let is_https = redirect_uri.scheme() == "https";
+        let handshake = if is_https {
+            let name = redirect_uri.host_str().unwrap_or_default();
+            let name = name.trim_start_matches('[').trim_end_matches(']');
+            encrypted(name, self.certificate.as_ref(), Day::of(self.clock.now()))?
+        } else if self.certificate.is_some() {
+            return Err(Error::config(
+                "certificate: the redirect address is not https",
+            ));
+        } else {
+            Handshake::plain()
+        };
         let failed =
             |source| Error::config("the loopback port cannot be listened on").with_source(source);
-        let sockets = Sockets::bind(self.host, self.port).await;
-        let sockets = sockets.map_err(failed)?;
+        // OK because both schemes have a port.
+        let port = redirect_uri.port_or_known_default().unwrap_or_default();
+        let sockets = Sockets::bind(&host, port).await.map_err(failed)?;
         let port = sockets.port().map_err(failed)?;
-        let authority = match self.host {
-            Host::Ip(ip) => SocketAddr::new(ip, port).to_string(),
-            Host::Localhost => format!("localhost:{port}"),
-        };
-        let redirect_uri = Url::parse(&format!("http://{authority}{}", self.path))
-            .ok()
-            .filter(|url| self.path.starts_with('/') && url.path() == self.path)
-            .filter(|url| url.query().is_none() && url.fragment().is_none())
-            .ok_or_else(|| Error::config("the path of the callback is not valid in an address"))?;
+        // OK to ignore: it fails for addresses without a host only.
+        let _ = redirect_uri.set_port(Some(port));
         Ok(Loopback {
             sockets,
+            handshake,
             redirect_uri,
             timeout: self.timeout,
             clock: self.clock,
@@ -172,6 +231,59 @@ impl LoopbackBuilder {
             redirect_file: None,
         })
     }
+
+    /// The redirect address of port, path and host.
+    fn address(&self) -> Result<Url> {
+        let authority = match &self.host {
+            Host::Ip(ip) => SocketAddr::new(*ip, self.port).to_string(),
+            _ => format!("localhost:{}", self.port),
+        };
+        Url::parse(&format!("http://{authority}{}", self.path))
+            .ok()
+            .filter(|url| self.path.starts_with('/') && url.path() == self.path)
+            .filter(|url| url.query().is_none() && url.fragment().is_none())
+            .ok_or_else(|| Error::config("the path of the callback is not valid in an address"))
+    }
+}
+
+/// Reads a registered redirect address, and the host in it. The provider compares it letter by letter.
+fn registered(address: &str) -> Result<(Url, Host)> {
+    let wrong = |what: &str| Error::config(format!("redirect_uri: {what}"));
+    let url = Url::parse(address).map_err(|source| wrong("no address").with_source(source))?;
+    let has_more = url.query().is_some()
+        || url.fragment().is_some()
+        || !url.username().is_empty()
+        || url.password().is_some();
+    if has_more || !matches!(url.scheme(), "http" | "https") {
+        return Err(wrong(
+            "it must be scheme http or https, host, port and path alone",
+        ));
+    }
+    if url.as_str() != address {
+        return Err(wrong(&format!("browsers write it as {url}: register that")));
+    }
+    let host = match url.host() {
+        Some(url::Host::Domain(name)) => match name.trim_end_matches('.') {
+            "localhost" => Host::Localhost,
+            name if name.ends_with(".localhost") => Host::Localhost,
+            name => Host::Name(name.to_owned()),
+        },
+        Some(url::Host::Ipv4(ip)) => Host::Ip(ip.into()),
+        Some(url::Host::Ipv6(ip)) => Host::Ip(ip.into()),
+        None => return Err(wrong("no host")),
+    };
+    if matches!(host, Host::Ip(ip) if !ip.is_loopback()) {
+        return Err(wrong(
+            "its number is not one of this machine: use 127.0.0.1 or [::1]",
+        ));
+    }
+    Ok((url, host))
+}
+
+#[cfg(not(feature = "loopback-https"))]
+fn encrypted(_: &str, _: Option<&Secret>, _: Day) -> Result<Handshake> {
+    let what = "redirect_uri: https needs the feature loopback-https";
+    Err(Error::config(what))
 }
 
 /// Listens on the loopback address for the callback of one login.
@@ -181,6 +293,7 @@ impl LoopbackBuilder {
 #[derive(Debug)]
 pub struct Loopback {
     sockets: Sockets,
+    handshake: Handshake,
     redirect_uri: Url,
     timeout: Duration,
     clock: Clock,
@@ -206,6 +319,8 @@ impl Loopback {
             port: 0,
             path: "/callback".to_owned(),
             host: Host::Ip(Ipv4Addr::LOCALHOST.into()),
+            redirect_uri: None,
+            certificate: None,
             // The lifetime of a pending login.
             timeout: Duration::from_secs(600),
             clock: Clock::system(),
@@ -257,7 +372,9 @@ impl Loopback {
                 "the login has another redirect_uri than the listener",
             ));
         }
-        let callback = receive_callback(&self.sockets, &self.redirect_uri, &login, &self.clock);
+        let (sockets, handshake) = (&self.sockets, &self.handshake);
+        let callback =
+            receive_callback(sockets, handshake, &self.redirect_uri, &login, &self.clock);
         let Some(callback) = self.clock.within(self.timeout, callback).await else {
             let code = "no_callback_in_time".to_owned();
             return Err(Error::new(Kind::Auth(AuthProblem::LoginRefused { code })));

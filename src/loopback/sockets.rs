@@ -1,4 +1,4 @@
-//! The sockets of a listener: one, or for `localhost` one of each kind of address.
+//! The sockets of a listener: one, or for a name one of each address.
 
 use std::future::poll_fn;
 use std::io::{Error, ErrorKind, Result};
@@ -6,17 +6,19 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpStream, lookup_host};
 
 /// A free port of one kind of address is nearly always free for the other.
 const MAX_PORTS_TRIED: usize = 20;
 
 /// The name under which a browser finds the listener.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Host {
     Ip(IpAddr),
-    /// Resolves to 127.0.0.1, to `[::1]` or to both, in an order that the browser chooses.
+    /// `localhost`, or a name below it (RFC 6761 section 6.3): 127.0.0.1, `[::1]` or both, in an order that the browser chooses.
     Localhost,
+    /// Another name, which has to resolve to loopback addresses.
+    Name(String),
 }
 
 /// Listens on one port of one or two loopback addresses.
@@ -28,10 +30,11 @@ pub(super) struct Sockets {
 
 impl Sockets {
     /// With port 0 on a free one.
-    pub(super) async fn bind(host: Host, port: u16) -> Result<Self> {
+    pub(super) async fn bind(host: &Host, port: u16) -> Result<Self> {
         let all = match host {
-            Host::Ip(ip) => vec![TcpListener::bind((ip, port)).await?],
+            Host::Ip(ip) => vec![TcpListener::bind((*ip, port)).await?],
             Host::Localhost => bind_localhost(port).await?,
+            Host::Name(name) => bind_resolved(name, port).await?,
         };
         Ok(Self {
             all,
@@ -63,6 +66,25 @@ impl Sockets {
         })
         .await
     }
+}
+
+/// All addresses of a name. One that is not of this machine would receive the login.
+async fn bind_resolved(name: &str, port: u16) -> Result<Vec<TcpListener>> {
+    let resolved = lookup_host((name, port)).await?;
+    let mut ips: Vec<IpAddr> = resolved.map(|address| address.ip()).collect();
+    ips.sort_unstable();
+    ips.dedup();
+    if ips.is_empty() || !ips.iter().all(IpAddr::is_loopback) {
+        let what = "the name does not resolve to loopback addresses alone";
+        return Err(Error::new(ErrorKind::AddrNotAvailable, what));
+    }
+    let (mut all, mut port) = (Vec::new(), port);
+    for ip in ips {
+        let socket = TcpListener::bind((ip, port)).await?;
+        port = socket.local_addr()?.port();
+        all.push(socket);
+    }
+    Ok(all)
 }
 
 async fn bind_localhost(port: u16) -> Result<Vec<TcpListener>> {
@@ -164,8 +186,23 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_name_is_listened_on_where_it_resolves_to_this_machine() {
+        let name = |name: &str| Host::Name(name.to_owned());
+        let sockets = Sockets::bind(&name("localhost"), 0).await.unwrap();
+        let port = sockets.port().unwrap();
+        for socket in &sockets.all {
+            let address = socket.local_addr().unwrap();
+            assert!(address.ip().is_loopback() && address.port() == port);
+        }
+        // Not of this machine (RFC 5737), all addresses, and no name at all (RFC 6761).
+        for other in ["192.0.2.1", "0.0.0.0", "login.invalid"] {
+            assert!(Sockets::bind(&name(other), 0).await.is_err(), "{other}");
+        }
+    }
+
+    #[tokio::test]
     async fn connections_to_one_address_do_not_hold_up_those_to_the_other() {
-        let sockets = Sockets::bind(Host::Localhost, 0).await.unwrap();
+        let sockets = Sockets::bind(&Host::Localhost, 0).await.unwrap();
         let port = sockets.port().unwrap();
         if sockets.all.len() < 2 {
             return;

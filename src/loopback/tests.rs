@@ -13,10 +13,11 @@ use crate::auth::{CheckedCallback, PendingLogin, test_settings as settings};
 use crate::error::Result;
 use crate::transport::Clock;
 
-struct Trial {
-    clock: Clock,
-    host: String,
-    state: String,
+pub(super) struct Trial {
+    pub(super) clock: Clock,
+    pub(super) host: String,
+    pub(super) state: String,
+    path: String,
     waiting: JoinHandle<Result<CheckedCallback>>,
 }
 
@@ -46,18 +47,19 @@ impl Trial {
         Self::start_with(Loopback::builder()).await
     }
 
-    async fn start_with(builder: LoopbackBuilder) -> Self {
+    pub(super) async fn start_with(builder: LoopbackBuilder) -> Self {
         let (clock, listener) = bound(builder).await;
         let login = login(listener.redirect_uri().as_str(), &clock);
         Self {
             clock,
             host: listener.redirect_uri().authority().to_owned(),
             state: state(&login),
+            path: listener.redirect_uri().path().to_owned(),
             waiting: tokio::spawn(listener.receive(login)),
         }
     }
 
-    async fn connect(&self) -> TcpStream {
+    pub(super) async fn connect(&self) -> TcpStream {
         TcpStream::connect(&self.host).await.unwrap()
     }
 
@@ -66,7 +68,7 @@ impl Trial {
         self.send(&self.request(target)).await
     }
 
-    fn request(&self, target: &str) -> String {
+    pub(super) fn request(&self, target: &str) -> String {
         format!("GET {target} HTTP/1.1\r\nHost: {}\r\n\r\n", self.host)
     }
 
@@ -78,11 +80,11 @@ impl Trial {
         response
     }
 
-    fn good(&self) -> String {
-        format!("/callback?code=c0d3&state={}", self.state)
+    pub(super) fn good(&self) -> String {
+        format!("{}?code=c0d3&state={}", self.path, self.state)
     }
 
-    async fn end(self) -> Result<CheckedCallback> {
+    pub(super) async fn end(self) -> Result<CheckedCallback> {
         let ended = self.waiting.await.unwrap();
         // The port is closed. Another process may have taken the free port for a connection, and then it cannot be bound,
         // but connections are refused. A process that another test has just started holds a copy of every socket until it
@@ -340,6 +342,69 @@ async fn only_loopback_addresses_are_listened_on() {
             "{path}"
         );
     }
+}
+
+#[tokio::test]
+async fn any_registered_address_of_this_machine_is_served() {
+    for address in [
+        "http://127.0.0.1:0/callback",
+        "http://localhost:0/callback/envd/",
+        "http://127.0.0.2:0/a/b",
+    ] {
+        let trial = Trial::start_with(Loopback::builder().redirect_uri(address)).await;
+        let port = trial.host.rsplit_once(':').unwrap().1;
+        let ip = if address.contains("127.0.0.2") {
+            "127.0.0.2"
+        } else {
+            "127.0.0.1"
+        };
+        let mut stream = TcpStream::connect(format!("{ip}:{port}")).await.unwrap();
+        let request = trial.request(&trial.good());
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await.unwrap();
+        assert!(
+            response.starts_with("HTTP/1.1 200"),
+            "{address}: {response}"
+        );
+        trial.waiting.await.unwrap().unwrap();
+    }
+    for (address, what) in [
+        ("http://192.0.2.1:0/callback", "not one of this machine"),
+        ("http://0.0.0.0:0/callback", "not one of this machine"),
+        ("http://login.invalid:0/callback", "cannot be listened on"),
+        (
+            "http://127.0.0.1:0",
+            "browsers write it as http://127.0.0.1:0/",
+        ),
+        (
+            "http://LOCALHOST:0/callback",
+            "browsers write it as http://localhost:0/",
+        ),
+        ("http://127.0.0.1:0/callback?a=b", "alone"),
+        ("http://127.0.0.1:0/callback#a", "alone"),
+        ("http://me@127.0.0.1:0/callback", "alone"),
+        ("com.example.app:/callback", "alone"),
+        ("callback", "no address"),
+    ] {
+        let builder = Loopback::builder().redirect_uri(address);
+        let error = builder.bind().await.unwrap_err();
+        assert!(
+            error.is_config() && error.to_string().contains(what),
+            "{address}: {error}"
+        );
+    }
+    let pem = "-----BEGIN PRIVATE KEY-----\ns3cr3t";
+    let builder = Loopback::builder().certificate(pem);
+    assert!(!format!("{builder:?}").contains("s3cr3t"));
+    assert!(
+        builder
+            .bind()
+            .await
+            .unwrap_err()
+            .to_string()
+            .contains("not https")
+    );
 }
 
 #[tokio::test]

@@ -31,6 +31,8 @@ fn a_feature_links_its_packages_and_no_others() {
             "CLIENT rustls",
         ),
         ("--features sync", "CLIENT rustls"),
+        ("--features loopback", "CLIENT rustls"),
+        ("--features loopback-https", "CLIENT rustls time"),
         ("--features sqlite", "CLIENT rustls rusqlite"),
         ("--features sealed", "CLIENT rustls chacha20poly1305"),
         (

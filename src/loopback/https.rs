@@ -1,0 +1,301 @@
+//! HTTPS on the listener, by rustls with ring: with a certificate of the caller's, or with one that is made for the session.
+
+use std::sync::Arc;
+
+use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, date_time_ymd};
+use rustls::ServerConfig;
+use rustls::client::verify_server_name;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::server::ParsedCertificate;
+use tokio_rustls::TlsAcceptor;
+
+use super::connections::{BrowserStream, Handshake};
+use crate::error::{Error, Result};
+use crate::model::Day;
+use crate::secret::Secret;
+
+/// A chain, the listener's own certificate first, and its key.
+type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
+/// The handshake of TLS for a host: a name, or a number without brackets.
+pub(super) fn encrypted(host: &str, pem: Option<&Secret>, today: Day) -> Result<Handshake> {
+    let (chain, key) = match pem {
+        Some(pem) => read(pem, host)?,
+        None => made_for(host, today)
+            .ok_or_else(|| Error::config("no certificate can be made for the redirect address"))?,
+    };
+    // The provider is passed in, never installed for the process: an application may install another one.
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|source| Error::config("TLS cannot be set up").with_source(source))?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .map_err(|error| match error {
+            rustls::Error::InconsistentKeys(_) => {
+                refused("the private key is not that of the first certificate")
+            }
+            _ => refused("a private key that cannot be used"),
+        })?;
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    Ok(Handshake::new(move |stream| {
+        let accepting = acceptor.accept(stream);
+        Box::pin(async { Ok(Box::new(accepting.await?) as Box<dyn BrowserStream>) })
+    }))
+}
+
+fn read(pem: &Secret, host: &str) -> Result<Identity> {
+    let pem = pem.expose().as_bytes();
+    let chain: Vec<_> = CertificateDer::pem_slice_iter(pem)
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|_| refused("damaged PEM text"))?;
+    let first = chain
+        .first()
+        .ok_or_else(|| refused("no certificate in the PEM text"))?;
+    let key = PrivateKeyDer::from_pem_slice(pem).map_err(|_| {
+        refused("no private key in the PEM text that can be read: decrypt one that is encrypted")
+    })?;
+    let parsed = ParsedCertificate::try_from(first).map_err(|_| refused("damaged certificate"))?;
+    let is_for_host =
+        ServerName::try_from(host).is_ok_and(|host| verify_server_name(&parsed, &host).is_ok());
+    if !is_for_host {
+        return Err(refused("it is not for the host of the redirect address"));
+    }
+    Ok((chain, key))
+}
+
+/// Signed by itself, for this host and these days alone. Nothing of it is written to a file.
+fn made_for(host: &str, today: Day) -> Option<Identity> {
+    let midnight = |day: Day| {
+        let (month, day_of_month) = (day.month(), day.day_of_month());
+        Some(date_time_ymd(
+            day.year(),
+            month.try_into().ok()?,
+            day_of_month.try_into().ok()?,
+        ))
+    };
+    let key = KeyPair::generate().ok()?;
+    let mut certificate = CertificateParams::new([host.to_owned()]).ok()?;
+    certificate
+        .distinguished_name
+        .push(DnType::CommonName, "envd-sdk login on this machine");
+    certificate.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    // In each zone it is the same day or one beside it.
+    certificate.not_before = midnight(today.plus_days(-1)?)?;
+    certificate.not_after = midnight(today.plus_days(2)?)?;
+    let certificate = certificate.self_signed(&key).ok()?;
+    let key = PrivateKeyDer::try_from(key.serialize_der()).ok()?;
+    Some((vec![certificate.into()], key))
+}
+
+/// An error that shows nothing of the text.
+fn refused(what: &str) -> Error {
+    Error::config(format!("certificate: {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rustls::client::WebPkiServerVerifier;
+    use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+    use rustls::pki_types::UnixTime;
+    use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpStream;
+    use tokio_rustls::TlsConnector;
+    use tokio_rustls::client::TlsStream;
+
+    use super::*;
+    use crate::loopback::tests::Trial;
+    use crate::loopback::{Loopback, LoopbackBuilder};
+    use crate::transport::tls::TlsServer;
+
+    /// Trusts the certificate of the listener, as a user does who goes past the warning; checks its name, its days and its signature.
+    #[derive(Debug)]
+    struct TrustingUser;
+
+    impl TrustingUser {
+        fn verifier(certificate: &CertificateDer<'_>) -> Arc<WebPkiServerVerifier> {
+            let mut roots = RootCertStore::empty();
+            roots.add(certificate.clone().into_owned()).unwrap();
+            let provider = Arc::new(ring::default_provider());
+            let builder = WebPkiServerVerifier::builder_with_provider(roots.into(), provider);
+            builder.build().unwrap()
+        }
+    }
+
+    impl ServerCertVerifier for TrustingUser {
+        fn verify_server_cert(
+            &self,
+            certificate: &CertificateDer<'_>,
+            rest: &[CertificateDer<'_>],
+            name: &ServerName<'_>,
+            ocsp: &[u8],
+            _: UnixTime,
+        ) -> std::result::Result<ServerCertVerified, rustls::Error> {
+            // The clock of the trial.
+            let now = UnixTime::since_unix_epoch(Duration::from_secs(1_000_000));
+            Self::verifier(certificate).verify_server_cert(certificate, rest, name, ocsp, now)
+        }
+
+        fn verify_tls12_signature(
+            &self,
+            message: &[u8],
+            certificate: &CertificateDer<'_>,
+            signed: &DigitallySignedStruct,
+        ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+            Self::verifier(certificate).verify_tls12_signature(message, certificate, signed)
+        }
+
+        fn verify_tls13_signature(
+            &self,
+            message: &[u8],
+            certificate: &CertificateDer<'_>,
+            signed: &DigitallySignedStruct,
+        ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+            Self::verifier(certificate).verify_tls13_signature(message, certificate, signed)
+        }
+
+        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+            let algorithms = ring::default_provider().signature_verification_algorithms;
+            algorithms.supported_schemes()
+        }
+    }
+
+    /// A browser that knows the authority, or goes past the warning.
+    async fn connect(
+        trial: &Trial,
+        authority: Option<&str>,
+    ) -> std::io::Result<TlsStream<TcpStream>> {
+        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap();
+        let config = if let Some(pem) = authority {
+            let mut roots = RootCertStore::empty();
+            roots
+                .add(CertificateDer::from_pem_slice(pem.as_bytes()).unwrap())
+                .unwrap();
+            config.with_root_certificates(roots)
+        } else {
+            let config = config.dangerous();
+            config.with_custom_certificate_verifier(Arc::new(TrustingUser))
+        };
+        let (host, _) = trial.host.rsplit_once(':').unwrap();
+        let host = host.trim_matches(['[', ']']).to_owned();
+        let name = ServerName::try_from(host).unwrap();
+        let connector = TlsConnector::from(Arc::new(config.with_no_client_auth()));
+        connector.connect(name, trial.connect().await).await
+    }
+
+    async fn get(trial: &Trial, authority: Option<&str>, target: &str) -> String {
+        let mut stream = connect(trial, authority).await.unwrap();
+        let request = trial.request(target);
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await.unwrap();
+        response
+    }
+
+    fn at(address: &str) -> LoopbackBuilder {
+        Loopback::builder().redirect_uri(address)
+    }
+
+    #[tokio::test]
+    async fn the_callback_comes_over_https() {
+        let (given, authority) = (TlsServer::SERVER, Some(TlsServer::AUTHORITY));
+        for (builder, authority) in [
+            (at("https://localhost:0/callback/envd/"), None),
+            (at("https://127.0.0.1:0/callback"), None),
+            (
+                at("https://127.0.0.1:0/callback").certificate(given),
+                authority,
+            ),
+        ] {
+            assert!(!format!("{builder:?}").contains("BEGIN"));
+            let trial = Trial::start_with(builder).await;
+            let response = get(&trial, authority, "/favicon.ico").await;
+            assert!(response.starts_with("HTTP/1.1 404"), "{response}");
+            let response = get(&trial, authority, "/callback/envd?code=c").await;
+            assert!(response.starts_with("HTTP/1.1 404"), "{response}");
+            let response = get(&trial, authority, &trial.good()).await;
+            assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+            assert!(!response.contains("c0d3") && !response.contains(&trial.state));
+            trial.end().await.unwrap();
+        }
+    }
+
+    /// Nor does a browser that refuses the certificate, or speaks no TLS.
+    #[tokio::test]
+    async fn a_handshake_that_stalls_delays_no_other() {
+        let trial = Trial::start_with(at("https://localhost:0/callback")).await;
+        let mut silent = Vec::new();
+        for number in 0..20 {
+            let mut stream = trial.connect().await;
+            // The start of a record that never ends, in every second one.
+            if number % 2 == 0 {
+                stream.write_all(b"\x16\x03\x01\x02\x00\x01").await.unwrap();
+            }
+            silent.push(stream);
+        }
+        assert!(connect(&trial, Some(TlsServer::AUTHORITY)).await.is_err());
+        let mut plain = trial.connect().await;
+        let request = trial.request(&trial.good());
+        plain.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        // OK to ignore: the other end may reset the connection.
+        let _ = plain.read_to_end(&mut answer).await;
+        assert!(!answer.starts_with(b"HTTP"));
+        // All of them are accepted before this one.
+        let response = get(&trial, None, "/favicon.ico").await;
+        assert!(response.starts_with("HTTP/1.1 404"), "{response}");
+        trial.clock.advance(Duration::from_secs(11));
+        for mut stream in silent {
+            let mut rest = Vec::new();
+            // OK to ignore: a connection with unread bytes is reset.
+            let _ = stream.read_to_end(&mut rest).await;
+            assert!(rest.is_empty());
+        }
+        let response = get(&trial, None, &trial.good()).await;
+        assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+        trial.end().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_certificate_that_cannot_serve_the_address_is_refused_and_not_shown() {
+        let server = TlsServer::SERVER;
+        let key = server.find("-----BEGIN PRIVATE KEY").unwrap();
+        let (chain, key) = server.split_at(key);
+        let other = TlsServer::CLIENT;
+        let other_key = &other[other.find("-----BEGIN PRIVATE KEY").unwrap()..];
+        let numbered = "https://127.0.0.1:0/callback";
+        for (address, pem, what) in [
+            (numbered, String::new(), "no certificate"),
+            (numbered, key.to_owned(), "no certificate"),
+            (numbered, chain.to_owned(), "no private key"),
+            (
+                numbered,
+                format!("{chain}{other_key}"),
+                "not that of the first",
+            ),
+            (numbered, chain.replace("END", "EN"), "damaged"),
+            (
+                numbered,
+                key.replace("PRIVATE KEY", "CERTIFICATE") + key,
+                "damaged",
+            ),
+            (
+                "https://localhost:0/callback",
+                server.to_owned(),
+                "not for the host",
+            ),
+        ] {
+            let error = at(address).certificate(pem).bind().await.unwrap_err();
+            let shown = format!("{error} {error:?}");
+            assert!(error.is_config() && shown.contains(what), "{what}: {shown}");
+            let line = key.lines().nth(1).unwrap();
+            assert!(!shown.contains(&line[..16]), "{shown}");
+        }
+    }
+}
