@@ -18,13 +18,13 @@ mod lines;
 #[path = "../login_options/mod.rs"]
 mod login_options;
 
+use std::env;
 use std::process::ExitCode;
 
 use envd_sdk::auth::{
     FileStore, PendingLogin, ProviderBuilder, TokenManager, TokenSet, TokenStore,
 };
 use envd_sdk::fake::Fake;
-use envd_sdk::loopback::Loopback;
 
 use browser::Browser;
 use cli::Failure;
@@ -100,9 +100,15 @@ async fn log_in(
     provider: ProviderBuilder,
     is_fake: bool,
 ) -> Result<TokenSet, Failure> {
-    let path = options.redirect_path.as_deref().unwrap_or("/callback");
-    let listener = Loopback::builder().port(options.redirect_port).path(path);
-    let mut listener = listener.bind().await?;
+    let mut listener = options.listener()?.bind().await?;
+    if listener.redirect_uri().scheme() == "https"
+        && env::var_os("ENVD_REDIRECT_CERTIFICATE").is_none()
+    {
+        eprintln!(
+            "After the login the browser warns of a certificate of this machine: proceed to {}.",
+            listener.redirect_uri().authority()
+        );
+    }
     let provider = provider.redirect_uri(listener.redirect_uri().as_str());
     let (manager, login) = start(options, provider)?;
     if is_fake {

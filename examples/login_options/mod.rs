@@ -1,13 +1,15 @@
 //! The options of `login` and `access_token`.
 
 use std::path::PathBuf;
+use std::{env, fs};
 
 use envd_sdk::Error;
 use envd_sdk::auth::{FileStore, Provider, ProviderBuilder, TokenManager, TokenManagerBuilder};
+use envd_sdk::loopback::{Loopback, LoopbackBuilder};
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
 
-use super::cli;
+use super::cli::{self, Failure};
 
 /// Follows the description of the program.
 const OPTIONS: &str = "  --issuer URL          iss of the provider's tokens; not checked unless set. Without --token-url the
@@ -28,6 +30,10 @@ const OPTIONS: &str = "  --issuer URL          iss of the provider's tokens; not
   --no-browser          does not open the browser
   --status              access_token only: prints the state of the session
 
+ENVD_REDIRECT_URI is the redirect address that is registered with the provider, for the listener: http or https, of this
+machine; unless an option names another one. For https, ENVD_REDIRECT_CERTIFICATE is a file with a certificate and its
+key (PEM); without it the browser warns of a certificate that was made for this login.
+
 With none of the provider's options a fake of its own is used.";
 
 /// The values of the options.
@@ -42,8 +48,8 @@ pub(crate) struct Options {
     client_id: Option<String>,
     audience: Option<String>,
     scope: Option<String>,
-    pub(crate) redirect_port: u16,
-    pub(crate) redirect_path: Option<String>,
+    redirect_port: u16,
+    redirect_path: Option<String>,
     pub(crate) redirect_uri: Option<String>,
     pub(crate) store: Option<PathBuf>,
     pub(crate) no_browser: bool,
@@ -163,12 +169,32 @@ impl Options {
             builder = builder.scopes(scope.split_whitespace());
         }
         // Not an option: other users of the machine can read the arguments of a process.
-        if let Ok(secret) = std::env::var("ENVD_CLIENT_SECRET")
+        if let Ok(secret) = env::var("ENVD_CLIENT_SECRET")
             && !secret.is_empty()
         {
             builder = builder.client_secret(secret);
         }
         builder
+    }
+
+    #[allow(dead_code)] // access_token has none.
+    /// The listener: at the address of an option, or at the registered one of the environment.
+    pub(crate) fn listener(&self) -> Result<LoopbackBuilder, Failure> {
+        let set = |name| env::var(name).ok().filter(|value| !value.is_empty());
+        let path = self.redirect_path.as_deref();
+        let listener = Loopback::builder();
+        let Some(address) = set("ENVD_REDIRECT_URI")
+            .filter(|_| path.is_none() && self.redirect_port == 0 && !self.names_no_provider())
+        else {
+            return Ok(listener
+                .port(self.redirect_port)
+                .path(path.unwrap_or("/callback")));
+        };
+        let listener = listener.redirect_uri(address);
+        Ok(match set("ENVD_REDIRECT_CERTIFICATE") {
+            Some(file) => listener.certificate(fs::read_to_string(file)?),
+            None => listener,
+        })
     }
 
     /// Settings of a manager for a short-lived program, without background refreshes.

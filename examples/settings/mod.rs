@@ -18,7 +18,7 @@ use envd_sdk::{Client, ClientBuilder, Clock};
 use super::cli::Failure;
 
 /// The settings that name another server.
-const SETTINGS: [&str; 12] = [
+const SETTINGS: [&str; 13] = [
     "ENVD_GRAPHQL_URL",
     "ENVD_REGISTER_URL",
     "ENVD_AUTHORIZE_URL",
@@ -29,6 +29,7 @@ const SETTINGS: [&str; 12] = [
     "ENVD_CLIENT_ID",
     "ENVD_CLIENT_SECRET",
     "ENVD_AUDIENCE",
+    "ENVD_REDIRECT_URI",
     "ENVD_ACCESS_TOKEN",
     "ENVD_ACCOUNT_ID",
 ];
@@ -101,11 +102,12 @@ impl Settings {
         if let Some(fake) = &self.fake {
             return Ok(fake.provider().build()?);
         }
+        let redirect_uri = optional("ENVD_REDIRECT_URI");
         let mut builder = Provider::builder(required("ENVD_CLIENT_ID")?)
             .authorize_url(required("ENVD_AUTHORIZE_URL")?)
             .token_url(required("ENVD_TOKEN_URL")?)
             .audience(required("ENVD_AUDIENCE")?)
-            .redirect_uri("http://127.0.0.1:8400/callback");
+            .redirect_uri(redirect_uri.unwrap_or_else(|| "http://127.0.0.1:8400/callback".into()));
         if let Some(url) = optional("ENVD_REVOKE_URL") {
             builder = builder.revoke_url(url);
         }

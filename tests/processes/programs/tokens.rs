@@ -2,7 +2,7 @@
 
 use envd_sdk::auth::{FileStore, TokenManager};
 use envd_sdk::fake::{Fake, Fault};
-use processes::{Folder, Program};
+use processes::{Folder, Program, Running, http};
 use serde_json::Value;
 
 fn options(program: Program, fake: &Fake) -> Program {
@@ -57,6 +57,33 @@ async fn an_incomplete_login_fails() {
         .run()
         .with(1)
         .says("no address was given");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_login_listens_at_the_address_that_is_registered() {
+    let fake = Fake::start().await;
+    let program = || options(Program::new("login"), &fake).arg("--no-browser");
+    let registered = |address| program().env("ENVD_REDIRECT_URI", address);
+    let mut login = Running::start(registered("http://localhost:0/callback/envd/"));
+    let callback = fake.consent(&login.url("authorize_url")).unwrap();
+    assert_eq!(
+        (callback.host_str(), callback.path()),
+        (Some("localhost"), "/callback/envd/")
+    );
+    http::get(&callback);
+    let (code, rest) = login.wait();
+    assert!(
+        code == Some(0) && rest.contains("\"subject\":\"auth0|"),
+        "{rest}"
+    );
+
+    let file =
+        |name| registered("https://localhost:0/callback/").env("ENVD_REDIRECT_CERTIFICATE", name);
+    file("/nonexistent.pem").run().mute(1).fails();
+    registered("http://192.0.2.1:0/callback")
+        .run()
+        .mute(1)
+        .says("not one of this machine");
 }
 
 #[tokio::test]

@@ -95,6 +95,18 @@ fn start() -> Running {
 }
 
 #[test]
+fn the_callback_is_the_page_that_is_registered() {
+    let registered = |address| app("web_login").env("ENVD_REDIRECT_URI", address);
+    let server = Running::start(registered("/callback/envd/").args(["--serve", "--port", "0"]));
+    let mut browser = Browser::of(&server);
+    assert_eq!(browser.begin().path(), "/callback/envd/");
+    browser.log_in();
+    for other in ["https://other.example/callback", "/login"] {
+        registered(other).run().mute(1).says("ENVD_REDIRECT_URI");
+    }
+}
+
+#[test]
 fn a_user_sees_accounts_and_latest_consignments() {
     let server = start();
     let mut browser = Browser::of(&server);

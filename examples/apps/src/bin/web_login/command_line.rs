@@ -1,9 +1,11 @@
 //! The arguments of the command line.
 
+use std::env;
+
 use lexopt::Arg::{Long, Short};
 use url::Url;
 
-use super::cli;
+use super::cli::{self, Failure};
 
 const USAGE: &str = "\
 usage: web_login [--serve [--port N] [--address URL]]
@@ -14,7 +16,10 @@ Without --serve it logs one user in and out and ends.
   --serve         runs until Ctrl-C; the first line on stdout is {\"url\": ..., \"port\": ...}
   --port N        the port on 127.0.0.1; a free one unless set
   --address URL   the address of the application in the browser, such as https://desk.example/,
-                  where a proxy forwards it to the port; with https the cookies are Secure";
+                  where a proxy forwards it to the port; with https the cookies are Secure
+
+ENVD_REDIRECT_URI is the redirect address that is registered with the identity provider, below the
+address of the application; /callback unless set";
 
 /// Whether the application keeps running, its port, of which 0 is a free one, and its address behind a proxy.
 #[derive(Default)]
@@ -48,6 +53,21 @@ impl Arguments {
         }
         Ok(read)
     }
+}
+
+/// Where the identity provider sends the browser back: the registered address of the environment, or a page of the application.
+pub(crate) fn redirect_uri(home: &Url) -> Result<Url, Failure> {
+    let registered = env::var("ENVD_REDIRECT_URI").unwrap_or_default();
+    let address = home.join(if registered.is_empty() {
+        "callback"
+    } else {
+        &registered
+    })?;
+    let pages = ["/", "/login", "/logout", "/style.css"];
+    if address.origin() != home.origin() || pages.contains(&address.path()) {
+        return Err(format!("ENVD_REDIRECT_URI is no address below {home} that is free").into());
+    }
+    Ok(address)
 }
 
 /// Cookies with the prefix `__Host-` are for a whole host.

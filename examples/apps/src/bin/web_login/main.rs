@@ -82,8 +82,8 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     // After a logout the provider redirects the browser to the application's default page (spec 5.8).
     let fake = Fake::builder().allow_return_to(home.clone());
     let fake = fake.start().await?;
-    let provider = fake.provider().redirect_uri(home.join("callback")?);
-    let provider = provider.build()?;
+    let redirect = command_line::redirect_uri(&home)?;
+    let provider = fake.provider().redirect_uri(redirect.as_str()).build()?;
     let client = Client::builder(fake.graphql_url())
         .token_source(|| async { Err(envd_sdk::Error::login_needed()) })
         .build()?;
@@ -106,7 +106,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
             file(CSS, include_str!("../../../../look/style.css")),
         )
         .route("/login", get(login::log_in))
-        .route("/callback", get(login::callback))
+        .route(redirect.path(), get(login::callback))
         .route("/logout", post(login::log_out))
         .fallback(async || Problem::NoSuchPage)
         .with_state(Arc::new(app));
