@@ -23,7 +23,8 @@
 //! | --- | --- |
 //! | submit | [`submit_consignment`](crate::Account::submit_consignment), a save with the status SUBMITTED; assumed |
 //! | create from a template | [`ConsignmentInput::from`](crate::model::ConsignmentInput) a template that was read, then a save of a new consignment: no operation of the server's; assumed |
-//! | add a transporter, add or retrieve a viewer | a document of your own, see [`guide::own_documents`](crate::guide::own_documents) |
+//! | add a transporter | a save with the answers of question 157, see the [cookbook](crate::guide::cookbook::consignments#hand-a-consignment-to-a-transporter); inferred from public material, not confirmed |
+//! | add or retrieve a viewer | a document of your own, see [`guide::own_documents`](crate::guide::own_documents) |
 //!
 //! For the last, look the operation up in the service's playground and send it with
 //! [`execute_document`](crate::Client::execute_document), or derive it and use [`execute`](crate::Client::execute). The

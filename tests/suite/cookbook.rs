@@ -78,7 +78,7 @@ fn every_program_of_the_cookbook_is_whole_and_listed() {
             programs += 1;
         }
     }
-    assert_eq!(programs, 15);
+    assert_eq!(programs, 19);
     assert_eq!(
         contents.matches("](").count(),
         programs + links_to_types(&contents)
