@@ -218,7 +218,8 @@ impl ProviderBuilder {
     setters! {
         /// The audience of the access token: the address of the service endpoint, as registered there. The service requires it
         /// (spec 5.2): without it Auth0 issues tokens that the service refuses. Leave it out only for other providers that have
-        /// none; then no `audience` is sent.
+        /// none; then no `audience` is sent. In the test environment it is another host than the endpoint
+        /// ([`guide::going_live`](crate::guide::going_live#the-audience)).
         pub fn audience(audience: impl Into<String>) |it| it.audience = Some(audience.into());
 
         /// Where the browser is redirected after the login, exactly as registered: `https`, loopback, or a scheme of the
