@@ -161,13 +161,11 @@ fn decode(reply: Reply) -> Result<Subset> {
         return Err(misfit(reply, None, fault_at(&failure)));
     }
     let value = reply_memory::value(text);
-    match other_shape(status, &value) {
-        Some(subset) => Ok(subset),
-        None => {
-            let path = path_of_misfit(text);
-            Err(misfit(reply, Some((path, value)), fault_at(&failure)))
-        }
+    if let Some(subset) = other_shape(status, &value) {
+        return Ok(subset);
     }
+    let path = path_of_misfit(text);
+    Err(misfit(reply, Some((path, value)), fault_at(&failure)))
 }
 
 const NOT_UTF8: &str = "the body is not UTF-8";
