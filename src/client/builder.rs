@@ -84,8 +84,9 @@ impl ClientBuilder {
         ///
         /// For a live schema that differs from what is assumed here. Aliases keep our types: select
         /// `ourName: theirName` where a name differs. The document has one operation, of the same kind, and takes the same
-        /// variables or fewer; a call that has a value for one it does not take fails. The result of a change is found with
-        /// and without the `data` wrapper of spec 2.5, if the document selects the id of the record.
+        /// variables or fewer; a call that has a value for one it does not take fails. The fields of `input` count as variables
+        /// of their own, for a server that takes them as plain arguments. The result of a change is found with and without the
+        /// `data` wrapper of spec 2.5, if the document selects the id of the record; a delete may answer `true` in its place.
         ///
         /// ```
         /// # equipment::example(async {

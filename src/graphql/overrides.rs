@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::adapted_operation::fitted;
 use super::catalogue::{KnownOperation, named, operation_names};
@@ -47,8 +47,14 @@ impl Adapted {
 pub(super) struct Override {
     pub(super) document: String,
     pub(super) operation: Option<String>,
-    declared: Vec<String>,
+    declared: Vec<DeclaredVariable>,
     pub(super) location: Option<RecordLocation>,
+}
+
+/// A variable that a document of the caller declares.
+struct DeclaredVariable {
+    name: String,
+    required: bool,
 }
 
 /// Where a record is, and where our types expect it; both below `data` of the reply.
@@ -60,7 +66,12 @@ pub(crate) struct RecordLocation {
     wrapped: bool,
     /// The name of the id by which a record is recognised; with a pointer of the caller any object is one.
     id: Option<&'static str>,
+    /// Whether `true` in place of the record is an answer: a deleted one needs no name.
+    deletes: bool,
 }
+
+/// The variable that our documents have for the record of a save or a comment.
+const INPUT: &str = "input";
 
 impl Overrides {
     /// Checks what a profile says of operations, as far as that goes without the live schema.
@@ -118,8 +129,14 @@ impl Overrides {
     }
 }
 
+fn deletes(known: &KnownOperation) -> bool {
+    known.name.starts_with("delete")
+}
+
+type Checked = (Option<String>, Vec<DeclaredVariable>);
+
 /// The name of the one operation, and the variables it declares.
-fn check(known: &KnownOperation, document: &str) -> Result<(Option<String>, Vec<String>), String> {
+fn check(known: &KnownOperation, document: &str) -> Result<Checked, String> {
     let found = operations(document).ok_or("it is not a GraphQL document")?;
     let [found] = found.as_slice() else {
         return Err(format!("it has {} operations, not one", found.len()));
@@ -132,37 +149,71 @@ fn check(known: &KnownOperation, document: &str) -> Result<(Option<String>, Vec<
             _ => "it must be a mutation".to_owned(),
         });
     }
+    let has_input = ours.variables.iter().any(|ours| ours.name == INPUT);
     for variable in found.variables.iter().filter(|variable| variable.required) {
         let name = variable.name;
         match ours.variables.iter().find(|ours| ours.name == name) {
             Some(sent) if sent.required => {}
             Some(_) => return Err(format!("it requires ${name}, which is not always sent")),
+            // It may be a field of the input, which each call decides.
+            None if has_input => {}
             None => return Err(format!("it requires ${name}, which is never sent")),
         }
     }
-    let declared = found
-        .variables
-        .iter()
-        .map(|variable| variable.name.to_owned());
+    let declared = found.variables.iter().map(|variable| DeclaredVariable {
+        name: variable.name.to_owned(),
+        required: variable.required,
+    });
     Ok((found.name.map(str::to_owned), declared.collect()))
 }
 
 impl Override {
-    /// The variables that the document declares. One that has a value and is not declared is an error: a filter that
-    /// is left out silently would give wrong records.
-    pub(super) fn variables(&self, given: Value) -> Result<Map<String, Value>, Error> {
-        let Value::Object(mut given) = given else {
-            return Err(Error::config("the variables are not an object"));
-        };
-        let is_undeclared =
-            |(name, value): &(&String, &Value)| !value.is_null() && !self.declared.contains(*name);
-        if let Some((name, _)) = given.iter().find(is_undeclared) {
-            return Err(Error::config(format!(
+    /// The variables that the document declares: ours, and the fields of `input` among them. One that has a value and is not
+    /// declared is an error: a filter or a field that is left out silently would give wrong records.
+    pub(super) fn variables(
+        &self,
+        mut given: Map<String, Value>,
+    ) -> Result<Map<String, Value>, Error> {
+        let undeclared = |name: &str| {
+            Error::config(format!(
                 "the override does not declare ${name}, which has a value"
+            ))
+        };
+        let takes_input = self.declares(INPUT);
+        let input = match given.get_mut(INPUT) {
+            Some(Value::Object(fields)) if takes_input => fields.clone(),
+            Some(Value::Object(fields)) => std::mem::take(fields),
+            _ => Map::new(),
+        };
+        if !input.is_empty() && !takes_input {
+            given.remove(INPUT);
+            // A null clears the field, so it is a value.
+            if let Some(name) = input.keys().find(|name| !self.declares(name)) {
+                return Err(undeclared(name));
+            }
+        }
+        let is_undeclared =
+            |(name, value): &(&String, &Value)| !value.is_null() && !self.declares(name);
+        if let Some((name, _)) = given.iter().find(is_undeclared) {
+            return Err(undeclared(name));
+        }
+        for (name, value) in input {
+            given.entry(name).or_insert(value);
+        }
+        given.retain(|name, _| self.declares(name));
+        let mut required = self.declared.iter().filter(|declared| declared.required);
+        if let Some(DeclaredVariable { name, .. }) =
+            required.find(|declared| given.get(&declared.name).is_none_or(Value::is_null))
+        {
+            return Err(Error::config(format!(
+                "the override requires ${name}, which has no value"
             )));
         }
-        given.retain(|name, _| self.declared.contains(name));
         Ok(given)
+    }
+
+    fn declares(&self, name: &str) -> bool {
+        self.declared.iter().any(|declared| declared.name == name)
     }
 }
 
@@ -173,6 +224,7 @@ impl RecordLocation {
             field: known.name,
             wrapped: known.is_change(),
             id: None,
+            deletes: deletes(known),
         }
     }
 
@@ -183,6 +235,7 @@ impl RecordLocation {
             field: known.name,
             wrapped: true,
             id: Some(known.id),
+            deletes: deletes(known),
         })
     }
 
@@ -204,16 +257,23 @@ impl RecordLocation {
         Map::from_iter([(self.field.to_owned(), record)]).into()
     }
 
-    /// The result of a change, under `data` or, when it plainly is a record, without that wrapper.
+    /// The result of a change, under `data` or, when it plainly is a record, without that wrapper. What was deleted has no
+    /// record where the server only agrees; any other plain value is no answer.
     fn record(&self, mut found: Value) -> Value {
-        match found.get_mut("data").map(Value::take) {
-            Some(inner) if !inner.is_null() => inner,
-            _ if self
-                .id
-                .is_none_or(|id| found.get(id).is_some_and(can_be_id)) =>
-            {
-                found
-            }
+        let inner = found
+            .get_mut("data")
+            .map(Value::take)
+            .filter(|inner| !inner.is_null());
+        let is_wrapped = inner.is_some();
+        let is_record = |record: &Value| {
+            self.id
+                .is_none_or(|id| record.get(id).is_some_and(can_be_id))
+        };
+        match inner.unwrap_or(found) {
+            // Not nothing, and no field of a record.
+            Value::Bool(true) if self.deletes => json!({"deleted": true}),
+            Value::Bool(_) if self.deletes => Value::Null,
+            record if is_wrapped || is_record(&record) => record,
             _ => Value::Null,
         }
     }

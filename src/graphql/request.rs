@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use graphql_client::GraphQLQuery;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::catalogue::{KnownOperation, ours};
 use super::document::{OperationKind, operations};
@@ -75,15 +76,12 @@ pub(crate) fn encode_operation(
             variables,
         }
         .encode()?,
-        Some(given) => {
-            let variables = serde_json::to_value(variables).map_err(not_json)?;
-            RequestBody {
-                operation_name: given.operation.as_deref(),
-                query: given.document.as_str().into(),
-                variables: given.variables(variables)?,
-            }
-            .encode()?
+        Some(given) => RequestBody {
+            operation_name: given.operation.as_deref(),
+            query: given.document.as_str().into(),
+            variables: given.variables(object(variables)?)?,
         }
+        .encode()?,
     };
     let is_adaptable = given.is_none() && !known.is_change();
     Ok(Encoded {
@@ -121,6 +119,13 @@ pub(crate) fn encode_document(
         list: None,
         adaptable: None,
     })
+}
+
+fn object(variables: &impl Serialize) -> Result<Map<String, Value>, Error> {
+    match serde_json::to_value(variables).map_err(not_json)? {
+        Value::Object(variables) => Ok(variables),
+        _ => Err(Error::config("the variables are not an object")),
+    }
 }
 
 fn not_json(source: serde_json::Error) -> Error {

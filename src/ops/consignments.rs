@@ -278,7 +278,7 @@ impl Account {
             .operation::<CopyConsignment, _>(variables, |data| data.copy_consignment?.data)
     }
 
-    /// Deletes a consignment.
+    /// Deletes a consignment. The record is empty where the server answers `true` in its place.
     ///
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///

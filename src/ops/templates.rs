@@ -139,7 +139,7 @@ impl Account {
         )
     }
 
-    /// Deletes a template.
+    /// Deletes a template. The record is empty where the server answers `true` in its place.
     ///
     /// Source: operation stated, specification 4.1; arguments and result assumed.
     ///

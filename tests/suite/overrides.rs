@@ -1,6 +1,7 @@
 //! Documents of the caller that replace ours, for a live schema that differs from the assumed one.
 
 use envd_sdk::ClientBuilder;
+use envd_sdk::model::CommentInput;
 use envd_sdk::ops::ConsignmentFilter;
 use equipment::Server;
 use serde_json::{Value, json};
@@ -118,6 +119,110 @@ async fn server_errors_and_unexpected_records_are_reported_as_without_an_overrid
     assert!(error.is_protocol());
     // A document without a name is sent without one.
     assert_eq!(sent(&server).get("operationName"), None);
+}
+
+#[tokio::test]
+async fn the_fields_of_an_input_may_be_variables_of_their_own() {
+    let plain =
+        json!({"envdAccountId": "envd-1", "consignmentNumber": "C-1", "commentText": "once"});
+    let input = json!({"consignmentNumber": "C-1", "commentText": "once"});
+    let both = json!({"envdAccountId": "envd-1", "input": input, "consignmentNumber": "C-1"});
+    for (variables, sent_or_why) in [
+        (
+            "$envdAccountId: ID!, $consignmentNumber: String!, $commentText: String!",
+            Ok(plain.clone()),
+        ),
+        (
+            "$envdAccountId: ID!, $consignmentNumber: Int, $commentText: T, $mood: M",
+            Ok(plain),
+        ),
+        (
+            "$envdAccountId: ID!, $input: T!, $consignmentNumber: String!",
+            Ok(both),
+        ),
+        (
+            "$envdAccountId: ID!, $consignmentNumber: String!",
+            Err("does not declare $commentText"),
+        ),
+        (
+            "$consignmentNumber: String!, $commentText: String!",
+            Err("does not declare $envdAccountId"),
+        ),
+        (
+            "$envdAccountId: ID!, $input: T!, $mood: M!",
+            Err("requires $mood, which has no value"),
+        ),
+    ] {
+        let (server, client) = serve(json!({"data": {"createComment": {"commentId": "k-9"}}}));
+        let document = format!("mutation({variables}) {{ createComment(a: $a) {{ commentId }} }}");
+        let client = client
+            .override_operation("createComment", document)
+            .build()
+            .unwrap();
+        let comment = CommentInput::new("C-1", "once");
+        let made = client.account("envd-1").create_comment(comment).await;
+        match sent_or_why {
+            Ok(expected) => {
+                assert_eq!(made.unwrap().value.comment_id.unwrap(), "k-9");
+                assert_eq!(sent(&server)["variables"], expected);
+            }
+            Err(why) => {
+                let error = made.unwrap_err();
+                assert!(
+                    error.is_config() && error.to_string().contains(why),
+                    "{error}"
+                );
+                assert_eq!(server.count(), 0);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_delete_is_done_where_the_server_only_says_true() {
+    for (result, is_done) in [
+        (json!(true), true),
+        (json!({"data": true}), true),
+        (json!(false), false),
+        (json!({"data": false}), false),
+        (json!("true"), false),
+        (json!(1), false),
+        (json!(null), false),
+        (json!({}), false),
+    ] {
+        for (name, pointer) in [
+            ("deleteConsignment", None),
+            ("deleteTemplate", None),
+            ("deleteConsignment", Some("/deleteConsignment")),
+            ("copyConsignment", None),
+        ] {
+            let (_server, client) = serve(json!({"data": {name: result}}));
+            let document = format!("mutation($envdAccountId: ID!, $id: ID!) {{ {name}(a: $a) }}");
+            let client = match pointer {
+                None => client.override_operation(name, document),
+                Some(pointer) => client.override_operation_at(name, document, pointer),
+            };
+            let account = client.build().unwrap().account("envd-1");
+            let done = match name {
+                "deleteTemplate" => account.delete_template("t-1").await.map(|_| ()),
+                "copyConsignment" => account.copy_consignment("c-1").await.map(|_| ()),
+                _ => account.delete_consignment("c-1").await.map(|_| ()),
+            };
+            // A copy has an id, which its caller needs.
+            let is_done = is_done && name != "copyConsignment";
+            match done {
+                Ok(()) => assert!(is_done, "{name} {result}"),
+                Err(error) => {
+                    assert!(!is_done, "{name} {result}: {error}");
+                    assert!(
+                        error.is_protocol() || pointer.is_some() || name == "copyConsignment",
+                        "{name} {result}: {error}"
+                    );
+                    assert!(error.may_have_applied(), "{name} {result}");
+                }
+            }
+        }
+    }
 }
 
 #[tokio::test]
