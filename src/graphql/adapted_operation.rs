@@ -45,8 +45,9 @@ impl Overrides {
         let (Some(known), Some(sent)) = (encoded.adaptable, read_body(body)) else {
             return Vec::new();
         };
-        self.adapted.insert(known, &sent.query);
-        left_out(known, &sent.query)
+        let document = with_all_variables(&self.adapted.of(known), &sent.query);
+        self.adapted.insert(known, &document);
+        left_out(known, &document)
             .iter()
             .map(|path| format!("{}.{path}", known.name))
             .collect()
@@ -111,6 +112,20 @@ fn next(known: &KnownOperation, refused: &str, errors: &[ServerError]) -> Option
         return Some(read.write());
     }
     (known.name == "userDetails").then(|| next_location(known, &read))?
+}
+
+/// A document that was sent, with the variables of the one that it was made from: those without a value were not in it, and another
+/// call may have one.
+fn with_all_variables(from: &str, sent: &str) -> String {
+    let mut read = Selections::read(sent);
+    let from = Selections::read(from);
+    if let (Some(read), Some(from)) = (&mut read, &from)
+        && let ([root], [from_root]) = (read.fields.as_mut_slice(), from.fields.as_slice())
+        && root.name == from_root.name
+    {
+        (read.head, root.text) = (from.head, from_root.text);
+    }
+    read.map_or_else(|| sent.to_owned(), |read| read.write())
 }
 
 /// The paths of the fields of the record that a document leaves out of ours.

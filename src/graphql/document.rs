@@ -219,6 +219,35 @@ fn text_length(text: &str) -> Option<usize> {
     None
 }
 
+/// One of our documents without the variables that have no value, neither declared nor as arguments; `None` when all of them
+/// have one. Our documents have no brackets in the two lists, and no argument is another thing than a variable.
+pub(super) fn without_unset(document: &str, is_set: impl Fn(&str) -> bool) -> Option<String> {
+    let (operation, rest) = document.split_once('(')?;
+    let (declarations, rest) = rest.split_once(')')?;
+    let (field, rest) = rest.split_once('(')?;
+    let (arguments, rest) = rest.split_once(')')?;
+    // The variable is `$name: Type` of a declaration, and `name: $name` of an argument.
+    let is_kept = |item: &&str| {
+        let variable = item.split_once('$').map_or("", |(_, variable)| variable);
+        is_set(variable.split(':').next().unwrap_or(variable))
+    };
+    if operation.contains('{') || declarations.split(", ").all(|item| is_kept(&item)) {
+        return None;
+    }
+    let mut text = String::with_capacity(document.len());
+    for (before, list) in [(operation, declarations), (field, arguments)] {
+        text.push_str(before);
+        let mut kept = list.split(", ").filter(is_kept);
+        if let Some(first) = kept.next() {
+            text.extend(["(", first]);
+            kept.for_each(|item| text.extend([", ", item]));
+            text.push(')');
+        }
+    }
+    text.push_str(rest);
+    Some(text)
+}
+
 /// The name of the operation in one of our documents.
 pub(crate) const fn operation_name(document: &'static str) -> &'static str {
     word(document, after(document, b" "))
@@ -281,7 +310,57 @@ pub(super) use operation_types;
 
 #[cfg(test)]
 mod tests {
+    use super::super::catalogue::CATALOGUE;
     use super::*;
+
+    #[test]
+    fn a_variable_without_a_value_is_neither_declared_nor_used() {
+        let variables = |document: &str| {
+            let mut read = operations(document).unwrap();
+            let names = read.remove(0).variables;
+            names
+                .iter()
+                .map(|variable| variable.name.to_owned())
+                .collect::<Vec<_>>()
+        };
+        for known in &CATALOGUE {
+            let (document, declared) = (known.document, variables(known.document));
+            assert_eq!(without_unset(document, |_| true), None, "{document}");
+            for unset in &declared {
+                let text = without_unset(document, |name| name != unset).unwrap();
+                let left: Vec<_> = declared
+                    .iter()
+                    .filter(|name| *name != unset)
+                    .cloned()
+                    .collect();
+                assert_eq!(variables(&text), left, "{text}");
+                let uses = |text: &str, name: &str| {
+                    let pairs = Tokens(text).zip(Tokens(text).skip(1));
+                    let is_use = |pair: &_| *pair == (Token::Sign('$'), Token::Name(name));
+                    pairs.filter(is_use).count()
+                };
+                for name in &declared {
+                    assert_eq!(uses(document, name), 2, "{document}");
+                    assert_eq!(
+                        uses(&text, name),
+                        if name == unset { 0 } else { 2 },
+                        "{text}"
+                    );
+                }
+            }
+            let none = without_unset(document, |_| false);
+            assert_eq!(none.is_none(), declared.is_empty(), "{document}");
+            assert!(none.is_none_or(|text| !text.contains('(')), "{document}");
+        }
+        assert_eq!(
+            without_unset(
+                "query Q($a: Int, $b: [Int!]!) { x: y(p: $a, q: $b) { z } }",
+                |name| name == "b"
+            )
+            .unwrap(),
+            "query Q($b: [Int!]!) { x: y(q: $b) { z } }"
+        );
+    }
 
     #[test]
     fn operations_and_their_variables_are_read() {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::catalogue::{KnownOperation, ours};
-use super::document::{OperationKind, operations};
+use super::document::{OperationKind, operations, without_unset};
 use super::overrides::{Overrides, RecordLocation};
 use crate::error::Error;
 
@@ -70,12 +70,26 @@ pub(crate) fn encode_operation(
     };
     let given = overrides.of(known);
     let body = match given {
-        None => RequestBody {
+        // Changes have no optional variables, and those of a save are long.
+        None if known.is_change() => RequestBody {
             operation_name: Some(operation_name),
-            query: overrides.adapted.of(known),
+            query: known.document.into(),
             variables,
         }
         .encode()?,
+        // A server that has another name for an argument refuses only the calls that use it.
+        None => {
+            let mut variables = object(variables)?;
+            variables.retain(|_, value| !value.is_null());
+            let query = overrides.adapted.of(known);
+            let shorter = without_unset(&query, |name| variables.contains_key(name));
+            RequestBody {
+                operation_name: Some(operation_name),
+                query: shorter.map_or(query, Cow::Owned),
+                variables,
+            }
+            .encode()?
+        }
         Some(given) => RequestBody {
             operation_name: given.operation.as_deref(),
             query: given.document.as_str().into(),

@@ -5,7 +5,7 @@ use super::document::{Token, Tokens};
 /// A document of one operation.
 pub(super) struct Selections<'a> {
     /// The operation with its variables, up to the first bracket.
-    head: &'a str,
+    pub(super) head: &'a str,
     pub(super) fields: Vec<Field<'a>>,
 }
 

@@ -6,7 +6,8 @@ mod other_servers;
 use envd_sdk::fake::Fake;
 use envd_sdk::graphql::SCHEMA;
 use envd_sdk::model::{
-    CommentInput, ConsignmentInput, FormType, PartyInput, Question, TemplateInput,
+    CommentInput, ConsignmentInput, ConsignmentStatus, FormType, PartyInput, Question,
+    TemplateInput,
 };
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
 use envd_sdk::{Client, Error, RetryPolicy};
@@ -178,6 +179,28 @@ async fn a_field_that_paging_needs_is_never_left_out() {
     assert!(error.is_schema_mismatch());
     assert_eq!(fake.requests().len(), 1);
     assert!(client.profile().operations.is_empty());
+}
+
+#[tokio::test]
+async fn a_renamed_argument_refuses_only_the_calls_that_use_it() {
+    let schema = without(&[("Consignment", "createdBy")]);
+    let schema = schema.replacen("    searchText: String\n", "    text: String\n", 1);
+    let (fake, client) = client_of(&schema).await;
+    let account = client.account(fake.account_id());
+    let filter = ConsignmentFilter::default();
+    let page = async |filter: ConsignmentFilter| account.consignments_page(&filter, None).await;
+    let all = page(filter.clone()).await.unwrap().value.edges.len();
+    // What was left out for want of a value is sent again once it has one.
+    let adapted = client.adapted_operations();
+    assert_eq!(adapted[0].left_out, ["consignments.edges.node.createdBy"]);
+    assert!(adapted[0].document.contains("searchText: $searchText"));
+    let drafts = filter.clone().status(ConsignmentStatus::Draft);
+    let drafts = page(drafts).await.unwrap().value.edges.len();
+    assert!(0 < drafts && drafts < all, "{drafts} of {all}");
+    let full = account.full_consignments(&filter.clone().page_size(1));
+    assert!(full.items().next().await.unwrap().is_ok());
+    let error = page(filter.search_text("yards")).await.unwrap_err();
+    assert!(error.is_schema_mismatch());
 }
 
 /// Public queries of a consignment do not select children of its questions; the question tree requires them.
