@@ -63,6 +63,11 @@ pub enum Condition {
 impl Condition {
     pub(super) fn of(error: &ServerError) -> Self {
         match error.schema_code() {
+            // assumed: the text of GraphQL.NET, which has the same code and number for a wrong value and for a field of an input
+            // that the schema does not have.
+            Some("INVALID_VALUE") if error.message().contains("Unrecognized input fields '") => {
+                return Self::SchemaMismatch;
+            }
             Some("INVALID_VALUE") if error.message().contains("EFormType") => {
                 return Self::UnknownForm;
             }

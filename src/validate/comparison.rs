@@ -255,6 +255,8 @@ fn rule(condition: Condition, code: &str) -> Rule {
         Condition::EmptyForms => Rule::FormsNotEmpty,
         Condition::UnknownForm => Rule::FormKnown,
         Condition::InvalidVariable => Rule::WireType,
+        // A field of the input that the schema does not have.
+        Condition::SchemaMismatch if code == "INVALID_VALUE" => Rule::WireType,
         Condition::MixedSpecies => Rule::OneSpecies,
         Condition::InvalidPic => Rule::PicFormat,
         Condition::PicNotAssociated => Rule::PicOfAccount,

@@ -37,7 +37,7 @@ const ROWS: [(&str, Condition, Severity, &str); 30] = {
         ("internal-error", C::Other, Error, ""),
         ("schema-variable-missing", C::InvalidVariable, Error, ""),
         ("schema-variable-null", C::InvalidVariable, Error, ""),
-        ("schema-unknown-input-field", C::InvalidVariable, Error, ""),
+        ("schema-unknown-input-field", C::SchemaMismatch, Error, ""),
         ("schema-object-expected", C::InvalidVariable, Error, "origin"),
         ("schema-unknown-field", C::SchemaMismatch, Error, ""),
         ("schema-unknown-argument", C::SchemaMismatch, Error, ""),
