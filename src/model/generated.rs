@@ -1488,7 +1488,7 @@ pub struct DeclarationInput {
     /// Source: stated, specification 2.3.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
     pub date: Maybe<String>,
-    /// The image of the signature, Base64.
+    /// The image of the signature, Base64 without `data:image/png;base64,` before it.
     ///
     /// Source: stated, specification 2.3.
     #[serde(skip_serializing_if = "Maybe::is_absent")]
@@ -1526,7 +1526,7 @@ impl DeclarationInput {
         ///
         /// Source: stated, specification 2.3.
         pub fn date(date: impl Into<Maybe<String>>) |it| it.date = date.into();
-        /// The image of the signature, Base64.
+        /// The image of the signature, Base64 without `data:image/png;base64,` before it.
         ///
         /// Source: stated, specification 2.3.
         pub fn signature(signature: impl Into<Maybe<String>>) |it| it.signature = signature.into();

@@ -173,7 +173,8 @@ impl Account {
     ///
     /// It is not sent twice unless the first one surely did not arrive. Takes a [`ConsignmentInput`], or one with
     /// further fields ([`ConsignmentInput::extra`]). How an update names its record is not shown: the fields `id` and `number` of
-    /// the input are sent, unless the [profile](crate::ClientBuilder::profile) names others.
+    /// the input are sent, unless the [profile](crate::ClientBuilder::profile) names others. All fields are sent as they are: a
+    /// signature is Base64 without `data:image/png;base64,` before it (spec 2.3; an input that is made from a record leaves that out).
     ///
     /// Source: stated, specification 4.1.
     ///

@@ -156,8 +156,8 @@ declaration.phone
     0491570156|+61491570156|(07) 5550 1234|1300-975-707|131114|13 11 14|1234567|123456789012345
     |+|12345|+131114|13 TAXI|1234567890123456|call me|07+5550123|0491570156x
 declaration.signature
-    |Zg==|Zm8=|Zm9v|Zm9=|data:image/png;base64,Zm9v
-    Zg|Zg=|Zg==Zg==|====|Z===|Zm9v\n|not base64!|Zm-_|data:text/plain;base64,Zm9v
+    |Zg==|Zm8=|Zm9v|Zm9=
+    Zg|Zg=|Zg==Zg==|====|Z===|Zm9v\n|not base64!|Zm-_|data:image/png;base64,Zm9v|file:a.png;data:image/png;base64,Zm9v|data:,Zm9v
 ";
 
 /// The entries of a table: a line, and the indented lines behind it.

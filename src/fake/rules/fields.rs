@@ -159,13 +159,10 @@ fn is_phone(text: &str) -> bool {
             .all(|c| c.is_ascii_digit() || " ()-.".contains(c))
 }
 
-/// Base64 (RFC 4648 section 4), also as a data URI, which public material shows. assumed
+/// Base64 (RFC 4648 section 4; spec 2.3).
 fn is_signature(text: &str) -> bool {
     // Whether the unused bits of the last digit must be zero is not stated.
     const LENIENT: GeneralPurpose =
         GeneralPurpose::new(&STANDARD, PAD.with_decode_allow_trailing_bits(true));
-    let data = text
-        .strip_prefix("data:image/")
-        .and_then(|rest| rest.split_once(";base64,"));
-    LENIENT.decode(data.map_or(text, |(_, data)| data)).is_ok()
+    LENIENT.decode(text).is_ok()
 }
