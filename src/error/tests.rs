@@ -1,5 +1,7 @@
 //! Each error answers a predicate, and each predicate is in the guide.
 
+use serde_json::json;
+
 use super::{AuthProblem, Error, Failure, Kind, Received, Unsent};
 use crate::model::ServerError;
 
@@ -88,14 +90,88 @@ fn each_status_answers_a_predicate() {
             assert!(answers(&error).len() > 1, "{error}");
         }
     }
-    let of = |status| {
+    for (status, true_ones) in [
+        (200, "is_protocol"),
+        (302, "is_unexpected_status"),
+        (304, "is_not_modified"),
+        (400, "is_bad_request"),
+        (401, "is_unauthorized"),
+        (403, "is_forbidden"),
+        (404, "is_not_found"),
+        (418, "is_unexpected_status"),
+        (429, "is_rate_limited is_retryable"),
+        (500, "is_internal"),
+        (502, "is_unexpected_status is_retryable"),
+        (503, "is_unavailable is_retryable"),
+        (504, "is_unexpected_status is_retryable"),
+        (505, "is_unexpected_status"),
+    ] {
         let received = Received::new(status, None, b"", None);
-        answers(&Error::http(received))
-    };
-    assert_eq!(of(418), ["is_unexpected_status"]);
-    assert_eq!(of(302), ["is_unexpected_status"]);
-    assert_eq!(of(304), ["is_not_modified"]);
-    assert_eq!(of(200), ["is_protocol"]);
+        let error = Error::http(received);
+        assert_eq!(answers(&error).join(" "), true_ones, "{status}");
+        let true_ones = true_ones.trim_end_matches(" is_retryable");
+        let true_ones = format!("may_have_applied {true_ones}");
+        let error = error.with_may_have_applied(true);
+        assert_eq!(answers(&error).join(" "), true_ones, "{status}");
+    }
+}
+
+#[test]
+fn each_condition_of_a_body_answers_a_predicate() {
+    let refusal = |message: &str, code: &str| json!({"message": message, "extensions": {"data": {"Code": code}}});
+    let schema = |message: &str, code: &str| json!({"message": message, "extensions": {"code": code, "number": "5.8"}});
+    for (error, true_ones) in [
+        (
+            refusal("The access token is invalid", "Unauthorized"),
+            "is_unauthorized",
+        ),
+        (refusal("Access denied", ""), "is_forbidden"),
+        (refusal("Internal server error", ""), "is_not_found"),
+        (
+            schema("Cannot query field 'x'", "FIELDS_ON_CORRECT_TYPE"),
+            "is_schema_mismatch",
+        ),
+        (
+            schema(
+                "Variable '$input' is invalid. Unrecognized input fields 'id' for type 'T'.",
+                "INVALID_VALUE",
+            ),
+            "is_schema_mismatch",
+        ),
+        (schema("Variable '$first' is invalid.", "INVALID_VALUE"), ""),
+        (refusal("Slow down", "TOO_MANY_REQUESTS"), "is_rate_limited"),
+        (refusal("QAZZ777 is not a valid value for PIC", "pic"), ""),
+    ] {
+        let errors = vec![ServerError::from_value(error.clone())];
+        let (status, path, detail) = (200, String::new(), String::new());
+        for (kind, own) in [
+            (
+                Kind::Rejected {
+                    status,
+                    errors: errors.clone(),
+                },
+                "is_rejected",
+            ),
+            (
+                Kind::Decode {
+                    status,
+                    path,
+                    detail,
+                    errors,
+                },
+                "is_decode",
+            ),
+        ] {
+            let retryable = if true_ones == "is_rate_limited" {
+                "is_retryable"
+            } else {
+                ""
+            };
+            let all = [true_ones, own, retryable];
+            let all: Vec<_> = all.into_iter().filter(|name| !name.is_empty()).collect();
+            assert_eq!(answers(&Error::new(kind)), all, "{error}");
+        }
+    }
 }
 
 #[test]
@@ -118,13 +194,23 @@ fn each_kind_answers_a_predicate() {
     };
     let kinds = [
         (Kind::Config(code()), "is_config"),
-        (failure(Unsent::Surely, true, false), "is_timeout"),
-        (failure(Unsent::Surely, false, false), "is_connect"),
+        (
+            failure(Unsent::Surely, true, false),
+            "is_timeout is_connect is_transport is_retryable",
+        ),
+        (
+            failure(Unsent::Surely, false, false),
+            "is_connect is_transport is_retryable",
+        ),
+        (
+            failure(Unsent::Perhaps, true, false),
+            "is_timeout is_transport is_retryable",
+        ),
         (failure(Unsent::Perhaps, false, true), "is_transport"),
         (Kind::Rejected { status, errors }, "is_rejected"),
         (decode, "is_decode"),
         (Kind::Protocol(code()), "is_protocol"),
-        (Kind::Stalled("x"), "is_pagination_stalled"),
+        (Kind::Stalled("x"), "is_pagination_stalled is_protocol"),
         (Kind::AccountChoice(code()), "is_account_choice"),
         (Kind::NotRegistered, "is_not_registered"),
     ];
@@ -141,14 +227,18 @@ fn each_kind_answers_a_predicate() {
         (refresh_refused(code()), "is_refresh_refused"),
         (AuthProblem::Unavailable { what }, "is_retryable"),
         (AuthProblem::Store, "is_store"),
-        (AuthProblem::StoreUnreachable, "is_store"),
-        (AuthProblem::LockTimeout, "is_store"),
+        (AuthProblem::StoreUnreachable, "is_store is_retryable"),
+        (AuthProblem::LockTimeout, "is_store is_retryable"),
     ];
-    let auth_kinds = auth_kinds.map(|(problem, predicate)| (Kind::Auth(problem), predicate));
-    for (kind, predicate) in kinds.into_iter().chain(auth_kinds) {
+    let auth_kinds = auth_kinds.map(|(problem, true_ones)| (Kind::Auth(problem), true_ones));
+    for (kind, true_ones) in kinds.into_iter().chain(auth_kinds) {
         assert_is_listed(&kind);
         let error = Error::new(kind);
-        assert!(answers(&error).contains(&predicate), "{error}");
+        assert_eq!(answers(&error).join(" "), true_ones, "{error}");
+        if error.is_decode() {
+            let error = error.with_unreadable_record();
+            assert_eq!(answers(&error), ["is_unreadable_record", "is_decode"]);
+        }
     }
 }
 

@@ -63,6 +63,24 @@ async fn a_choice_that_matches_no_account_or_several_is_an_error() {
     }
 }
 
+#[test]
+fn a_role_is_one_of_the_account_or_of_the_user_where_the_account_has_none() {
+    let user = r#"{"isNewUser": false, "roles": ["TRANSPORTER", "Receiver"], "accounts": [
+        {"envdAccountId": "envd-1"}, {"envdAccountId": "envd-2", "roles": ["Receiver", "Buyer"]}]}"#;
+    let user = serde_json::from_str(user).unwrap();
+    for (role, id) in [
+        (Role::Transporter, Some("envd-1")),
+        (Role::Buyer, Some("envd-2")),
+        // One by the user, and one by the account.
+        (Role::Receiver, None),
+        (Role::Producer, None),
+    ] {
+        let chosen = AccountChoice::Role(role.clone()).among(&user);
+        let chosen = chosen.ok().map(|id| id.to_string());
+        assert_eq!(chosen.as_deref(), id, "{role}");
+    }
+}
+
 #[tokio::test]
 async fn a_receiver_has_no_producer_account() {
     let fake = fake_builder().user(User::Receiver).start().await.unwrap();

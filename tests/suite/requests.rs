@@ -4,10 +4,14 @@ use std::time::{Duration, SystemTime};
 
 use envd_sdk::auth::StaticToken;
 use envd_sdk::graphql::generated::{CopyConsignment, copy_consignment};
-use envd_sdk::model::{ConsignmentInput, ConsignmentSummary, FormType, PartyInput};
-use envd_sdk::{Call, Client, ClientBuilder, Clock};
+use envd_sdk::model::{
+    CommentInput, ConsignmentInput, ConsignmentStatus, ConsignmentSummary, FormType, PartyInput,
+    Role, Species, TemplateInput,
+};
+use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
+use envd_sdk::{Call, Client, ClientBuilder, Clock, DryRun};
 use equipment::{Reply, Server};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::scripted::{body, client, ok, until};
 
@@ -194,4 +198,133 @@ async fn a_call_that_is_not_awaited_sends_nothing() {
     drop(client.execute::<CopyConsignment>(variables()).into_future());
     drop(client.account("envd-1").consignment("c-1").response());
     assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn each_operation_sends_its_arguments() {
+    let (server, client) = serve(Reply::new(500));
+    let account = client.account("envd-1");
+    let body = |call: envd_sdk::Result<DryRun>| -> Value {
+        let body: Value = serde_json::from_str(&call.unwrap().body).unwrap();
+        json!([body["operationName"], body["variables"]])
+    };
+    let filter = ConsignmentFilter::default();
+    let all = filter
+        .clone()
+        .page_size(5)
+        .status(ConsignmentStatus::Locked)
+        .species(Species::Goat)
+        .search_text("yards")
+        .from("2026-01-01T00:00:00Z")
+        .to("2026-02-01T00:00:00Z")
+        .only_submitted();
+    let (pic, other) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let input = ConsignmentInput::new([FormType::Lpac1], pic.clone(), other.clone());
+    let sent_input = json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}});
+    let submitted = |mut input: Value| {
+        input["status"] = json!("SUBMITTED");
+        input
+    };
+    let template = TemplateInput::new("To the works", [FormType::Lpac1]);
+    let page =
+        |filter: &ConsignmentFilter, after| account.consignments_page(filter, after).dry_run();
+    for (sent, operation, arguments) in [
+        (client.user_details().dry_run(), "UserDetails", None),
+        (client.questions().dry_run(), "Questions", None),
+        (page(&filter, None), "Consignments", Some(json!({}))),
+        (
+            page(&filter, Some("c")),
+            "Consignments",
+            Some(json!({"after": "c"})),
+        ),
+        (
+            page(&all, None),
+            "Consignments",
+            Some(json!({
+                "first": 5, "status": "LOCKED", "species": "GOAT", "searchText": "yards", "onlySubmitted": true,
+                "fromDate": "2026-01-01T00:00:00Z", "toDate": "2026-02-01T00:00:00Z",
+            })),
+        ),
+        (
+            account
+                .templates_page(&TemplateFilter::default().page_size(5), Some("c"))
+                .dry_run(),
+            "Templates",
+            Some(json!({"first": 5, "after": "c"})),
+        ),
+        (
+            account.consignment("c-1").dry_run(),
+            "Consignment",
+            Some(json!({"id": "c-1"})),
+        ),
+        (
+            account.template("t-1").dry_run(),
+            "Template",
+            Some(json!({"id": "t-1"})),
+        ),
+        (
+            account.comments("C1").dry_run(),
+            "Comments",
+            Some(json!({"consignmentNumber": "C1"})),
+        ),
+        (
+            account
+                .user_mappings("C1", Role::AuthenticatedViewer)
+                .dry_run(),
+            "ConsignmentUserMapping",
+            Some(json!({"consignmentNumber": "C1", "role": "AUTHVIEWER"})),
+        ),
+        (
+            account
+                .user_mappings("C1", "Authenticated Viewer")
+                .dry_run(),
+            "ConsignmentUserMapping",
+            Some(json!({"consignmentNumber": "C1", "role": "Authenticated Viewer"})),
+        ),
+        (account.edecs().dry_run(), "Edecs", Some(json!({}))),
+        (
+            account.save_consignment(input.clone()).dry_run(),
+            "CreateOrSaveConsignment",
+            Some(json!({"input": sent_input})),
+        ),
+        (
+            account.submit_consignment(input).dry_run(),
+            "CreateOrSaveConsignment",
+            Some(json!({"input": submitted(sent_input)})),
+        ),
+        (
+            account.copy_consignment("c-1").dry_run(),
+            "CopyConsignment",
+            Some(json!({"id": "c-1"})),
+        ),
+        (
+            account.delete_consignment("c-1").dry_run(),
+            "DeleteConsignment",
+            Some(json!({"id": "c-1"})),
+        ),
+        (
+            account.save_template(template).dry_run(),
+            "CreateOrSaveTemplate",
+            Some(json!({"input": {"name": "To the works", "forms": ["LPAC1"]}})),
+        ),
+        (
+            account.delete_template("t-1").dry_run(),
+            "DeleteTemplate",
+            Some(json!({"id": "t-1"})),
+        ),
+        (
+            account
+                .create_comment(CommentInput::new("C1", "once"))
+                .dry_run(),
+            "CreateComment",
+            Some(json!({"input": {"consignmentNumber": "C1", "commentText": "once"}})),
+        ),
+    ] {
+        let arguments = arguments.map_or(json!({}), |mut arguments| {
+            arguments["envdAccountId"] = json!("envd-1");
+            arguments
+        });
+        assert_eq!(body(sent), json!([operation, arguments]));
+    }
+    assert_eq!(server.count(), 0);
 }
