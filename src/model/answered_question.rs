@@ -158,8 +158,12 @@ impl<'a> Listing<'a> {
                 Some(question),
                 in_rows || has_rows,
             );
-            if has_rows && !in_rows {
-                self.listed[start..].sort_by_key(AnsweredQuestion::row);
+            if let Some(below) = self
+                .listed
+                .get_mut(start..)
+                .filter(|_| has_rows && !in_rows)
+            {
+                below.sort_by_key(AnsweredQuestion::row);
             }
         }
     }

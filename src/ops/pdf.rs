@@ -12,7 +12,7 @@ struct GetPdf;
 impl Operation for GetPdf {
     type Value = Vec<u8>;
 
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "pdf"
     }
 
@@ -27,7 +27,7 @@ impl Operation for GetPdf {
     /// A page that asks for a login, with the status 200, is no declaration. Readers of PDF look for its mark in the first 1024
     /// bytes.
     fn decode_reply(&self, reply: Reply) -> Result<Vec<u8>> {
-        let start = &reply.body[..reply.body.len().min(1_024)];
+        let start = reply.body.get(..1_024).unwrap_or(&reply.body);
         let is_pdf = start.windows(5).any(|bytes| bytes == b"%PDF-");
         match reply.status {
             200..=299 if is_pdf => Ok(reply.body.into()),
