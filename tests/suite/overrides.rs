@@ -200,7 +200,7 @@ async fn a_delete_is_done_where_the_server_only_says_true() {
             let document = format!("mutation($envdAccountId: ID!, $id: ID!) {{ {name}(a: $a) }}");
             let client = match pointer {
                 None => client.override_operation(name, document),
-                Some(pointer) => client.profile(&moved(name, document, &pointer)),
+                Some(pointer) => client.profile(&moved(name, &document, pointer)),
             };
             let account = client.build().unwrap().account("envd-1");
             let done = match name {

@@ -200,6 +200,7 @@ async fn a_call_that_is_not_awaited_sends_nothing() {
     assert!(server.requests().is_empty());
 }
 
+#[allow(clippy::too_many_lines)] // It is a table.
 #[tokio::test]
 async fn each_operation_sends_its_arguments() {
     let (server, client) = serve(Reply::new(500));
