@@ -12,6 +12,7 @@ use std::{env, fs};
 use envd_sdk::auth::{MemoryStore, PendingLogin, Provider, StaticToken, TokenManager};
 use envd_sdk::fake::{Fake, FakeBuilder};
 use envd_sdk::model::{AccountId, UserDetails};
+use envd_sdk::profile::{ServiceProfile, Sourced};
 use envd_sdk::register::{Register, RegisterBuilder};
 use envd_sdk::{Client, ClientBuilder, Clock};
 
@@ -40,9 +41,19 @@ pub(crate) fn fixed_fake() -> FakeBuilder {
     Fake::builder().clock(clock)
 }
 
-/// The servers of an example.
+/// The servers of an example, and what they are like.
 pub(crate) struct Settings {
     fake: Option<Fake>,
+    profile: ServiceProfile,
+}
+
+/// The profile in the file of `ENVD_PROFILE`, or what is assumed.
+fn profile() -> Result<ServiceProfile, Failure> {
+    let Some(file) = optional("ENVD_PROFILE") else {
+        return Ok(ServiceProfile::default());
+    };
+    let text = fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
+    Ok(ServiceProfile::from_json(&text).map_err(|error| format!("{file}: {error}"))?)
 }
 
 fn account_file(store: &Path) -> PathBuf {
@@ -54,11 +65,15 @@ fn account_file(store: &Path) -> PathBuf {
 impl Settings {
     /// Starts the fake unless a setting names another server.
     pub(crate) async fn read() -> Result<Self, Failure> {
-        if Self::name_servers() {
-            return Ok(Self { fake: None });
-        }
-        let fake = fixed_fake().start().await?;
-        Ok(Self { fake: Some(fake) })
+        let profile = profile()?;
+        let addresses = &profile.addresses;
+        let names_servers = addresses.graphql.is_some() || addresses.register.is_some();
+        let fake = if names_servers || Self::name_servers() {
+            None
+        } else {
+            Some(fixed_fake().profile(&profile).start().await?)
+        };
+        Ok(Self { fake, profile })
     }
 
     /// Whether a setting names another server than the fake.
@@ -102,12 +117,14 @@ impl Settings {
         if let Some(fake) = &self.fake {
             return Ok(fake.provider().build()?);
         }
-        let redirect_uri = optional("ENVD_REDIRECT_URI");
+        let known = &self.profile.addresses;
+        let redirect = setting("ENVD_REDIRECT_URI", known.redirect.as_ref());
         let mut builder = Provider::builder(required("ENVD_CLIENT_ID")?)
-            .authorize_url(required("ENVD_AUTHORIZE_URL")?)
-            .token_url(required("ENVD_TOKEN_URL")?)
-            .audience(required("ENVD_AUDIENCE")?)
-            .redirect_uri(redirect_uri.unwrap_or_else(|| "http://127.0.0.1:8400/callback".into()));
+            .profile(&self.profile)
+            .authorize_url(setting("ENVD_AUTHORIZE_URL", known.authorize.as_ref())?)
+            .token_url(setting("ENVD_TOKEN_URL", known.token.as_ref())?)
+            .audience(setting("ENVD_AUDIENCE", known.audience.as_ref())?)
+            .redirect_uri(redirect.unwrap_or_else(|_| "http://127.0.0.1:8400/callback".into()));
         if let Some(url) = optional("ENVD_REVOKE_URL") {
             builder = builder.revoke_url(url);
         }
@@ -142,8 +159,13 @@ impl Settings {
     pub(crate) fn graphql_url(&self) -> Result<String, Failure> {
         match &self.fake {
             Some(fake) => Ok(fake.graphql_url().to_string()),
-            None => required("ENVD_GRAPHQL_URL"),
+            None => setting("ENVD_GRAPHQL_URL", self.profile.addresses.graphql.as_ref()),
         }
+    }
+
+    /// What the servers are like.
+    pub(crate) fn profile(&self) -> &ServiceProfile {
+        &self.profile
     }
 
     /// The access token of the environment, which makes a login unnecessary.
@@ -153,7 +175,8 @@ impl Settings {
 
     /// Logs in, unless the environment has an access token; then there is no manager.
     pub(crate) async fn log_in(&self) -> Result<(ClientBuilder, Option<TokenManager>), Failure> {
-        let client = Client::builder(self.graphql_url()?).clock(self.clock());
+        let client = Client::builder(self.graphql_url()?).profile(&self.profile);
+        let client = client.clock(self.clock());
         if let Some(token) = Self::access_token() {
             return Ok((client.token_source(StaticToken::new(&token)?), None));
         }
@@ -168,16 +191,29 @@ impl Settings {
         Ok((client.token_source(manager.clone()), Some(manager)))
     }
 
+    /// Whether the servers are the fake.
+    pub(crate) fn is_fake(&self) -> bool {
+        self.fake.is_some()
+    }
+
     /// The property register. No source shows how it authenticates: the access token is sent if the environment has one.
     pub(crate) fn register(&self) -> Result<RegisterBuilder, Failure> {
+        let register = self.register_without_token()?;
+        Ok(
+            match optional("ENVD_ACCESS_TOKEN").filter(|_| self.fake.is_none()) {
+                Some(token) => register.token_source(StaticToken::new(&token)?),
+                None => register,
+            },
+        )
+    }
+
+    pub(crate) fn register_without_token(&self) -> Result<RegisterBuilder, Failure> {
         if let Some(fake) = &self.fake {
-            return Ok(Register::builder(fake.register_url()));
+            return Ok(Register::builder(fake.register_url()).profile(&self.profile));
         }
-        let register = Register::builder(required("ENVD_REGISTER_URL")?);
-        Ok(match optional("ENVD_ACCESS_TOKEN") {
-            Some(token) => register.token_source(StaticToken::new(&token)?),
-            None => register,
-        })
+        let known = self.profile.addresses.register.as_ref();
+        let register = Register::builder(setting("ENVD_REGISTER_URL", known)?);
+        Ok(register.profile(&self.profile))
     }
 
     /// The account of `ENVD_ACCOUNT_ID`.
@@ -194,6 +230,12 @@ impl Settings {
         let id = account.and_then(|account| account.envd_account_id.clone());
         id.ok_or_else(|| "the user has no account with the role Producer".into())
     }
+}
+
+/// A setting, or what the profile has for it.
+fn setting(name: &str, known: Option<&Sourced<String>>) -> Result<String, Failure> {
+    let known = known.map(|known| known.value.clone());
+    optional(name).or(known).map_or_else(|| required(name), Ok)
 }
 
 fn optional(name: &str) -> Option<String> {

@@ -202,6 +202,9 @@ fn rename_keys(schema: &mut Schema, profile: &ServiceProfile) -> Option<()> {
 }
 
 fn add_forms(schema: &mut Schema, profile: &ServiceProfile) -> Option<()> {
+    if profile.forms.value.is_empty() {
+        return Some(());
+    }
     let ExtendedType::Enum(forms) = schema.types.get_mut("EFormType")? else {
         return None;
     };

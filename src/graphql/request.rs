@@ -73,7 +73,7 @@ pub(crate) fn encode_operation(
         // Changes have no optional variables, and those of a save are long.
         None if known.is_change() => RequestBody {
             operation_name: Some(operation_name),
-            query: known.document.into(),
+            query: overrides.adapted.of(known),
             variables,
         }
         .encode()?,

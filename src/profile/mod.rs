@@ -222,7 +222,7 @@ mod tests {
                 "sideways",
             ),
             (
-                r#"{"forms": {"value": [{"id": "LPAC2", "programs": ["LPB"]}], "source": "seen"}}"#,
+                r#"{"forms": {"value": [{"id": "LPAC2", "program": "LPB"}], "source": "seen"}}"#,
                 "LPB",
             ),
         ] {

@@ -358,7 +358,7 @@ mod tests {
             ("{}", "."),
             ("null", "."),
             ("5", "."),
-            (r#"[{"Town": "x"}]"#, "."),
+            (r#"[{"Town": "x"}]"#, "[0]"),
             (r#"{"PIC": null, "Town": "x"}"#, "."),
             (r#"{"Value": 5}"#, "Value"),
             (
@@ -366,7 +366,7 @@ mod tests {
                 "Value",
             ),
             (r#"{"Value": {"Town": "x", "Total": 1}}"#, "Value"),
-            (r#"{"Value": [{"Town": "x"}]}"#, "Value"),
+            (r#"{"Value": [{"Town": "x"}]}"#, "Value[0]"),
             (r#"{"Value": {"SubSet": 5}}"#, "Value.SubSet"),
         ] {
             let error = decode(reply("application/json", body)).err().unwrap();

@@ -109,7 +109,8 @@ pub(super) fn check(
 pub(super) fn advise(forms: &[FormType], named: NamedForms<'_>, advice: &mut Vec<Arc<Finding>>) {
     for (position, form) in forms.iter().enumerate() {
         if !named.has(form) {
-            let message = format!("no list of questions and no profile names the form {form}");
+            let shown = excerpt(form.as_str());
+            let message = format!("no list of questions and no profile names the form {shown}");
             let open = FormType::KNOWN.iter();
             let open = open.filter(|form| form.closed_from().is_none());
             let finding = Finding::field(Rule::FormKnown, "forms[]", message);

@@ -13,7 +13,7 @@ mod unreadable;
 use envd_sdk::fake::Fake;
 use envd_sdk::model::{Pic, Property, PropertyStatus, PropertyTypeCode};
 use envd_sdk::register::{Lookup, PagePosition, PropertySearch, Register};
-use envd_sdk::{Page, Pager, Result};
+use envd_sdk::{Error, Page, Pager, Result};
 use equipment::{Reply, Request, Server};
 use serde_json::{Value, json};
 use url::Url;
@@ -201,6 +201,72 @@ async fn not_found_empty_and_several_are_distinguished() {
         assert_eq!(error.media_type(), Some(media_type));
         assert!(!format!("{error} {error:?}").contains("hidden"));
     }
+}
+
+#[tokio::test]
+async fn a_record_is_found_in_any_envelope_and_anything_else_is_not_silently_nothing() {
+    let record = json!({"PIC": "QAZZ7777", "AdminStatus": {"ShortCode": "A"}});
+    for reply in [
+        json!({"Value": record}),
+        json!({"Value": [record]}),
+        json!([record]),
+        record,
+    ] {
+        let server = Server::script([ok(reply.clone())]);
+        let found = client(&server).property(&pic("QAZZ7777")).await.unwrap();
+        assert!(found.unwrap().is_active(), "{reply}");
+        // Another property than the one that was requested.
+        let error = client(&server)
+            .property(&pic("QBZZ2222"))
+            .await
+            .unwrap_err();
+        assert!(error.is_protocol(), "{reply}");
+    }
+    let other = json!({"Value": {"Pic": "QAZZ7777", "Town": "hidden"}});
+    let error = client(&Server::script([ok(other.clone())]))
+        .property(&pic("QAZZ7777"))
+        .await
+        .unwrap_err();
+    assert!(error.is_decode() && error.raw_data() == Some(&other));
+    assert!(!format!("{error} {error:?}").contains("hidden"));
+}
+
+#[tokio::test]
+async fn any_path_is_read_with_the_settings_of_all_calls() {
+    let down = Reply::new(503).header("retry-after", "0");
+    let refused = Reply::new(401);
+    let server = Server::script([down, refused, ok(json!({"a": [1]})), Reply::new(204)]);
+    let register = scripted::register(&server)
+        .token_source(scripted::Renewing)
+        .header("x-api-key", "s3cr3t");
+    let register = register.build().unwrap();
+    let reply = register.get("api/v2/PICRegister/900001", &[("Town", "A & B")]);
+    assert_eq!(reply.await.unwrap(), json!({"a": [1]}));
+    assert_eq!(register.get("other", &[]).await.unwrap(), Value::Null);
+    let requests = server.requests();
+    let last = &requests[2];
+    assert_eq!(last.target(), "/api/v2/PICRegister/900001?Town=A+%26+B");
+    assert_eq!(last.header("authorization"), Some("Bearer new"));
+    assert_eq!(last.header("x-api-key"), Some("s3cr3t"));
+    assert_eq!(requests[3].target(), "/other");
+
+    for (reply, is_expected) in [
+        (
+            typed(200, "application/json", "{\"a\""),
+            Error::is_decode as fn(&Error) -> bool,
+        ),
+        (typed(200, "text/html", "<html>"), Error::is_protocol),
+        (typed(404, "application/json", "{}"), Error::is_not_found),
+    ] {
+        let error = client(&Server::script([reply]))
+            .get("x", &[])
+            .await
+            .unwrap_err();
+        assert!(is_expected(&error), "{error}");
+        assert_eq!(error.operation(), Some("PICRegister"));
+    }
+    let error = register.get("../x", &[]).await.unwrap_err();
+    assert!(error.is_config() && error.attempts() == 0);
 }
 
 #[tokio::test]

@@ -80,6 +80,11 @@ fn each_invalid_consignment_has_exactly_the_findings_of_the_table() {
     for case in index["invalid"].as_array().unwrap() {
         let file = case["file"].as_str().unwrap();
         let report = questionnaire.validate(&input(file), &context(case));
+        if file.ends_with("/unknown-form.json") {
+            // The form may be newer than this crate: that is for the server to say.
+            assert!(report.can_create(), "{file}");
+            continue;
+        }
         let mut found: Vec<_> = report.findings().iter().map(|f| shown(f)).collect();
         let text = |finding: &Value, name: &str| finding[name].as_str().unwrap().to_owned();
         let mut wanted: Vec<_> = case["findings"]
@@ -132,7 +137,7 @@ fn valid_consignments_have_no_findings() {
 }
 
 /// The literal bodies of spec 7.2, each with what to change in a valid consignment so that the mirror says the same.
-const BODIES: [(&str, &str); 15] = [
+const BODIES: [(&str, &str); 14] = [
     (
         "answer-outside-acceptable",
         r#"{"answers": {"17": "Maybe"}}"#,
@@ -168,7 +173,6 @@ const BODIES: [(&str, &str); 15] = [
     ("schema-code-and-data", r#"{"forms": ["LPAC1", "HSSL1"]}"#),
     ("schema-object-expected", r#"{"origin": "QAZZ7777"}"#),
     ("schema-unknown-input-field", r#"{"colour": "brown"}"#),
-    ("unknown-form", r#"{"forms": ["LPAC9"]}"#),
 ];
 
 /// What the mirror cannot know: tokens, records, requests, registers, the state of the server. And the index of the folder.
@@ -176,7 +180,7 @@ const BEYOND: &str = "consignment-not-found internal-error invalid-token mainten
     register-unauthorised schema-argument-missing schema-invalid-operation schema-json-invalid schema-no-operation \
     schema-query-missing schema-resolver-threw schema-sub-selection-missing schema-syntax-error schema-two-errors \
     schema-undefined-variable schema-unknown-argument schema-unknown-field schema-unknown-operation-name \
-    schema-variable-missing schema-variable-null index";
+    schema-variable-missing schema-variable-null unknown-form index";
 
 /// Sets fields; of answers the values by their question, where null takes the answer away.
 fn change(input: &mut Value, change: &Value) {

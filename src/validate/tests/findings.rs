@@ -44,7 +44,7 @@ fn question_185_has_its_text_where_questions_are_loaded() {
 #[test]
 fn what_the_server_does_not_reach_is_listed_apart() {
     let report = report(&[
-        ("/forms", json!(["LPAC1", "LPAC9"])),
+        ("/status", json!("SENT")),
         ("/movementTime", json!("25:00")),
         answer("3", ""),
     ]);

@@ -3,6 +3,7 @@
 mod check_pics;
 #[path = "../../src/server/connections.rs"]
 mod connections;
+mod first_contact;
 #[cfg(feature = "postgres")]
 mod many_hosts;
 mod slow_requests;
@@ -14,9 +15,10 @@ use std::env::consts::EXE_SUFFIX;
 
 use processes::Program;
 
-const APPS: [(&str, &str); 6] = [
+const APPS: [(&str, &str); 7] = [
     ("check_pics", env!("CARGO_BIN_EXE_check_pics")),
     ("custom_operation", env!("CARGO_BIN_EXE_custom_operation")),
+    ("first_contact", env!("CARGO_BIN_EXE_first_contact")),
     ("many_hosts", env!("CARGO_BIN_EXE_many_hosts")),
     ("verify_id_token", env!("CARGO_BIN_EXE_verify_id_token")),
     ("web_form", env!("CARGO_BIN_EXE_web_form")),

@@ -175,7 +175,7 @@ async fn a_save_that_is_not_listed_counts_for_more_than_the_profile() {
         site.lock().next_day("r002", 1);
         let report = other.sync().await.unwrap();
         assert_eq!(report.mode, SyncMode::Full);
-        assert!(report.next_full_walk.is_none() && report.calibration.contains("settings"));
+        assert!(report.next_full_walk.is_none() && report.calibration.contains("profile"));
     }
 }
 

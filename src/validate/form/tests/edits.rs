@@ -158,8 +158,13 @@ fn fields_are_set_by_their_paths_and_judged() {
     assert_eq!(ids(&change.vanished), ["1", "2", "3", "8"]);
     let change = form.undo().unwrap();
     assert_eq!(ids(&change.appeared), ["1", "2", "3", "8"]);
-    let change = form.field("forms", ["LPAC9"]).unwrap();
-    assert!(change.added.iter().any(|f| f.message.contains("EFormType")));
+    let change = form.field("status", "SENT").unwrap();
+    assert!(
+        change
+            .added
+            .iter()
+            .any(|f| f.message.contains("ConsignmentStatus"))
+    );
 }
 
 #[test]

@@ -1,0 +1,87 @@
+//! Asks a service what no source says about it, and writes what it finds into a profile:
+//! `cargo run -p apps --bin first_contact -- --profile envd.json`.
+//!
+//! It reads only: each request is a query of the declaration interface or a `GET` of the register. It is safe to repeat, and a
+//! second run begins with the profile of the first. The settings are those of all examples; without any it asks a fake.
+
+mod arguments;
+#[path = "../../../../cli/mod.rs"]
+mod cli;
+mod contact;
+mod finding;
+mod interface;
+mod lists;
+mod register;
+mod schema;
+#[path = "../../../../settings/mod.rs"]
+mod settings;
+mod shape;
+#[path = "../../../../table/mod.rs"]
+mod table;
+
+use std::fs;
+use std::process::ExitCode;
+
+use envd_sdk::profile::{ServiceProfile, Sourced};
+
+use arguments::Arguments;
+use cli::Failure;
+use contact::Contact;
+use settings::Settings;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    cli::end(run(Arguments::read()).await)
+}
+
+async fn run(arguments: Arguments) -> Result<(), Failure> {
+    let settings = Settings::read().await?;
+    if !arguments.is_json {
+        println!("{}.\n", settings.describe());
+    }
+    let (client, manager) = settings.log_in().await?;
+    let mut contact = Contact::new(&settings, client, manager.clone(), &arguments)?;
+    let asked = ask(&mut contact).await;
+    if let Some(manager) = manager {
+        manager.logout(None).await;
+    }
+    asked?;
+    contact.show(arguments.is_json)?;
+    let profile = with_addresses(contact.profile(), &settings);
+    if let Some(file) = &arguments.profile {
+        cli::replace(file, profile.to_json().as_bytes())?;
+    }
+    if let Some(folder) = &arguments.record {
+        fs::create_dir_all(folder)?;
+        for (name, reply) in contact.replies() {
+            let file = folder.join(format!("{name}.json"));
+            cli::replace(&file, serde_json::to_string_pretty(&reply)?.as_bytes())?;
+        }
+        cli::replace(&folder.join("report.txt"), contact.report().as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Everything that is asked, what later questions rely on first.
+async fn ask(contact: &mut Contact<'_>) -> Result<(), Failure> {
+    schema::compare(contact).await?;
+    interface::user(contact).await?;
+    interface::questions(contact).await?;
+    let records = lists::records(contact).await?;
+    lists::dates(contact, &records).await?;
+    interface::record(contact, &records).await?;
+    interface::others(contact).await?;
+    register::ask(contact, &records).await
+}
+
+/// The addresses that were used.
+fn with_addresses(mut profile: ServiceProfile, settings: &Settings) -> ServiceProfile {
+    if settings.is_fake() {
+        return profile;
+    }
+    let used = settings.graphql_url().ok();
+    if let Some(used) = used.filter(|_| profile.addresses.graphql.is_none()) {
+        profile.addresses.graphql = Some(Sourced::seen(used));
+    }
+    profile
+}

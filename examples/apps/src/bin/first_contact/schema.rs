@@ -1,0 +1,376 @@
+//! The schema of the service, if it shows it: where the records of operations stand, how an update names its record, forms.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use envd_sdk::model::FormType;
+use envd_sdk::profile::{FurtherForm, RecordNames, Sourced};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::cli::Failure;
+use super::contact::Contact;
+use super::finding::Verdict;
+
+const DOCUMENT: &str = "query FirstContact { __schema { queryType { name } mutationType { name } types {
+    name fields(includeDeprecated: true) { name args { name type { ...T } } type { ...T } }
+    inputFields { name type { ...T } } enumValues(includeDeprecated: true) { name } } } }
+    fragment T on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } }";
+
+/// Operations with their arguments, and fields by which their record is recognised. A change has it under `data`.
+const OPERATIONS: [(&str, bool, &[&str], &[&str]); 15] = [
+    ("userDetails", false, &[], &["isNewUser", "accounts"]),
+    ("questions", false, &[], &["items"]),
+    (
+        "consignments",
+        false,
+        &["envdAccountId", "searchText"],
+        &["edges", "pageInfo"],
+    ),
+    (
+        "consignment",
+        false,
+        &["envdAccountId", "id"],
+        &["id", "number", "answers"],
+    ),
+    (
+        "templates",
+        false,
+        &["envdAccountId", "first"],
+        &["edges", "pageInfo"],
+    ),
+    (
+        "template",
+        false,
+        &["envdAccountId", "id"],
+        &["id", "name", "forms"],
+    ),
+    (
+        "comments",
+        false,
+        &["envdAccountId", "consignmentNumber"],
+        &["commentText"],
+    ),
+    (
+        "consignmentUserMapping",
+        false,
+        &["consignmentNumber", "role"],
+        &["email", "role"],
+    ),
+    ("edecs", false, &[], &["number"]),
+    (
+        "createOrSaveConsignment",
+        true,
+        &["envdAccountId", "input"],
+        &["id", "number", "status"],
+    ),
+    (
+        "createOrSaveTemplate",
+        true,
+        &["envdAccountId", "input"],
+        &["id", "name"],
+    ),
+    (
+        "copyConsignment",
+        true,
+        &["envdAccountId", "id"],
+        &["id", "number", "status"],
+    ),
+    (
+        "deleteConsignment",
+        true,
+        &["envdAccountId", "id"],
+        &["id", "number", "status"],
+    ),
+    (
+        "deleteTemplate",
+        true,
+        &["envdAccountId", "id"],
+        &["id", "name"],
+    ),
+    (
+        "createComment",
+        true,
+        &["envdAccountId", "input"],
+        &["commentText"],
+    ),
+];
+
+/// Reads the schema, and says in the profile what the documents of the crate have to do about it.
+pub(crate) async fn compare(contact: &mut Contact<'_>) -> Result<(), Failure> {
+    let read = contact
+        .client
+        .execute_document::<Value>(DOCUMENT, "FirstContact", &json!({}));
+    let what = ("the schema", "operations");
+    let shown = match read.await {
+        Ok(reply) => Shown::deserialize(&reply.value["__schema"]).ok(),
+        Err(error) if error.is_unauthorized() || error.is_transport() => return Err(error.into()),
+        Err(_) => None,
+    };
+    let Some(shown) = shown else {
+        contact.tell(
+            what,
+            "shown",
+            "hidden: operations are asked one by one",
+            Verdict::Open,
+        );
+        return Ok(());
+    };
+    let schema = Schema::from(shown);
+    contact.tell(
+        what,
+        "shown",
+        format!("{} types", schema.types.len()),
+        Verdict::AsAssumed,
+    );
+    for operation in OPERATIONS {
+        locate(contact, &schema, operation)?;
+    }
+    input(contact, &schema)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown {
+    query_type: Root,
+    mutation_type: Option<Root>,
+    types: Vec<Type>,
+}
+
+#[derive(Deserialize)]
+struct Root {
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Type {
+    name: String,
+    fields: Option<Vec<Field>>,
+    input_fields: Option<Vec<Field>>,
+    enum_values: Option<Vec<Root>>,
+}
+
+#[derive(Deserialize)]
+struct Field {
+    name: String,
+    #[serde(default)]
+    args: Vec<Field>,
+    #[serde(rename = "type")]
+    of: TypeReference,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TypeReference {
+    kind: String,
+    name: Option<String>,
+    of_type: Option<Box<TypeReference>>,
+}
+
+impl TypeReference {
+    fn name(&self) -> &str {
+        match &self.of_type {
+            Some(inner) => inner.name(),
+            None => self.name.as_deref().unwrap_or_default(),
+        }
+    }
+
+    fn is_list(&self) -> bool {
+        self.kind == "LIST" || self.of_type.as_ref().is_some_and(|inner| inner.is_list())
+    }
+}
+
+struct Schema {
+    /// Of queries, and of changes.
+    roots: [String; 2],
+    types: BTreeMap<String, Type>,
+}
+
+impl From<Shown> for Schema {
+    fn from(shown: Shown) -> Self {
+        let mutation = shown
+            .mutation_type
+            .map_or_else(String::new, |root| root.name);
+        let types = shown
+            .types
+            .into_iter()
+            .map(|described| (described.name.clone(), described));
+        Self {
+            roots: [shown.query_type.name, mutation],
+            types: types.collect(),
+        }
+    }
+}
+
+impl Schema {
+    fn fields(&self, of: &str) -> &[Field] {
+        let described = self.types.get(of);
+        described
+            .and_then(|described| described.fields.as_deref())
+            .unwrap_or_default()
+    }
+
+    /// The names that lead from the result of a field to the nearest record with all the marks.
+    fn path(&self, field: &Field, marks: &[&str]) -> Option<Vec<String>> {
+        let mut open = VecDeque::from([(field.of.name(), Vec::new())]);
+        while let Some((name, path)) = open.pop_front() {
+            let fields = self.fields(name);
+            if marks
+                .iter()
+                .all(|mark| fields.iter().any(|field| field.name == *mark))
+            {
+                return Some(path);
+            }
+            if path.len() < 6 {
+                for field in fields {
+                    let mut path = path.clone();
+                    path.push(field.name.clone());
+                    path.extend(field.of.is_list().then(|| "0".to_owned()));
+                    open.push_back((field.of.name(), path));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Where the record of an operation stands: in its own field, or else in the only other one that fits.
+fn locate(
+    contact: &mut Contact<'_>,
+    schema: &Schema,
+    (operation, is_change, arguments, marks): (&str, bool, &[&str], &[&str]),
+) -> Result<(), Failure> {
+    let root = schema.fields(&schema.roots[usize::from(is_change)]);
+    let is_ours = |name: &str| OPERATIONS.iter().any(|(ours, ..)| *ours == name);
+    let takes = |field: &Field| {
+        let mut arguments = arguments.iter();
+        arguments.all(|name| field.args.iter().any(|argument| argument.name == *name))
+    };
+    let own = root.iter().find(|field| field.name == operation);
+    let others = root
+        .iter()
+        .filter(|field| !is_ours(&field.name) && takes(field));
+    let fitting: Vec<(&Field, Vec<String>)> = match own {
+        Some(own) => schema
+            .path(own, marks)
+            .map(|path| (own, path))
+            .into_iter()
+            .collect(),
+        None => others
+            .filter_map(|field| Some((field, schema.path(field, marks)?)))
+            .collect(),
+    };
+    let entry = format!("operations.{operation}");
+    let what = (operation, entry.as_str());
+    let expected: &[&[&str]] = match operation {
+        _ if is_change => &[&["data"], &[]],
+        "userDetails" => &[&[], &["data"]],
+        _ => &[&[]],
+    };
+    match fitting.as_slice() {
+        [(field, path)] => {
+            if field.name == operation && expected.iter().any(|expected| path == expected) {
+                return Ok(());
+            }
+            let at = path.iter().fold(format!("/{}", field.name), |at, name| {
+                format!("{at}/{name}")
+            });
+            let known = contact.profile().operations.remove(operation);
+            if known.is_some_and(|known| known.value.record_at.as_ref() == Some(&at)) {
+                return Ok(());
+            }
+            let found = format!("the record at {at}");
+            contact.settle(what, "our document", found, |profile| {
+                let operations = &mut profile.operations;
+                let known = operations.remove(operation).map(|known| known.value);
+                let mut known = known.unwrap_or_default();
+                known.record_at = Some(at);
+                operations.insert(operation.to_owned(), Sourced::seen(known));
+            })
+        }
+        [] if own.is_some() => {
+            contact.tell(what, "our document", "another record", Verdict::Look);
+            Ok(())
+        }
+        [] => {
+            contact.tell(what, "our document", "not in the schema", Verdict::Look);
+            Ok(())
+        }
+        several => {
+            let names: Vec<&str> = several
+                .iter()
+                .map(|(field, _)| field.name.as_str())
+                .collect();
+            let found = format!("one of {}", names.join(", "));
+            contact.tell(what, "our document", found, Verdict::Look);
+            Ok(())
+        }
+    }
+}
+
+/// How an update names its record, and forms that are newer than the crate: from the input of a save.
+fn input(contact: &mut Contact<'_>, schema: &Schema) -> Result<(), Failure> {
+    let changes = schema.fields(&schema.roots[1]).iter();
+    let inputs = changes.flat_map(|field| &field.args);
+    let inputs =
+        inputs.filter_map(|argument| schema.types.get(argument.of.name())?.input_fields.as_ref());
+    let mut saved = inputs.filter(|fields| {
+        let has = |name: &str| fields.iter().any(|field| field.name == name);
+        has("forms") && has("destination") && has("movementDate")
+    });
+    let Some(fields) = saved.next() else {
+        return Ok(());
+    };
+    let is = |field: &&Field, names: &[&str]| names.contains(&&*field.name.to_ascii_lowercase());
+    let field_of = |names: &[&str]| {
+        fields
+            .iter()
+            .find(|field| is(field, names))
+            .map(|field| field.name.clone())
+    };
+    let names = RecordNames {
+        id: field_of(&["id", "consignmentid", "recordid"]),
+        number: field_of(&["number", "consignmentnumber"]),
+    };
+    let what = ("the name of an update", "updates");
+    match names.clone() {
+        RecordNames { id: Some(id), .. } if id == "id" => {
+            contact.tell(what, "id", "id", Verdict::AsAssumed);
+        }
+        RecordNames {
+            id: None,
+            number: None,
+        } => {
+            contact.tell(
+                what,
+                "id",
+                "no field of the input has such a name",
+                Verdict::Look,
+            );
+        }
+        RecordNames { id, number } => {
+            let found: Vec<String> = id.into_iter().chain(number).collect();
+            let found = found.join(", ");
+            contact.settle(what, "id", found, |it| it.updates = Sourced::seen(names))?;
+        }
+    }
+    let forms = fields.iter().find(|field| field.name == "forms");
+    let forms = forms.and_then(|forms| schema.types.get(forms.of.name())?.enum_values.as_ref());
+    let said = contact.profile().forms.value;
+    let new: Vec<FurtherForm> = forms
+        .into_iter()
+        .flatten()
+        .filter(|form| !FormType::from(form.name.as_str()).is_known())
+        .filter(|form| !said.iter().any(|said| said.id == form.name))
+        .map(|form| FurtherForm::new(&*form.name))
+        .collect();
+    if !new.is_empty() {
+        let names: Vec<&str> = new.iter().map(|form| form.id.as_str()).collect();
+        let (what, found) = (("forms of the schema", "forms"), names.join(", "));
+        contact.settle(what, "those of the crate", found, |profile| {
+            let forms = std::mem::take(&mut profile.forms.value);
+            profile.forms = Sourced::seen(forms.into_iter().chain(new).collect());
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,260 @@
+//! `first_contact`: the profile that it writes makes programs work with a service that is not as assumed, and what it keeps shows
+//! nothing of the records.
+
+use std::fs;
+
+use envd_sdk::Client;
+use envd_sdk::auth::StaticToken;
+use envd_sdk::fake::Fake;
+use envd_sdk::graphql::SCHEMA;
+use envd_sdk::model::{ConsignmentInput, FormType, PartyInput, PropertyStatus, Role};
+use envd_sdk::profile::{
+    ComparedDate, FurtherForm, ListOrder, OperationProfile, RecordNames, RecordShape,
+    RegisterAuthentication, ServiceProfile, Sourced,
+};
+use envd_sdk::register::{PropertySearch, Register};
+use envd_sdk::sync::outbox::EntryState;
+use envd_sdk::sync::store::MemorySync;
+use processes::Folder;
+use serde_json::Value;
+
+use super::app;
+
+type Change = fn(&mut ServiceProfile);
+
+fn operation(profile: &mut ServiceProfile, name: &str, at: Option<&str>, left_out: &[&str]) {
+    let mut operation = OperationProfile::default();
+    operation.record_at = at.map(str::to_owned);
+    operation.left_out = left_out.iter().map(|field| (*field).to_owned()).collect();
+    let operations = &mut profile.operations;
+    operations.insert(name.to_owned(), Sourced::seen(operation));
+}
+
+fn updates(profile: &mut ServiceProfile, id: Option<&str>, number: Option<&str>) {
+    profile.updates = Sourced::seen(RecordNames {
+        id: id.map(str::to_owned),
+        number: number.map(str::to_owned),
+    });
+}
+
+/// Each guess turned around.
+const CHANGES: [(&str, Change); 20] = [
+    ("user details elsewhere", |it| {
+        operation(it, "userDetails", Some("/userDetailsQuery/data"), &[]);
+    }),
+    ("user details deeper", |it| {
+        operation(it, "userDetails", Some("/viewer/me/0/details"), &[]);
+    }),
+    ("lists elsewhere", |it| {
+        operation(it, "consignments", Some("/account/consignments"), &[]);
+    }),
+    ("saves elsewhere", |it| {
+        operation(
+            it,
+            "createOrSaveConsignment",
+            Some("/saveConsignment/consignment"),
+            &[],
+        );
+    }),
+    ("no accreditations", |it| {
+        operation(it, "userDetails", None, &["accreditations"]);
+    }),
+    ("no comments' authors", |it| {
+        operation(it, "comments", None, &["firstName", "lastName"]);
+    }),
+    ("no eDECs' dates", |it| {
+        operation(it, "edecs", None, &["createdAt"]);
+    }),
+    ("updates by number", |it| updates(it, None, Some("number"))),
+    ("updates by another name", |it| {
+        updates(it, Some("consignmentId"), None);
+    }),
+    ("updates by both", |it| {
+        updates(it, Some("id"), Some("number"));
+    }),
+    ("roles spelled", |it| {
+        it.roles = Sourced::seen([("VENDOR".to_owned(), Role::Producer)].into());
+    }),
+    ("a further form", |it| {
+        it.forms = Sourced::seen(vec![FurtherForm::new("LPAC2")]);
+    }),
+    ("dates of creation", |it| {
+        it.lists = it.lists.clone().comparing(ComparedDate::Creation);
+    }),
+    ("dates of movement", |it| {
+        it.lists = it.lists.clone().comparing(ComparedDate::Movement);
+    }),
+    ("oldest first", |it| {
+        it.lists = it.lists.clone().ordered(ListOrder::OldestFirst);
+    }),
+    ("small pages", |it| {
+        it.lists.largest_page = Sourced::seen(Some(10));
+    }),
+    ("pages from zero", |it| {
+        it.register.first_page_index = Sourced::seen(Some(0));
+    }),
+    ("a record under Value", |it| {
+        it.register.record_shape = Sourced::seen(RecordShape::Value);
+    }),
+    ("a bare record", |it| {
+        it.register.record_shape = Sourced::seen(RecordShape::Bare);
+    }),
+    ("a bearer token", |it| {
+        it.register.authentication = Sourced::seen(RegisterAuthentication::Bearer);
+    }),
+];
+
+/// What programs do, with the profile that was written.
+async fn work(name: &str, fake: &Fake, profile: &ServiceProfile) -> envd_sdk::Result<()> {
+    let token = || StaticToken::new(fake.access_token().expose()).unwrap();
+    let client = Client::builder(fake.graphql_url()).profile(profile);
+    let client = client.token_source(token()).build()?;
+    let user = client.registered_user().await?.value;
+    let of_accounts = user
+        .accounts
+        .iter()
+        .flat_map(|account| account.roles.iter());
+    let mut roles = user.roles.iter().chain(of_accounts);
+    assert!(roles.any(|role| *role == Role::Producer), "{name}");
+
+    let account = client.account(fake.account_id());
+    let replica = account.replica(MemorySync::new());
+    for _ in 0..2 {
+        replica.sync().await?;
+    }
+    let outbox = replica.outbox();
+    let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let input = ConsignmentInput::new([FormType::Lpac1], from, to);
+    let entry = outbox
+        .save(input.clone().movement("2099-01-15", "03:07"))
+        .await?;
+    outbox.send().await?;
+    let done = outbox.entry(entry.id).await?.unwrap();
+    assert_eq!(done.state, EntryState::Confirmed, "{name}: {done:?}");
+    let base = account.consignment(done.consignment.unwrap()).await?.value;
+    let edit = ConsignmentInput::from(&base).movement("2099-01-15", "03:09");
+    let entry = outbox.update(&base, edit).await?;
+    outbox.send().await?;
+    let done = outbox.entry(entry.id).await?.unwrap();
+    assert_eq!(done.state, EntryState::Confirmed, "{name}: {done:?}");
+    let times = fake.consignments::<Value>(fake.account_id()).into_iter();
+    let times: Vec<_> = times.map(|record| record["movementTime"].clone()).collect();
+    assert!(
+        times.contains(&"03:09".into()) && !times.contains(&"03:07".into()),
+        "{name}: {times:?}"
+    );
+
+    let register = Register::builder(fake.register_url()).profile(profile);
+    let register = match profile.register.authentication.value {
+        RegisterAuthentication::Bearer => register.token_source(token()),
+        _ => register,
+    };
+    let register = register.build()?;
+    let found = register.property(&"QAZZ7777".parse().unwrap()).await?;
+    assert!(found.is_some(), "{name}");
+    let active = PropertySearch::new()
+        .status(PropertyStatus::Active)
+        .page_size(2);
+    let mut pager = register.search(&active);
+    let both = (
+        pager.next_page().await?.unwrap(),
+        pager.next_page().await?.unwrap(),
+    );
+    assert_ne!(both.0.records, both.1.records, "{name}");
+    Ok(())
+}
+
+/// All texts of a value but those of codes.
+fn texts(name: &str, value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .for_each(|(name, value)| texts(name, value, found)),
+        Value::Array(items) => items.iter().for_each(|item| texts(name, item, found)),
+        Value::String(text) if !["status", "type", "species"].contains(&name) => {
+            found.push(text.clone());
+        }
+        _ => {}
+    }
+}
+
+async fn contact(name: &str, profile: &ServiceProfile) {
+    let fake = Fake::builder().profile(profile).start().await.unwrap();
+    let folder = Folder::new();
+    let (file, record) = (folder.path("envd.json"), folder.path("record"));
+    let ask = || {
+        let program = app("first_contact").at(&fake).arg("--profile").arg(&file);
+        program
+            .arg("--record")
+            .arg(&record)
+            .args(["--role", "VENDOR=Producer"])
+            .run()
+            .well()
+    };
+    ask();
+    let requests = fake.requests().len();
+    assert!(requests <= 60, "{name}: {requests}");
+    assert!(
+        fake.requests().iter().all(|request| {
+            let body = String::from_utf8_lossy(request.body()).into_owned();
+            !body.contains("\"mutation ")
+        }),
+        "{name}"
+    );
+    let written = fs::read_to_string(&file).unwrap();
+    // Safe to repeat, and then nothing is new.
+    let again = ask().stdout;
+    assert!(
+        again.contains("The service is as this profile says."),
+        "{name}: {again}"
+    );
+    assert_eq!(fs::read_to_string(&file).unwrap(), written, "{name}");
+    let learned = ServiceProfile::from_json(&written).unwrap();
+    let worked = Box::pin(work(name, &fake, &learned)).await;
+    worked.unwrap_or_else(|error| panic!("{name}: {}\n{written}", error.report()));
+
+    let mut secrets = vec![
+        fake.access_token().expose().to_owned(),
+        fake.issuer().to_owned(),
+    ];
+    for record in fake.consignments::<Value>(fake.account_id()) {
+        texts("", &record, &mut secrets);
+    }
+    // Short answers are everywhere, and so are samples of a date.
+    secrets.retain(|text| text.len() > 4 && !SCHEMA.contains(text.as_str()) && text != "False");
+    assert!(secrets.len() > 50);
+    for file in fs::read_dir(&record).unwrap() {
+        let kept = fs::read_to_string(file.unwrap().path()).unwrap();
+        let shown = secrets.iter().find(|text| kept.contains(text.as_str()));
+        assert_eq!(shown, None, "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn programs_work_with_the_profile_of_each_service() {
+    for (name, change) in CHANGES {
+        let mut profile = ServiceProfile::default();
+        change(&mut profile);
+        Box::pin(contact(name, &profile)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn programs_work_where_all_guesses_are_wrong() {
+    let mut profile = ServiceProfile::default();
+    for (_, change) in CHANGES {
+        change(&mut profile);
+    }
+    operation(
+        &mut profile,
+        "userDetails",
+        Some("/viewer/me/0/details"),
+        &["accreditations"],
+    );
+    updates(
+        &mut profile,
+        Some("consignmentId"),
+        Some("consignmentNumber"),
+    );
+    Box::pin(contact("all at once", &profile)).await;
+}
