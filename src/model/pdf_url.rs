@@ -8,7 +8,8 @@ use crate::secret::Secret;
 
 /// The address of the printed declaration. It carries a token in its query, so it is a secret (seen in `location_4.4.0`, `guide::sources`).
 ///
-/// `Debug` and `Serialize` leave the query out; [`expose`](Self::expose) shows all of it.
+/// `Debug` and `Serialize` leave the query out; [`expose`](Self::expose) shows all of it. [`Client::pdf`](crate::Client::pdf) downloads the
+/// declaration.
 ///
 /// ```
 /// use envd_sdk::model::PdfUrl;
