@@ -18,7 +18,6 @@ mod lines;
 #[path = "../login_options/mod.rs"]
 mod login_options;
 
-use std::env;
 use std::process::ExitCode;
 
 use envd_sdk::auth::{
@@ -101,14 +100,6 @@ async fn log_in(
     is_fake: bool,
 ) -> Result<TokenSet, Failure> {
     let mut listener = options.listener()?.bind().await?;
-    if listener.redirect_uri().scheme() == "https"
-        && env::var_os("ENVD_REDIRECT_CERTIFICATE").is_none()
-    {
-        eprintln!(
-            "After the login the browser warns of a certificate of this machine: proceed to {}.",
-            listener.redirect_uri().authority()
-        );
-    }
     let provider = provider.redirect_uri(listener.redirect_uri().as_str());
     let (manager, login) = start(options, provider)?;
     if is_fake {

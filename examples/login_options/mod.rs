@@ -190,8 +190,14 @@ impl Options {
                 .port(self.redirect_port)
                 .path(path.unwrap_or("/callback")));
         };
+        let certificate = set("ENVD_REDIRECT_CERTIFICATE");
+        if address.starts_with("https:") && certificate.is_none() {
+            eprintln!(
+                "After the login the browser warns of a certificate that it does not know: go on to this machine."
+            );
+        }
         let listener = listener.redirect_uri(address);
-        Ok(match set("ENVD_REDIRECT_CERTIFICATE") {
+        Ok(match certificate {
             Some(file) => listener.certificate(fs::read_to_string(file)?),
             None => listener,
         })
