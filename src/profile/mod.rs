@@ -185,6 +185,7 @@ impl ServiceProfile {
     }
 
     /// The role that a text of the service names.
+    #[cfg(feature = "client")]
     pub(crate) fn role(&self, spelled: &Role) -> Option<&Role> {
         self.roles.value.get(spelled.as_str())
     }

@@ -1,5 +1,6 @@
 //! Reads a world from a folder of JSON.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -112,6 +113,15 @@ pub(super) const PROPERTIES: Part<Vec<Value>> = ("a list of properties", |reply|
         _ => None,
     }
 });
+
+/// The replies of a folder, by the names of their operations.
+pub(in crate::fake) fn replies(folder: &Path) -> Result<HashMap<String, Value>, Error> {
+    let files = files(folder)?.into_iter().map(|path| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        Ok((name.into_owned(), read(&path, ("a reply", Some))?))
+    });
+    files.collect()
+}
 
 fn read_if_present<T>(path: &Path, part: Part<T>) -> Result<Option<T>, Error> {
     path.exists().then(|| read(path, part)).transpose()

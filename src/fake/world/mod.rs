@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use self::folder::QUESTIONS;
+pub(super) use self::folder::replies;
 pub use self::user_record::{User, UserRecord};
 
 /// The kind of a record.

@@ -8,6 +8,7 @@ use envd_sdk::auth::StaticToken;
 use envd_sdk::fake::Fake;
 use envd_sdk::graphql::SCHEMA;
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput, PropertyStatus, Role};
+use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::profile::{
     ComparedDate, FurtherForm, ListOrder, OperationProfile, RecordNames, RecordShape,
     RegisterAuthentication, ServiceProfile, Sourced,
@@ -210,6 +211,24 @@ async fn contact(name: &str, profile: &ServiceProfile) {
     );
     assert_eq!(fs::read_to_string(&file).unwrap(), written, "{name}");
     let learned = ServiceProfile::from_json(&written).unwrap();
+    // What was kept is read as it was.
+    let kept = Fake::builder().profile(profile).replies(&record);
+    let kept = kept.start().await.unwrap();
+    let client = Client::builder(kept.graphql_url()).profile(&learned);
+    let token = StaticToken::new("token").unwrap();
+    let client = client.token_source(token).build().unwrap();
+    let (user, account) = (client.user_details().await.unwrap(), client.account("any"));
+    assert!(user.value.accounts.len() > 1, "{name}");
+    let page = account
+        .consignments_page(&ConsignmentFilter::default(), None)
+        .await;
+    assert!(page.unwrap().value.edges.len() > 7, "{name}");
+    assert!(account.consignment("any").await.is_ok(), "{name}");
+    assert!(
+        !client.questions().await.unwrap().value.items.is_empty(),
+        "{name}"
+    );
+
     let worked = Box::pin(work(name, &fake, &learned)).await;
     worked.unwrap_or_else(|error| panic!("{name}: {}\n{written}", error.report()));
 
