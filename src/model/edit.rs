@@ -350,4 +350,37 @@ mod tests {
         let unread = TemplateInput::from(&Template::default());
         assert_eq!(serde_json::to_value(unread).unwrap(), json!({}));
     }
+
+    #[test]
+    fn a_template_names_what_its_inputs_lack() {
+        for (record, lost) in [
+            (
+                json!({"name": "To the works", "forms": [{"type": "LPAC1"}]}),
+                vec![],
+            ),
+            (json!({"species": "CATTLE"}), vec!["species"]),
+            (json!({"forms": [{"type": "LPAC1"}, {}]}), vec!["forms"]),
+            (json!({"forms": [null]}), vec!["forms"]),
+            (
+                json!({"forms": [{"type": "LPAC1", "serialNumber": "9"}]}),
+                vec!["forms.serialNumber"],
+            ),
+        ] {
+            let template: Template = serde_json::from_value(record).unwrap();
+            assert_eq!(template.not_carried_over(), lost);
+        }
+    }
+
+    #[test]
+    fn a_summary_has_the_day_of_its_movement() {
+        for (date, day) in [
+            (json!("2023-06-10T06:30:00"), Day::new(2023, 6, 10)),
+            (json!("soon"), None),
+            (json!(null), None),
+        ] {
+            let summary = json!({"movementDate": date});
+            let summary: ConsignmentSummary = serde_json::from_value(summary).unwrap();
+            assert_eq!(summary.movement_day(), day);
+        }
+    }
 }
