@@ -64,7 +64,8 @@ impl Error {
         matches!(&self.0.kind, Kind::Rejected { .. })
     }
 
-    /// Whether the server's schema differs from the document that was sent. An override of the operation helps.
+    /// Whether the server's schema differs from the document that was sent, or lacks a field of an input. An override of the
+    /// operation helps.
     pub fn is_schema_mismatch(&self) -> bool {
         self.has(Condition::SchemaMismatch)
     }

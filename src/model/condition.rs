@@ -50,7 +50,8 @@ pub enum Condition {
     Question185No,
     /// The user is not permitted, for example not accredited for a form. The shape is assumed.
     AccessDenied,
-    /// The query does not fit the server's schema: the service has changed, or a document of the caller is wrong.
+    /// The query does not fit the server's schema, or an input has a field that the schema lacks: the service has changed, or a
+    /// document of the caller is wrong.
     SchemaMismatch,
     /// A value in the variables does not fit the server's schema.
     InvalidVariable,
