@@ -38,7 +38,7 @@
 //! # What is assumed
 //!
 //! Where the specification leaves a behaviour open, the fake does this; what is marked with * can be set
-//! ([`Assumptions`]):
+//! ([`Assumptions`]), and what a profile of the service says counts for more ([`FakeBuilder::profile`]):
 //!
 //! * An account of another user: "Access denied" and HTTP 403, as for a missing accreditation. The same for
 //!   creating, saving or copying without the role Producer and an account of the type LPA.
@@ -60,8 +60,7 @@
 //!   that names no forms has those of its parent.
 //! * `today` is the day at UTC+11:00, where Australia's days begin first. Answers inside a REPEATABLE question have the
 //!   index of their row, or make a row of their own without one. The index of other answers is ignored.
-//! * The register counts pages from 1 unless the profile says otherwise, returns 25 records a page by default
-//!   and at most 100, and matches a text anywhere in a field, without regard to case. A search by postcode finds the properties
+//! * The register counts pages from 1, returns 25 records a page by default and at most 100, and matches a text anywhere in a field, without regard to case. A search by postcode finds the properties
 //!   of the sample by one postcode a state, such as 4999 in Queensland, which their records do not show.
 //! * Errors before execution have the status 400, also with the media type `application/json`, for which graphql-over-http
 //!   recommends 200.
