@@ -3,7 +3,8 @@
 use envd_sdk::auth::StaticToken;
 use envd_sdk::fake::Fake;
 use envd_sdk::model::{
-    CommentInput, ConsignmentInput, ConsignmentStatus, FormType, PartyInput, PropertyStatus, Role,
+    CommentInput, ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput, PropertyStatus,
+    Role, Species,
 };
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::profile::{
@@ -309,5 +310,28 @@ fn a_profile_that_fits_no_operation_is_refused() {
             error.is_config() && error.to_string().contains(said),
             "{said}: {error}"
         );
+    }
+}
+
+#[tokio::test]
+async fn a_further_form_has_its_species_and_days_at_the_fake() {
+    for (from, species, said) in [
+        (None, None, None),
+        (Day::new(2027, 7, 1), None, Some("cannot be created today")),
+        (None, Some(Species::Goat), Some("more than one species")),
+    ] {
+        let mut form = FurtherForm::new("LPAC2");
+        (form.from, form.species) = (from, species);
+        let profile = changed(|it| it.forms = Sourced::seen(vec![form]));
+        let fake = fake_builder().profile(&profile).start().await.unwrap();
+        let account = fake.client().build().unwrap().account(fake.account_id());
+        let forms = [FormType::Lpac1, FormType::from("LPAC2")];
+        let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+        let saved = account.save_consignment(ConsignmentInput::new(forms, from, to));
+        let refused = saved.await.err().map(|error| error.report());
+        match (said, &refused) {
+            (Some(said), Some(report)) => assert!(report.contains(said), "{report}"),
+            (said, refused) => assert_eq!(said, refused.as_deref()),
+        }
     }
 }

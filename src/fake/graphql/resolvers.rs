@@ -189,6 +189,7 @@ impl Mutation<'_> {
             accreditations: &self.account.holder["accreditations"],
             questions: context.data.questions(),
             kept_forms: list(&kept_forms),
+            further: &context.data.profile.forms.value,
         };
         let problems = match kind {
             Kind::Template => rules::template(&input),

@@ -12,6 +12,7 @@ use serde_json::Value;
 pub(super) use self::applicability::{questions_of, with_forms};
 use super::problem::Problem;
 use super::record_fields::list;
+use crate::profile::FurtherForm;
 
 /// What the rules need beside the input.
 pub(super) struct RuleContext<'a> {
@@ -23,6 +24,8 @@ pub(super) struct RuleContext<'a> {
     pub(super) questions: &'a [Value],
     /// The current forms of the record, which may stay.
     pub(super) kept_forms: &'a [Value],
+    /// Forms that the profile adds.
+    pub(super) further: &'a [FurtherForm],
 }
 
 /// All problems of a consignment.
@@ -35,7 +38,7 @@ pub(super) fn consignment(input: &Value, context: &RuleContext<'_>) -> Vec<Probl
 
 /// All problems of a template: of its parties, and of the mix of its forms.
 pub(super) fn template(input: &Value) -> Vec<Problem> {
-    let mut problems: Vec<_> = mixed_species(input).into_iter().collect();
+    let mut problems: Vec<_> = mixed_species(input, &[]).into_iter().collect();
     problems.extend(fields::of_parties(input, &[]));
     problems
 }
@@ -86,8 +89,9 @@ fn form_problems(input: &Value, context: &RuleContext<'_>) -> Vec<Problem> {
             "array item count 0 is less than minimum count of 1",
         ));
     }
-    problems.extend(mixed_species(input));
+    problems.extend(mixed_species(input, context.further));
     problems.extend(out_of_date(input, context.today, context.kept_forms));
+    problems.extend(further_out_of_date(input, context));
     problems.extend(not_accredited(input, context.accreditations));
     problems
 }
@@ -111,8 +115,16 @@ fn not_accredited(input: &Value, accreditations: &Value) -> Vec<Problem> {
         .collect()
 }
 
-fn mixed_species(input: &Value) -> Option<Problem> {
-    let mut kinds = form_names(input).into_iter().filter_map(species);
+fn mixed_species(input: &Value, further: &[FurtherForm]) -> Option<Problem> {
+    let added = |form: &str| {
+        further
+            .iter()
+            .find(|added| added.id == form)?
+            .species
+            .as_ref()
+    };
+    let of = |form| species(form).or_else(|| Some(added(form)?.as_str()));
+    let mut kinds = form_names(input).into_iter().filter_map(of);
     let first = kinds.next();
     kinds
         .any(|kind| Some(kind) != first)
@@ -134,6 +146,22 @@ fn out_of_date(input: &Value, today: NaiveDate, kept: &[Value]) -> Vec<Problem> 
             _ => None,
         })
         .map(|description| Problem::bad_request("", description))
+        .collect()
+}
+
+/// The days of forms that the profile adds. assumed: the text
+fn further_out_of_date(input: &Value, context: &RuleContext<'_>) -> Vec<Problem> {
+    let (names, today) = (form_names(input), context.today.to_string());
+    let is_new = |form: &&FurtherForm| {
+        names.contains(&&*form.id) && !context.kept_forms.iter().any(|kept| *kept == form.id)
+    };
+    let is_closed = |form: &&FurtherForm| {
+        form.from.is_some_and(|from| today < from.to_string())
+            || form.until.is_some_and(|until| today >= until.to_string())
+    };
+    let closed = context.further.iter().filter(is_new).filter(is_closed);
+    closed
+        .map(|form| Problem::bad_request("", format!("{} cannot be created today.", form.id)))
         .collect()
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 
 use envd_sdk::Client;
 use envd_sdk::auth::StaticToken;
-use envd_sdk::fake::Fake;
+use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::graphql::SCHEMA;
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput, PropertyStatus, Role};
 use envd_sdk::ops::ConsignmentFilter;
@@ -17,7 +17,7 @@ use envd_sdk::register::{PropertySearch, Register};
 use envd_sdk::sync::outbox::EntryState;
 use envd_sdk::sync::store::MemorySync;
 use processes::Folder;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::app;
 
@@ -276,4 +276,28 @@ async fn programs_work_where_all_guesses_are_wrong() {
         Some("consignmentNumber"),
     );
     Box::pin(contact("all at once", &profile)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hidden_schema_leaves_the_operations_to_be_asked_one_by_one() {
+    let mut profile = ServiceProfile::default();
+    operation(&mut profile, "comments", None, &["firstName"]);
+    operation(
+        &mut profile,
+        "userDetails",
+        Some("/userDetailsQuery/data"),
+        &[],
+    );
+    let fake = Fake::builder().profile(&profile).start().await.unwrap();
+    let hidden = Fault::status(400).json(json!({"errors": [{"message": "no introspection"}]}));
+    fake.on_own_operation("FirstContact")
+        .fault(hidden)
+        .forever();
+    let folder = Folder::new();
+    let file = folder.path("envd.json");
+    let shown = app("first_contact").at(&fake).arg("--profile").arg(&file);
+    let shown = shown.run().well().stdout;
+    assert!(shown.contains("hidden"), "{shown}");
+    let learned = ServiceProfile::from_json(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(learned.operations, profile.operations);
 }

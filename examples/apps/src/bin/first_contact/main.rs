@@ -20,6 +20,7 @@ mod shape;
 mod table;
 
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
 use envd_sdk::profile::{ServiceProfile, Sourced};
@@ -49,17 +50,22 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     contact.show(arguments.is_json)?;
     let profile = with_addresses(contact.profile(), &settings);
     if let Some(file) = &arguments.profile {
-        cli::replace(file, profile.to_json().as_bytes())?;
+        write(file, profile.to_json().as_bytes())?;
     }
     if let Some(folder) = &arguments.record {
         fs::create_dir_all(folder)?;
         for (name, reply) in contact.replies() {
             let file = folder.join(format!("{name}.json"));
-            cli::replace(&file, serde_json::to_string_pretty(&reply)?.as_bytes())?;
+            write(&file, serde_json::to_string_pretty(&reply)?.as_bytes())?;
         }
-        cli::replace(&folder.join("report.txt"), contact.report().as_bytes())?;
+        write(&folder.join("report.txt"), contact.report().as_bytes())?;
     }
     Ok(())
+}
+
+fn write(file: &Path, contents: &[u8]) -> Result<(), Failure> {
+    let written = cli::replace(file, contents);
+    Ok(written.map_err(|error| format!("{}: {error}", file.display()))?)
 }
 
 /// Everything that is asked, what later questions rely on first.
