@@ -199,6 +199,7 @@ mod tests {
             accreditations: &Value::Null,
             questions: &questions,
             kept_forms: &[],
+            further: &[],
         };
         let codes = codes(&answers::problems(input, &context));
         let short = |code: &String| code.strip_prefix("answers.").unwrap().to_owned();
