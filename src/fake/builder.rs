@@ -12,16 +12,15 @@ use wiremock::{Mock, MockServer};
 use super::instant::epoch_seconds;
 use super::provider::{ClientCheck, Lifetimes, Provider};
 use super::records::Records;
-use super::reference_data::{ReferenceData, ServedSchema};
+use super::reference_data::ReferenceData;
 use super::register::Register;
 use super::routes::{FakeParts, FakeState, Routes};
 use super::script::{Fault, Log, Received, Scripts};
-use super::served_profile::{self, MovedFields};
+use super::served_profile;
 use super::tcp_proxy::TcpProxy;
 use super::world;
 use super::{Assumptions, Fake, RETURN_TO, UnpooledServer, User, World};
 use crate::error::Error;
-use crate::graphql::SCHEMA;
 use crate::profile::ServiceProfile;
 use crate::secret::Secret;
 use crate::transport::Clock;
@@ -198,15 +197,9 @@ impl FakeBuilder {
         let base = format!("http://{}/", address_of(&listener)?);
         let base = Url::parse(&base).map_err(failed("the address of the fake is no URL"))?;
         let world = Arc::new(self.take_world()?);
-        let changes_schema = self.schema.is_some() || served_profile::changes_schema(&self.profile);
-        let (schema, moved) = if changes_schema {
-            let definition = self.schema.as_deref().unwrap_or(SCHEMA);
-            served_profile::schema(definition, &self.profile)
-                .map_err(std::io::Error::other)
-                .map_err(failed("the schema is invalid"))?
-        } else {
-            (ServedSchema::bundled(), MovedFields::new())
-        };
+        let (schema, moved) = served_profile::schema(self.schema.as_deref(), &self.profile)
+            .map_err(std::io::Error::other)
+            .map_err(failed("the schema is invalid"))?;
         let now = self.clock.now();
         let (issuer, home) = (base.to_string(), base.as_str().trim_end_matches('/'));
         let mut provider = Provider::new(issuer, self.user, Arc::clone(&world), self.lifetimes);

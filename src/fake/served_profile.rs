@@ -13,6 +13,7 @@ use apollo_compiler::{Name, Node, Schema};
 use serde_json::{Value, json};
 
 use super::reference_data::ServedSchema;
+use crate::graphql::SCHEMA;
 use crate::profile::{OperationProfile, RecordNames, ServiceProfile};
 
 /// The fields by the operation that they stand for.
@@ -28,42 +29,38 @@ pub(super) struct MovedField {
 impl MovedField {
     /// The result of the operation, as this field has it.
     pub(super) fn wrapped(&self, result: Value) -> Value {
-        let mut wrappers = self.wrappers.iter().rev();
-        wrappers
-            .try_fold(result, |inner, name| {
-                Ok::<_, ()>(match position(name) {
-                    Some(at) => {
-                        let mut items = vec![Value::Null; at];
-                        items.push(inner);
-                        items.into()
-                    }
-                    None => json!({name.as_str(): inner}),
-                })
-            })
-            .unwrap_or_default()
+        let wrappers = self.wrappers.iter().rev();
+        wrappers.fold(result, |inner, name| match position(name) {
+            Some(at) => {
+                let mut items = vec![Value::Null; at];
+                items.push(inner);
+                items.into()
+            }
+            None => json!({name.as_str(): inner}),
+        })
     }
-}
-
-/// Whether a schema differs by a profile.
-pub(super) fn changes_schema(profile: &ServiceProfile) -> bool {
-    let operations = &profile.operations;
-    !operations.is_empty()
-        || profile.updates.value != RecordNames::default()
-        || !profile.forms.value.is_empty()
 }
 
 fn position(name: &str) -> Option<usize> {
     name.parse().ok()
 }
 
-/// The schema with what a profile says of operations, updates and forms. `Err` says what cannot be served.
+/// A schema, the bundled one unless another is given, with what a profile says of operations, updates and forms. `Err` says what
+/// cannot be served.
 pub(super) fn schema(
-    text: &str,
+    given: Option<&str>,
     profile: &ServiceProfile,
 ) -> Result<(Arc<ServedSchema>, MovedFields), String> {
-    let parsed = Schema::parse(text, "schema.graphql");
-    let mut schema = parsed.map_err(|failed| failed.errors.to_string())?;
     let mut moved = MovedFields::new();
+    let is_changed = !profile.operations.is_empty()
+        || profile.updates.value != RecordNames::default()
+        || !profile.forms.value.is_empty();
+    if !is_changed {
+        let schema = given.map_or_else(|| Ok(ServedSchema::bundled()), ServedSchema::read);
+        return Ok((schema?, moved));
+    }
+    let parsed = Schema::parse(given.unwrap_or(SCHEMA), "schema.graphql");
+    let mut schema = parsed.map_err(|failed| failed.errors.to_string())?;
     for (name, operation) in &profile.operations {
         serve(&mut schema, name, &operation.value, &mut moved)
             .ok_or_else(|| format!("what the profile says of {name} does not fit the schema"))?;

@@ -20,7 +20,7 @@ pub(crate) struct Overrides {
     given: HashMap<&'static str, Override>,
     /// Our documents, fitted to the profile or adapted by the client.
     pub(super) adapted: Adapted,
-    /// Where the record is that a document of ours reads in another place.
+    /// Where the record is in a reply, if not where our types expect it.
     locations: HashMap<&'static str, RecordLocation>,
 }
 
@@ -48,7 +48,6 @@ pub(super) struct Override {
     pub(super) document: String,
     pub(super) operation: Option<String>,
     declared: Vec<DeclaredVariable>,
-    pub(super) location: Option<RecordLocation>,
 }
 
 /// A variable that a document of the caller declares.
@@ -99,9 +98,7 @@ impl Overrides {
         let Some(document) = &profile.document else {
             let (document, record_at) = fitted(known, profile).map_err(|what| wrong(&what))?;
             self.adapted.insert(known, &document);
-            let location = record_at.map(|from| RecordLocation::at(known, from));
-            self.locations
-                .extend(location.map(|location| (known.operation, location)));
+            self.locate(known, record_at.as_deref());
             return Ok(());
         };
         if !profile.left_out.is_empty() {
@@ -112,13 +109,21 @@ impl Overrides {
             document: document.clone(),
             operation,
             declared,
-            location: pointer.map(|from| RecordLocation::at(known, from.to_owned())),
         };
         self.given.insert(known.operation, given);
+        self.locate(known, pointer);
         Ok(())
     }
 
-    /// Where the record of one of our documents is, unless it is where our types expect it.
+    fn locate(&mut self, known: &KnownOperation, pointer: Option<&str>) {
+        let location = pointer.map(|from| RecordLocation::at(known, from.to_owned()));
+        match location {
+            Some(location) => self.locations.insert(known.operation, location),
+            None => self.locations.remove(known.operation),
+        };
+    }
+
+    /// Where the record of an operation is: as the profile says, or as the specification does.
     pub(super) fn location(&self, known: &KnownOperation) -> Option<RecordLocation> {
         let location = self.locations.get(known.operation).cloned();
         location.or_else(|| RecordLocation::stated(known))
@@ -353,7 +358,7 @@ mod tests {
         overrides
             .add("copyConsignment", &override_of(document, Some("/copy/0")))
             .unwrap();
-        let location = overrides.given["CopyConsignment"].location.clone().unwrap();
+        let location = overrides.locations["CopyConsignment"].clone();
         let moved = location.moved(serde_json::json!({"copy": [{"id": 1}]}));
         assert_eq!(
             moved,

@@ -102,13 +102,7 @@ pub(crate) fn encode_operation(
         operation: known.name.to_owned(),
         kind: known.kind(),
         body,
-        location: match given {
-            Some(given) => given
-                .location
-                .clone()
-                .or_else(|| RecordLocation::stated(known)),
-            None => overrides.location(known),
-        },
+        location: overrides.location(known),
         list: known.list,
         adaptable: is_adaptable.then_some(known),
     })

@@ -349,21 +349,20 @@ impl<I: Serialize> Serialize for NamedInput<'_, I> {
             return self.input.serialize(serializer);
         }
         let text = serde_json::to_string(self.input).map_err(S::Error::custom)?;
-        let fields: BTreeMap<String, Box<RawValue>> =
-            serde_json::from_str(&text).map_err(S::Error::custom)?;
+        let fields = serde_json::from_str(&text).map_err(S::Error::custom)?;
         let renamed = renamed(fields, self.names).map_err(S::Error::custom)?;
         renamed.serialize(serializer)
     }
 }
 
-fn renamed<V: AsRef<RawValue>>(
-    mut fields: BTreeMap<String, V>,
+fn renamed(
+    mut fields: BTreeMap<String, Box<RawValue>>,
     names: &RecordNames,
-) -> Result<BTreeMap<String, V>, String> {
+) -> Result<BTreeMap<String, Box<RawValue>>, String> {
     let known = [("id", &names.id), ("number", &names.number)];
     let taken = known.map(|(name, field)| {
         let value = fields.remove(name);
-        (field, value.filter(|value| value.as_ref().get() != "null"))
+        (field, value.filter(|value| value.get() != "null"))
     });
     let is_update = taken.iter().any(|(_, value)| value.is_some());
     let mut is_named = false;

@@ -11,7 +11,7 @@ use super::entry::{Entry, EntryId, EntryState, Reason};
 use super::events::{EntryEvents, EventSender};
 use super::ordering::is_next;
 use super::outbox_store::{Draft, OutboxStore, Snapshot};
-use super::stored::{Head, Stored};
+use super::stored::Stored;
 use crate::client::Account;
 use crate::error::Result;
 use crate::locked::lock;
@@ -280,9 +280,8 @@ impl Outbox {
     }
 
     /// What the service does with fields, as it was seen to do and as the profile says.
-    pub(super) fn service_fields(&self, head: &Head) -> ServiceFields {
-        let told = &self.account().client().given_profile().filled_in.value;
-        head.service.clone().and_told(told)
+    pub(super) fn service_fields(&self, seen: ServiceFields) -> ServiceFields {
+        seen.and_told(&self.account().client().given_profile().filled_in.value)
     }
 
     /// The next pass tries everything, whatever failed before.

@@ -264,7 +264,7 @@ impl<'a> Reader<'a> {
             loads: sent.iter().map(|sent| load_of(&sent.input())).collect(),
             sent: sent.iter().map(InputText::value).collect(),
             reported: self.reported_duplicates(entry, &now).await?,
-            service: &self.outbox.service_fields(&now.head),
+            service: &self.outbox.service_fields(now.head.service.clone()),
             now: &now,
         };
         // A look of an entry in doubt is rare, and also finds what the user has changed since.

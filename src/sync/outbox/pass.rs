@@ -264,7 +264,7 @@ impl Pass<'_> {
         let when = Circumstances {
             is_next: is_next(snapshot.entries(), entry),
             retries_now: self.retries_now && !self.failed.contains(&entry.id),
-            service: self.outbox.service_fields(&snapshot.head),
+            service: self.outbox.service_fields(snapshot.head.service),
             now: self.outbox.now(),
             reconcile_after: self.outbox.settings.reconcile_after,
         };

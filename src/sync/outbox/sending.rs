@@ -194,7 +194,7 @@ impl Pass<'_> {
                 draft.head.service.learn(&text.value(), &record, &after);
             }
             // Otherwise the next edit is compared with what was sent, and differs.
-            let service = outbox.service_fields(&draft.head);
+            let service = outbox.service_fields(draft.head.service.clone());
             if confirmed.compare(&after, &service) == Compared::OursApplied {
                 draft.read_back(&confirmed, id, &after);
             }
