@@ -161,6 +161,10 @@ impl Refresh {
             if !ambiguous || !may_repeat {
                 if !ambiguous {
                     self.clear_mark(&mut cached).await;
+                } else if refusal.class == Class::TimedOut {
+                    // The lock is held for as long: whoever takes it next sends at once.
+                    let in_flight = self.in_flight(sent.monotonic);
+                    self.epoch.run(clock.sleep(in_flight)).await?;
                 }
                 let retry_after = refusal.retry_after.unwrap_or_default();
                 let floor = match refusal.class {
@@ -212,19 +216,24 @@ impl Refresh {
     /// unless the server accepts the token twice for long enough.
     fn wait_before_repeat(&self, class: Class, sent: Duration) -> Duration {
         let short = Duration::from_secs(1) + Duration::from_secs(1).mul_f64(fastrand::f64());
-        let provider = &self.epoch.shared.provider.0;
-        let overlap = provider.rotation_overlap;
+        let overlap = self.epoch.shared.provider.0.rotation_overlap;
         let elapsed = self.epoch.shared.clock().monotonic().saturating_sub(sent);
         let overlap_left = overlap.saturating_sub(elapsed);
         if !overlap_left.is_zero() {
             short.min(overlap_left / 2)
         } else if class == Class::TimedOut {
-            // A request is sent when its assertion is signed.
-            let in_flight = IN_FLIGHT + provider.authentication.signing_limit();
-            in_flight.saturating_sub(elapsed).max(short)
+            self.in_flight(sent).max(short)
         } else {
             short
         }
+    }
+
+    /// How long a request that timed out may still be on its way.
+    fn in_flight(&self, sent: Duration) -> Duration {
+        let shared = &self.epoch.shared;
+        // A request is sent when its assertion is signed.
+        let limit = IN_FLIGHT + shared.provider.0.authentication.signing_limit();
+        limit.saturating_sub(shared.clock().monotonic().saturating_sub(sent))
     }
 
     /// Stores the issued tokens, then publishes them.
@@ -483,7 +492,12 @@ impl Refresh {
     async fn rewrite(&self, cached: &mut CachedTokens, record: &Record) -> Result<(), StoreError> {
         let swapped = self.epoch.shared.swap(cached.version, record).await?;
         let Some(version) = swapped else {
-            return Err(StoreError::new("a record changed while its lock was held"));
+            return Err(if self.epoch.shared.store.lock_survives_faults() {
+                StoreError::new("a record changed while its lock was held")
+            } else {
+                // The lock was lost, and another process has it.
+                StoreError::lock_timeout()
+            });
         };
         cached.version = Some(version);
         if let Ok(mut state) = self.epoch.state() {

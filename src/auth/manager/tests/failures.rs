@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::bench::{
-    Bench, DAY, SECOND, call, call_after_loss, error, event, needs_login, refusal, renewed, reply,
-    token, with_header, yields,
+    Bench, DAY, SECOND, advance_until, call, call_after_loss, error, event, needs_login, refusal,
+    renewed, reply, token, with_header, yields,
 };
 use crate::auth::{Event, TokenSource};
 
@@ -170,6 +170,22 @@ async fn after_a_time_out_the_retry_waits_for_the_request_in_flight() {
     bench.clock.advance(SECOND);
     // The first one was processed after all, so its reply is lost.
     assert!(caller.await.unwrap().unwrap_err().is_reauth_required());
+    assert_eq!(bench.idp.refreshes(), 2);
+}
+
+/// The request may still arrive, and the next process under the lock would send the same token.
+#[tokio::test]
+async fn a_request_that_timed_out_is_waited_out_also_when_it_is_not_repeated() {
+    let bench = Bench::expired().await;
+    let manager = bench.manager();
+    bench.idp.reply(reply(429, ""));
+    assert!(refusal(&manager).await.is_retryable());
+    bench.clock.advance(5 * SECOND);
+    bench.idp.time_out();
+    let caller = call(&manager);
+    let took = advance_until(&bench, async || bench.lock_is_free().await).await;
+    assert!(took >= 30 * SECOND, "{took:?}");
+    assert!(caller.await.unwrap().unwrap_err().is_retryable());
     assert_eq!(bench.idp.refreshes(), 2);
 }
 

@@ -15,6 +15,7 @@ mod many_users;
 mod marks;
 mod network;
 mod persistence;
+mod schedules;
 mod sessions;
 mod single_flight;
 mod time;

@@ -6,7 +6,7 @@ use super::farm::{Farm, MINUTE, draft, load, other_load, signed, start, submitte
 use crate::fake::Fault;
 use crate::model::Maybe;
 use crate::sync::outbox::EntryKind;
-use crate::sync::tests::schedules::count;
+use crate::tests::schedules::count;
 
 /// Holds: failure point 1: kill before `save` returns.
 #[tokio::test]

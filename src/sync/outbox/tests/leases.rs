@@ -8,7 +8,7 @@ use super::farm::{Farm, MINUTE, draft, load, signed, state, submitted};
 use crate::fake::Fault;
 use crate::sync::outbox::EntryState;
 use crate::sync::store::tests::faulty_store::Moment;
-use crate::sync::tests::schedules::count;
+use crate::tests::schedules::count;
 
 /// Holds: rule 7: one sender, and who takes over looks first.
 /// Holds: failure point 22: two processes, lease expired, holder frozen.

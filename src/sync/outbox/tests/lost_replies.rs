@@ -7,7 +7,7 @@ use super::farm::{
 };
 use crate::fake::Fault;
 use crate::sync::outbox::{EntryState, Reason};
-use crate::sync::tests::schedules::count;
+use crate::tests::schedules::count;
 
 /// Replies that say nothing clear, of a request that was not processed.
 fn unclear() -> Vec<Fault> {

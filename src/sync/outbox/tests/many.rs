@@ -1,7 +1,7 @@
 //! An account with many waiting entries.
 
 use super::farm::{Farm, load};
-use crate::sync::tests::schedules::count;
+use crate::tests::schedules::count;
 
 #[tokio::test]
 async fn many_waiting_entries_are_all_confirmed_at_a_cost_in_proportion() {

@@ -10,7 +10,7 @@ use self::history::{History, Interleaved};
 use super::super::{Change, ChangeKind, Changes, consumer};
 use crate::sync::account_store::AccountStore;
 use crate::sync::store::{MemorySync, RowStore};
-use crate::sync::tests::schedules::count;
+use crate::tests::schedules::count;
 use crate::tests::seeded::seed;
 
 const ACCOUNT: &str = "envd-1";

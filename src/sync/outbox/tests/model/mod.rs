@@ -15,7 +15,7 @@ mod written;
 use std::sync::OnceLock;
 
 use crate::sync::store::{MemorySync, RowStore};
-use crate::sync::tests::schedules::{count, is_single, run_schedules};
+use crate::tests::schedules::{count, is_single, run_schedules};
 
 use schedule::Schedule;
 

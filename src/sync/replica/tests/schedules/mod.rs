@@ -9,7 +9,7 @@ mod schedule;
 use std::sync::Arc;
 
 use crate::sync::store::{MemorySync, RowStore};
-use crate::sync::tests::schedules::{count, run_schedules};
+use crate::tests::schedules::{count, run_schedules};
 use schedule::Schedule;
 
 /// Runs so many schedules. Each opens its store again and again, as a program does that starts.

@@ -18,20 +18,28 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 /// Whether one schedule runs alone, and shows what happens in it.
-pub(in crate::sync) fn is_single() -> bool {
+pub(crate) fn is_single() -> bool {
     number(ONE).is_some()
 }
 
 /// So many schedules, unless a variable names another number.
-pub(in crate::sync) fn count(schedules: u64) -> u64 {
+pub(crate) fn count(schedules: u64) -> u64 {
     number("ENVD_SDK_TEST_SCHEDULES").unwrap_or(schedules)
 }
 
-/// Runs so many schedules on four threads, given their numbers and seeds.
-pub(in crate::sync) fn run_schedules<F: Future<Output = ()>>(
+/// Runs so many schedules on four threads, given their numbers and seeds, each in a runtime.
+pub(crate) fn run_schedules<F: Future<Output = ()>>(
     schedules: u64,
     run: impl Fn(u64, u64) -> F + Sync,
 ) {
+    run_without_runtime(schedules, |schedule, seed| {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.build().unwrap().block_on(run(schedule, seed));
+    });
+}
+
+/// As [`run_schedules`], for schedules that have runtimes of their own.
+pub(crate) fn run_without_runtime(schedules: u64, run: impl Fn(u64, u64) + Sync) {
     let only = number(ONE);
     let next = AtomicU64::new(only.unwrap_or(0));
     let end = only.map_or(schedules, |only| only + 1);
@@ -44,10 +52,8 @@ pub(in crate::sync) fn run_schedules<F: Future<Output = ()>>(
                     if schedule >= end {
                         return;
                     }
-                    let mut runtime = tokio::runtime::Builder::new_current_thread();
-                    let runtime = runtime.build().unwrap();
                     let seed = seed().wrapping_mul(1_000_003).wrapping_add(schedule);
-                    let program = AssertUnwindSafe(|| runtime.block_on(run(schedule, seed)));
+                    let program = AssertUnwindSafe(|| run(schedule, seed));
                     if catch_unwind(program).is_err() {
                         failed.lock().unwrap().push(schedule);
                     }
