@@ -4,8 +4,8 @@
 //! `ENVD_SDK_TEST_SCHEDULE` a single one. `cargo test` runs few; `.ci/run` runs thousands.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use crate::tests::seeded::seed;
 
@@ -17,9 +17,12 @@ fn number(variable: &str) -> Option<u64> {
     Some(number.parse().unwrap())
 }
 
-/// Whether one schedule runs alone, and shows what happens in it.
-pub(crate) fn is_single() -> bool {
-    number(ONE).is_some()
+/// Shows what happens in a schedule that runs alone.
+pub(crate) fn note(what: impl FnOnce() -> String) {
+    static SHOWS: OnceLock<bool> = OnceLock::new();
+    if *SHOWS.get_or_init(|| number(ONE).is_some()) {
+        println!("{}", what());
+    }
 }
 
 /// So many schedules, unless a variable names another number.

@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::{Either, select};
-use tokio::sync::watch;
+use tokio::sync::Notify;
+
+use crate::locked::lock;
 
 /// The clock of clients and token managers: the system's clocks, or one that a test moves.
 ///
@@ -31,7 +33,15 @@ enum TimeSource {
         start: SystemTime,
         begun: Duration,
     },
-    Manual(Arc<watch::Sender<Moment>>),
+    Manual(Arc<ManualClock>),
+}
+
+struct ManualClock {
+    moment: Mutex<Moment>,
+    /// Wakes sleepers in the order in which they came, so that tests are deterministic.
+    moved: Notify,
+    /// One more than the sleepers.
+    sleepers: Arc<()>,
 }
 
 /// One moment on both clocks.
@@ -78,7 +88,11 @@ impl Clock {
             wall: start,
             monotonic: Duration::from_secs(1_000),
         };
-        Self(TimeSource::Manual(Arc::new(watch::Sender::new(moment))))
+        Self(TimeSource::Manual(Arc::new(ManualClock {
+            moment: Mutex::new(moment),
+            moved: Notify::new(),
+            sleepers: Arc::default(),
+        })))
     }
 
     /// The calendar time. It jumps when the clock of the machine is set.
@@ -88,7 +102,7 @@ impl Clock {
             TimeSource::Running { start, begun } => {
                 *start + system_monotonic().saturating_sub(*begun)
             }
-            TimeSource::Manual(moment) => moment.borrow().wall,
+            TimeSource::Manual(clock) => lock(&clock.moment).wall,
         }
     }
 
@@ -106,7 +120,7 @@ impl Clock {
     pub(crate) fn monotonic(&self) -> Duration {
         match &self.0 {
             TimeSource::System | TimeSource::Running { .. } => system_monotonic(),
-            TimeSource::Manual(moment) => moment.borrow().monotonic,
+            TimeSource::Manual(clock) => lock(&clock.moment).monotonic,
         }
     }
 
@@ -125,8 +139,9 @@ impl Clock {
     }
 
     fn change(&self, change: impl FnOnce(&mut Moment)) {
-        if let TimeSource::Manual(moment) = &self.0 {
-            moment.send_modify(change);
+        if let TimeSource::Manual(clock) = &self.0 {
+            change(&mut lock(&clock.moment));
+            clock.moved.notify_waiters();
         }
     }
 
@@ -135,7 +150,7 @@ impl Clock {
     pub(crate) fn sleepers(&self) -> usize {
         match &self.0 {
             TimeSource::System | TimeSource::Running { .. } => 0,
-            TimeSource::Manual(moment) => moment.receiver_count(),
+            TimeSource::Manual(clock) => Arc::strong_count(&clock.sleepers) - 1,
         }
     }
 
@@ -151,11 +166,18 @@ impl Clock {
     pub(crate) async fn sleep(&self, time: Duration) {
         match &self.0 {
             TimeSource::System | TimeSource::Running { .. } => tokio::time::sleep(time).await,
-            TimeSource::Manual(moment) => {
-                let mut moment = moment.subscribe();
-                let until = moment.borrow_and_update().monotonic.saturating_add(time);
-                // OK because the sender lives in `self`, so the channel stays open.
-                let _ = moment.wait_for(|moment| moment.monotonic >= until).await;
+            TimeSource::Manual(clock) => {
+                let _sleeper = clock.sleepers.clone();
+                let until = self.monotonic().saturating_add(time);
+                loop {
+                    // Registered before the check, so that no move in between is missed.
+                    let mut moved = pin!(clock.moved.notified());
+                    moved.as_mut().enable();
+                    if self.monotonic() >= until {
+                        return;
+                    }
+                    moved.await;
+                }
             }
         }
     }

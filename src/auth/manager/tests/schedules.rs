@@ -27,7 +27,7 @@ use crate::auth::{
     TokenSource, TokenStore, Version, Versioned,
 };
 use crate::error::{Error, Failure, Kind, Result, Unsent};
-use crate::tests::schedules::{count, run_without_runtime};
+use crate::tests::schedules::{count, note, run_without_runtime};
 use crate::transport::{Clock, HttpOptions, InProcess, Reply, Request};
 
 /// The life of an access token, and how long before its end it is not served any more.
@@ -74,6 +74,8 @@ struct World {
     kills: u64,
     /// Requests that arrive after their sender has given up.
     late: Vec<Late>,
+    /// What the provider has seen and must not see.
+    broken: Option<String>,
     /// When the request that used up a token was sent.
     used_by: HashMap<u64, Duration>,
     is_logging_out: bool,
@@ -106,12 +108,12 @@ impl World {
         }
         if sent != self.current {
             let has_current = self.stored.contains(&self.current) && self.record.is_some();
-            assert!(
-                self.holder.is_none() && !has_current,
-                "rt-{sent} is sent while {:?} or the store has rt-{}",
-                self.holder,
-                self.current
-            );
+            if self.holder.is_some() || has_current {
+                let (holder, current) = (self.holder, self.current);
+                self.broken = Some(format!(
+                    "rt-{sent} is sent while process {holder:?} or the store has rt-{current}"
+                ));
+            }
             self.session_over = true;
             return None;
         }
@@ -188,6 +190,13 @@ impl TokenStore for Access {
                 world.writes += 1;
                 let version = Version::new(world.writes);
                 world.record = Some(Versioned::new(version, new.clone()));
+                note(|| {
+                    format!(
+                        "{version:?}: {:?}, mark {:?}",
+                        new.tokens().generation(),
+                        new.refresh_mark
+                    )
+                });
                 world.stored.insert(new.tokens().generation());
                 Some(version)
             })
@@ -247,6 +256,7 @@ impl Drop for Held {
 }
 
 /// What happens to a request.
+#[derive(Debug)]
 enum Fate {
     Arrives,
     IsNotSent,
@@ -273,7 +283,7 @@ async fn answer(world: Shared, clock: Clock, process: u64, request: Request) -> 
         .parse()
         .unwrap();
     let (asked_at, sent_at) = (clock.now(), clock.monotonic());
-    let (fate, way, back) = {
+    let (fate, back) = {
         let mut world = lock(&world);
         let faults = world.request_faults;
         let fate = match world.happens(faults).then(|| world.random.u32(0..6)) {
@@ -288,8 +298,17 @@ async fn answer(world: Shared, clock: Clock, process: u64, request: Request) -> 
         if !matches!(fate, Fate::Arrives) {
             *world.failed.entry(sent).or_default() += 1;
         }
-        let mut pause = || Duration::from_millis(world.random.u64(0..4_000));
-        (fate, pause(), pause())
+        if matches!(fate, Fate::TimesOut { arrives: true }) {
+            // Within thirty seconds after it was sent, also when its sender is suspended meanwhile.
+            let arrives_at = sent_at + Duration::from_secs(world.random.u64(0..30));
+            world.late.push(Late {
+                arrives_at,
+                sent_at,
+                token: sent,
+                process,
+            });
+        }
+        (fate, Duration::from_millis(world.random.u64(0..8_000)))
     };
     let failure = |timeout, unsent| {
         Error::new(Kind::Transport(Failure {
@@ -299,7 +318,7 @@ async fn answer(world: Shared, clock: Clock, process: u64, request: Request) -> 
             refused_locally: false,
         }))
     };
-    clock.sleep(way).await;
+    note(|| format!("{sent_at:?}: process {process} sends rt-{sent}, which {fate:?}"));
     match fate {
         Fate::Arrives => {
             let issued = lock(&world).refresh(sent, sent_at, Some(process));
@@ -323,19 +342,8 @@ async fn answer(world: Shared, clock: Clock, process: u64, request: Request) -> 
             clock.sleep(back).await;
             Ok(reply(502, ""))
         }
-        Fate::TimesOut { arrives } => {
-            if arrives {
-                // Within thirty seconds after it was sent.
-                let mut world = lock(&world);
-                let arrives_at = clock.monotonic() + Duration::from_secs(world.random.u64(0..25));
-                world.late.push(Late {
-                    arrives_at,
-                    sent_at,
-                    token: sent,
-                    process,
-                });
-            }
-            clock.sleep(10 * SECOND).await;
+        Fate::TimesOut { .. } => {
+            clock.sleep(5 * SECOND).await;
             Err(failure(true, Unsent::Perhaps))
         }
     }
@@ -389,6 +397,7 @@ impl Schedule {
             failed: HashMap::new(),
             kills: 0,
             late: Vec::new(),
+            broken: None,
             used_by: HashMap::new(),
             is_logging_out: false,
         };
@@ -445,7 +454,9 @@ impl Schedule {
     }
 
     fn kill(&mut self, at: usize) {
-        lock(&self.world).kill(self.processes[at].number);
+        let number = self.processes[at].number;
+        note(|| format!("{:?}: process {number} is killed", self.clock.monotonic()));
+        lock(&self.world).kill(number);
         drop(self.processes.swap_remove(at));
     }
 
@@ -479,7 +490,10 @@ impl Schedule {
                     1_000
                 };
                 let time = Duration::from_secs(self.random.u64(1..=longest));
-                self.processes[at].suspended_until = self.clock.monotonic() + time;
+                let process = &mut self.processes[at];
+                process.suspended_until = self.clock.monotonic() + time;
+                let (number, until) = (process.number, process.suspended_until);
+                note(|| format!("process {number} is suspended until {until:?}"));
             }
             3..10 => {
                 let mut world = lock(&self.world);
@@ -529,6 +543,8 @@ impl Schedule {
             process.call = Some(process.runtime.spawn(call));
         }
         process.runtime.block_on(yield_now());
+        // A panic in a task ends the task alone.
+        assert_eq!(lock(&self.world).broken, None);
         if process.call.as_ref().is_some_and(JoinHandle::is_finished) {
             let called = process.call.take().unwrap().now_or_never();
             self.judge(at, called.unwrap().unwrap());

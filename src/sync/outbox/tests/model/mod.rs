@@ -12,20 +12,10 @@ mod service;
 mod user;
 mod written;
 
-use std::sync::OnceLock;
-
 use crate::sync::store::{MemorySync, RowStore};
-use crate::tests::schedules::{count, is_single, run_schedules};
+use crate::tests::schedules::{count, note, run_schedules};
 
 use schedule::Schedule;
-
-/// Shows what happens in a schedule that runs alone.
-fn note(what: impl FnOnce() -> String) {
-    static SHOWS: OnceLock<bool> = OnceLock::new();
-    if *SHOWS.get_or_init(is_single) {
-        println!("{}", what());
-    }
-}
 
 /// Runs this number of schedules, each with a store of its own; each must end as it should.
 fn run_all<S: RowStore>(schedules: u64, store: impl Fn(u64) -> S + Sync) {
