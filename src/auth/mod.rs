@@ -196,6 +196,7 @@ mod callback;
 mod claims;
 mod client_authentication;
 mod device_login;
+mod device_polling;
 mod endpoint;
 mod failure;
 mod id_token;

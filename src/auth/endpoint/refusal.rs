@@ -41,6 +41,13 @@ pub(in crate::auth) enum Class {
     Refused,
 }
 
+impl Class {
+    /// Whether the new tokens may have been issued and lost.
+    pub(in crate::auth) fn is_ambiguous(self) -> bool {
+        matches!(self, Self::Ambiguous | Self::TimedOut)
+    }
+}
+
 pub(in crate::auth) struct Refusal {
     pub(in crate::auth) class: Class,
     pub(in crate::auth) error: Error,

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::TokenManager;
-use super::policy::RefreshPolicy;
+use super::memory::RefreshPolicy;
 use super::shared::Shared;
+use super::token_manager::TokenManager;
 use crate::auth::{MemoryStore, Provider, TokenStore};
 use crate::error::{Error, Result};
 
@@ -36,16 +36,19 @@ pub struct TokenManagerBuilder {
     policy: Arc<RefreshPolicy>,
 }
 
-impl TokenManagerBuilder {
-    pub(super) fn new(provider: Provider) -> Self {
-        Self {
+impl TokenManager {
+    /// Starts the settings of a manager.
+    pub fn builder(provider: Provider) -> TokenManagerBuilder {
+        TokenManagerBuilder {
             provider,
             store: Arc::new(MemoryStore::new()),
             account: "default".to_owned(),
             policy: Arc::default(),
         }
     }
+}
 
+impl TokenManagerBuilder {
     /// Where the tokens are stored; a [`MemoryStore`] unless set, which managers of clones of these settings share.
     pub fn store(self, store: impl TokenStore) -> Self {
         self.shared_store(Arc::new(store))

@@ -1,30 +1,32 @@
-//! A login, from a code or the tokens of another grant to stored tokens.
+//! How a session begins, and how it ends in memory, in the store and at the provider.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::Event;
-use super::epoch::Epoch;
-use super::lease::{Lease, save_or_report};
-use super::shared::Shared;
-use super::state::{CachedTokens, Stop};
+use url::Url;
+
+use super::memory::{CachedTokens, Stop};
+use super::refresh::{RefreshTransaction, save_or_report};
+use super::report::Event;
+use super::shared::{Epoch, Shared};
 use crate::auth::claims::ExpectedIdToken;
 use crate::auth::endpoint::{self, Class, Issued};
 use crate::auth::failure::login_refused;
+use crate::auth::store::StoreErrorKind;
 use crate::auth::{CheckedCallback, StoreError, TokenSet};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 
 /// What all kinds of login do with their tokens.
-pub(super) struct Login {
-    pub(super) shared: Arc<Shared>,
+pub(in crate::auth) struct Login {
+    pub(in crate::auth) shared: Arc<Shared>,
     expected: ExpectedIdToken,
     /// The logouts of the manager when the login began: a later one aborts it.
     logouts: u64,
 }
 
 impl Login {
-    pub(super) fn begin(shared: &Arc<Shared>, expected: ExpectedIdToken) -> Self {
+    pub(in crate::auth) fn begin(shared: &Arc<Shared>, expected: ExpectedIdToken) -> Self {
         Self {
             shared: shared.clone(),
             expected,
@@ -46,9 +48,15 @@ impl Login {
     }
 
     /// Checks the tokens of a request that was sent at this time, and stores them.
-    pub(super) async fn accept(&self, issued: Issued, sent_at: SystemTime) -> Result<TokenSet> {
+    pub(in crate::auth) async fn accept(
+        &self,
+        issued: Issued,
+        sent_at: SystemTime,
+    ) -> Result<TokenSet> {
         if let Err(error) = self.check_id_token(&issued) {
-            self.revoke(issued.refresh_token.as_ref()).await;
+            self.shared
+                .revoke_unused(issued.refresh_token.as_ref())
+                .await;
             return Err(error);
         }
         let tokens = issued.into_set(None, sent_at, self.shared.provider.0.default_lifetime);
@@ -64,7 +72,7 @@ impl Login {
     }
 
     /// Fails when the user has logged out since the login began.
-    pub(super) fn check_not_overtaken(&self) -> Result<()> {
+    pub(in crate::auth) fn check_not_overtaken(&self) -> Result<()> {
         if self.shared.state().logouts == self.logouts {
             Ok(())
         } else {
@@ -81,7 +89,7 @@ impl Login {
                 Err(refusal) => refusal,
             };
             // The code is used up and the user has to log in again.
-            self.revoke(refusal.salvaged.as_ref()).await;
+            self.shared.revoke_unused(refusal.salvaged.as_ref()).await;
             match refusal.class {
                 Class::NotSent if attempts < 3 => {
                     attempts += 1;
@@ -91,14 +99,6 @@ impl Login {
                 Class::Dead => return Err(login_refused("invalid_grant")),
                 _ => return Err(refusal.error.with_retry_after(refusal.retry_after)),
             }
-        }
-    }
-
-    /// The session of a refused login must not stay open.
-    pub(super) async fn revoke(&self, refresh_token: Option<&Secret>) {
-        if let Some(token) = refresh_token {
-            // OK to ignore: the error of the login is returned.
-            let _ = self.shared.provider.revoke(token).await;
         }
     }
 
@@ -130,7 +130,7 @@ impl Login {
             Epoch::begin(shared, &mut state)
         };
         // OK without the lock if it cannot be taken: a swap overwrites no change of another process.
-        let _lease = Lease::acquire(shared, shared.policy.lock_wait).await;
+        let _lease = RefreshTransaction::begin(shared, shared.policy.lock_wait).await;
         let stored = shared.load().await.ok().and_then(|read| read.stored);
         let epoch = {
             let mut state = epoch.state()?;
@@ -142,13 +142,8 @@ impl Login {
             state.last_generation = tokens.generation;
             state.account.clone_from(&tokens.subject);
             state.note_login(&tokens);
-            state.cached = Some(CachedTokens {
-                tokens: Arc::new(tokens.clone()),
-                version: stored.map(|stored| stored.version),
-                saved: false,
-                possibly_used: false,
-                base: None,
-            });
+            let version = stored.map(|stored| stored.version);
+            state.cached = Some(CachedTokens::unsaved(tokens.clone(), version));
             shared.snapshot.store(None);
             Epoch::begin(shared, &mut state)
         };
@@ -175,4 +170,140 @@ impl Login {
 
 fn overtaken() -> Error {
     login_refused("overtaken_by_login_or_logout")
+}
+
+/// The result of a logout. The tokens are wiped from memory in any case.
+///
+/// ```
+/// # use envd_sdk::fake::Fake;
+/// # equipment::example(async {
+/// # let fake = Fake::start().await;
+/// # let manager = fake.token_manager().await?;
+/// let report = manager.logout(None).await;
+/// for problem in &report.problems {
+///     println!("logged out here, but: {problem}");
+/// }
+/// if let Some(url) = report.url {
+///     println!("to end the session of the browser too, open {url}");
+/// }
+/// # Ok(())
+/// # });
+/// ```
+#[non_exhaustive]
+pub struct LogoutReport {
+    /// Open this in the user's browser to end the session at the identity provider (spec 5.8). `None` when the provider
+    /// has no logout address.
+    pub url: Option<Url>,
+    /// What failed: the stored record could not be deleted, the refresh token could not be revoked.
+    pub problems: Vec<Error>,
+}
+
+// The query holds the address to return to, which may be private.
+debug_shows!(LogoutReport, |it| host: it.url.as_ref().and_then(Url::host_str), problems: it.problems);
+
+/// A logout that has wiped the memory; the store and the provider follow.
+pub(super) struct Logout {
+    epoch: Epoch,
+    refresh_token: Option<Secret>,
+    /// Ends with the deletion, also when the task is dropped with its runtime.
+    deletion: Arc<()>,
+}
+
+impl Logout {
+    /// Wipes the tokens from memory; nothing can fail here.
+    pub(super) fn begin(shared: &Arc<Shared>) -> Self {
+        let mut state = shared.state();
+        let cached = state.cached.take();
+        state.account = None;
+        state.logouts += 1;
+        shared.snapshot.store(None);
+        let epoch = Epoch::begin(shared, &mut state);
+        state.login.get_or_insert_default();
+        let deletion = Arc::new(());
+        state.deletion = Arc::downgrade(&deletion);
+        shared.emit(Event::LoggedOut { elsewhere: false });
+        Self {
+            epoch,
+            refresh_token: cached.and_then(|cached| cached.tokens.refresh_token.clone()),
+            deletion,
+        }
+    }
+
+    /// Deletes the record, and revokes the tokens of memory and record; returns what failed.
+    pub(super) async fn run(self) -> Vec<Error> {
+        let mut problems = Vec::new();
+        let mut tokens = Vec::from_iter(self.refresh_token.clone());
+        let deleted = self.delete_record().await;
+        let shared = self.epoch.shared;
+        // Reads that began before are out of date, also when another process has deleted the record.
+        shared.state().writes += 1;
+        drop(self.deletion);
+        match deleted {
+            Ok(stored) => {
+                let is_new = |stored: &Secret| !tokens.iter().any(|t| t.matches(stored.expose()));
+                tokens.extend(stored.filter(is_new));
+            }
+            Err(error) => problems.push(error),
+        }
+        for token in tokens {
+            problems.extend(revoke(&shared, &token).await.err());
+        }
+        problems
+    }
+
+    /// Deletes the record whatever its version; returns its refresh token.
+    async fn delete_record(&self) -> Result<Option<Secret>> {
+        let shared = &self.epoch.shared;
+        // OK without the lock if it cannot be taken: the record must go, and each version is compared.
+        let _lease = RefreshTransaction::begin(shared, shared.policy.lock_wait).await;
+        // A refresh of another process may write once in between, or twice.
+        for _ in 0..5 {
+            let read = shared.load().await;
+            if self.epoch.is_over() {
+                // A new login owns the record.
+                return Ok(None);
+            }
+            let stored = match read {
+                Ok(read) => read.stored,
+                Err(error) => return Err(self.set_aside(error).await.into()),
+            };
+            let Some(stored) = stored else {
+                return Ok(None);
+            };
+            if shared.remove(stored.version).await? {
+                return Ok(stored.record.tokens.refresh_token);
+            }
+        }
+        Err(StoreError::new("the record keeps changing and could not be deleted").into())
+    }
+
+    /// Sets an unreadable record aside, so that the next login can be saved. Returns the error to report.
+    async fn set_aside(&self, error: StoreError) -> StoreError {
+        if !error.is_unreadable() || error.is_newer_version() {
+            return error;
+        }
+        let shared = &self.epoch.shared;
+        match shared.store.set_aside_unreadable(&shared.key).await {
+            Ok(true) => StoreError::of(
+                StoreErrorKind::Unreadable,
+                "the stored record could not be read: it was set aside, and a refresh token in it was not revoked",
+            )
+            .caused_by(error),
+            Ok(false) => error,
+            Err(error) => error,
+        }
+    }
+}
+
+async fn revoke(shared: &Shared, token: &Secret) -> Result<()> {
+    let mut attempts = 1;
+    loop {
+        match shared.provider.revoke(token).await {
+            Err(error) if error.is_retryable() && attempts < 3 => {
+                shared.clock().sleep(Duration::from_secs(attempts)).await;
+                attempts += 1;
+            }
+            result => return result,
+        }
+    }
 }

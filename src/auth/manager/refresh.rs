@@ -1,65 +1,219 @@
-//! One refresh, in order: read, lock, read again, wait for the marks of others, mark, send, read the reply, store, publish.
+//! One refresh, in its own task: lock, read, wait for the marks of others, mark, send, store, publish, release.
 
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::{Either, select};
+use tokio::sync::{OwnedMutexGuard, watch};
+use tokio::task::JoinHandle;
+use tracing::Instrument;
 
-use super::Event;
-use super::epoch::Epoch;
-use super::lease::{Lease, save_or_report};
-use super::shared::{Shared, StoreRead};
-use super::state::{CachedTokens, ForeignMark, Stop};
-use crate::auth::endpoint::{self, Class, Issued, Refusal};
+use super::decide::{
+    After, CLAIM_PERIOD, Failed, IN_FLIGHT, Lock, POLL_INTERVAL, Progress, Step, after, backoff,
+    foreign_mark, next,
+};
+use super::memory::{CachedTokens, Completion, ForeignMark, State, Stop};
+use super::report::Event;
+use super::shared::{Epoch, Shared, StoreRead};
+use crate::auth::endpoint::{self, Issued, Refusal};
 use crate::auth::failure::reauth;
 use crate::auth::store::{Ended, StoredMark};
-use crate::auth::{AccessToken, Provider, Record, StoreError, TokenSet, Version};
-use crate::error::{AuthProblem, Kind};
-use crate::secret::Secret;
+use crate::auth::{AccessToken, Provider, Record, StoreError, StoreGuard, TokenSet, Version};
+use crate::error::{AuthProblem, Error, Kind, Result};
 
-/// Wrong settings, or a provider that needs the user, do not change within seconds.
-const REFUSED_PAUSE: Duration = Duration::from_secs(60);
+/// The longest pause between two attempts to store tokens: other processes wait longer before they send the stored refresh
+/// token (see [`CLAIM_PERIOD`]).
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// A request that timed out may still be on its way for as long as servers and proxies wait for each other.
-const IN_FLIGHT: Duration = Duration::from_secs(30);
-
-/// The pause between two reads of a marked record.
-const POLL_INTERVAL: Duration = Duration::from_millis(500);
-
-/// How many reads in a row must succeed after the mark was replaced.
-const CLAIM_READS: u32 = 60;
-
-/// How long these reads take: longer than the longest pause between two attempts of the other process to store its tokens,
-/// and the time that an attempt takes.
-const CLAIM_PERIOD: Duration = Duration::from_secs(30);
+/// Another process may hold a lost lock only to read the record: the write compares versions anyway.
+const SAVE_LOCK_WAIT: Duration = Duration::from_secs(1);
 
 /// After a longer stop between reading or marking the record and sending, the record is read again: another process may
 /// have replaced the mark. Much shorter than the wait for a mark.
 const STALE: Duration = Duration::from_secs(10);
 
-/// The end of the wait for another process.
-enum MarkOutcome {
-    /// Usable tokens were stored.
-    Token(AccessToken),
-    /// The record, or what is to be done with it, has changed.
-    Changed,
-    /// The replacement of the mark stood for long enough: the process has exited.
-    Abandoned(Lease),
+/// The right to change the account's record: the store's lock, from the first read to the end of all changes.
+///
+/// While new tokens are not stored the manager keeps the lock, between the attempts to store them as well: another process
+/// that took it would find the mark of the refresh, and send the refresh token that is used up.
+pub(super) struct RefreshTransaction {
+    lock: OwnedMutexGuard<Option<StoreGuard>>,
+    shared: Arc<Shared>,
 }
 
-pub(super) struct Refresh {
-    pub(super) epoch: Epoch,
-    /// The generation to be replaced; without it any usable token is a result.
-    pub(super) replaces: Option<u64>,
+impl RefreshTransaction {
+    /// Takes the lock, or uses the one that was kept.
+    pub(super) async fn begin(shared: &Arc<Shared>, wait: Duration) -> Result<Self, StoreError> {
+        let (mut transaction, left) = Self::kept(shared, wait).await?;
+        transaction.relock(left).await?;
+        Ok(transaction)
+    }
+
+    /// As [`begin`](Self::begin), and reads the record under the lock. Also returns which lock it is.
+    async fn begin_and_load(
+        shared: &Arc<Shared>,
+        wait: Duration,
+    ) -> Result<(Self, Lock, StoreRead), StoreError> {
+        let (mut transaction, left) = Self::kept(shared, wait).await?;
+        if transaction.lock.is_some() {
+            return Ok((transaction, Lock::Kept, shared.load().await?));
+        }
+        let (guard, read) = shared.lock_and_load(left).await?;
+        *transaction.lock = Some(guard);
+        Ok((transaction, Lock::Taken, read))
+    }
+
+    /// With the lock that was kept, if there is one, and what is left of the wait.
+    async fn kept(shared: &Arc<Shared>, wait: Duration) -> Result<(Self, Duration), StoreError> {
+        let clock = shared.clock();
+        let until = clock.monotonic().saturating_add(wait);
+        let lock = clock
+            .within(wait, shared.lock.clone().lock_owned())
+            .await
+            .ok_or_else(StoreError::lock_timeout)?;
+        let shared = shared.clone();
+        let left = until.saturating_sub(shared.clock().monotonic());
+        Ok((Self { lock, shared }, left))
+    }
+
+    /// Takes the lock if there is none.
+    async fn relock(&mut self, wait: Duration) -> Result<(), StoreError> {
+        if self.lock.is_none() {
+            let shared = &self.shared;
+            *self.lock = Some(shared.store.lock(&shared.key, wait).await?);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for RefreshTransaction {
+    /// Releases the lock, or keeps it for tokens that are not stored.
+    fn drop(&mut self) {
+        if self.shared.state().has_unsaved() {
+            // OK to ignore: without a runtime nothing can be stored now; the next call starts the task.
+            let _ = save_later(&self.shared);
+        } else {
+            self.lock.take();
+        }
+    }
+}
+
+/// Stores the cached tokens. A failure of the store is reported and returned, and storing is retried later.
+pub(super) async fn save_or_report(epoch: &Epoch) -> Result<Option<StoreError>, Stop> {
+    let Err(error) = epoch.save().await? else {
+        return Ok(None);
+    };
+    tracing::warn!("new tokens could not be stored: {error}");
+    let reason = Error::from(error.clone());
+    epoch.shared.note_failure(&reason);
+    epoch.shared.emit(Event::PersistFailed { error: reason });
+    save_later(&epoch.shared)?;
+    Ok(Some(error))
+}
+
+/// Starts a task that stores the cached tokens, if they are not stored and none runs. One that panicked, or whose runtime
+/// has ended, does not run.
+pub(super) fn save_later(shared: &Arc<Shared>) -> Result<()> {
+    let mut state = shared.state();
+    if state.has_unsaved() && state.saver.as_ref().is_none_or(JoinHandle::is_finished) {
+        state.saver = Some(shared.spawn(keep_saving(shared.clone()))?);
+    }
+    Ok(())
+}
+
+async fn keep_saving(shared: Arc<Shared>) {
+    for failures in 1_u32.. {
+        let epoch = Epoch::current(&shared, &shared.state());
+        let pause = backoff(failures).min(LONGEST_PAUSE);
+        // New tokens of a login may wait for the same store: they do not wait for the end of the pause.
+        let _ = epoch.run(shared.clock().sleep(pause)).await;
+        if shared.state().has_unsaved() {
+            save_once(&shared).await;
+        }
+        let mut state = shared.state();
+        if !state.has_unsaved() {
+            // Tokens that come later start another task.
+            state.saver = None;
+            return;
+        }
+    }
+}
+
+/// One attempt, in the current epoch.
+async fn save_once(shared: &Arc<Shared>) {
+    let is_unversioned = |state: &State| {
+        let cached = state.cached.as_ref();
+        cached.is_none_or(|cached| cached.version.is_none())
+    };
+    let _transaction = match RefreshTransaction::kept(shared, SAVE_LOCK_WAIT).await {
+        Ok((mut transaction, _)) => {
+            if !shared.store.lock_survives_faults() {
+                transaction.lock.take();
+            }
+            match transaction.relock(SAVE_LOCK_WAIT).await {
+                Err(error) if !error.is_lock_timeout() => return,
+                _ => Some(transaction),
+            }
+        }
+        // A first write without the lock could come after a logout that found no record.
+        Err(_) if is_unversioned(&shared.state()) => return,
+        // A refresh holds the lock, and its request may take longer than other processes wait for the mark.
+        Err(_) => None,
+    };
+    let (epoch, token) = {
+        let state = shared.state();
+        let cached = state.cached.as_ref();
+        let token = cached.and_then(|cached| cached.tokens.refresh_token.clone());
+        (Epoch::current(shared, &state), token)
+    };
+    match epoch.save().await {
+        Ok(Ok(())) => {
+            // OK to ignore: tokens of an earlier epoch are not published.
+            let _ = epoch.publish_cached();
+        }
+        Ok(Err(error)) => shared.note_failure(&error.into()),
+        Err(Stop::Superseded) => {}
+        // The tokens are revoked if the user was logged out elsewhere.
+        Err(Stop::Failed(_)) => shared.discard(token.as_ref()).await,
+    }
+}
+
+/// Starts a refresh that no caller can cancel. `replaces` is the generation to be replaced; without it any usable token is
+/// a result.
+pub(super) fn start(
+    shared: &Arc<Shared>,
+    state: &mut State,
+    replaces: Option<u64>,
+) -> Result<Completion> {
+    let (result, completion) = watch::channel(None);
+    let epoch = Epoch::current(shared, state);
+    let task = async move {
+        let refresh = Refresh { epoch, replaces };
+        let outcome = refresh.run().await;
+        if let Err(Stop::Failed(error)) = &outcome {
+            refresh.epoch.shared.note_failure(error);
+        }
+        result.send_replace(Some(outcome));
+    };
+    let span = tracing::debug_span!("token_refresh");
+    // OK under the lock of the state: a runtime that has ended drops the task, which has begun nothing.
+    shared.spawn(task.instrument(span))?;
+    state.started(&completion);
+    Ok(completion)
+}
+
+struct Refresh {
+    epoch: Epoch,
+    replaces: Option<u64>,
 }
 
 impl Refresh {
-    pub(super) async fn run(&self) -> Result<AccessToken, Stop> {
+    async fn run(&self) -> Result<AccessToken, Stop> {
         // If tokens are cached they need refreshing, so skip the unlocked read.
         let needs_read = {
             let state = self.epoch.state()?;
-            state.cached.is_none() || state.dead.is_some()
+            state.cached.is_none() || state.trials.dead.is_some()
         };
         if needs_read && let Some(token) = self.read_store().await? {
             return Ok(token);
@@ -67,38 +221,97 @@ impl Refresh {
         let shared = &self.epoch.shared;
         let clock = shared.clock();
         let until = clock.monotonic().saturating_add(shared.policy.lock_wait);
+        let left = || until.saturating_sub(clock.monotonic());
+        let mark_ends = self.mark_ends();
+        let mut transaction = None;
+        let mut last = StoreError::lock_timeout();
+        let mut progress = Progress {
+            lock: Lock::Untaken,
+            has_saved: false,
+            claim: None,
+        };
         loop {
-            let left = until.saturating_sub(clock.monotonic());
-            let locked = Lease::acquire_and_load(shared, left);
-            let (lease, read) = match self.epoch.run(locked).await? {
-                Ok(locked) => locked,
-                Err(error) if error.is_lock_timeout() => {
-                    // A process that hangs with the lock may have renewed the tokens before.
-                    let token = self.read_store().await?;
-                    self.epoch.state()?.foreign_mark = None;
-                    return token.ok_or_else(|| error.into());
+            let step = next(
+                &*self.epoch.state()?,
+                progress,
+                mark_ends,
+                clock.monotonic(),
+            );
+            match step {
+                Step::Lock => {
+                    drop(transaction.take());
+                    let locked = RefreshTransaction::begin_and_load(shared, left());
+                    let (begun, lock, read) = match self.epoch.run(locked).await? {
+                        Ok(locked) => locked,
+                        Err(error) if error.is_lock_timeout() => {
+                            // A process that hangs with the lock may have renewed the tokens before.
+                            let token = self.read_store().await?;
+                            self.epoch.state()?.trials.foreign_mark = None;
+                            return token.ok_or_else(|| error.into());
+                        }
+                        Err(error) => return Err(self.epoch.store_failed(error)),
+                    };
+                    transaction = Some(begun);
+                    (progress.lock, progress.claim) = (lock, None);
+                    // The previous holder of the lock may have renewed the tokens.
+                    self.epoch.reconcile(read)?;
                 }
-                Err(error) => return Err(self.epoch.store_failed(error)),
-            };
-            // The previous holder of the lock may have renewed the tokens.
-            self.epoch.reconcile(read)?;
+                Step::Save => {
+                    // Tokens that an earlier refresh could not store come before new ones.
+                    progress.has_saved = true;
+                    if self.epoch.save().await?.is_ok() {
+                        self.epoch.publish_cached()?;
+                    }
+                }
+                Step::Wait => {
+                    // At the end of the lock wait there is a lock time-out, and the next call continues the same wait.
+                    drop(transaction.take());
+                    progress.lock = Lock::Left;
+                    if left().is_zero() {
+                        return Err(last.into());
+                    }
+                    let pause = clock.sleep(POLL_INTERVAL.min(left()));
+                    self.epoch.run(pause).await?;
+                    match self.epoch.run(shared.load()).await? {
+                        Ok(read) => {
+                            self.epoch.reconcile(read)?;
+                            last = StoreError::lock_timeout();
+                        }
+                        Err(error) => last = error,
+                    }
+                }
+                Step::Claim => {
+                    // A write also proves that the store can be written.
+                    let (cached, mark) = (
+                        self.epoch.cached()?,
+                        self.epoch.state()?.trials.foreign_mark,
+                    );
+                    match self.rewrite(&cached, Some(None)).await {
+                        Ok(Some(version)) => {
+                            progress.claim = Some((version, 0));
+                            // If this is cut off, the next call resumes here.
+                            let mark = mark.map(|mark| ForeignMark { version, ..mark });
+                            self.epoch.state()?.trials.foreign_mark = mark;
+                        }
+                        Ok(None) => progress.lock = Lock::Untaken,
+                        Err(error) => return Err(self.epoch.store_failed(error)),
+                    }
+                }
+                Step::Watch => {
+                    self.epoch.run(clock.sleep(POLL_INTERVAL)).await?;
+                    let version = self.epoch.cached()?.version;
+                    let read = self.epoch.run(self.load()).await??;
+                    if read.stored.as_ref().map(|stored| stored.version) != version {
+                        progress.lock = Lock::Untaken;
+                        self.epoch.reconcile(read)?;
+                    } else if let Some((_, reads)) = &mut progress.claim {
+                        *reads += 1;
+                    }
+                }
+                Step::Send => return self.mark_and_send(transaction).await,
+            }
             if let Some(token) = self.usable_token() {
                 return Ok(token);
-            }
-            if let Some(token) = self.save_unsaved().await? {
-                return Ok(token);
-            }
-            if lease.kept && !shared.state().has_unsaved() {
-                // A kept lock may have been lost: stored tokens are sent only under a lock that was just taken.
-                continue;
-            }
-            let Some(foreign) = self.foreign_mark()? else {
-                return self.mark_and_send(lease).await;
-            };
-            match self.wait_for_owner(foreign, lease, until).await? {
-                MarkOutcome::Token(token) => return Ok(token),
-                MarkOutcome::Changed => {}
-                MarkOutcome::Abandoned(lease) => return self.mark_and_send(lease).await,
             }
         }
     }
@@ -118,71 +331,140 @@ impl Refresh {
         Ok(self.usable_token())
     }
 
-    /// Tokens that an earlier refresh could not store come before new ones.
-    async fn save_unsaved(&self) -> Result<Option<AccessToken>, Stop> {
-        if !self.epoch.state()?.has_unsaved() {
-            return Ok(None);
-        }
-        if self.epoch.save().await?.is_ok() {
-            self.epoch.publish_cached()?;
-        }
-        Ok(self.usable_token())
+    /// How long the mark of another process stands before it may be replaced.
+    fn mark_ends(&self) -> Option<Duration> {
+        let shared = &self.epoch.shared;
+        let provider = &shared.provider.0;
+        let signing = provider.authentication.signing_limit();
+        let wait = shared.policy.mark_wait(provider.timeout, signing);
+        (!shared.store.lock_survives_faults()).then(|| wait.saturating_sub(CLAIM_PERIOD))
     }
 
-    async fn mark_and_send(&self, lease: Lease) -> Result<AccessToken, Stop> {
-        let clock = self.epoch.shared.clock();
-        let began = clock.monotonic();
-        let mut cached = self.set_mark().await?;
-        self.check_unmarked(began)?;
+    /// Writes the record of the cached tokens anew, with a mark of this owner or without a mark; `None` if another process
+    /// has changed it: it took a lock that was lost, or logged in or out without the lock.
+    async fn rewrite(
+        &self,
+        cached: &CachedTokens,
+        owner: Option<Option<u64>>,
+    ) -> Result<Option<Version>, StoreError> {
+        let shared = &self.epoch.shared;
+        let mut record = Record::new(cached.tokens.as_ref().clone());
+        record.refresh_mark = owner.map(|owner| StoredMark {
+            generation: cached.tokens.generation,
+            at: shared.clock().now(),
+            owner,
+        });
+        let version = shared.swap(cached.version, &record).await?;
+        if let (Some(_), Ok(mut state)) = (version, self.epoch.state()) {
+            state.trials.foreign_mark = None;
+            if let Some(cached) = &mut state.cached {
+                cached.version = version;
+            }
+        }
+        Ok(version)
+    }
+
+    /// Checked before each request, because a lock that can be lost proves nothing: the record was read or marked just
+    /// now, after `began`, and has no foreign mark.
+    fn check_unmarked(&self, began: Duration) -> Result<(), Stop> {
+        let passed = self.epoch.shared.clock().monotonic().saturating_sub(began);
+        let mark_ends = self.mark_ends();
+        let is_marked = foreign_mark(&*self.epoch.state()?, mark_ends).is_some();
+        if mark_ends.is_some() && (passed > STALE || is_marked) {
+            return Err(StoreError::lock_timeout().into());
+        }
+        Ok(())
+    }
+
+    async fn mark_and_send(
+        &self,
+        mut transaction: Option<RefreshTransaction>,
+    ) -> Result<AccessToken, Stop> {
+        let shared = &self.epoch.shared;
+        let clock = shared.clock();
+        let mut began = clock.monotonic();
+        let mut cached = self.epoch.cached()?;
+        if cached.saved && cached.tokens.refresh_token.is_some() {
+            // If this process ends before the reply is stored, the token may be used up. One whose first reply was lost is
+            // marked again, which restarts the wait of other processes.
+            let marked = self.rewrite(&cached, Some(Some(self.epoch.owner))).await;
+            let marked = marked.and_then(|it| it.ok_or_else(StoreError::lock_timeout));
+            // Nothing is sent while the store cannot be written: the reply could not be stored.
+            cached.version = Some(marked.map_err(|error| self.epoch.store_failed(error))?);
+        }
         // Only the first failure of a row is repeated at once: an outage must not double the requests.
-        let mut may_repeat = self.epoch.state()?.failures == 0;
-        let mut lease = Some(lease);
+        let mut may_repeat = self.epoch.state()?.trials.failures == 0;
         loop {
+            self.check_unmarked(began)?;
             if cached.tokens.refresh_token.is_none() {
                 return Err(self.epoch.give_up(reauth("there is no refresh token")));
             }
-            let sent = self.epoch.shared.now();
-            let refusal = match self.send(&cached, &mut lease).await? {
+            let sent = shared.now();
+            let refusal = match self.send(&cached, &mut transaction).await? {
                 Ok(issued) => return self.accept(&cached, issued, sent.wall).await,
                 Err(refusal) => refusal,
             };
-            let ambiguous = matches!(refusal.class, Class::Ambiguous | Class::TimedOut);
+            let is_ambiguous = refusal.class.is_ambiguous();
+            let provider = &shared.provider.0;
+            let failed = Failed {
+                may_repeat,
+                elapsed: clock.monotonic().saturating_sub(sent.monotonic),
+                // A request is sent when its assertion is signed.
+                in_flight: IN_FLIGHT + provider.authentication.signing_limit(),
+                overlap: provider.rotation_overlap,
+            };
+            let short = Duration::from_secs(1).mul_f64(1.0 + fastrand::f64());
+            let after = after(&refusal, &failed, short);
             if let Some(token) = refusal.salvaged {
-                cached = self.keep_salvaged(&cached, token).await?;
-            } else if ambiguous {
+                // A reply that cannot be read as a whole may hold the only copy of the new refresh token.
+                let mut tokens = cached.tokens.as_ref().clone();
+                tokens.refresh_token = Some(token);
+                self.epoch.state()?.replace_tokens(&cached, tokens);
+                // OK to ignore: it is tried again, under the lock that is kept until then.
+                let _ = save_or_report(&self.epoch).await?;
+                cached = self.epoch.cached()?;
+            } else if is_ambiguous {
                 cached.possibly_used = true;
                 if let Some(cached) = &mut self.epoch.state()?.cached {
                     cached.possibly_used = true;
                 }
             }
-            if refusal.class == Class::Dead {
-                return self.mark_revoked(&cached).await;
-            }
-            if !ambiguous || !may_repeat {
-                if !ambiguous {
-                    self.clear_mark(&mut cached).await;
-                } else if refusal.class == Class::TimedOut {
-                    // The lock is held for as long: whoever takes it next sends at once.
-                    let in_flight = self.in_flight(sent.monotonic);
-                    self.epoch.run(clock.sleep(in_flight)).await?;
+            match after {
+                After::End => {
+                    // Another process may have stored a newer one.
+                    if let Some(token) = self.read_store().await? {
+                        return Ok(token);
+                    }
+                    let was_lost = cached.possibly_used;
+                    let ended = if was_lost {
+                        Ended::AnswerLost
+                    } else {
+                        Ended::Refused
+                    };
+                    return self.end_session(&cached, ended).await;
                 }
-                let retry_after = refusal.retry_after.unwrap_or_default();
-                let floor = match refusal.class {
-                    Class::Refused => retry_after.max(REFUSED_PAUSE),
-                    _ => retry_after,
-                };
-                return Err(self.epoch.fail(refusal.error, floor));
+                After::Fail { pause, in_flight } => {
+                    if is_ambiguous {
+                        // Whoever takes the lock next sends at once.
+                        self.epoch.run(clock.sleep(in_flight)).await?;
+                    } else if !cached.possibly_used && cached.saved {
+                        // The reply proves that the token was not used. OK to ignore: a superfluous mark costs one
+                        // refresh ahead of time.
+                        let _ = self.rewrite(&cached, None).await;
+                    }
+                    return Err(self.epoch.fail(refusal.error, pause));
+                }
+                After::Repeat(wait) => {
+                    may_repeat = false;
+                    tracing::debug!("the reply to a refresh was lost");
+                    shared.emit(Event::RotationAmbiguous);
+                    self.epoch.run(clock.sleep(wait)).await?;
+                    began = clock.monotonic();
+                    if let Some(token) = self.read_store().await? {
+                        return Ok(token);
+                    }
+                }
             }
-            may_repeat = false;
-            tracing::debug!("the reply to a refresh was lost");
-            self.epoch.shared.emit(Event::RotationAmbiguous);
-            let wait = self.wait_before_repeat(refusal.class, sent.monotonic);
-            self.epoch.run(clock.sleep(wait)).await?;
-            let began = clock.monotonic();
-            if let Some(token) = self.read_store().await? {
-                return Ok(token);
-            }
-            self.check_unmarked(began)?;
         }
     }
 
@@ -190,7 +472,7 @@ impl Refresh {
     async fn send(
         &self,
         cached: &CachedTokens,
-        lease: &mut Option<Lease>,
+        transaction: &mut Option<RefreshTransaction>,
     ) -> Result<Result<Issued, Refusal>, Stop> {
         let (shared, tokens) = (self.epoch.shared.clone(), cached.tokens.clone());
         let mut reply = Box::pin(async move {
@@ -201,7 +483,7 @@ impl Refresh {
         if let Either::Left((reply, _)) = select(reply.as_mut(), ended).await {
             return Ok(reply);
         }
-        drop(lease.take());
+        drop(transaction.take());
         let shared = self.epoch.shared.clone();
         self.epoch.shared.spawn(async move {
             if let Ok(issued) = reply.await {
@@ -209,31 +491,6 @@ impl Refresh {
             }
         })?;
         Err(Stop::Superseded)
-    }
-
-    /// If the request was not processed, the token works; if it was, the only copy of the new one is gone anyway. But a
-    /// request that is still on its way could arrive after the repeated one and end the session: that one is waited out,
-    /// unless the server accepts the token twice for long enough.
-    fn wait_before_repeat(&self, class: Class, sent: Duration) -> Duration {
-        let short = Duration::from_secs(1) + Duration::from_secs(1).mul_f64(fastrand::f64());
-        let overlap = self.epoch.shared.provider.0.rotation_overlap;
-        let elapsed = self.epoch.shared.clock().monotonic().saturating_sub(sent);
-        let overlap_left = overlap.saturating_sub(elapsed);
-        if !overlap_left.is_zero() {
-            short.min(overlap_left / 2)
-        } else if class == Class::TimedOut {
-            self.in_flight(sent).max(short)
-        } else {
-            short
-        }
-    }
-
-    /// How long a request that timed out may still be on its way.
-    fn in_flight(&self, sent: Duration) -> Duration {
-        let shared = &self.epoch.shared;
-        // A request is sent when its assertion is signed.
-        let limit = IN_FLIGHT + shared.provider.0.authentication.signing_limit();
-        limit.saturating_sub(shared.clock().monotonic().saturating_sub(sent))
     }
 
     /// Stores the issued tokens, then publishes them.
@@ -246,12 +503,11 @@ impl Refresh {
         let shared = &self.epoch.shared;
         let subject = issued.subject();
         if subject.is_some() && old.tokens.subject.is_some() && subject != old.tokens.subject {
-            // Unused tokens must not stay valid.
-            if let Some(token) = issued.refresh_token {
-                let provider = shared.provider.clone();
-                // OK to ignore the result: the error of the refresh is reported.
-                shared.spawn(async move { provider.revoke(&token).await })?;
-            }
+            // Unused tokens must not stay valid. OK in a task: the error of the refresh is reported.
+            let unused = shared.clone();
+            shared.spawn(async move {
+                unused.revoke_unused(issued.refresh_token.as_ref()).await;
+            })?;
             return self.end_session(old, Ended::AnotherUser).await;
         }
         drop_invalid_id_token(&shared.provider, &mut issued);
@@ -274,37 +530,14 @@ impl Refresh {
         {
             let mut state = self.epoch.state()?;
             state.replace_tokens(old, tokens);
-            state.pause = None;
-            state.failures = 0;
+            state.trials.pause = None;
+            state.trials.failures = 0;
         }
         let failed = save_or_report(&self.epoch).await?;
         match failed.filter(|_| self.epoch.shared.policy.strict) {
             Some(error) => Err(error.into()),
             None => self.epoch.publish_cached(),
         }
-    }
-
-    /// A reply that cannot be read as a whole may hold the only copy of the new refresh token.
-    async fn keep_salvaged(&self, old: &CachedTokens, token: Secret) -> Result<CachedTokens, Stop> {
-        let mut tokens = old.tokens.as_ref().clone();
-        tokens.refresh_token = Some(token);
-        self.epoch.state()?.replace_tokens(old, tokens);
-        // OK to ignore: it is tried again, under the lock that is kept until then.
-        let _ = save_or_report(&self.epoch).await?;
-        self.epoch.cached()
-    }
-
-    /// The refresh token is not accepted: the user has to log in, unless another process has stored a newer one.
-    async fn mark_revoked(&self, cached: &CachedTokens) -> Result<AccessToken, Stop> {
-        if let Some(token) = self.read_store().await? {
-            return Ok(token);
-        }
-        let ended = if cached.possibly_used {
-            Ended::AnswerLost
-        } else {
-            Ended::Refused
-        };
-        self.end_session(cached, ended).await
     }
 
     /// Stores the reason in the place of the tokens, so that every process reports it.
@@ -349,175 +582,6 @@ fn drop_invalid_id_token(provider: &Provider, issued: &mut Issued) {
     }
 }
 
-/// The mark that a refresh leaves in the store before it is sent, and the wait for the marks of other processes.
-///
-/// Where a lock can end while its holder runs, a free lock does not prove that the holder has exited. The mark is then
-/// left in place for a time, replaced, and watched for as long as a running process takes at most to store its tokens.
-impl Refresh {
-    /// Marks the record before a refresh is sent: if this process ends before the reply is stored, the token may be used
-    /// up.
-    async fn set_mark(&self) -> Result<CachedTokens, Stop> {
-        let mut cached = self.epoch.cached()?;
-        if cached.saved && cached.tokens.refresh_token.is_some() {
-            // A token whose first reply was lost is marked again, which restarts the wait of other processes.
-            let record = self.marked(&cached, Some(self.epoch.owner()));
-            // Nothing is sent while the store cannot be written: the reply could not be stored.
-            self.rewrite(&mut cached, &record)
-                .await
-                .map_err(|error| self.epoch.store_failed(error))?;
-        }
-        Ok(cached)
-    }
-
-    /// Removes the mark after a reply that proves that the token was not used.
-    async fn clear_mark(&self, cached: &mut CachedTokens) {
-        if !cached.possibly_used && cached.saved {
-            let record = Record::new(cached.tokens.as_ref().clone());
-            // OK to ignore: a superfluous mark costs one refresh ahead of time.
-            let _ = self.rewrite(cached, &record).await;
-        }
-    }
-
-    /// Checked before each request, because a lock that can be lost proves nothing: the record was read or marked just
-    /// now, after `began`, and has no foreign mark.
-    fn check_unmarked(&self, began: Duration) -> Result<(), Stop> {
-        let shared = &self.epoch.shared;
-        if shared.store.lock_survives_faults() {
-            return Ok(());
-        }
-        let passed = shared.clock().monotonic().saturating_sub(began);
-        if passed > STALE || self.foreign_mark()?.is_some() {
-            return Err(StoreError::lock_timeout().into());
-        }
-        Ok(())
-    }
-
-    /// The mark of another process that may still run, if there is one on the cached tokens.
-    fn foreign_mark(&self) -> Result<Option<ForeignMark>, Stop> {
-        let state = self.epoch.state()?;
-        let stands = |mark: &ForeignMark| state.abandoned != Some(mark.version);
-        let can_lose_lock = !self.epoch.shared.store.lock_survives_faults();
-        Ok(state.foreign_mark.filter(stands).filter(|_| can_lose_lock))
-    }
-
-    /// Waits, without the lock, until the owner of a mark has stored its tokens or the wait is over. At the end of the
-    /// lock wait: a lock time-out, and the next call continues the same wait.
-    async fn wait_for_owner(
-        &self,
-        mark: ForeignMark,
-        lease: Lease,
-        until: Duration,
-    ) -> Result<MarkOutcome, Stop> {
-        let shared = &self.epoch.shared;
-        let clock = shared.clock();
-        let is_over = |mark| clock.monotonic() >= claim_at(shared, mark);
-        if is_over(mark) {
-            return self.claim(mark, lease).await;
-        }
-        // The owner of the mark may need the lock.
-        drop(lease);
-        let mut last = StoreError::lock_timeout();
-        loop {
-            let left = until.saturating_sub(clock.monotonic());
-            if left.is_zero() {
-                return Err(last.into());
-            }
-            let pause = clock.sleep(POLL_INTERVAL.min(left));
-            self.epoch.run(pause).await?;
-            match self.epoch.run(shared.load()).await? {
-                Ok(read) => self.epoch.reconcile(read)?,
-                Err(error) => {
-                    last = error;
-                    continue;
-                }
-            }
-            last = StoreError::lock_timeout();
-            if let Some(token) = self.usable_token() {
-                return Ok(MarkOutcome::Token(token));
-            }
-            if self.foreign_mark()?.is_none_or(is_over) {
-                return Ok(MarkOutcome::Changed);
-            }
-        }
-    }
-
-    /// Replaces the mark, which proves that the store can be written, then waits so that the owner of the first mark can
-    /// still store its tokens. Nothing is sent unless the record stays unchanged and readable all the time.
-    async fn claim(&self, mark: ForeignMark, lease: Lease) -> Result<MarkOutcome, Stop> {
-        let mut cached = self.epoch.cached()?;
-        let record = self.marked(&cached, None);
-        let expected = cached.version;
-        match self.rewrite(&mut cached, &record).await {
-            Ok(()) => {}
-            Err(_) if self.has_changed(expected).await? => return Ok(MarkOutcome::Changed),
-            Err(error) => return Err(self.epoch.store_failed(error)),
-        }
-        if let Some(version) = cached.version {
-            // If this is cut off, the next call resumes here.
-            let claimed = ForeignMark { version, ..mark };
-            self.epoch.state()?.foreign_mark = Some(claimed);
-        }
-        // Reads are counted, because a stopped process does not read.
-        for _ in 0..CLAIM_READS {
-            let pause = self.epoch.shared.clock().sleep(POLL_INTERVAL);
-            self.epoch.run(pause).await?;
-            if self.has_changed(cached.version).await? {
-                let token = self.usable_token();
-                return Ok(token.map_or(MarkOutcome::Changed, MarkOutcome::Token));
-            }
-        }
-        Ok(MarkOutcome::Abandoned(lease))
-    }
-
-    /// Whether the store has another version now; if so, memory is brought in line with it.
-    async fn has_changed(&self, version: Option<Version>) -> Result<bool, Stop> {
-        let read = self.epoch.run(self.load()).await??;
-        let changed = read.stored.as_ref().map(|stored| stored.version) != version;
-        if changed {
-            self.epoch.reconcile(read)?;
-        }
-        Ok(changed)
-    }
-
-    fn marked(&self, cached: &CachedTokens, owner: Option<u64>) -> Record {
-        let mut record = Record::new(cached.tokens.as_ref().clone());
-        record.refresh_mark = Some(StoredMark {
-            generation: cached.tokens.generation,
-            at: self.epoch.shared.clock().now(),
-            owner,
-        });
-        record
-    }
-
-    async fn rewrite(&self, cached: &mut CachedTokens, record: &Record) -> Result<(), StoreError> {
-        let swapped = self.epoch.shared.swap(cached.version, record).await?;
-        let Some(version) = swapped else {
-            return Err(if self.epoch.shared.store.lock_survives_faults() {
-                StoreError::new("a record changed while its lock was held")
-            } else {
-                // The lock was lost, and another process has it.
-                StoreError::lock_timeout()
-            });
-        };
-        cached.version = Some(version);
-        if let Ok(mut state) = self.epoch.state() {
-            state.foreign_mark = None;
-            if let Some(cached) = &mut state.cached {
-                cached.version = Some(version);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// When the mark may be replaced, on the monotonic clock.
-fn claim_at(shared: &Shared, mark: ForeignMark) -> Duration {
-    let provider = &shared.provider.0;
-    let signing = provider.authentication.signing_limit();
-    let wait = shared.policy.mark_wait(provider.timeout, signing);
-    mark.since.saturating_add(wait.saturating_sub(CLAIM_PERIOD))
-}
-
 /// Ends the wait for the mark on the stored record: the process that wrote it has exited.
 pub(super) async fn abandon(shared: &Arc<Shared>) -> Result<(), StoreError> {
     let epoch = Epoch::current(shared, &shared.state());
@@ -525,8 +589,8 @@ pub(super) async fn abandon(shared: &Arc<Shared>) -> Result<(), StoreError> {
     if let Some(stored) = stored.filter(|stored| stored.record.refresh_mark.is_some())
         && let Ok(mut state) = epoch.state()
     {
-        state.abandoned = Some(stored.version);
-        state.pause = None;
+        state.trials.abandoned = Some(stored.version);
+        state.trials.pause = None;
     }
     Ok(())
 }
@@ -534,6 +598,7 @@ pub(super) async fn abandon(shared: &Arc<Shared>) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::manager::decide::CLAIM_READS;
 
     #[test]
     fn the_reads_take_the_claim_period() {

@@ -1,17 +1,19 @@
-//! What a manager, its clones and its tasks share.
+//! What a manager, its clones and its tasks share: memory, and the ways to store, provider and subscribers.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::policy::RefreshPolicy;
-use super::snapshot::Snapshot;
-use super::state::{CachedTokens, State};
-use super::{Event, LastFailure};
+use super::decide::{Finding, backoff, compare};
+use super::memory::{CachedTokens, ForeignMark, RefreshPolicy, Snapshot, State, Stop, Trials};
+use super::report::{Event, LastFailure};
+use crate::auth::failure::{no_tokens, reauth};
 use crate::auth::{
     AccessToken, Provider, Record, StoreError, StoreGuard, TokenStore, Version, Versioned,
 };
@@ -20,8 +22,11 @@ use crate::locked::lock;
 use crate::secret::Secret;
 use crate::transport::{Clock, Moment};
 
-pub(super) struct Shared {
-    pub(super) provider: Provider,
+/// A response must not pause the manager for longer.
+const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(3_600);
+
+pub(in crate::auth) struct Shared {
+    pub(in crate::auth) provider: Provider,
     pub(super) store: Arc<dyn TokenStore>,
     pub(super) key: Box<str>,
     pub(super) policy: Arc<RefreshPolicy>,
@@ -29,12 +34,10 @@ pub(super) struct Shared {
     /// at a time use it.
     pub(super) lock: Arc<tokio::sync::Mutex<Option<StoreGuard>>>,
     /// Distinguishes the refresh marks of this manager from those of others.
-    pub(super) id: u64,
+    id: u64,
     /// Read without a lock: a refresh that hangs never stops a reader.
     pub(super) snapshot: ArcSwapOption<Snapshot>,
     state: Mutex<State>,
-    /// Notified when an epoch ends.
-    pub(super) epoch_ended: Notify,
     /// Tasks that should not be cut off. Closed from the start, so that `wait` returns whenever it is empty.
     pub(super) tasks: TaskTracker,
     /// Made for the first subscriber: few accounts have one, and it is larger than everything else here.
@@ -44,11 +47,11 @@ pub(super) struct Shared {
 /// What the store had, and how often this manager had written before it was read.
 pub(super) struct StoreRead {
     pub(super) stored: Option<Versioned>,
-    pub(super) writes: u64,
+    writes: u64,
 }
 
 impl StoreRead {
-    pub(super) fn new(stored: Option<Versioned>, writes: u64) -> Result<Self, StoreError> {
+    fn new(stored: Option<Versioned>, writes: u64) -> Result<Self, StoreError> {
         let open = |stored: Versioned| {
             let record = stored.record.open()?;
             Ok::<_, StoreError>(Versioned::new(stored.version, record))
@@ -76,7 +79,6 @@ impl Shared {
             id: fastrand::u64(..),
             snapshot: ArcSwapOption::empty(),
             state: Mutex::default(),
-            epoch_ended: Notify::new(),
             tasks,
             events: OnceLock::new(),
         }
@@ -87,7 +89,7 @@ impl Shared {
         lock(&self.state)
     }
 
-    pub(super) fn clock(&self) -> &Clock {
+    pub(in crate::auth) fn clock(&self) -> &Clock {
         self.provider.clock()
     }
 
@@ -99,6 +101,16 @@ impl Shared {
     pub(super) async fn load(&self) -> Result<StoreRead, StoreError> {
         let writes = self.state().writes;
         StoreRead::new(self.store.load(&self.key).await?, writes)
+    }
+
+    /// Takes the store's lock, and reads the record under it.
+    pub(super) async fn lock_and_load(
+        &self,
+        wait: Duration,
+    ) -> Result<(StoreGuard, StoreRead), StoreError> {
+        let writes = self.state().writes;
+        let (guard, stored) = self.store.lock_and_load(&self.key, wait).await?;
+        Ok((guard, StoreRead::new(stored, writes)?))
     }
 
     /// Writes a record in the place of a version.
@@ -129,22 +141,26 @@ impl Shared {
     }
 
     /// Caches tokens and serves them.
-    pub(super) fn publish(&self, state: &mut State, cached: CachedTokens) -> Result<Arc<Snapshot>> {
-        let tokens = &cached.tokens;
-        let renew_now = cached.possibly_used;
-        let snapshot = Arc::new(Snapshot::new(tokens, self.now(), &self.policy, renew_now)?);
+    fn publish(&self, state: &mut State, cached: CachedTokens) -> Result<AccessToken> {
+        let (tokens, now) = (&cached.tokens, self.now());
+        let snapshot = Snapshot::new(tokens, now, &self.policy, cached.possibly_used)?;
+        state.check_at = now.monotonic.saturating_add(self.policy.store_check);
+        if !snapshot.is_renewal_due(now) {
+            snapshot.look_again(now, state.check_at);
+        }
         state.last_generation = state.last_generation.max(tokens.generation);
         if tokens.subject.is_some() {
             state.account.clone_from(&tokens.subject);
         }
-        state.dead = None;
+        state.trials.dead = None;
         state.cached = Some(cached);
-        self.snapshot.store(Some(snapshot.clone()));
-        Ok(snapshot)
+        let token = snapshot.token.clone();
+        self.snapshot.store(Some(Arc::new(snapshot)));
+        Ok(token)
     }
 
     /// Remembers a failure for support.
-    pub(super) fn note_failure(&self, error: &Error) {
+    pub(in crate::auth) fn note_failure(&self, error: &Error) {
         // A session without a user is no failure.
         if !matches!(error.kind(), Kind::Auth(AuthProblem::NoTokens)) {
             let at = self.clock().now();
@@ -167,7 +183,7 @@ impl Shared {
     }
 
     /// Runs a task that no caller can cancel.
-    pub(super) fn spawn<T: Send + 'static>(
+    pub(in crate::auth) fn spawn<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
     ) -> Result<JoinHandle<T>> {
@@ -179,11 +195,265 @@ impl Shared {
     /// Revokes a refresh token that came too late, if the user has logged out. After a login it is left alone: revoking it
     /// may end all sessions of the user, the new one included.
     pub(super) async fn discard(&self, refresh_token: Option<&Secret>) {
-        let logged_out = self.state().cached.is_none();
-        if let Some(token) = refresh_token.filter(|_| logged_out)
+        if self.state().cached.is_none() {
+            self.revoke_unused(refresh_token).await;
+        }
+    }
+
+    /// Revokes a refresh token that nobody will use: its session must not stay open.
+    pub(in crate::auth) async fn revoke_unused(&self, refresh_token: Option<&Secret>) {
+        if let Some(token) = refresh_token
             && let Err(error) = self.provider.revoke(token).await
         {
-            tracing::debug!("a late refresh token could not be revoked: {error}");
+            tracing::debug!("an unused refresh token could not be revoked: {error}");
         }
+    }
+}
+
+/// The time between two logins or logouts. When it is over, a task that began in it changes nothing: its state, tokens and
+/// failures belong to a session that has ended.
+#[derive(Clone)]
+pub(super) struct Epoch {
+    pub(super) shared: Arc<Shared>,
+    ended: CancellationToken,
+    /// Identifies the refresh marks of this epoch; those of earlier ones count as foreign.
+    pub(super) owner: u64,
+}
+
+impl Epoch {
+    pub(super) fn current(shared: &Arc<Shared>, state: &State) -> Self {
+        Self {
+            shared: shared.clone(),
+            ended: state.epoch.clone(),
+            owner: shared.id.wrapping_add(state.epochs),
+        }
+    }
+
+    /// Ends the current epoch and starts the next.
+    pub(super) fn begin(shared: &Arc<Shared>, state: &mut State) -> Self {
+        state.epoch.cancel();
+        state.epoch = CancellationToken::new();
+        state.epochs += 1;
+        state.trials = Trials::default();
+        Self::current(shared, state)
+    }
+
+    /// The state, unless the epoch is over.
+    pub(super) fn state(&self) -> Result<MutexGuard<'_, State>, Stop> {
+        let state = self.shared.state();
+        if self.ended.is_cancelled() {
+            return Err(Stop::Superseded);
+        }
+        Ok(state)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.ended.is_cancelled()
+    }
+
+    /// Waits until the epoch is over.
+    pub(super) fn ended(&self) -> impl Future<Output = ()> + '_ {
+        self.ended.cancelled()
+    }
+
+    /// Waits for a future, unless the epoch ends first.
+    pub(super) async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
+        let done = self.ended.run_until_cancelled(work).await;
+        done.ok_or(Stop::Superseded)
+    }
+
+    pub(super) fn cached(&self) -> Result<CachedTokens, Stop> {
+        let cached = self.state()?.cached.clone();
+        cached.ok_or_else(|| no_tokens().into())
+    }
+
+    /// Brings memory in line with the store. Other processes may have renewed the tokens, logged the user out, or another
+    /// one in.
+    pub(super) fn reconcile(&self, read: StoreRead) -> Result<(), Stop> {
+        let state = &mut *self.state()?;
+        if read.writes != state.writes {
+            // A read that began before a write of this manager is out of date.
+            return Ok(());
+        }
+        let finding = compare(state, read.stored.as_ref().map(|stored| &stored.record));
+        let Some(Versioned { version, record }) = read.stored else {
+            state.trials.foreign_mark = None;
+            state.login.get_or_insert_default();
+            if finding == Finding::LoggedOut {
+                state.cached = None;
+                state.account = None;
+                self.shared.snapshot.store(None);
+                self.shared.emit(Event::LoggedOut { elsewhere: true });
+            }
+            return match (&state.trials.dead, finding) {
+                (Some(error), _) => Err(Stop::Failed(error.clone())),
+                (None, Finding::Unchanged) => Ok(()),
+                (None, _) => Err(no_tokens().into()),
+            };
+        };
+        let owner = record.refresh_mark.map(|mark| mark.owner);
+        let is_foreign = owner.is_some_and(|owner| owner != Some(self.owner));
+        let generation = record.tokens.generation;
+        match finding {
+            Finding::Unchanged | Finding::Nobody | Finding::LoggedOut => Err(no_tokens().into()),
+            Finding::Same | Finding::Replaced => {
+                let same = finding == Finding::Same;
+                if let Some(cached) = &mut state.cached {
+                    cached.version = Some(version);
+                    if same && cached.saved && owner.is_none() {
+                        // The owner cleared its mark: the refresh token was not used.
+                        cached.possibly_used = false;
+                    }
+                    cached.possibly_used |= same && is_foreign;
+                }
+                self.note_mark(state, version, same && is_foreign);
+                let dead = state.trials.dead.clone();
+                dead.map_or(Ok(()), |error| Err(Stop::Failed(error)))
+            }
+            Finding::AnotherUser => {
+                // Tokens of another user are served only after a login or logout in this manager.
+                state.cached = None;
+                self.shared.snapshot.store(None);
+                if state.note_login(&record.tokens) {
+                    self.shared.emit(Event::UserReplaced { generation });
+                }
+                let reason = "another user has logged in under the account's key";
+                Err(self.declare_dead(state, reauth(reason)))
+            }
+            Finding::Ended(ended) => {
+                state.note_login(&record.tokens);
+                self.note_mark(state, version, is_foreign);
+                if let Some(cached) = &mut state.cached {
+                    // The current access token is served until it expires.
+                    cached.version = Some(version);
+                    cached.saved = true;
+                }
+                Err(self.declare_dead(state, reauth(ended.reason())))
+            }
+            Finding::Newer => {
+                let is_new_login = state.note_login(&record.tokens);
+                self.note_mark(state, version, is_foreign);
+                let is_first = state.cached.is_none();
+                let cached = CachedTokens {
+                    saved: true,
+                    possibly_used: owner.is_some(),
+                    ..CachedTokens::unsaved(record.tokens, Some(version))
+                };
+                self.shared.publish(state, cached)?;
+                state.trials.pause = None;
+                state.trials.failures = 0;
+                if is_new_login {
+                    tracing::debug!(generation, "a login in another process");
+                    self.shared.emit(Event::LoggedIn {
+                        generation,
+                        elsewhere: true,
+                    });
+                } else if !is_first {
+                    tracing::debug!(generation, "tokens of another process adopted");
+                    self.shared.emit(Event::Adopted { generation });
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Remembers since when this version of the record is read with the mark of another process.
+    fn note_mark(&self, state: &mut State, version: Version, is_foreign: bool) {
+        let since = self.shared.clock().monotonic();
+        let known = state.trials.foreign_mark;
+        let mark = known.filter(|mark| mark.version == version);
+        let mark = mark.unwrap_or(ForeignMark { version, since });
+        state.trials.foreign_mark = is_foreign.then_some(mark);
+    }
+
+    fn declare_dead(&self, state: &mut State, error: Error) -> Stop {
+        if state.trials.dead.replace(error.clone()).is_none() {
+            let error = error.clone();
+            self.shared.emit(Event::ReauthRequired { error });
+        }
+        Stop::Failed(error)
+    }
+
+    /// Stores the cached tokens. The inner error is the store's; the outer one means that the tokens are obsolete.
+    pub(super) async fn save(&self) -> Result<Result<(), StoreError>, Stop> {
+        let mut last = StoreError::new("the record keeps changing");
+        for _ in 0..3 {
+            let cached = self.cached()?;
+            if cached.saved {
+                return Ok(Ok(()));
+            }
+            let record = Record::new(cached.tokens.as_ref().clone());
+            match self.shared.swap(cached.version, &record).await {
+                Ok(Some(version)) => {
+                    let mut state = self.state()?;
+                    state.trials.foreign_mark = None;
+                    if let Some(cached) = &mut state.cached {
+                        cached.version = Some(version);
+                        cached.saved = true;
+                        cached.base = None;
+                    }
+                    return Ok(Ok(()));
+                }
+                // Another process has written in between, and its record decides.
+                Ok(None) => match self.shared.load().await {
+                    Ok(read) => self.reconcile(read)?,
+                    Err(error) => last = error,
+                },
+                Err(error) => last = error,
+            }
+        }
+        Ok(Err(last))
+    }
+
+    /// Serves the cached tokens from now on.
+    pub(super) fn publish_cached(&self) -> Result<AccessToken, Stop> {
+        let mut state = self.state()?;
+        let Some(cached) = state.cached.clone() else {
+            return Err(no_tokens().into());
+        };
+        // Compares generations: a provider may issue the same access token again, with a new lifetime.
+        match &*self.shared.snapshot.load() {
+            Some(snapshot) if snapshot.generation() == cached.tokens.generation => {
+                Ok(snapshot.token.clone())
+            }
+            _ => Ok(self.shared.publish(&mut state, cached)?),
+        }
+    }
+
+    /// The refresh token is dead. The current access token is served until it expires.
+    pub(super) fn give_up(&self, error: Error) -> Stop {
+        let Ok(mut state) = self.state() else {
+            return Stop::Superseded;
+        };
+        if let Some(cached) = &mut state.cached {
+            // Nothing is left in them to be stored.
+            cached.saved = true;
+        }
+        tracing::debug!("the refresh token is dead");
+        self.declare_dead(&mut state, error)
+    }
+
+    /// Remembers a failure, so that callers do not queue for the next one. The pause is at least `floor`.
+    pub(super) fn fail(&self, error: Error, floor: Duration) -> Stop {
+        let Ok(mut state) = self.state() else {
+            return Stop::Superseded;
+        };
+        let failures = state.trials.failures.saturating_add(1);
+        state.trials.failures = failures;
+        let wait = backoff(failures).max(floor.min(LONGEST_RETRY_AFTER));
+        let now = self.shared.now();
+        let retry_at = now.wall + wait;
+        let error = error.with_retry_at(Some(retry_at));
+        state.trials.pause = Some((now.monotonic.saturating_add(wait), error.clone()));
+        tracing::debug!(failures, wait = ?wait, "refresh failed: {error}");
+        self.shared.emit(Event::RefreshFailed {
+            error: error.clone(),
+            retry_at,
+        });
+        Stop::Failed(error)
+    }
+
+    pub(super) fn store_failed(&self, error: StoreError) -> Stop {
+        self.fail(error.into(), Duration::ZERO)
     }
 }

@@ -1,24 +1,21 @@
 //! The manager as callers use it.
 
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::epoch::Epoch;
-use super::lease::Saver;
-use super::login::Login;
-use super::logout::Logout;
-use super::refresh;
-use super::refresh_task::RefreshTask;
-use super::shared::Shared;
-use super::snapshot::Snapshot;
-use super::state::{Completion, State, Stop};
-use super::{Events, LogoutReport, TokenManagerBuilder};
+use tokio::task::JoinHandle;
+
+use super::decide::{Background, Served, serve};
+use super::login::{Login, Logout, LogoutReport};
+use super::memory::{State, Stop};
+use super::refresh::{self, abandon, save_later};
+use super::report::{Events, Inspection, SessionState};
+use super::shared::{Epoch, Shared, StoreRead};
 use crate::auth::failure::unavailable;
 use crate::auth::{
-    AccessToken, BoxFuture, CheckedCallback, PendingLogin, Provider, TokenSet, TokenSource,
+    AccessToken, BoxFuture, CheckedCallback, PendingLogin, Provider, Record, TokenSet, TokenSource,
 };
 use crate::error::{Error, Result};
-use crate::transport::Moment;
 
 /// Keeps the tokens of one account fresh and stored. Cheap to clone; clones share everything.
 ///
@@ -54,20 +51,9 @@ use crate::transport::Moment;
 /// ```
 #[doc(alias("refresh", "refresh token", "session"))]
 #[derive(Clone)]
-pub struct TokenManager(pub(super) Arc<Shared>);
-
-/// The next step of a caller.
-enum Served {
-    Token(AccessToken),
-    WaitFor(Completion),
-}
+pub struct TokenManager(pub(in crate::auth) Arc<Shared>);
 
 impl TokenManager {
-    /// Starts the settings of a manager.
-    pub fn builder(provider: Provider) -> TokenManagerBuilder {
-        TokenManagerBuilder::new(provider)
-    }
-
     /// Turns the callback of a login into tokens, which are stored before this returns (spec 5.3 and 5.4).
     ///
     /// The exchange runs in a task of its own: if the caller is dropped meanwhile, nothing is lost. Tokens of an earlier
@@ -126,7 +112,7 @@ impl TokenManager {
     ///
     /// As [`access_token`](Self::access_token).
     pub async fn take_over_refresh(&self) -> Result<AccessToken> {
-        refresh::abandon(&self.0).await?;
+        abandon(&self.0).await?;
         self.obtain(None).await
     }
 
@@ -193,6 +179,83 @@ impl TokenManager {
         Events(self.0.subscribe())
     }
 
+    /// The session for support: its user, its times, its store and its last failure, but no token.
+    ///
+    /// Reads the store once, at most for the caller's [`wait`](super::TokenManagerBuilder::wait), and notices what other
+    /// processes did, as the [check of the store](super::TokenManagerBuilder::store_check) does. Nothing is sent to the
+    /// provider, nothing is renewed and nothing is written. Why a session ended is stored with it, so a new process reports
+    /// the reason as well.
+    ///
+    /// ```
+    /// use envd_sdk::auth::{SessionState, TokenManager};
+    /// # use envd_sdk::fake::Fake;
+    ///
+    /// # equipment::example(async {
+    /// # let fake = Fake::start().await;
+    /// let manager = TokenManager::builder(fake.provider().build()?).build()?;
+    /// let before = manager.inspect().await;
+    /// assert!(matches!(before.state, SessionState::LoggedOut));
+    ///
+    /// # let login = manager.provider().authorization().start()?;
+    /// # let callback = fake.consent(login.url())?;
+    /// manager.complete_login(login, callback.as_str()).await?;
+    /// let session = manager.inspect().await;
+    /// assert!(matches!(session.state, SessionState::LoggedIn) && session.is_stored);
+    /// assert_eq!(session.subject, manager.subject());
+    /// println!("{} in the {}", session.account, session.store);
+    /// # assert_eq!(session.store, "memory of this process");
+    /// # Ok(())
+    /// # });
+    /// ```
+    pub async fn inspect(&self) -> Inspection {
+        let shared = &self.0;
+        let epoch = Epoch::current(shared, &shared.state());
+        let (record, store_error) = match read_store(shared).await {
+            Ok(read) => {
+                let record = read.stored.as_ref().map(|stored| stored.record.clone());
+                match epoch.reconcile(read) {
+                    Err(Stop::Failed(error)) if !error.is_reauth_required() => {
+                        (record, Some(error))
+                    }
+                    // The state has the end of a session, and what a login or logout has changed meanwhile.
+                    _ => (record, None),
+                }
+            }
+            Err(error) => {
+                shared.note_failure(&error);
+                (None, Some(error))
+            }
+        };
+        let now = shared.now();
+        let can_serve = shared.usable_token(None).is_some();
+        let state = shared.state();
+        let session = state.session(now, can_serve, store_error.is_some());
+        let cached = state.cached.as_ref();
+        let needs_login = matches!(session, SessionState::NeedsLogin { .. });
+        // Memory has no tokens of a session that had ended, or belonged to another user, when it was read.
+        let ended = record.as_ref().filter(|_| cached.is_none() && needs_login);
+        let tokens = cached
+            .map(|cached| &*cached.tokens)
+            .or(ended.map(Record::tokens));
+        Inspection {
+            state: session,
+            subject: tokens.and_then(|tokens| tokens.subject.clone()),
+            account: shared.key.to_string(),
+            store: shared.store.describe(),
+            logged_in_at: tokens.and_then(|tokens| tokens.logged_in_at),
+            renewed_at: tokens.map(TokenSet::issued_at),
+            access_token_ends_at: tokens
+                .filter(|tokens| !tokens.lifetime.is_zero())
+                .map(TokenSet::expires_at),
+            session_ends_at: tokens.and_then(|tokens| tokens.session_ends_at),
+            generation: tokens.map(TokenSet::generation),
+            is_stored: cached.map_or(ended.is_some(), |cached| cached.saved),
+            refresh_began_at: record.as_ref().and_then(Record::refresh_began_at),
+            last_failure: state.last_failure.clone(),
+            store_error,
+        }
+    }
+
     /// Borrows the current token, without a wait, a lock or a copy, also while it is renewed ahead of time; `None` when
     /// [`access_token`](Self::access_token) has work to start first: a renewal, or a check of the store.
     #[doc(hidden)] // For benches/tokens; the client uses `current`.
@@ -210,7 +273,7 @@ impl TokenManager {
     }
 
     /// The tokens of a login belong to the provider that began it.
-    pub(super) fn check_provider(&self, theirs: &Provider) -> Result<()> {
+    pub(in crate::auth) fn check_provider(&self, theirs: &Provider) -> Result<()> {
         let (theirs, ours) = (&theirs.0, &self.0.provider.0);
         if theirs.client_id != ours.client_id || theirs.token_url != ours.token_url {
             return Err(Error::config("the login was started with another provider"));
@@ -223,9 +286,18 @@ impl TokenManager {
         let clock = self.0.clock();
         let give_up = clock.monotonic().saturating_add(self.0.policy.wait);
         loop {
-            let mut completion = match self.decide(rejected)? {
-                Served::Token(token) => return Ok(token),
-                Served::WaitFor(completion) => completion,
+            let mut completion = {
+                let now = self.0.now();
+                let state = &mut *self.0.state();
+                let snapshot = self.0.snapshot.load();
+                match serve(state, snapshot.as_deref(), rejected, now, &self.0.policy)? {
+                    Served::Token(token, beside) => {
+                        self.start(beside, state)?;
+                        return Ok(token);
+                    }
+                    Served::WaitFor(completion) => completion,
+                    Served::Refresh { replaces } => refresh::start(&self.0, state, replaces)?,
+                }
             };
             let left = give_up.saturating_sub(clock.monotonic());
             let Some(outcome) = clock
@@ -245,80 +317,27 @@ impl TokenManager {
         }
     }
 
-    fn decide(&self, rejected: Option<u64>) -> Result<Served> {
-        let now = self.0.now();
-        let mut state = self.0.state();
-        let snapshot = self.0.snapshot.load();
-        let usable = snapshot.as_ref().filter(|snapshot| snapshot.is_usable(now));
-        let is_rejected = usable.is_some_and(|usable| rejected == Some(usable.generation()));
-        if let Some(usable) = usable.filter(|_| !is_rejected) {
-            self.start_background_work(state, usable, now)?;
-            return Ok(Served::Token(usable.token.clone()));
-        }
-        if let Some(completion) = &state.refresh {
-            return Ok(Served::WaitFor(completion.clone()));
-        }
-        if state.closed {
-            return Err(unavailable("the token manager was shut down"));
-        }
-        if let Some(error) = state.paused(now.monotonic) {
-            return Err(error);
-        }
-        if is_rejected {
-            let between = self.0.policy.between_forced;
-            let too_soon = |at: Duration| now.monotonic < at.saturating_add(between);
-            if state.forced_at.is_some_and(too_soon) {
-                let what = "a token that was just renewed was refused as well";
-                return Err(unavailable(what));
+    /// Starts what is due beside a token that is served.
+    fn start(&self, beside: Option<Background>, state: &mut State) -> Result<()> {
+        match beside {
+            Some(Background::Refresh { replaces }) => {
+                refresh::start(&self.0, state, Some(replaces)).map(drop)
             }
-            state.forced_at = Some(now.monotonic);
-        }
-        // A refresh starts even for dead tokens: the user may have logged in in another process.
-        let replaces = rejected.filter(|_| is_rejected);
-        let task = RefreshTask::register(&self.0, &mut state, replaces);
-        drop(state);
-        let completion = task.completion();
-        task.start()?;
-        Ok(Served::WaitFor(completion))
-    }
-
-    /// Starts a refresh ahead of time, or a check of the store, if one is due for a token that is still served.
-    fn start_background_work(
-        &self,
-        mut state: MutexGuard<'_, State>,
-        usable: &Snapshot,
-        now: Moment,
-    ) -> Result<()> {
-        let policy = &self.0.policy;
-        let may_refresh = state.refresh.is_none()
-            && state.dead.is_none()
-            && state.paused(now.monotonic).is_none()
-            && !state.closed;
-        if policy.background && usable.is_renewal_due(now) && may_refresh {
-            let task = RefreshTask::register(&self.0, &mut state, Some(usable.generation()));
-            usable.set_refreshing(true);
-            drop(state);
-            return task.start();
-        }
-        if usable.is_check_due(now) {
-            usable.set_next_check(now.monotonic.saturating_add(policy.store_check));
-            if state.store_check.strong_count() == 0 && !state.closed {
-                let alive = Arc::new(());
-                state.store_check = Arc::downgrade(&alive);
-                let epoch = Epoch::current(&self.0, &state);
-                drop(state);
+            Some(Background::Check) if state.check.as_ref().is_none_or(JoinHandle::is_finished) => {
+                let epoch = Epoch::current(&self.0, state);
                 // OK to ignore: the token can be served without a runtime as well.
-                let _ = self.0.spawn(check_store(epoch, alive));
+                state.check = self.0.spawn(check_store(epoch)).ok();
+                Ok(())
             }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 
 /// Reads the store in the background while tokens are served from memory, to notice a logout or login elsewhere.
-async fn check_store(epoch: Epoch, _alive: Arc<()>) {
+async fn check_store(epoch: Epoch) {
     // Tokens that are unsaved because a runtime ended. OK to ignore: they are reported already.
-    let _ = Saver::start(&epoch.shared);
+    let _ = save_later(&epoch.shared);
     match epoch.shared.load().await {
         Ok(read) => {
             // OK to ignore: the next call returns what was found, and events report it.
@@ -329,6 +348,12 @@ async fn check_store(epoch: Epoch, _alive: Arc<()>) {
             epoch.shared.note_failure(&error.into());
         }
     }
+}
+
+async fn read_store(shared: &Shared) -> Result<StoreRead, Error> {
+    let read = shared.clock().within(shared.policy.wait, shared.load());
+    let slow = || unavailable("the token store takes longer than the caller waits");
+    Ok(read.await.ok_or_else(slow)??)
 }
 
 impl TokenSource for TokenManager {

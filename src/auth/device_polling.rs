@@ -3,16 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::TokenManager;
-use super::login::Login;
-use super::shared::Shared;
-use crate::auth::endpoint::{self, Class, Refusal};
-use crate::auth::failure::{login_refused, unavailable};
-use crate::auth::{DeviceLogin, TokenSet};
+use super::endpoint::{self, Class, Refusal};
+use super::failure::{login_refused, unavailable};
+use super::manager::{Login, TokenManager};
+use super::{DeviceLogin, TokenSet};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 
-/// Section 3.5.
+/// RFC 8628 section 3.5.
 const SLOWER: Duration = Duration::from_secs(5);
 
 /// The longest wait after failures in a row: codes live for minutes, and the network may be back soon.
@@ -56,7 +54,7 @@ impl TokenManager {
     /// now; start a new one later. [`is_protocol`](Error::is_protocol): it issued a token of an unknown type.
     pub async fn complete_device_login(&self, login: DeviceLogin) -> Result<TokenSet> {
         self.check_provider(&login.provider)?;
-        let outcome = DevicePolling::begin(&self.0, login).run().await;
+        let outcome = DevicePolling::begin(self, login).run().await;
         outcome.inspect_err(|error| self.0.note_failure(error))
     }
 }
@@ -75,9 +73,9 @@ struct DevicePolling {
 }
 
 impl DevicePolling {
-    fn begin(shared: &Arc<Shared>, device: DeviceLogin) -> Self {
+    fn begin(manager: &TokenManager, device: DeviceLogin) -> Self {
         Self {
-            login: Arc::new(Login::begin(shared, device.expected)),
+            login: Arc::new(Login::begin(&manager.0, device.expected)),
             device_code: device.codes.device_code,
             interval: device.codes.interval,
             deadline: device.deadline,
@@ -127,7 +125,7 @@ impl DevicePolling {
             }
             Class::NotSent | Class::Busy | Class::Ambiguous | Class::TimedOut => {
                 self.failures += 1;
-                self.may_be_used |= matches!(class, Class::Ambiguous | Class::TimedOut);
+                self.may_be_used |= class.is_ambiguous();
                 self.last_failure = Some(error);
             }
             Class::Dead if self.may_be_used => return Err(self.lost()),
@@ -176,7 +174,7 @@ async fn poll(login: Arc<Login>, device_code: Secret) -> Result<Result<TokenSet>
     match endpoint::poll(provider, &device_code).await {
         Ok(issued) => Ok(login.accept(issued, sent_at).await),
         Err(refusal) => {
-            login.revoke(refusal.salvaged.as_ref()).await;
+            login.shared.revoke_unused(refusal.salvaged.as_ref()).await;
             Err(refusal)
         }
     }

@@ -1,4 +1,4 @@
-//! Events of a manager.
+//! What a manager tells: its events, and what is known of a session, for support.
 
 use std::time::SystemTime;
 
@@ -114,3 +114,91 @@ impl Events {
         }
     }
 }
+
+/// What is known of an account's session, for support; made by [`TokenManager::inspect`]. It holds no token.
+///
+/// The user, the account's key and the store may name a person or a path: print them on request only. `Debug` leaves them
+/// out.
+///
+/// See [`TokenManager::inspect`] for an example.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Inspection {
+    /// Whether the tokens can be used.
+    pub state: SessionState,
+    /// The user, as the `sub` claim of the id token. After [`Event::UserReplaced`](Event::UserReplaced) the other
+    /// user, whose tokens are in the store.
+    pub subject: Option<String>,
+    /// The key of the account's record in the store.
+    pub account: String,
+    /// The store, as it [describes](crate::auth::TokenStore::describe) itself.
+    pub store: String,
+    /// When the user logged in, if it is known.
+    pub logged_in_at: Option<SystemTime>,
+    /// When the current tokens were requested: at the login or at the last refresh.
+    pub renewed_at: Option<SystemTime>,
+    /// When the access token expires. `None` if there is none, as for a session that has ended; a keyring keeps none for
+    /// other processes.
+    pub access_token_ends_at: Option<SystemTime>,
+    /// When the refresh token expires, if the provider has said so.
+    pub session_ends_at: Option<SystemTime>,
+    /// The [generation](crate::auth::AccessToken::generation) of the tokens.
+    pub generation: Option<u64>,
+    /// Whether the store has these tokens. If not, they are lost when the process ends.
+    pub is_stored: bool,
+    /// Since when a refresh is marked in the store whose reply is not stored yet: one that runs, or that was cut off.
+    pub refresh_began_at: Option<SystemTime>,
+    /// The last failure in this process, also when it has been overcome since. Other processes have their own.
+    pub last_failure: Option<LastFailure>,
+    /// Why the store could not be read just now. Everything else is from memory then.
+    pub store_error: Option<Error>,
+}
+
+/// The state of a session, in an [`Inspection`].
+///
+/// See [`TokenManager::inspect`] for an example.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum SessionState {
+    /// The tokens are in use, and are renewed when it is time.
+    LoggedIn,
+    /// A refresh failed, and no other one is sent before this time. An access token that is still valid is served.
+    BackingOff {
+        /// The time of the next attempt.
+        until: SystemTime,
+    },
+    /// The session has ended. An access token that is still valid is served, unless it belongs to another user.
+    NeedsLogin {
+        /// Why it ended.
+        reason: Error,
+    },
+    /// No user is logged in.
+    LoggedOut,
+    /// The store cannot be read, and there are no tokens in memory.
+    Unknown,
+}
+
+/// A failure and its time, in an [`Inspection`].
+///
+/// See [`TokenManager::inspect`] for an example of the inspection.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LastFailure {
+    /// When it happened.
+    pub at: SystemTime,
+    /// What failed: a refresh, a login, or a read or write of the store.
+    pub error: Error,
+}
+
+debug_shows!(Inspection, |it|
+    state: it.state,
+    logged_in_at: it.logged_in_at,
+    renewed_at: it.renewed_at,
+    access_token_ends_at: it.access_token_ends_at,
+    session_ends_at: it.session_ends_at,
+    generation: it.generation,
+    is_stored: it.is_stored,
+    refresh_began_at: it.refresh_began_at,
+    last_failure: it.last_failure,
+    store_error: it.store_error,
+);
