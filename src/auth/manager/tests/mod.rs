@@ -3,6 +3,7 @@
 pub(in crate::auth) mod bench;
 mod client_authentication;
 mod damage;
+mod decisions;
 mod deletion;
 mod device;
 mod elsewhere;

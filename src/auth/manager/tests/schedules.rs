@@ -108,7 +108,8 @@ impl World {
         }
         if sent != self.current {
             let has_current = self.stored.contains(&self.current) && self.record.is_some();
-            if self.holder.is_some() || has_current {
+            // A logout ends the session anyway, and does not wait for a reply.
+            if (self.holder.is_some() || has_current) && !self.is_logging_out {
                 let (holder, current) = (self.holder, self.current);
                 self.broken = Some(format!(
                     "rt-{sent} is sent while process {holder:?} or the store has rt-{current}"
