@@ -52,6 +52,8 @@ struct World {
     store_faults: u32,
     request_faults: u32,
     can_lose_lock: bool,
+    /// Until when the writes of a process fail.
+    full_disks: HashMap<u64, Duration>,
     record: Option<Versioned>,
     writes: u64,
     lock: Option<u64>,
@@ -138,6 +140,7 @@ impl World {
 struct Access {
     world: Shared,
     clock: Clock,
+    process: u64,
 }
 
 impl Access {
@@ -183,7 +186,14 @@ impl TokenStore for Access {
         new: &'a Record,
     ) -> StoreFuture<'a, Option<Version>> {
         Box::pin(async move {
-            lock(&self.world).offered.insert(new.tokens().generation());
+            {
+                let mut world = lock(&self.world);
+                world.offered.insert(new.tokens().generation());
+                let full = world.full_disks.get(&self.process);
+                if full.is_some_and(|until| self.clock.monotonic() < *until) {
+                    return Err(fault(std::io::ErrorKind::StorageFull));
+                }
+            }
             self.call(|world| {
                 if world.record.as_ref().map(|stored| stored.version) != expected {
                     return None;
@@ -382,6 +392,7 @@ impl Schedule {
             store_faults: [0, 0, 5, 20][random.usize(0..4)],
             request_faults: [0, 0, 10, 40][random.usize(0..4)],
             can_lose_lock,
+            full_disks: HashMap::new(),
             record: Some(Versioned::new(Version::new(1), Record::new(first))),
             writes: 1,
             lock: None,
@@ -431,9 +442,13 @@ impl Schedule {
             .audience("https://api.example")
             .redirect_uri("https://app.example/cb")
             .clock(self.clock.clone());
-        let (world, clock) = (self.world.clone(), self.clock.clone());
+        let store = Access {
+            world: self.world.clone(),
+            clock: self.clock.clone(),
+            process: number,
+        };
         let manager = TokenManager::builder(provider.build().unwrap())
-            .store(Access { world, clock })
+            .store(store)
             .account(KEY)
             .background(self.random.bool())
             .build()
@@ -495,6 +510,12 @@ impl Schedule {
                 process.suspended_until = self.clock.monotonic() + time;
                 let (number, until) = (process.number, process.suspended_until);
                 note(|| format!("process {number} is suspended until {until:?}"));
+            }
+            10..16 => {
+                let number = self.processes[at].number;
+                let until = self.clock.monotonic() + Duration::from_secs(self.random.u64(1..60));
+                note(|| format!("the disk of process {number} is full until {until:?}"));
+                lock(&self.world).full_disks.insert(number, until);
             }
             3..10 => {
                 let mut world = lock(&self.world);
@@ -571,7 +592,8 @@ impl Schedule {
                 let is_over = world.is_lost || world.is_logging_out;
                 assert!(is_over, "the session has not ended: {error:?}");
             }
-            Err(error) => assert!(error.is_retryable(), "{error:?}"),
+            // A full disk is not worth another try at once.
+            Err(error) => assert!(error.is_retryable() || error.is_store(), "{error:?}"),
         }
     }
 
@@ -602,6 +624,7 @@ impl Schedule {
         {
             let mut world = lock(&self.world);
             (world.store_faults, world.request_faults) = (0, 0);
+            world.full_disks.clear();
         }
         for process in &mut self.processes {
             process.suspended_until = Duration::ZERO;
