@@ -136,7 +136,7 @@ impl<'a> Dialog<'a> {
                     leave_open(item, form)?;
                     return Ok(Step::On);
                 }
-                text => match self.answer(item, text, form) {
+                text => match Self::answer(item, text, form) {
                     Ok((value, change)) => {
                         screen::taken(item, &value);
                         screen::changed(&change, all);
@@ -152,17 +152,16 @@ impl<'a> Dialog<'a> {
     }
 
     /// Answers the question if the text is right; otherwise the form stays as it is.
-    fn answer(&self, item: &Item, text: &str, form: &mut Form) -> Result<(String, Change), String> {
-        let value = value::read(item, text, self.today)?;
+    fn answer(item: &Item, text: &str, form: &mut Form) -> Result<(String, Change), String> {
+        let value = value::read(item, text)?;
         let mut tried = form.clone();
         let question = &item.question;
         let change = tried.answer(&question.id, question.row, value.as_str());
         let change = change.map_err(|error| error.to_string())?;
-        let is_here = |about: &Option<QuestionRef>| about.as_ref() == Some(question);
-        if let Some(wrong) = change
-            .added
-            .iter()
-            .find(|finding| is_here(&finding.question))
+        let advice = tried.report().advice().iter();
+        if let Some(wrong) = advice
+            .chain(&change.added)
+            .find(|finding| finding.question.as_ref() == Some(question))
         {
             return Err(wrong.sentence());
         }

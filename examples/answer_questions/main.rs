@@ -42,7 +42,7 @@ async fn run(mut files: Files) -> Result<(), Failure> {
     let questionnaire = Questionnaire::prepare(&questions);
     let today = Day::today_in(Jurisdiction::Qld, settings.clock().now());
     let user = client.registered_user().await?.value;
-    let context = Context::of(&user, Settings::account_id(&user)?, today);
+    let context = Context::of(&user, Settings::account_id(&user)?, today).advice(true);
     let mut form = open(&questionnaire, &files, &context)?;
 
     let dialog = Dialog::new(&files, today)?;

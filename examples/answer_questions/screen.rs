@@ -2,7 +2,7 @@
 
 use console::Style;
 use envd_sdk::model::Day;
-use envd_sdk::validate::{Change, Form, Item, ItemKind, Severity};
+use envd_sdk::validate::{Change, Form, Item, ItemKind, Rule, Severity};
 
 use super::cli::printable;
 use super::places::{Place, places};
@@ -150,12 +150,21 @@ pub(crate) fn changed(change: &Change, before: &[Place]) {
     }
 }
 
-/// Prints what is missing.
+/// Prints what is missing, or what to look at again.
 pub(crate) fn end(form: &Form) {
     let blockers = form.blockers();
     if blockers.is_empty() {
         let ready = "The declaration is complete and valid.";
         eprintln!("\n{}", style().green().apply_to(ready));
+        let advice = form.report().advice().iter();
+        // No question of the dialog accepts the declaration.
+        for finding in advice.filter(|finding| finding.rule != Rule::DeclarationAccepted) {
+            eprintln!(
+                "  {} {}",
+                style().yellow().apply_to("?"),
+                printable(finding.sentence())
+            );
+        }
         return;
     }
     eprintln!("\nBefore the declaration can be submitted:");

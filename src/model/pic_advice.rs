@@ -15,19 +15,35 @@ use super::Pic;
 pub enum PicAdvice {
     /// The first character names no state or territory.
     UnlistedStart,
-    /// Letters and digits are not where codes of the state have them.
-    UnusualForm,
+    /// A character is not what codes of the state have at that place.
+    #[non_exhaustive]
+    UnusualForm {
+        /// The state or territory by its full name, or "codes of the EU".
+        state: &'static str,
+        /// The position of the character, from 2 to 8: the first character names the state.
+        position: usize,
+        /// What codes of the state have there, such as "A to K" or "a digit".
+        expected: &'static str,
+    },
     /// The check letter does not fit. Codes of New South Wales, Queensland and the Northern Territory have one.
     CheckLetter,
 }
 
 impl fmt::Display for PicAdvice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::UnlistedStart => "the first character names no state or territory",
-            Self::UnusualForm => "letters and digits are not where codes of the state have them",
-            Self::CheckLetter => "the check letter does not fit: a character may be mistyped",
-        })
+        match self {
+            Self::UnlistedStart => f.write_str("the first character names no state or territory"),
+            Self::UnusualForm {
+                state,
+                position,
+                expected,
+            } => {
+                let nth = ["second", "third", "fourth", "fifth", "sixth", "seventh"];
+                let nth = nth.get(position.wrapping_sub(2)).unwrap_or(&"last");
+                write!(f, "in {state} the {nth} character is {expected}")
+            }
+            Self::CheckLetter => f.write_str("the check letter does not fit the other characters"),
+        }
     }
 }
 
@@ -39,7 +55,8 @@ impl Pic {
     ///
     /// assert_eq!(Pic::parse("QAZZ7777")?.advice(), None);
     /// assert_eq!(Pic::parse("QAZZ7778")?.advice(), Some(PicAdvice::CheckLetter));
-    /// assert_eq!(Pic::parse("QAZ77777")?.advice(), Some(PicAdvice::UnusualForm));
+    /// let advice = Pic::parse("QZZZ0000")?.advice().map(|advice| advice.to_string());
+    /// assert_eq!(advice.as_deref(), Some("in Queensland the second character is A to K"));
     /// # Ok::<(), envd_sdk::model::TextError>(())
     /// ```
     pub fn advice(&self) -> Option<PicAdvice> {
@@ -49,32 +66,45 @@ impl Pic {
             "EEEEEEEE" | "AAAAAAAA" => return None,
             _ => {}
         }
-        // k: A to K, a: a letter, 9: a digit, each for one character after the first.
-        let forms: &[&str] = match code[0] {
-            b'N' | b'S' => &["k999999"],
-            b'3' => &["aaaa999"],
-            b'Q' | b'W' | b'M' => &["kaa9999"],
-            b'T' | b'V' => &["aaa9999"],
-            b'E' => &["UAB9999", "USY9999"],
+        // k: A to K, a: a letter, 9: a digit, each for one character after the first; x: A or S, others as they stand.
+        let (state, form) = match code[0] {
+            b'N' => ("New South Wales", "k999999"),
+            b'S' => ("South Australia", "k999999"),
+            b'3' => ("Victoria", "aaaa999"),
+            b'V' => ("Victoria", "aaa9999"),
+            b'Q' => ("Queensland", "kaa9999"),
+            b'W' => ("Western Australia", "kaa9999"),
+            b'M' => ("Tasmania", "kaa9999"),
+            b'T' => ("the Northern Territory", "aaa9999"),
+            // An abattoir or a saleyard of the European Union.
+            b'E' if code[2] == b'S' => ("codes of the EU", "USY9999"),
+            b'E' => ("codes of the EU", "UxB9999"),
             // No public rule covers the ACT.
             b'A' => return None,
             _ => return Some(PicAdvice::UnlistedStart),
         };
-        if !forms.iter().any(|form| fits(form.as_bytes(), &code[1..])) {
-            return Some(PicAdvice::UnusualForm);
+        let after_first = (2..).zip(form.bytes().zip(code.into_iter().skip(1)));
+        for (position, (wanted, given)) in after_first {
+            let (expected, fits) = match wanted {
+                b'k' => ("A to K", (b'A'..=b'K').contains(&given)),
+                b'a' => ("a letter", given.is_ascii_uppercase()),
+                b'9' => ("a digit", given.is_ascii_digit()),
+                b'x' => ("A or S", matches!(given, b'A' | b'S')),
+                b'U' => ("U", given == b'U'),
+                b'B' => ("B", given == b'B'),
+                _ => ("Y", given == wanted),
+            };
+            if !fits {
+                return Some(PicAdvice::UnusualForm {
+                    state,
+                    position,
+                    expected,
+                });
+            }
         }
         let is_checked = matches!(code[0], b'N' | b'Q' | b'T');
         (is_checked && !weighted_sum(code).is_multiple_of(11)).then_some(PicAdvice::CheckLetter)
     }
-}
-
-fn fits(form: &[u8], code: &[u8]) -> bool {
-    form.iter().zip(code).all(|(wanted, given)| match wanted {
-        b'k' => (b'A'..=b'K').contains(given),
-        b'a' => given.is_ascii_uppercase(),
-        b'9' => given.is_ascii_digit(),
-        literal => literal == given,
-    })
 }
 
 /// Digits count as they are, A as 10 to Z as 35; the weights halve from 128 to 1.
@@ -112,17 +142,45 @@ mod tests {
     #[test]
     fn mistyped_codes_get_advice() {
         for (text, why) in [
-            ("QABC1234", PicAdvice::CheckLetter),
-            ("NA123456", PicAdvice::CheckLetter),
-            ("THDG9999", PicAdvice::CheckLetter),
-            ("QLZZ7777", PicAdvice::UnusualForm),
-            ("NA12345O", PicAdvice::UnusualForm),
-            ("3ZZZ0002", PicAdvice::UnusualForm),
-            ("EUXX0001", PicAdvice::UnusualForm),
-            ("XAZZ7777", PicAdvice::UnlistedStart),
-            ("12345678", PicAdvice::UnlistedStart),
+            (
+                "QABC1234",
+                "the check letter does not fit the other characters",
+            ),
+            (
+                "NA123456",
+                "the check letter does not fit the other characters",
+            ),
+            (
+                "THDG9999",
+                "the check letter does not fit the other characters",
+            ),
+            ("QZZZ0000", "in Queensland the second character is A to K"),
+            ("QLZZ7777", "in Queensland the second character is A to K"),
+            (
+                "NA12345O",
+                "in New South Wales the last character is a digit",
+            ),
+            ("3ZZZ0002", "in Victoria the fifth character is a letter"),
+            (
+                "TH7G9999",
+                "in the Northern Territory the third character is a letter",
+            ),
+            (
+                "EUXX0001",
+                "in codes of the EU the third character is A or S",
+            ),
+            ("EUSB0001", "in codes of the EU the fourth character is Y"),
+            (
+                "XAZZ7777",
+                "the first character names no state or territory",
+            ),
+            (
+                "12345678",
+                "the first character names no state or territory",
+            ),
         ] {
-            assert_eq!(advice(text), Some(why), "{text}");
+            let found = advice(text).map(|advice| advice.to_string());
+            assert_eq!(found.as_deref(), Some(why), "{text}");
         }
     }
 

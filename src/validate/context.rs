@@ -97,7 +97,8 @@ impl Context {
         pub fn accreditations(accreditations: &Accreditations)
             |it| it.accreditations = Some(accreditations.clone());
 
-        /// Whether to collect advice: answers to questions that do not apply, and the like; off unless set.
+        /// Whether to collect advice; off unless set. It is about answers that do not count, and about what a person would be
+        /// asked: a head count of "two dozen", no animals, a movement years ago, a PIC that looks mistyped.
         #[must_use]
         pub fn advice(wanted: bool) |it| it.advice = wanted;
     }

@@ -1,16 +1,14 @@
 //! The fields of a consignment, its parties and its declaration (spec 2.1 to 2.3).
 
-use std::sync::Arc;
-
 use super::format::{self, Format, TextField};
 use super::forms::NamedForms;
 use super::{
     Context, Expected, Finding, Policy, QuestionRef, QuestionRules, Report, Rule, Severity,
 };
-use super::{answers, forms};
+use super::{advice, answers, forms};
 use crate::model::{
     AddressInput, AnswerInput, ConsignmentInput, ConsignmentStatus, DeclarationInput, FormType,
-    Maybe, PartyInput, Pic,
+    Maybe, PartyInput,
 };
 
 /// Whether rangeland goats have devices: the question of LPAHRG0 that spec 2.6 names.
@@ -59,7 +57,7 @@ pub(super) fn check(
     check_devices(input, report);
     if context.advice {
         forms::advise(&input.forms, named, &mut report.advice);
-        advise_pics(input, &mut report.advice);
+        advice::of_fields(input, context.today, &mut report.advice);
     }
 }
 
@@ -159,25 +157,4 @@ fn check_devices(input: &ConsignmentInput, report: &mut Report) {
         expected: Some(Expected::one_of(["Yes"])),
         ..Finding::whole(Rule::GoatsWithDevices, "Bad request").described(description)
     });
-}
-
-/// The first character of a PIC names a state or territory.
-fn advise_pics(input: &ConsignmentInput, advice: &mut Vec<Arc<Finding>>) {
-    let parties = [
-        ("origin.pic", Some(&input.origin)),
-        ("destination.pic", Some(&input.destination)),
-        ("owner.pic", input.owner.value()),
-        ("consignee.pic", input.consignee.value()),
-    ];
-    for (code, party) in parties {
-        let pic = party
-            .and_then(|party| party.pic.value())
-            .filter(|text| Pic::has_format(text))
-            .and_then(|text| Pic::parse(text).ok());
-        if let Some(pic) = pic.filter(|pic| pic.jurisdiction().is_none()) {
-            let message = "The first character names no state or territory";
-            let finding = Finding::field(Rule::PicState, code, message);
-            advice.push(finding.of_value(pic.as_str()).advice());
-        }
-    }
 }

@@ -90,8 +90,20 @@ pub enum Rule {
     Year,
     /// Advice: the form is named once.
     FormOnce,
-    /// Advice: the first character of a PIC names a state or territory.
+    /// Advice (public: the PIC pages of `guide::sources`): the first character of a PIC names a state or territory.
     PicState,
+    /// Advice (public: the PIC pages): the other characters of a PIC are as its state makes them, by [`Pic::advice`](crate::model::Pic::advice).
+    PicForm,
+    /// Advice (assumed): the animals go to another property.
+    PicsDiffer,
+    /// Advice (assumed): the movement and the declaration are at most half a year from today.
+    DayNear,
+    /// Advice (assumed): the declaration is accepted.
+    DeclarationAccepted,
+    /// Advice (assumed): the first section with rows that no answer hides lists the animals, and has a row.
+    RowsPresent,
+    /// Advice (assumed): an answer is written as its question type says: a number such as 24, a date, a time, a month.
+    AnswerForm,
     /// Advice: the question applies.
     AnswerApplies,
     /// Advice: the question exists.

@@ -139,7 +139,7 @@ impl Format {
         }
     }
 
-    fn expected(self, text: &str) -> Option<Expected> {
+    pub(super) fn expected(self, text: &str) -> Option<Expected> {
         let written = |corrected: Option<String>, example: &str| match corrected {
             Some(value) => Expected::Corrected { value },
             None => Expected::Example {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::answers::{self, GivenAnswer, Instance};
+use super::answers::{GivenAnswer, Instance};
 use super::applicability::{self, Applicability};
 use super::fields::DEVICES_QUESTION;
 use super::format::excerpt;
@@ -10,7 +10,7 @@ use super::question_tree::{Choice, ItemKind, TreeQuestion};
 use super::{
     Context, Expected, Finding, QuestionRef, QuestionRules, Report, Rule, Severity, Unchecked,
 };
-use crate::model::{AnswerInput, Day, QuestionId};
+use crate::model::Day;
 
 /// Question by question, row by row.
 pub(super) fn check(questions: &Applicability<'_>, context: &Context, report: &mut Report) {
@@ -153,42 +153,4 @@ impl AskedQuestion<'_> {
             None => Arc::clone(self.question.missing.get_or_init(missing)),
         }
     }
-}
-
-/// Answers that count for nothing, in the order of the input.
-pub(super) fn advise(questions: &Applicability<'_>, report: &mut Report) {
-    if questions.is_too_large {
-        return;
-    }
-    let answers = questions.input.iter().enumerate();
-    let advice = answers.filter_map(|(position, answer)| advice(questions, position, answer));
-    report.advice.extend(advice.map(Arc::new));
-}
-
-fn advice(questions: &Applicability<'_>, position: usize, answer: &AnswerInput) -> Option<Finding> {
-    let tree = questions.tree;
-    let id = answer.question_id.value();
-    let row = answers::row(answer);
-    let mut asked = tree.with(id).iter().map(|&at| Instance::new(at, row));
-    let first = asked.clone().next();
-    let applying = asked.find(|instance| questions.applies(*instance));
-    let (rule, message) = match (first, applying) {
-        (None, _) => (Rule::QuestionKnown, "No question has this id"),
-        (_, None) => (Rule::AnswerApplies, "The question does not apply"),
-        (_, Some(instance)) => {
-            let before = questions.given(instance).iter().map(|given| given.position);
-            let is_first = before.min() == Some(position);
-            if is_first || tree[instance.question].kind == ItemKind::MultipleChoice {
-                return None;
-            }
-            (Rule::AnsweredOnce, "The question was answered before")
-        }
-    };
-    let question = QuestionRef::new(id.map_or("", QuestionId::as_str), row);
-    let finding = Finding::answer(Severity::Advice, rule, question, message.to_owned());
-    let text = applying.or(first);
-    Some(Finding {
-        question_text: text.map(|at| tree[at.question].for_finding(None).into()),
-        ..finding
-    })
 }

@@ -18,6 +18,7 @@
 //! | check JSON of any shape, each value of the wrong type at its path | [`Questionnaire::validate_json`] |
 //! | say in a plain sentence what is wrong and what is right, in English or another language | [`Finding::sentence`], [`Sentences`] |
 //! | show a form while it is filled in | [`Questionnaire::form`], [`Form`], [`Item`], [`SavedForm`] |
+//! | ask about what the server does not refuse and looks odd: "two dozen" head, no animals, a mistyped PIC | [`Context::advice`], [`Report::advice`] |
 //! | list the questions that apply, with reasons, and count the answered ones | [`Questionnaire::applicable`], [`next_questions`](Questionnaire::next_questions), [`progress`](Questionnaire::progress) |
 //! | say why a question does not apply | [`Questionnaire::explain`], [`Explanation`] |
 //! | remove stale answers | [`Questionnaire::prune`] |
@@ -110,6 +111,7 @@
 //! A list is read once and walked with the answers of each consignment, in some microseconds for a list of the service. A form
 //! judges everything again after each change; `cargo bench --bench validate` measures both.
 
+mod advice;
 mod answers;
 mod applicability;
 mod applied_question;

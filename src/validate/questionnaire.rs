@@ -8,7 +8,7 @@ use super::explanation::{Explanation, explain};
 use super::forms::NamedForms;
 use super::question_tree::QuestionTree;
 use super::{
-    AppliedQuestion, ContentHash, Context, Policy, Progress, QuestionRules, Report,
+    AppliedQuestion, ContentHash, Context, Policy, Progress, QuestionRules, Report, advice,
     applied_question, fields, forms, judge, prune,
 };
 use crate::model::{AnswerInput, ConsignmentInput, Question};
@@ -112,7 +112,7 @@ impl Questionnaire {
         fields::check(input, context, self.tree.policy, named, &mut report);
         judge::check(questions, context, &mut report);
         if context.advice {
-            judge::advise(questions, &mut report);
+            advice::of_answers(questions, &mut report.advice);
         }
         report
     }

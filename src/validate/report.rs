@@ -212,7 +212,8 @@ impl Report {
         self.of(Severity::Warning)
     }
 
-    /// Findings that the server is not known to have; empty unless [`Context::advice`](super::Context::advice) is set.
+    /// Findings that the server is not known to have; empty unless [`Context::advice`](super::Context::advice) is set. None of
+    /// them keeps the consignment from being created or submitted.
     pub fn advice(&self) -> &[Arc<Finding>] {
         &self.advice
     }

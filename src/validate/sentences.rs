@@ -77,6 +77,7 @@ impl Sentences {
             ("label", &*self.label(finding)),
             ("value", finding.value.as_deref().unwrap_or_default()),
             ("expected", expected.as_deref().unwrap_or_default()),
+            ("message", &finding.message),
         ];
         fill(text, &values)
     }

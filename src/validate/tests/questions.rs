@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use crate::model::{AnswerInput, ConsignmentInput, Day, Question};
 use crate::tests::reading::{self, APPLICABLE, JUDGED, check, check_years};
 use crate::validate::{
-    Context, Explanation, Finding, Policy, QuestionRef, Questionnaire, Severity, UncheckedReason,
+    Context, Explanation, Finding, Policy, QuestionRef, Questionnaire, Rule, Severity,
+    UncheckedReason,
 };
 
 pub(in crate::validate) fn prepare(questions: &Value) -> Questionnaire {
@@ -204,6 +205,7 @@ fn advice_about_answers_is_given_on_request_only() {
     let advice: Vec<_> = report
         .advice()
         .iter()
+        .filter(|f| f.question.is_some())
         .map(|f| format!("{} {:?}", f.code, f.rule))
         .collect();
     let wanted = [
@@ -213,6 +215,30 @@ fn advice_about_answers_is_given_on_request_only() {
     ];
     assert_eq!(advice, wanted);
     assert!(report.is_valid());
+}
+
+#[test]
+fn an_answer_that_is_not_written_as_its_type_says_is_advice_and_no_finding() {
+    let list = list("1 NUMBER; 2 DATE; 3 DATE_TIME; 4 DATE_MONTH; 5 STRING");
+    let cases = [
+        ("1", "24 0 1.5", "two,dozen -2 24.x .5 1e3"),
+        ("2", "2028-02-29", "2026-02-30 20/11/2026"),
+        ("3", "05:15 23:59", "5:15 24:00 noon"),
+        ("4", "2026-11", "2026-13 11/2026 2026-1"),
+        ("5", "two,dozen", ""),
+    ];
+    for (id, right, wrong) in cases {
+        for (texts, advised) in [(right, 0), (wrong, 1)] {
+            for text in texts.split_whitespace() {
+                let input = input("").answer(AnswerInput::new(id, text));
+                let report = list.validate(&input, &today().advice(true));
+                let advice = report.advice().iter();
+                let advice = advice.filter(|finding| finding.rule == Rule::AnswerForm);
+                assert_eq!(advice.count(), advised, "{id} {text}");
+                assert!(report.question(id).next().is_none(), "{id} {text}");
+            }
+        }
+    }
 }
 
 #[test]

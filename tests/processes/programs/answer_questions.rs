@@ -87,7 +87,9 @@ fn the_file_has_the_same_contents_as_stdout() {
     assert!(answers(&ended.stdout).contains(&answer("3", 0, "24")));
     // The script shows a wrong answer and its refusal.
     assert!(
-        ended.stderr.contains("“two dozen” is not a number"),
+        ended
+            .stderr
+            .contains("looks wrong: two dozen. Write it like 24."),
         "{ended:?}"
     );
     assert!(
@@ -121,7 +123,8 @@ fn an_answer_of_the_wrong_kind_is_refused_in_plain_words_and_not_kept() {
     let (ended, given) = piped(&folder, &number);
     assert_eq!(given, [answer("3", 0, "24")]);
     for wrong in &number[1..5] {
-        let sentence = format!("“{wrong}” is not a number. Type a number, such as 24.\n");
+        let about = "“Number of head” in row 1";
+        let sentence = format!("{about} looks wrong: {wrong}. Write it like 24.\n");
         assert!(ended.stderr.contains(&sentence), "{wrong}: {ended:?}");
     }
     assert!(
@@ -174,8 +177,12 @@ fn an_answer_of_the_wrong_kind_is_refused_in_plain_words_and_not_kept() {
         ],
     );
     assert!(given.contains(&answer("73", 0, "2026-11-01")), "{ended:?}");
-    for wrong in ["abc", "31/12/2026", "2026-02-30"] {
-        let sentence = format!("“{wrong}” is not a date. Type year-month-day, such as 2026-11-20.");
+    for (wrong, right) in [
+        ("abc", "like 2026-11-20"),
+        ("31/12/2026", "as 2026-12-31"),
+        ("2026-02-30", "as 2026-02-28"),
+    ] {
+        let sentence = format!("“Treated on” in row 1 looks wrong: {wrong}. Write it {right}.");
         assert!(ended.stderr.contains(&sentence), "{wrong}: {ended:?}");
     }
 }
