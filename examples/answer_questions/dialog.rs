@@ -236,11 +236,7 @@ fn leave_open(item: &Item, form: &mut Form) -> Result<(), EditError> {
 /// Removes the row that `remove N` names; `None` for another text.
 fn removed(item: &Item, text: &str, form: &mut Form) -> Option<Result<Change, EditError>> {
     let number: usize = text.strip_prefix("remove")?.trim().parse().ok()?;
-    let index = i64::try_from(number.checked_sub(1)?).ok()?;
-    let row = item
-        .rows
-        .iter()
-        .find(|row| row.index.unwrap_or_default() == index)?;
+    let row = item.rows.get(number.checked_sub(1)?)?;
     Some(form.remove_row(&item.question.id, row.index))
 }
 

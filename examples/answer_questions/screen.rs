@@ -88,9 +88,7 @@ fn heading(place: &Place, form: &Form) {
     if item.required {
         line += &style().yellow().apply_to(" (required)").to_string();
     }
-    if let (Some(section), Some(row)) = (place.section, item.question.row) {
-        // People count from 1.
-        let row = row.saturating_add(1);
+    if let (Some(section), Some(row)) = (place.section, item.row_number) {
         let row = format!(" \u{b7} {}, row {row}", printable(section.text.trim()));
         line += &style().dim().apply_to(row).to_string();
     }

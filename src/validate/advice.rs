@@ -149,6 +149,7 @@ fn is_number(text: &str) -> bool {
 fn about(questions: &Applicability<'_>, at: Instance, rule: Rule, message: &str) -> Finding {
     let text = questions.tree[at.question].for_finding(None);
     Finding {
+        row_number: questions.row_number(at),
         question_text: Some(text.into()),
         ..Finding::answer(
             Severity::Advice,

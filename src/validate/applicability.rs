@@ -314,6 +314,16 @@ impl<'a> Applicability<'a> {
         rows.get(..count).unwrap_or_default()
     }
 
+    /// The position of a row among those that are left, from 1, as people count; `None` without an index.
+    pub(super) fn row_number(&self, at: Instance) -> Option<usize> {
+        at.row?;
+        let question = &self.tree[at.question];
+        let outermost = question.is_outermost_section().then_some(at.question);
+        let rows = self.rows(question.rows_of.or(outermost)?);
+        let row = rows.binary_search_by_key(&at.row, |row| row.row).ok()?;
+        Some(row + 1)
+    }
+
     /// Whether a question applies; outside rows the row does not matter.
     pub(super) fn applies(&self, instance: Instance) -> bool {
         match self.tree[instance.question].rows_of {

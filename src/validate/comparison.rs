@@ -167,6 +167,7 @@ impl Finding {
             message: error.message().to_owned(),
             description: error.description().map(str::to_owned),
             question,
+            row_number: None,
             source: Source::Server,
             expected: None,
             value: None,

@@ -232,6 +232,10 @@ pub struct Finding {
     pub description: Option<String>,
     /// The question, where the finding is about an answer.
     pub question: Option<QuestionRef>,
+    /// The position of its row among those that are left, from 1, as people count: the numbers of rows have gaps once one was
+    /// removed. `None` outside rows, and in findings of the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_number: Option<usize>,
     /// Where it comes from.
     pub source: Source,
     /// What would be right, where the rule shows it.
@@ -268,6 +272,7 @@ impl Finding {
             message: message.into(),
             description: None,
             question: None,
+            row_number: None,
             source: Source::Mirror,
             expected: None,
             value: None,

@@ -7,9 +7,7 @@ use super::applicability::{self, Applicability};
 use super::fields::DEVICES_QUESTION;
 use super::format::excerpt;
 use super::question_tree::{Choice, ItemKind, TreeQuestion};
-use super::{
-    Context, Expected, Finding, QuestionRef, QuestionRules, Report, Rule, Severity, Unchecked,
-};
+use super::{Context, Expected, Finding, QuestionRules, Report, Rule, Severity, Unchecked};
 use crate::model::Day;
 
 /// Question by question, row by row.
@@ -53,7 +51,8 @@ fn check_answers(
 ) {
     let asked = AskedQuestion {
         question: &questions.tree[instance.question],
-        row: instance.row,
+        questions,
+        instance,
     };
     if !asked.question.takes_answers() {
         return;
@@ -95,7 +94,8 @@ fn is_acceptable(question: &TreeQuestion, given: &GivenAnswer<'_>) -> bool {
 /// A question that applies, in one row.
 struct AskedQuestion<'a> {
     question: &'a TreeQuestion,
-    row: Option<i64>,
+    questions: &'a Applicability<'a>,
+    instance: Instance,
 }
 
 impl AskedQuestion<'_> {
@@ -106,8 +106,9 @@ impl AskedQuestion<'_> {
         message: String,
         error_message: Option<&String>,
     ) -> Finding {
-        let question = QuestionRef::new(self.question.id.clone(), self.row);
+        let question = self.questions.reference(self.instance);
         Finding {
+            row_number: self.questions.row_number(self.instance),
             question_text: Some(self.question.for_finding(error_message).into()),
             ..Finding::answer(severity, rule, question, message)
         }
@@ -148,7 +149,7 @@ impl AskedQuestion<'_> {
             self.finding(Severity::Warning, Rule::Required, message, error_message)
                 .into()
         };
-        match self.row {
+        match self.instance.row {
             Some(_) => missing(),
             None => Arc::clone(self.question.missing.get_or_init(missing)),
         }

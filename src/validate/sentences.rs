@@ -95,12 +95,11 @@ impl Sentences {
             Some(text) => self.filled("label.question", &[("text", text)]),
             None => self.filled("label.questionId", &[("id", question.id.as_str())]),
         };
-        match question.row {
-            // People count from 1.
-            Some(row) => {
-                let row = row.saturating_add(1).to_string();
-                self.filled("label.inRow", &[("label", &label), ("row", &row)])
-            }
+        // The server says the index only.
+        let number = finding.row_number.map(|number| number.to_string());
+        let index = || Some(question.row?.saturating_add(1).to_string());
+        match number.or_else(index) {
+            Some(row) => self.filled("label.inRow", &[("label", &label), ("row", &row)]),
             None => label,
         }
     }

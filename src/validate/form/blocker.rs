@@ -35,6 +35,8 @@ pub enum Blocker {
         text: String,
         /// The row.
         row: Option<i64>,
+        /// Its position among those that are left, from 1, as people count.
+        row_number: usize,
     },
 }
 
@@ -55,15 +57,18 @@ impl fmt::Display for Blocker {
             Self::Finding(finding) => f.write_str(&finding.sentence()),
             Self::NoRow { section, text } => {
                 let section = name(section, text);
-                write!(f, "{section} has no row: add one, or leave it out.")
+                write!(f, "Add a line to {section}, or say that there is none.")
             }
-            Self::EmptyRow { section, text, row } => {
-                // People count from 1.
-                let row = row.unwrap_or_default().saturating_add(1);
+            Self::EmptyRow {
+                section,
+                text,
+                row_number,
+                ..
+            } => {
                 let section = name(section, text);
                 write!(
                     f,
-                    "Row {row} of {section} is empty: fill it in or remove it."
+                    "Row {row_number} of {section} is empty. Fill it in or remove it."
                 )
             }
         }
@@ -120,6 +125,7 @@ impl Form {
                     section: section.clone(),
                     text: text.clone(),
                     row: row.row,
+                    row_number: questions.row_number(*row).unwrap_or(1),
                 });
             }
         }

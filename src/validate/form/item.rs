@@ -40,6 +40,8 @@ use super::super::{Finding, QuestionRef, Report};
 pub struct Item {
     /// The question and its row.
     pub question: QuestionRef,
+    /// The position of its row among those that are left, from 1, as people count; `None` outside rows.
+    pub row_number: Option<usize>,
     /// What kind of answer it takes.
     pub kind: ItemKind,
     /// The text of the question.
@@ -210,6 +212,10 @@ impl<'a> Builder<'a> {
         Item {
             findings: findings.copied().cloned().collect(),
             question: asked.question,
+            row_number: self
+                .questions
+                .row_number(instance)
+                .filter(|_| question.rows_of.is_some()),
             kind,
             text: asked.text,
             help: question.help.clone(),

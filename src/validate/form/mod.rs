@@ -32,7 +32,7 @@ pub use self::saved::{QuestionsChanged, SavedForm};
 ///
 /// [`items`](Self::items) is what there is to show. An edit is judged as a whole at once and returns what it changed; what
 /// cannot be, such as an answer to a heading, is refused and nothing is stored. [`report`](Self::report) is always what
-/// [`Questionnaire::validate`] says of [`to_input`](Self::to_input).
+/// [`Questionnaire::validate`] says of [`to_input`](Self::to_input), but that the numbers of rows count empty rows as well.
 ///
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};
@@ -201,7 +201,7 @@ impl Judged {
     fn new(questionnaire: &Questionnaire, state: &FormState, context: &Context) -> Self {
         let answered = Applicability::new(&questionnaire.tree, &state.input);
         let kept = prune::kept(&answered);
-        let report = if kept.contains(&false) {
+        let mut report = if kept.contains(&false) {
             let mut input = state.input.clone();
             let _ = prune::remove(&mut input, &kept);
             questionnaire.validate(&input, context)
@@ -213,6 +213,7 @@ impl Judged {
         } else {
             state.questions(questionnaire)
         };
+        report.number_rows(&questions);
         Self {
             is_too_large: questions.is_too_large,
             applied: questions.applied,

@@ -201,7 +201,7 @@ fn an_empty_line_leaves_a_question_open_and_what_is_missing_is_told_by_its_text(
         .unwrap();
     for missing in [
         "“Did the vendor breed all of them?” is not answered.",
-        "Row 1 of “Animals in this consignment” is empty",
+        "Row 1 of “Animals in this consignment” is empty.",
     ] {
         assert!(end.contains(missing), "{missing}: {ended:?}");
     }
@@ -276,6 +276,9 @@ fn rows_are_added_and_removed() {
     let (ended, given) = piped(&folder, &["<", "", "<", "<"]);
     assert_eq!(given.len(), 8, "{ended:?}");
     assert!(ended.stderr.contains("it has 2 rows"), "{ended:?}");
+    // Rows are counted as they stand, whatever their numbers are.
+    assert!(ended.stderr.contains("consignment, row 2"), "{ended:?}");
+    assert!(!ended.stderr.contains("row 3"), "{ended:?}");
 }
 
 #[test]

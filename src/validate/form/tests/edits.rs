@@ -277,3 +277,50 @@ fn an_edit_that_makes_too_much_to_judge_is_refused() {
     assert_eq!(form.add_row("3"), Err(EditError::TooLarge));
     assert_eq!(form.save(), before);
 }
+
+#[test]
+fn sentences_count_the_rows_that_are_left() {
+    let list = list("1 REPEATABLE { 3 NUMBER; 4 }; 5 REPEATABLE { 6 }");
+    let mut form = list.form(&input(""), &today().advice(true));
+    for row in 0..4 {
+        form.add_row("1").unwrap();
+        form.answer("3", row, ["1", "2", "x", ""][row as usize])
+            .unwrap();
+    }
+    let said = |form: &Form| -> Vec<String> {
+        let advice = form.report().advice().iter();
+        let advice = advice.filter(|finding| finding.question.is_some());
+        let advice: Vec<String> = advice.map(|finding| finding.sentence()).collect();
+        let blockers = form
+            .blockers()
+            .into_iter()
+            .map(|blocker| blocker.to_string());
+        let rows = blockers.filter(|sentence| sentence.to_lowercase().contains("row "));
+        rows.chain(advice).collect()
+    };
+    assert_eq!(
+        said(&form),
+        [
+            "Question 4 in row 1 is not answered. Enter an answer.",
+            "Question 4 in row 2 is not answered. Enter an answer.",
+            "Question 4 in row 3 is not answered. Enter an answer.",
+            "Row 4 of Section 1 is empty. Fill it in or remove it.",
+            "Question 3 in row 3 looks wrong: x. Write it like 24.",
+        ]
+    );
+    form.remove_row("1", 0).unwrap();
+    // An empty row counts, as it does in the items.
+    form.answer("3", 1, None).unwrap();
+    let left = [
+        "Question 4 in row 2 is not answered. Enter an answer.",
+        "Row 1 of Section 1 is empty. Fill it in or remove it.",
+        "Row 3 of Section 1 is empty. Fill it in or remove it.",
+        "Question 3 in row 2 looks wrong: x. Write it like 24.",
+    ];
+    assert_eq!(said(&form), left);
+    let items = form.items();
+    let rows = items[0].rows.iter();
+    let numbers: Vec<_> = rows.map(|row| row.items[0].row_number).collect();
+    assert_eq!(numbers, [Some(1), Some(2), Some(3)]);
+    assert_eq!((items[0].row_number, items[1].row_number), (None, None));
+}

@@ -146,13 +146,13 @@ fn blockers_say_in_words_what_is_missing() {
     form.answer("17", None, "Y").unwrap();
     assert_eq!(
         said(&form),
-        ["“Animals” has no row: add one, or leave it out."]
+        ["Add a line to “Animals”, or say that there is none."]
     );
     assert!(!form.blockers()[0].blocks_creating());
     form.add_row("1").unwrap();
     assert_eq!(
         said(&form),
-        ["Row 1 of “Animals” is empty: fill it in or remove it."]
+        ["Row 1 of “Animals” is empty. Fill it in or remove it."]
     );
     assert!(form.report().ready_to_submit());
     form.answer("3", 0, "24").unwrap();
@@ -194,6 +194,6 @@ fn a_section_that_is_left_out_leaves_a_question_of_the_same_id_open() {
     assert!(form.next().is_none());
     assert_eq!(
         form.blockers()[0].to_string(),
-        "Row 1 of Section 1 is empty: fill it in or remove it."
+        "Row 1 of Section 1 is empty. Fill it in or remove it."
     );
 }
