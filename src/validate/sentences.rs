@@ -68,8 +68,10 @@ impl Sentences {
             None => ".unexplained",
             Some(_) => "",
         };
+        let part = finding.path.first().map_or("", String::as_str);
         let text = self
-            .text(&format!("{key}{variant}"))
+            .text(&format!("{key}.{part}"))
+            .or_else(|| self.text(&format!("{key}{variant}")))
             .or_else(|| self.text(&key))
             .unwrap_or("{label}");
         let expected = finding.expected.as_ref().map(|e| self.expected(e));

@@ -80,7 +80,7 @@ impl Provider {
         };
         let page = format!(
             "<!doctype html><title>Fake</title><p>{text}</p>\
-             <form><label>Code of the device: <input name=\"user_code\"></label> <button>Log in</button></form>"
+             <form><label>Enter the code your device shows: <input name=\"user_code\"></label> <button>Log in</button></form>"
         );
         Reply::raw(status, "text/html; charset=utf-8", page)
     }

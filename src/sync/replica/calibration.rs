@@ -79,7 +79,7 @@ impl Calibration {
 impl fmt::Display for Calibration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.verdict {
-            Verdict::Open => "which date fromDate compares is not known",
+            Verdict::Open => "it is not known which date the service compares",
             Verdict::Confirmed => "fromDate compares the time of the last change",
             Verdict::Refuted => "fromDate is not relied on",
         })?;

@@ -109,7 +109,7 @@ impl<'a> Round<'a> {
     /// Why an incremental walk is not enough, if it is not.
     fn reason_for_full(&self, wants_full: bool) -> Option<String> {
         let Some(before) = &self.base.value.full_walk_at else {
-            return Some("nothing was listed completely before".to_owned());
+            return Some("first sync".to_owned());
         };
         if wants_full {
             return Some("a full walk was requested".to_owned());
