@@ -13,7 +13,6 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
-use chrono::{DateTime, SecondsFormat, Utc};
 use envd_sdk::Error;
 use envd_sdk::auth::{Inspection, Provider, ProviderBuilder, SessionState, TokenManager};
 use envd_sdk::fake::Fake;
@@ -30,6 +29,9 @@ The exit code is 0 with a token, 1 when none is available now, 3 when the user h
 async fn main() -> ExitCode {
     let usage = login_options::usage("access_token", WHAT);
     let options = Options::read(&usage);
+    if options.json {
+        return cli::refuse("--json is an option of login", &usage);
+    }
     let outcome = if options.status && options.store.is_some() {
         status_of_the_file(&options).await
     } else if options.names_no_provider() {
@@ -39,12 +41,9 @@ async fn main() -> ExitCode {
     } else {
         let provider = options.provider().await;
         match provider.and_then(ProviderBuilder::build) {
-            Ok(provider) => match options.manager(provider).build() {
-                Ok(manager) => print_token(&manager).await,
-                Err(error) => Err(error.into()),
-            },
+            Ok(provider) => from_the_file(&options, provider).await,
             Err(error) if error.is_config() => return cli::refuse(chain(&error), &usage),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(options.explained(error)),
         }
     };
     match outcome {
@@ -80,6 +79,11 @@ async fn print_token(manager: &TokenManager) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+async fn from_the_file(options: &Options, provider: Provider) -> Result<ExitCode, Failure> {
+    options.check_store().await?;
+    print_token(&options.manager(provider).build()?).await
+}
+
 async fn from_the_fake(options: &Options) -> Result<ExitCode, Failure> {
     let fake = Fake::builder().start().await?;
     let manager = options.manager(fake.provider().build()?).build()?;
@@ -87,7 +91,7 @@ async fn from_the_fake(options: &Options) -> Result<ExitCode, Failure> {
     let callback = fake.consent(login.url())?;
     manager.complete_login(login, callback.as_str()).await?;
     if options.status {
-        print_status(&manager.inspect().await)
+        print_status(options, &manager.inspect().await)
     } else {
         print_token(&manager).await
     }
@@ -100,28 +104,28 @@ async fn status_of_the_file(options: &Options) -> Result<ExitCode, Failure> {
         .token_url("http://127.0.0.1/")
         .redirect_uri("http://127.0.0.1/");
     let manager = options.manager(provider.build()?).build()?;
-    print_status(&manager.inspect().await)
+    print_status(options, &manager.inspect().await)
 }
 
-fn print_status(session: &Inspection) -> Result<ExitCode, Failure> {
+fn print_status(options: &Options, session: &Inspection) -> Result<ExitCode, Failure> {
     let (state, code) = match &session.state {
         SessionState::LoggedIn => ("logged in".to_owned(), ExitCode::SUCCESS),
         SessionState::BackingOff { until } => {
-            let text = format!("logged in; renewals wait until {}", seconds(*until));
+            let text = format!("logged in; renewals wait until {}", cli::time(*until));
             (text, ExitCode::SUCCESS)
         }
         SessionState::NeedsLogin { reason } => (chain(reason), ExitCode::from(3)),
         SessionState::LoggedOut => ("logged out".to_owned(), ExitCode::from(3)),
         _ => ("unknown".to_owned(), ExitCode::FAILURE),
     };
-    let time = |time: Option<SystemTime>| time.map_or_else(|| "unknown".to_owned(), seconds);
+    let time = |time: Option<SystemTime>| time.map_or_else(|| "unknown".to_owned(), cli::time);
     let mut lines = vec![
         ("state", state),
         ("account", session.account.clone()),
         ("store", session.store.clone()),
     ];
     if let Some(error) = &session.store_error {
-        lines.push(("store error", chain(error)));
+        lines.push(("store error", options.store_error(error)));
     }
     if let Some(generation) = session.generation {
         let subject = session.subject.clone();
@@ -142,7 +146,8 @@ fn print_status(session: &Inspection) -> Result<ExitCode, Failure> {
         lines.push(("unfinished refresh since", time(Some(began_at))));
     }
     if let Some(failure) = &session.last_failure {
-        let text = format!("{} ({})", chain(&failure.error), time(Some(failure.at)));
+        let text = options.store_error(&failure.error);
+        let text = format!("{text} ({})", time(Some(failure.at)));
         lines.push(("last failure", text));
     }
     let mut out = io::stdout().lock();
@@ -151,8 +156,4 @@ fn print_status(session: &Inspection) -> Result<ExitCode, Failure> {
     }
     out.flush()?;
     Ok(code)
-}
-
-fn seconds(time: SystemTime) -> String {
-    DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Secs, true)
 }

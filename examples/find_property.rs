@@ -50,13 +50,15 @@ async fn run(text: &str) -> Result<(), Failure> {
 
     let columns = Columns::new([8, 24, 18, 5, 11]);
     let headings = ["PIC", "NAME", "TOWN", "STATE", "STATUS"];
-    println!("{}", columns.headings(headings, "USE"));
     let search = PropertySearch::text(text).page_size(50);
     let mut properties = register.search(&search).items();
     let mut shown = 0;
     while let Some(property) = properties.next().await {
         match property {
             Ok(property) => {
+                if shown == 0 {
+                    println!("{}", columns.headings(headings, "USE"));
+                }
                 println!("{}", row(&columns, &property));
                 shown += 1;
             }
@@ -64,7 +66,14 @@ async fn run(text: &str) -> Result<(), Failure> {
             Err(error) => return Err(error.into()),
         }
     }
-    println!("{shown} found for \u{201c}{}\u{201d}", printable(text));
+    let text = printable(text);
+    if shown == 0 {
+        println!(
+            "Nothing was found for \u{201c}{text}\u{201d}. Try a part of the name, or the town."
+        );
+    } else {
+        println!("{shown} found for \u{201c}{text}\u{201d}");
+    }
     Ok(())
 }
 

@@ -168,7 +168,8 @@ async fn show_attempts(outbox: &Outbox) -> Result<(), Failure> {
     for entry in outbox.history(None).await?.entries.iter().rev() {
         for attempt in &entry.attempts {
             let came = attempt.outcome.as_deref().unwrap_or("nothing yet");
-            let (at, came) = (printable(&attempt.at), printable(came));
+            let at = attempt.at.to_time().map_or_else(String::new, cli::time);
+            let came = printable(came);
             say(&format!("   {} {} at {at}: {came}", entry.id, entry.kind))?;
         }
     }

@@ -15,7 +15,7 @@ use super::value;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
     Complete,
-    /// By Ctrl-C.
+    /// By `quit` or Ctrl-C.
     Interrupted,
     /// Stdin ended before the questions.
     NoInput,

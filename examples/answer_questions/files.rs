@@ -19,9 +19,9 @@ of its own, or on the servers of the ENVD_ settings of the README.
   --resume FILE    goes on with the form in FILE, if it is there, and keeps it there after each answer
   --out FILE       writes the consignment to a file
 
-An empty line leaves a question open, < goes back, and ? tells why it is asked. Ctrl-C saves the
-form, to answer_questions.json unless --resume names a file. The exit code is then 1, and when a pipe
-ends before the questions.";
+An empty line leaves a question open, < goes back, and ? tells why it is asked; help shows the rest.
+quit or Ctrl-C saves the form, to answer_questions.json unless --resume names a file. The exit code
+is then 1, and when a pipe ends before the questions.";
 
 /// The files that the arguments name.
 pub(crate) struct Files {

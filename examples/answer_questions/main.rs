@@ -31,10 +31,12 @@ use settings::Settings;
 #[tokio::main]
 async fn main() -> ExitCode {
     let files = Files::from_arguments();
-    cli::end(run(files).await)
+    run(files)
+        .await
+        .unwrap_or_else(|failure| cli::fail(&failure))
 }
 
-async fn run(mut files: Files) -> Result<(), Failure> {
+async fn run(mut files: Files) -> Result<ExitCode, Failure> {
     files.try_to_write()?;
     let settings = Settings::read().await?;
     let client = settings.log_in().await?.0.build()?;
@@ -58,17 +60,15 @@ async fn run(mut files: Files) -> Result<(), Failure> {
         screen::summary(&form);
     }
     saved?;
-    match ended {
-        Ended::Complete => Ok(()),
-        Ended::Interrupted => {
-            Err(format!("interrupted: go on with --resume {}", files.saved()).into())
-        }
-        Ended::NoInput => Err(format!(
-            "stdin ended before the questions: go on with --resume {}",
-            files.saved()
-        )
-        .into()),
+    if ended == Ended::Complete {
+        return Ok(ExitCode::SUCCESS);
     }
+    if ended == Ended::NoInput {
+        eprintln!("The input ended before the questions.");
+    }
+    let file = cli::printable(files.saved());
+    eprintln!("Saved to {file}. Continue with: answer_questions --resume {file}");
+    Ok(ExitCode::FAILURE)
 }
 
 /// The form that was saved, or a new one.

@@ -25,8 +25,23 @@ pub(crate) fn start(form: &Form) {
     let title = format!("Declaration LPAC1, cattle from {origin} to {destination}");
     eprintln!("{}", style().bold().apply_to(title));
     note(
-        "Enter leaves a question open \u{b7} < goes back \u{b7} ? tells why it is asked \u{b7} Ctrl-C saves and ends",
+        "Enter leaves a question open \u{b7} < goes back \u{b7} ? tells why it is asked \u{b7} help \u{b7} quit",
     );
+}
+
+/// Prints what can be typed, and asks again.
+pub(crate) fn help() {
+    for (typed, what) in [
+        ("Enter", "leaves the question open, or keeps its answer"),
+        ("--", "takes the answer away"),
+        ("<", "goes back"),
+        ("?", "tells why it is asked"),
+        ("remove 2", "removes the second row of a section"),
+        ("quit", "saves and ends, as Ctrl-C does"),
+    ] {
+        note(&format!("    {typed:8}  {what}"));
+    }
+    prompt("");
 }
 
 /// Prints the question with the way to answer it, and the answer that it has.

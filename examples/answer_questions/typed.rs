@@ -6,13 +6,14 @@ use std::thread;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::cli::{self, Failure};
+use super::screen;
 use super::script::{self, Prompt};
 
 /// What the user does at a prompt.
 #[derive(Debug)]
 pub(crate) enum Typed {
     Line(String),
-    /// Ctrl-C.
+    /// Ctrl-C, or `quit`.
     Interrupted,
     /// The end of stdin.
     End,
@@ -58,8 +59,21 @@ impl User {
         })
     }
 
-    /// The next line. It is printed where the terminal has not shown it.
+    /// The next line that is no help. `quit` is as Ctrl-C.
     pub(crate) async fn line(&mut self, prompt: &Prompt<'_>) -> Typed {
+        loop {
+            match self.any_line(prompt).await {
+                Typed::Line(line) if line.eq_ignore_ascii_case("help") => screen::help(),
+                Typed::Line(line) if line.eq_ignore_ascii_case("quit") => {
+                    return Typed::Interrupted;
+                }
+                typed => return typed,
+            }
+        }
+    }
+
+    /// The next line. It is printed where the terminal has not shown it.
+    async fn any_line(&mut self, prompt: &Prompt<'_>) -> Typed {
         let line = if self.is_script {
             None
         } else {

@@ -1,7 +1,7 @@
 //! Arguments, exit codes and output of the examples.
 //!
 //! The exit code is 0 for success, 1 for a failure, 2 for wrong arguments: an unknown option, an invalid value, or a file
-//! that cannot be read or created.
+//! that cannot be read or created. It is 0 as well when the reader of the output closes the pipe, as `head` does.
 
 #![allow(dead_code)] // Each example uses a part of it.
 
@@ -12,7 +12,9 @@ use std::io::{self, Write};
 use std::panic;
 use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use envd_sdk::model::Day;
 use lexopt::Arg::{Long, Short};
 use lexopt::{Parser, ValueExt};
 
@@ -63,9 +65,11 @@ pub(crate) fn port(given: &mut Parser) -> Result<u16, lexopt::Error> {
     value(given, "--port", expected, |text| text.parse().ok())
 }
 
-/// Prints the problem and the usage, and returns the exit code for wrong arguments.
+/// Prints the problem and how the program is called, and returns the exit code for wrong arguments.
 pub(crate) fn refuse(problem: impl Display, usage: &str) -> ExitCode {
-    eprintln!("error: {}\n\n{usage}", printable(problem));
+    let called = usage.split("\n\n").next().unwrap_or_default();
+    let problem = printable(problem);
+    eprintln!("error: {problem}\n\n{called}\n\n--help lists the options.");
     ExitCode::from(2)
 }
 
@@ -79,11 +83,20 @@ pub(crate) fn end(done: Result<(), Failure>) -> ExitCode {
 
 /// Prints the error, and returns its exit code.
 pub(crate) fn fail(failure: &Failure) -> ExitCode {
+    if is_closed_pipe(failure) {
+        return ExitCode::SUCCESS;
+    }
     eprintln!("error: {}", printable(chain(failure.as_ref())));
     match failure.downcast_ref() {
         Some(Unusable(_)) => ExitCode::from(2),
         None => ExitCode::FAILURE,
     }
+}
+
+/// Whether the reader of the output has closed the pipe.
+pub(crate) fn is_closed_pipe(failure: &Failure) -> bool {
+    let error = failure.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// A file that an argument names and that cannot be used.
@@ -103,6 +116,12 @@ impl Display for Unusable {
 }
 
 impl Error for Unusable {}
+
+/// Whether a file is not there in a folder that is: its name may be mistyped.
+pub(crate) fn is_absent(file: &Path) -> bool {
+    let folder = file.parent().filter(|folder| folder.as_os_str() != "");
+    file.file_name().is_some() && !file.exists() && folder.is_none_or(Path::exists)
+}
 
 /// Replaces a file atomically: an interruption leaves the old or the new one.
 pub(crate) fn replace(file: &Path, contents: &[u8]) -> io::Result<()> {
@@ -138,6 +157,38 @@ pub(crate) fn chain(error: &dyn Error) -> String {
         below = error.source();
     }
     text
+}
+
+/// A time for people, such as "2 Nov 2026, 18:00 UTC".
+pub(crate) fn time(at: SystemTime) -> String {
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let day = Day::of(at);
+    let minutes = at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() / 60;
+    let months = (1..).zip(MONTHS);
+    let month = months.filter(|(number, _)| *number == day.month());
+    let month: String = month.map(|(_, name)| name).collect();
+    let (date, year) = (day.day_of_month(), day.year());
+    let (hour, minute) = (minutes / 60 % 24, minutes % 60);
+    format!("{date} {month} {year}, {hour:02}:{minute:02} UTC")
+}
+
+/// Lines of words of at most this width. A longer word has a line of its own.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let at = lines.len() - 1;
+        let length = lines[at].chars().count() + 1 + word.chars().count();
+        if lines[at].is_empty() {
+            lines[at].push_str(word);
+        } else if length <= width {
+            lines[at].extend([" ", word]);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
 }
 
 /// Text of a server or of a file as part of a line on the screen. Control characters, marks of direction and line ends are

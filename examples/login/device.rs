@@ -25,7 +25,9 @@ pub(crate) async fn log_in(
     // Strict: the login fails when its tokens cannot be stored.
     let manager = options.manager(provider.build()?).strict(true).build()?;
     let login = manager.provider().authorization().start_device().await?;
-    lines::begun_on_device(&login)?;
+    if options.json {
+        lines::begun_on_device(&login)?;
+    }
     explain(&login);
     if let Some(fake) = &fake {
         fake.approve_device(login.user_code())?;

@@ -1,4 +1,4 @@
-//! The output, one line of JSON at a time, and the one input line.
+//! The output, one line of JSON at a time or for a person, and the one input line.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -10,9 +10,15 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::cli::{self, Failure};
+use super::login_options::Options;
 
 /// The first line: the address to open in a browser.
-pub(crate) fn begun(login: &PendingLogin) -> Result<(), Failure> {
+pub(crate) fn begun(options: &Options, login: &PendingLogin) -> Result<(), Failure> {
+    if !options.json {
+        println!("To log in, open this address in a browser:\n");
+        println!("    {}\n", cli::printable(login.url()));
+        return Ok(io::stdout().flush()?);
+    }
     print(&json!({"authorize_url": login.url().as_str()}))
 }
 
@@ -28,7 +34,20 @@ pub(crate) fn begun_on_device(login: &DeviceLogin) -> Result<(), Failure> {
 }
 
 /// The last line: the user's id, the expiry of the access token, and the file of the tokens.
-pub(crate) fn done(tokens: &TokenSet, store: Option<&Path>) -> Result<(), Failure> {
+pub(crate) fn done(options: &Options, tokens: &TokenSet) -> Result<(), Failure> {
+    let store = options.store.as_deref();
+    if !options.json {
+        let user = tokens
+            .subject()
+            .map_or_else(|| "a user without a name".to_owned(), cli::printable);
+        let until = cli::time(tokens.expires_at());
+        println!("Logged in as {user}. The access token is valid until {until}.");
+        match store.map(Path::display) {
+            Some(file) => println!("The tokens are in {file}; access_token renews them."),
+            None => println!("The tokens were not kept. --store FILE keeps them."),
+        }
+        return Ok(());
+    }
     print(&json!({
         "subject": tokens.subject(),
         "expires_at": rfc_3339(tokens.expires_at()),

@@ -1,5 +1,7 @@
 //! Logs a user in on this machine and keeps the tokens in a file: `cargo run --example login -- --help`.
 //!
+//! On a terminal it talks to a person. Otherwise, and with `--json`, it prints lines of JSON:
+//!
 //! The first line on stdout is `{"authorize_url": ...}`, the address to open in a browser (it holds the `state` of the
 //! login, so keep it out of logs that others read). With `--device`, for a machine without a browser, it is
 //! `{"verification_url": ..., "verification_url_complete": ..., "user_code": ..., "expires_at": ...}`: the page to open on
@@ -18,11 +20,10 @@ mod lines;
 #[path = "../login_options/mod.rs"]
 mod login_options;
 
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-use envd_sdk::auth::{
-    FileStore, PendingLogin, ProviderBuilder, TokenManager, TokenSet, TokenStore,
-};
+use envd_sdk::auth::{PendingLogin, ProviderBuilder, TokenManager, TokenSet};
 use envd_sdk::fake::Fake;
 
 use browser::Browser;
@@ -30,14 +31,16 @@ use cli::Failure;
 use login_options::Options;
 
 const WHAT: &str = "\
-Logs a user in through the browser and keeps the tokens in a file. The first line on stdout is
-{\"authorize_url\": ...}, with --device {\"verification_url\": ..., \"user_code\": ...}; the last one is
+Logs a user in through the browser and keeps the tokens in a file. On a terminal it talks to a person.
+To a file or another program, and with --json, the first line on stdout is {\"authorize_url\": ...},
+with --device {\"verification_url\": ..., \"user_code\": ...}; the last one is
 {\"subject\": ..., \"expires_at\": ..., \"store\": ...}.";
 
 #[tokio::main]
 async fn main() -> ExitCode {
     let usage = login_options::usage("login", WHAT);
-    let options = Options::read(&usage);
+    let mut options = Options::read(&usage);
+    options.json |= !io::stdout().is_terminal();
     if options.status {
         return cli::refuse("--status is an option of access_token", &usage);
     }
@@ -64,9 +67,9 @@ async fn main() -> ExitCode {
     let provider = match checked {
         Ok(provider) => provider,
         Err(error) if error.is_config() => return cli::refuse(cli::chain(&error), &usage),
-        Err(error) => return cli::fail(&error.into()),
+        Err(error) => return cli::fail(&options.explained(error)),
     };
-    if let Err(error) = can_store(&options).await {
+    if let Err(error) = options.check_store().await {
         return cli::fail(&error);
     }
     let tokens = match &options.redirect_uri {
@@ -74,7 +77,7 @@ async fn main() -> ExitCode {
         Some(address) => log_in_by_hand(&options, provider.redirect_uri(address), fake).await,
         None => log_in(&options, provider, fake.is_some()).await,
     };
-    cli::end(tokens.and_then(|tokens| lines::done(&tokens, options.store.as_deref())))
+    cli::end(tokens.and_then(|tokens| lines::done(&options, &tokens)))
 }
 
 async fn start_fake(options: &Options) -> envd_sdk::Result<Fake> {
@@ -83,14 +86,6 @@ async fn start_fake(options: &Options) -> envd_sdk::Result<Fake> {
     } else {
         Fake::builder().start().await
     }
-}
-
-/// Fails before the login when the file of the tokens cannot be used.
-async fn can_store(options: &Options) -> Result<(), Failure> {
-    if let Some(file) = &options.store {
-        FileStore::new(file).load("default").await?;
-    }
-    Ok(())
 }
 
 /// The browser is redirected to a listener of this program.
@@ -140,6 +135,6 @@ fn start(
     // Strict: the login fails when its tokens cannot be stored.
     let manager = options.manager(provider.build()?).strict(true).build()?;
     let login = manager.provider().authorization().start()?;
-    lines::begun(&login)?;
+    lines::begun(options, &login)?;
     Ok((manager, login))
 }

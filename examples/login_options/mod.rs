@@ -1,10 +1,14 @@
 //! The options of `login` and `access_token`.
 
+use std::error::Error as _;
+use std::iter::successors;
 use std::path::PathBuf;
 use std::{env, fs};
 
 use envd_sdk::Error;
-use envd_sdk::auth::{FileStore, Provider, ProviderBuilder, TokenManager, TokenManagerBuilder};
+use envd_sdk::auth::{
+    FileStore, Provider, ProviderBuilder, StoreError, TokenManager, TokenManagerBuilder, TokenStore,
+};
 use envd_sdk::loopback::{Loopback, LoopbackBuilder};
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
@@ -29,6 +33,7 @@ const OPTIONS: &str = "  --issuer URL          iss of the provider's tokens; not
   --store FILE          the file of the tokens
   --no-browser          does not open the browser
   --status              access_token only: prints the state of the session
+  --json                login only: prints lines of JSON also to a terminal
 
 ENVD_REDIRECT_URI is the redirect address that is registered with the provider, for the listener: http or https, of this
 machine; unless an option names another one. For https, ENVD_REDIRECT_CERTIFICATE is a file with a certificate and its
@@ -55,6 +60,7 @@ pub(crate) struct Options {
     pub(crate) no_browser: bool,
     pub(crate) status: bool,
     pub(crate) device: bool,
+    pub(crate) json: bool,
 }
 
 impl Options {
@@ -74,6 +80,10 @@ impl Options {
                 }
                 Long("status") => {
                     options.status = true;
+                    continue;
+                }
+                Long("json") => {
+                    options.json = true;
                     continue;
                 }
                 Long("device") => {
@@ -131,6 +141,45 @@ impl Options {
             &self.audience,
         ];
         provider.iter().all(|option| option.is_none())
+    }
+
+    /// Fails when the file of the tokens cannot be used.
+    pub(crate) async fn check_store(&self) -> Result<(), Failure> {
+        if let Some(file) = &self.store {
+            let loaded = FileStore::new(file).load("default").await;
+            loaded.map_err(|error| match self.foreign(&error) {
+                Some(problem) => problem.into(),
+                None => Failure::from(error),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The error of a store in words.
+    #[allow(dead_code)] // login has none.
+    pub(crate) fn store_error(&self, error: &Error) -> String {
+        let store = error.source().and_then(|error| error.downcast_ref());
+        let problem = store.and_then(|error| self.foreign(error));
+        problem.unwrap_or_else(|| cli::chain(error))
+    }
+
+    /// What to say of a file that is not one of tokens.
+    fn foreign(&self, error: &StoreError) -> Option<String> {
+        let is_foreign = error.is_unreadable() && !error.is_newer_version();
+        let file = self.store.as_ref().filter(|_| is_foreign)?.display();
+        Some(format!("{file} is not a token file written by `login`"))
+    }
+
+    /// The error for people: with the issuer that cannot be reached, and why.
+    pub(crate) fn explained(&self, error: Error) -> Failure {
+        let Some(issuer) = self.issuer.as_ref().filter(|_| error.is_connect()) else {
+            return error.into();
+        };
+        let layers = successors(error.source(), |&layer| layer.source());
+        let why = layers.last().map_or_else(String::new, ToString::to_string);
+        let why = why.split(" (os error").next().unwrap_or_default();
+        let why = why.to_lowercase();
+        format!("cannot reach the issuer {issuer}: {why}").into()
     }
 
     /// The provider of the options, discovered if only its issuer is given. `build` names a missing setting.

@@ -41,6 +41,9 @@ impl StdError for Setting {}
 /// Prints the error, and returns its exit code.
 pub(crate) fn fail(failure: &Failure) -> ExitCode {
     cli::fail(failure);
+    if cli::is_closed_pipe(failure) {
+        return ExitCode::SUCCESS;
+    }
     ExitCode::from(exit_code(failure))
 }
 

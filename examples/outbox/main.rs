@@ -42,6 +42,19 @@ async fn main() -> ExitCode {
 }
 
 async fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
+    let store = &arguments.store;
+    match arguments.command {
+        // A mistyped name makes no file.
+        Command::List { json } if cli::is_absent(store) => {
+            Output::new(json).no_file(store)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Command::Edit(_) | Command::Decide { .. } if cli::is_absent(store) => {
+            let problem = format!("--store {}: there is no such file", store.display());
+            return Err(failure::UnusableStore(problem).into());
+        }
+        _ => {}
+    }
     let file = File::open(&arguments.store)?;
     let outbox = file.outbox()?;
     let entry = match arguments.command {

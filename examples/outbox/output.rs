@@ -1,16 +1,19 @@
 //! Entries and reports: as lines of JSON, or as a table for people.
 
 use std::io::{self, Write};
+use std::path::Path;
 
-use envd_sdk::model::{ConsignmentId, ServerError};
+use console::Term;
+use envd_sdk::model::{ConsignmentId, ServerError, Timestamp};
 use envd_sdk::sync::outbox::{Entry, EntryKind, EntryState, Reason};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::cli::{self, Failure, printable};
 
-/// How wide the table is, and where its last column begins.
+/// How wide the table is at most, how wide its last column is at least, and where that begins.
 const WIDTH: usize = 100;
+const LEAST: usize = 26;
 const WORDS: usize = 54;
 
 /// What `run` did, and what is left.
@@ -44,13 +47,18 @@ impl Report {
 pub(crate) struct Output {
     json: bool,
     has_head: bool,
+    /// The width of the last column.
+    words: usize,
 }
 
 impl Output {
     pub(crate) fn new(json: bool) -> Self {
+        let terminal = Term::stdout().size_checked();
+        let width = terminal.map_or(WIDTH, |(_, width)| WIDTH.min(width.into()));
         Self {
             json,
             has_head: false,
+            words: width.saturating_sub(WORDS).max(LEAST),
         }
     }
 
@@ -96,6 +104,25 @@ impl Output {
         self.row(entry, &next_in_words(entry))
     }
 
+    /// Says that the file is not there.
+    pub(crate) fn no_file(&self, file: &Path) -> Result<(), Failure> {
+        if self.json {
+            return Ok(());
+        }
+        let file = printable(file.display());
+        say(&format!(
+            "Nothing was written down yet: there is no file {file}. `add` makes it."
+        ))
+    }
+
+    /// Says that a run waits for what is written down.
+    pub(crate) fn waits(&self) -> Result<(), Failure> {
+        if self.json {
+            return Ok(());
+        }
+        say("Nothing to send. Waiting for what is written down; Ctrl-C ends.")
+    }
+
     pub(crate) fn end_of_list(&self) -> Result<(), Failure> {
         if !self.json && !self.has_head {
             say("Nothing was written down yet: `add` a declaration.")?;
@@ -109,6 +136,9 @@ impl Output {
         }
         if self.has_head {
             say("")?;
+        }
+        if !self.has_head && !report.is_open() && report.requests == 0 {
+            return say("Nothing to send.");
         }
         let Report {
             confirmed,
@@ -149,12 +179,13 @@ impl Output {
         }
         let state = entry.state.to_string().replace('_', " ");
         let (id, kind) = (entry.id.to_string(), entry.kind.to_string());
-        let mut words = wrapped(words).into_iter();
+        let mut words = cli::wrapped(words, self.words).into_iter();
         let first = words.next().unwrap_or_default();
         say(&row([&id, &kind, &consignment(entry), &state], &first))?;
         let details = details(entry);
         let details = details.iter().flat_map(|detail| {
-            let lines = wrapped(&format!("- {detail}")).into_iter().enumerate();
+            let lines = cli::wrapped(&format!("- {detail}"), self.words);
+            let lines = lines.into_iter().enumerate();
             lines.map(|(at, line)| if at > 0 { format!("  {line}") } else { line })
         });
         for line in words.chain(details) {
@@ -212,7 +243,8 @@ fn next_in_words(entry: &Entry) -> String {
 
 /// The reason of an entry that is not at its end.
 fn in_words(reason: Reason, entry: &Entry) -> String {
-    let until = entry.next_at.as_ref().map(|at| format!("; next at {at}"));
+    let next = entry.next_at.as_ref().and_then(Timestamp::to_time);
+    let until = next.map(|at| format!("; next at {}", cli::time(at)));
     match reason {
         Reason::NoReception => "it is sent when the service can be reached".to_owned(),
         reason => format!("{reason}{}", until.unwrap_or_default()),
@@ -245,23 +277,6 @@ fn details(entry: &Entry) -> Vec<String> {
     let duplicates = entry.late_duplicates.iter();
     details.extend(duplicates.map(|id| format!("late duplicate: {}", printable(id))));
     details
-}
-
-/// Lines of words that fit the last column. A longer word has a line of its own.
-fn wrapped(text: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let at = lines.len() - 1;
-        let length = lines[at].chars().count() + 1 + word.chars().count();
-        if lines[at].is_empty() {
-            lines[at].push_str(word);
-        } else if length <= WIDTH - WORDS {
-            lines[at].extend([" ", word]);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines
 }
 
 fn say(text: &str) -> Result<(), Failure> {

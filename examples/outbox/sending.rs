@@ -30,8 +30,12 @@ pub(crate) async fn run(file: File, options: &Run) -> Result<ExitCode, Failure> 
     let mut limit = end_of(options.limit)?;
     let run = Running::new(options.json);
     let offline = file.outbox()?;
-    if options.once && file.account().is_none() && offline.entries().await?.is_empty() {
+    let is_empty = offline.entries().await?.is_empty();
+    if options.once && file.account().is_none() && is_empty {
         return run.end(&[]);
+    }
+    if !options.once && is_empty {
+        run.output.waits()?;
     }
     let settings = Settings::read().await?;
     let connected = tokio::select! {

@@ -64,7 +64,11 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
         resume.write(file)?;
     }
     if !arguments.json {
-        println!("{listed} changed consignments.");
+        match listed {
+            0 => println!("No consignment has changed."),
+            1 => println!("1 changed consignment."),
+            several => println!("{several} changed consignments."),
+        }
     }
     Ok(())
 }

@@ -123,12 +123,17 @@ fn with_progress(replica: Replica, shown: &Progress) -> Replica {
 
 /// Prints the copy. No request is sent.
 async fn list(file: &Path) -> Result<(), Failure> {
+    const NO_COPY: &str = "the store has no copy yet: run once without --list";
+    // A mistyped name makes no file.
+    if cli::is_absent(file) {
+        return Err(NO_COPY.into());
+    }
     let store = open(file)?;
     let id = match Settings::chosen_account() {
         Some(id) => Some(id),
         None => Settings::remembered_account(file)?,
     };
-    let id = id.ok_or("the store has no copy yet: run once without --list")?;
+    let id = id.ok_or(NO_COPY)?;
     // Neither address nor token is used.
     let token = StaticToken::new("unused")?;
     let client = Client::builder("https://localhost/")

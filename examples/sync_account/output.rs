@@ -90,11 +90,17 @@ impl Output {
     }
 
     fn report_in_words(&mut self, report: &SyncReport) -> io::Result<()> {
-        let mode = match report.mode {
-            SyncMode::Full => "Full sync",
-            _ => "Incremental sync",
-        };
-        writeln!(self.out, "   {mode}: {}", printable(&report.why))?;
+        match report.mode {
+            SyncMode::Full => {
+                let why = printable(&report.why);
+                if why.contains(':') {
+                    writeln!(self.out, "   Everything is read: {why}")?;
+                } else {
+                    writeln!(self.out, "   {}: everything is read", capitalised(&why))?;
+                }
+            }
+            _ => writeln!(self.out, "   Read changes only")?,
+        }
         let SyncReport {
             seen,
             appeared,
@@ -120,7 +126,9 @@ impl Output {
             writeln!(self.out, "   - {}", printable(problem))?;
         }
         if let Some(watermark) = &report.watermark {
-            writeln!(self.out, "   Complete up to {}", printable(watermark))?;
+            let at = watermark.to_time().map(cli::time);
+            let at = at.unwrap_or_else(|| printable(watermark));
+            writeln!(self.out, "   Complete up to {at}")?;
         }
         writeln!(self.out)
     }
@@ -133,6 +141,12 @@ impl Output {
         writeln!(self.out, "{}", cli::json(&serde_json::to_string(line)?))?;
         Ok(())
     }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
 }
 
 /// A change in words.

@@ -8,7 +8,7 @@ use envd_sdk::sync::replica::{Replica, SyncReport};
 use envd_sdk::sync::store::{MemorySync, Order};
 use serde_json::json;
 
-use super::cli::{Failure, printable};
+use super::cli::{self, Failure, printable};
 use super::output::Output;
 use super::progress::Progress;
 use super::settings::fixed_fake;
@@ -101,7 +101,8 @@ async fn ask_the_copy(replica: &Replica) -> Result<(), Failure> {
     for record in latest.page_size(3).list().await?.records {
         let summary = record.summary()?;
         let number = summary.number.map_or_else(|| "-".to_owned(), printable);
-        let updated = summary.updated_at.map_or_else(|| "-".to_owned(), printable);
+        let updated = summary.updated_at.and_then(|at| at.to_time());
+        let updated = updated.map_or_else(|| "-".to_owned(), cli::time);
         say(&format!("   {number}  {updated}"))?;
     }
     say("")

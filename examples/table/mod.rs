@@ -6,24 +6,44 @@ pub(crate) mod consignments;
 
 use std::io::{self, IsTerminal};
 
-use console::{Style, measure_text_width, pad_str, truncate_str};
+use console::{Style, Term, measure_text_width, pad_str, truncate_str};
 
-use super::cli::printable;
+use super::cli::{printable, wrapped};
+
+/// The least room for the last column, and for a wide one, where the terminal is narrow.
+const LAST: usize = 12;
+const LEAST: usize = 12;
 
 /// The widths of the columns but the last one, in cells of a terminal.
 pub(crate) struct Columns<const N: usize> {
     widths: [usize; N],
     /// Whether a text that is too wide is cut, so that the columns below stay in line. A file or another program gets it whole.
     cuts: bool,
+    /// The width of the terminal.
+    width: Option<usize>,
 }
 
 impl<const N: usize> Columns<N> {
-    pub(crate) fn new(widths: [usize; N]) -> Self {
+    /// On a narrow terminal the widest columns are narrower.
+    pub(crate) fn new(mut widths: [usize; N]) -> Self {
         let cuts = io::stdout().is_terminal();
-        Self { widths, cuts }
+        let size = Term::stdout().size_checked();
+        let width = size.map(|(_, width)| width.into()).filter(|_| cuts);
+        let before_last = |widths: &[usize]| widths.iter().map(|width| width + 2).sum::<usize>();
+        while width.is_some_and(|width| before_last(&widths) + LAST > width)
+            && let Some(widest) = widths.iter_mut().max().filter(|widest| **widest > LEAST)
+        {
+            *widest -= 1;
+        }
+        Self {
+            widths,
+            cuts,
+            width,
+        }
     }
 
-    /// A row; an empty cell is a dash. The last cell is as it is given, and may be styled.
+    /// A row; an empty cell is a dash. The last cell is as it is given, and may be styled; on a terminal it goes on in further
+    /// lines.
     pub(crate) fn line(&self, cells: [&str; N], last: impl ToString) -> String {
         let mut line = String::new();
         for (cell, width) in cells.into_iter().zip(self.widths) {
@@ -36,7 +56,17 @@ impl<const N: usize> Columns<N> {
             line += &pad_str(&cell, width, console::Alignment::Left, None);
             line += "  ";
         }
-        line + &last.to_string()
+        let (begin, last) = (measure_text_width(&line), last.to_string());
+        let room = self.width.unwrap_or(usize::MAX).saturating_sub(begin);
+        if measure_text_width(&last) <= room {
+            return line + &last;
+        }
+        // Styles are not cut apart.
+        if last.contains('\u{1b}') {
+            return line + &truncate_str(&last, room, "…");
+        }
+        let lines = wrapped(&last, room.max(LAST));
+        line + &lines.join(&format!("\n{:begin$}", ""))
     }
 
     /// The headings, which stand out on a terminal.

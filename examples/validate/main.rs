@@ -34,7 +34,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
     let file = arguments.file.as_deref().unwrap_or(Path::new("the sample"));
     let mut documents = Documents::of(arguments.open()?);
     let mut last = None;
-    let (mut all, mut rejected) = (0, 0);
+    let (mut all, mut valid, mut rejected) = (0, 0, 0);
     while let Some((line, document)) = documents.next().map_err(|e| Unusable::new(file, e))? {
         let id = document.as_ref().ok().and_then(|task| task.get("id"));
         let id = id.cloned().unwrap_or_default();
@@ -45,7 +45,11 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
             println!("{}", for_people(line, &id, &verdict));
         }
         all += 1;
+        valid += usize::from(verdict.as_ref().is_ok_and(Report::is_valid));
         rejected += usize::from(verdict.is_err());
+    }
+    if all > 1 && !arguments.as_json {
+        println!("{all} declarations: {valid} valid, {} not", all - valid);
     }
     if all == 0 {
         return Err(Unusable::new(file, "there is no declaration in it").into());

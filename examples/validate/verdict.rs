@@ -1,6 +1,6 @@
 //! The verdict on one document, as JSON and as text.
 
-use envd_sdk::validate::{Finding, Report};
+use envd_sdk::validate::{Finding, QuestionRules, Report};
 use serde_json::{Value, json};
 
 use super::cli;
@@ -35,18 +35,64 @@ fn finding(finding: &Finding) -> Value {
     })
 }
 
-/// The verdict, then a line for each finding.
+/// How wide the sentences are, after their severity.
+const WIDTH: usize = 88;
+
+/// The verdict, then what is wrong in sentences, and what could not be checked.
 pub(crate) fn for_people(line: usize, id: &Value, verdict: &Result<Report, Unreadable>) -> String {
     let name = match id {
         Value::Null => format!("line {line}"),
         id => cli::json(&id.to_string()),
     };
     match verdict {
-        Ok(report) => format!("{name}: {report}"),
+        Ok(report) => lines(&name, report),
         Err(Unreadable { path, reason }) => {
             let at = if path.is_empty() { "" } else { " at " };
             let why = cli::printable(format!("{at}{}: {reason}", path.join(".")));
             format!("line {line}: cannot be read{why}")
         }
     }
+}
+
+fn lines(name: &str, report: &Report) -> String {
+    let verdict = if !report.is_valid() {
+        "not valid"
+    } else if !report.can_create() {
+        "valid, but question 185 must be answered Yes before it can be created"
+    } else if !report.ready_to_submit() {
+        "valid, but not ready to be submitted"
+    } else {
+        "valid"
+    };
+    let mut text = format!("{name}: {verdict}");
+    let mut add = |kind: &str, sentence: &str| {
+        let sentence = cli::printable(sentence);
+        for (at, line) in cli::wrapped(&sentence, WIDTH).iter().enumerate() {
+            let kind = if at == 0 { kind } else { "" };
+            text += &format!("\n  {kind:10} {line}");
+        }
+    };
+    for finding in report.findings() {
+        add(&finding.severity.to_string(), &finding.sentence());
+    }
+    for finding in report.not_judged() {
+        let sentence = finding.sentence();
+        add(
+            "then",
+            &format!("{sentence} (The server stops before this.)"),
+        );
+    }
+    for rule in report.unchecked() {
+        add(
+            "unchecked",
+            &format!("question {}: {}", rule.question, rule.reason),
+        );
+    }
+    if report.question_rules() == QuestionRules::NoQuestionsLoaded {
+        add(
+            "unchecked",
+            "the answers, since there is no list of questions",
+        );
+    }
+    text
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use nix::fcntl::OFlag;
 use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
@@ -27,6 +27,21 @@ impl Terminal {
     /// Starts the example with the terminal as its stdout too.
     pub fn start_all(program: Program) -> Self {
         Self::with_stdout(program, |side| Stdio::from(side.try_clone().unwrap()))
+    }
+
+    /// As `start_all`, with so many columns.
+    pub fn start_wide(program: Program, columns: u16) -> Self {
+        Self::with_stdout(program, |side| {
+            let mut stty = Command::new("stty");
+            stty.args(["rows", "24", "cols", &columns.to_string()]);
+            assert!(
+                stty.stdin(side.try_clone().unwrap())
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+            Stdio::from(side.try_clone().unwrap())
+        })
     }
 
     fn with_stdout(mut program: Program, stdout: impl Fn(&File) -> Stdio) -> Self {

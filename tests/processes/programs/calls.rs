@@ -40,7 +40,39 @@ fn every_example_prints_its_usage() {
 fn every_example_refuses_an_unknown_option() {
     for name in example_names() {
         let ended = Program::new(&name).arg("--bogus").run().mute(2);
-        ended.says("--bogus").says(&format!("usage: {name}"));
+        let ended = ended.says("--bogus").says(&format!("usage: {name}"));
+        assert!(ended.stderr.lines().count() < 9, "{ended:?}");
+        ended.says("--help");
+    }
+}
+
+/// As by `head`, which may close the pipe before anything is written or later.
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let folder = Folder::new();
+    let store = folder.path("farm.db").display().to_string();
+    for arguments in [
+        &["quickstart"][..],
+        &["page_consignments", "--json"],
+        &["find_property"],
+        &["save_and_fix"],
+        &["validate"],
+        &["offline_farm"],
+        &["sync_account"],
+        &["sync_account", "--store", &store, "--json"],
+        &["sync_account", "--store", &store, "--list"],
+        &["outbox", "--store", &store, "list"],
+        &["outbox", "--store", &store, "run", "--once"],
+        &["login"],
+        &["access_token"],
+        &["access_token", "--status"],
+        &["answer_questions"],
+        &["outbox", "--help"],
+    ] {
+        let mut child = Program::new(arguments[0]).args(&arguments[1..]).piped();
+        drop(child.stdout.take());
+        let ended = Ended::of(child).with(0);
+        assert!(!ended.stderr.contains("error"), "{arguments:?}: {ended:?}");
     }
 }
 

@@ -1,7 +1,8 @@
 //! `page_consignments`, `find_property`, `quickstart` and `save_and_fix`: what a person sees.
 
 use envd_sdk::fake::{Fake, Fault};
-use processes::{Program, Terminal};
+use processes::{Folder, Program, Terminal};
+use serde_json::json;
 
 const HEADINGS: [&str; 7] = ["NUMBER", "STATUS", "SPECIES", "HEAD", "FROM", "TO", "DAY"];
 
@@ -98,6 +99,35 @@ fn a_property_is_a_row() {
         ]
     );
     assert_eq!(ended.stdout.lines().last(), Some("3 found for “yards”"));
+    let none = Program::new("find_property").arg("nobody").run().well();
+    let said = "Nothing was found for “nobody”. Try a part of the name, or the town.\n";
+    assert_eq!(none.stdout, said);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_table_fits_its_terminal() {
+    for (name, columns) in [
+        ("find_property", 72),
+        ("page_consignments", 80),
+        ("save_and_fix", 80),
+        ("outbox", 80),
+    ] {
+        let folder = Folder::new();
+        let mut program = Program::new(name).env("NO_COLOR", "1");
+        if name == "outbox" {
+            let input = json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}});
+            let input = folder.write("in.json", input.to_string());
+            let store = folder.path("farm.db");
+            let add = Program::new(name).arg("--store").arg(&store);
+            add.args(["add", "--submit"]).arg(&input).run().with(0);
+            program = program.arg("--store").arg(&store).arg("list");
+        }
+        let ended = Terminal::start_wide(program, columns).wait().with(0);
+        for line in shown(&ended.stderr) {
+            assert!(line.chars().count() <= columns.into(), "{line}: {ended:?}");
+        }
+    }
 }
 
 #[test]

@@ -582,6 +582,26 @@ async fn people_get_a_table_that_fits_a_terminal() {
         none.stdout.starts_with("Nothing was written down yet"),
         "{none:?}"
     );
+    // A mistyped name makes no file, and whoever waits is told.
+    let farm = Farm::new().await;
+    let typo = || {
+        Program::new("outbox")
+            .arg("--store")
+            .arg(farm.folder.path("typo"))
+    };
+    typo().arg("list").run().well().shows("there is no file");
+    typo()
+        .args(["decide", "1", "discard"])
+        .run()
+        .mute(4)
+        .says("there is no such file");
+    assert!(!farm.folder.path("typo").exists());
+    farm.online(["run", "--once"])
+        .with(0)
+        .shows("Nothing to send.\n");
+    farm.online(["run", "--for", "0"])
+        .with(0)
+        .shows("Waiting for what is written down; Ctrl-C ends.\n");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use envd_sdk::auth::{FileStore, TokenManager};
 use envd_sdk::fake::{Fake, Fault};
-use processes::{Folder, Program, Running, http};
+use processes::{Folder, Program, Running, Terminal, http};
 use serde_json::Value;
 
 fn options(program: Program, fake: &Fake) -> Program {
@@ -44,6 +44,53 @@ async fn the_issuer_is_enough_to_find_the_provider() {
         .times(2);
     for program in ["login", "access_token"] {
         run(program).with(1).says("503");
+    }
+}
+
+#[tokio::test]
+async fn a_failure_is_told_in_words_of_the_options() {
+    let fake = Fake::start().await;
+    let folder = Folder::new();
+    let file = folder.write("tok.json", "{");
+    let foreign = format!(
+        "error: {} is not a token file written by `login`\n",
+        file.display()
+    );
+    let issuer = "http://127.0.0.1:1";
+    let unreachable = format!("error: cannot reach the issuer {issuer}: connection refused\n");
+    for name in ["login", "access_token"] {
+        let program = options(Program::new(name), &fake).arg("--store").arg(&file);
+        assert_eq!(
+            program
+                .args(["--redirect-uri", "http://127.0.0.1/"])
+                .run()
+                .with(1)
+                .stderr,
+            foreign
+        );
+        let program = Program::new(name).args(["--issuer", issuer, "--client-id", "x"]);
+        let program = program.arg("--store").arg(folder.path("new.json"));
+        assert_eq!(program.run().with(1).stderr, unreachable);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_login_in_a_terminal_talks_to_a_person() {
+    for device in [None, Some("--device")] {
+        let program = || Program::new("login").args(device);
+        let ended = Terminal::start_all(program()).wait().with(0);
+        assert!(!ended.stderr.contains('{'), "{ended:?}");
+        for part in [
+            "To log ",
+            "Logged in as auth0|",
+            " UTC.\r\n",
+            "--store FILE keeps them",
+        ] {
+            assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+        }
+        let json = Terminal::start_all(program().arg("--json")).wait().with(0);
+        assert!(json.stderr.contains("\"subject\":"), "{json:?}");
     }
 }
 

@@ -39,7 +39,7 @@ fn a_single_declaration_is_validated() {
                 pic.len() == 7,
                 ended
                     .stdout
-                    .contains("QAZZ777 is not a valid value for PIC")
+                    .contains("PIC of origin QAZZ777 is not a PIC. Enter 8 letters")
             );
         }
     }
@@ -116,7 +116,8 @@ fn assert_text_report(file: &Path, line: u64, reason: &str) {
         .arg(file)
         .run()
         .with(2)
-        .shows("\"good\": valid\n");
+        .shows("\"good\": valid\n")
+        .shows("2 declarations: 1 valid, 1 not\n");
     let named = format!("line {line}: cannot be read");
     let report = ended
         .stdout
