@@ -67,8 +67,22 @@ pub(super) fn failed(source: reqwest::Error) -> Error {
         unsent,
         refused_locally: source.is_builder(),
     };
-    // The address is taken out: it may carry a token or what the user searches for.
-    Error::new(Kind::Transport(failure)).with_source(source.without_url())
+    let server = source.url().map(|url| url.origin().ascii_serialization());
+    // The rest of the address is taken out: it may carry a token or what the user searches for.
+    let source = source.without_url();
+    let error = Error::new(Kind::Transport(failure));
+    match server {
+        Some(server) => error.with_source(AtServer { server, source }),
+        None => error.with_source(source),
+    }
+}
+
+/// A failure at a server: its scheme, host and port.
+#[derive(Debug, thiserror::Error)]
+#[error("at {server}")]
+struct AtServer {
+    server: String,
+    source: reqwest::Error,
 }
 
 /// Whether the reply is not HTTP, or breaks its rules: the same request would fail again.

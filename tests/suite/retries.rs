@@ -117,7 +117,8 @@ async fn a_connection_lost_after_sending_is_retried_for_queries_only() {
 
 #[tokio::test]
 async fn an_unsent_request_is_retried_for_any_operation() {
-    let client = Client::builder(format!("http://{}/", refusing_address()))
+    let server = format!("http://{}", refusing_address());
+    let client = Client::builder(format!("{server}/path?secret"))
         .token_source(Renewing)
         .retry(RetryPolicy::default().base_wait(Duration::ZERO))
         .build()
@@ -125,6 +126,16 @@ async fn an_unsent_request_is_retried_for_any_operation() {
     for document in [QUERY, MUTATION] {
         let error = call(&client, document).await.unwrap_err();
         assert!(error.is_connect() && !error.may_have_applied() && error.is_retryable());
+        // The report names the server, and no path or query.
+        let report = error.report();
+        assert!(
+            report.contains(&format!("caused by: at {server}\n")),
+            "{report}"
+        );
+        assert!(
+            !report.contains("path") && !report.contains("secret"),
+            "{report}"
+        );
         assert_eq!(error.attempts(), 4);
     }
 }
