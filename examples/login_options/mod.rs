@@ -42,6 +42,8 @@ key (PEM); without it the browser warns of a certificate that was made for this 
 With none of the provider's options a fake of its own is used.";
 
 /// The values of the options.
+// One for each option without a value.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Default)]
 pub(crate) struct Options {
     issuer: Option<String>,

@@ -69,7 +69,7 @@ fn lines(name: &str, report: &Report) -> String {
         let sentence = cli::printable(sentence);
         for (at, line) in cli::wrapped(&sentence, WIDTH).iter().enumerate() {
             let kind = if at == 0 { kind } else { "" };
-            text += &format!("\n  {kind:10} {line}");
+            text.extend(["\n", &format!("  {kind:10} {line}")]);
         }
     };
     for finding in report.findings() {

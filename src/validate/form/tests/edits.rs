@@ -282,10 +282,9 @@ fn an_edit_that_makes_too_much_to_judge_is_refused() {
 fn sentences_count_the_rows_that_are_left() {
     let list = list("1 REPEATABLE { 3 NUMBER; 4 }; 5 REPEATABLE { 6 }");
     let mut form = list.form(&input(""), &today().advice(true));
-    for row in 0..4 {
+    for (row, head) in (0_i64..).zip(["1", "2", "x", ""]) {
         form.add_row("1").unwrap();
-        form.answer("3", row, ["1", "2", "x", ""][row as usize])
-            .unwrap();
+        form.answer("3", row, head).unwrap();
     }
     let said = |form: &Form| -> Vec<String> {
         let advice = form.report().advice().iter();
