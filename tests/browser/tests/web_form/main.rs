@@ -113,6 +113,51 @@ fn what_is_typed_while_a_reply_is_on_its_way_is_not_lost() {
     screen.assert_quiet_console();
 }
 
+/// A click each 0.35 s, and replies that take 300, 1000 and 2000 ms: so many clicks fall between a post and its reply.
+#[test]
+fn what_is_chosen_while_a_reply_is_on_its_way_is_kept() {
+    let screen = Screen::open(1280, 900);
+    for (round, clicks) in [1, 3, 6].into_iter().enumerate() {
+        // Another answer in each round.
+        let answer = |question: &str| match round % 2 {
+            0 => format!("q.{question}..2"),
+            _ => format!("q.{question}."),
+        };
+        screen.hold_replies();
+        for (done, question) in NO.iter().enumerate() {
+            screen.click_now(&answer(question));
+            if (done + 1) % clicks == 0 {
+                screen.release();
+            }
+        }
+        // A box, and a text that is not left yet.
+        screen.click_now("f.declaration.accept");
+        screen.click_now("f.origin.name");
+        screen.tab.type_str("Sample").unwrap();
+        screen.release_all();
+        screen.until(&format!(
+            "document.getElementById('f.declaration.accept').defaultChecked === {}",
+            round % 2 == 0
+        ));
+        for question in NO {
+            let kept = format!(
+                "document.getElementById('{}').defaultChecked",
+                answer(question)
+            );
+            assert_eq!(
+                screen.value(&kept),
+                true,
+                "{question}, {clicks} clicks a reply"
+            );
+        }
+    }
+    assert_eq!(
+        screen.value("document.getElementById('f.origin.name').value"),
+        "SampleSampleSample"
+    );
+    screen.assert_quiet_console();
+}
+
 #[test]
 fn it_is_accessible_in_each_state() {
     let screen = Screen::open(1280, 900);

@@ -135,9 +135,16 @@ impl Screen {
 
     /// Waits until a condition of the page holds and all that was entered is posted.
     pub(crate) fn until(&self, condition: &str) {
+        self.until_now(&format!(
+            "!('busy' in document.body.dataset) && ({condition})"
+        ));
+    }
+
+    /// Waits until a condition of the page holds, also while a post is on its way.
+    pub(crate) fn until_now(&self, condition: &str) {
         let wait = format!(
             "new Promise((resolve) => {{
-                const holds = () => !('busy' in document.body.dataset) && ({condition});
+                const holds = () => {condition};
                 const end = setTimeout(() => resolve(false), 20000);
                 const look = () => {{
                     if (!holds()) return;
@@ -205,6 +212,31 @@ impl Screen {
         self.until(&format!("{field}?.defaultValue === {}", Value::from(text)));
     }
 
+    /// From now on each reply of the application waits for [`release`](Self::release): a slow line.
+    pub(crate) fn hold_replies(&self) {
+        self.value(
+            "(() => { const fetched = window.fetch; window.held = [];
+               window.fetch = async (...all) => {
+                   const reply = await fetched(...all);
+                   if (window.held) await new Promise((resolve) => document.body.dataset.held = window.held.push(resolve));
+                   return reply;
+               }; })()",
+        );
+    }
+
+    /// Hands out the reply that is held, once there is one.
+    pub(crate) fn release(&self) {
+        self.until_now("document.body.dataset.held > 0");
+        self.value(
+            "(() => { window.held.shift()(); document.body.dataset.held = window.held.length; })()",
+        );
+    }
+
+    /// Hands out the replies that wait, and those to come at once.
+    pub(crate) fn release_all(&self) {
+        self.value("(() => { const held = window.held; window.held = null; held.forEach((go) => go()); })()");
+    }
+
     /// The id of the element that has the focus.
     pub(crate) fn focus(&self) -> String {
         let id = self.value("document.activeElement.id");
@@ -262,6 +294,12 @@ fn start_example() -> (Child, String) {
         "run", "--quiet", "--locked", "-p", "apps", "--bin", "web_form",
     ];
     command.args(arguments).current_dir(root);
+    // What cargo has set for this package: build scripts that read it would run again.
+    for (name, _) in env::vars()
+        .filter(|(name, _)| name.starts_with("CARGO_MANIFEST_") || name.starts_with("CARGO_PKG_"))
+    {
+        command.env_remove(name);
+    }
     let mut example = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     let stdout = example.stdout.take().unwrap();

@@ -40,16 +40,30 @@ async function send(action, focus) {
   replace(byId("declaration", new DOMParser().parseFromString(text, "text/html")), sent, focus);
 }
 
+// What the fields of a form have, by name, where that differs from what was posted.
+function changes(form, posted) {
+  const now = new FormData(form);
+  const values = (data, name) => JSON.stringify(data.getAll(name));
+  const names = [...new Set([...now.keys(), ...posted.keys()])].filter((name) => name !== "do" && name !== "token");
+  return Object.fromEntries(names.filter((name) => values(now, name) !== values(posted, name)).map((name) => [name, now.getAll(name)]));
+}
+
+// Puts changes into a form: what was chosen or typed after the post left is newer than its reply.
+function apply(form, changed) {
+  for (const field of form.elements) {
+    const values = field.type !== "hidden" && changed[field.name];
+    if (!values) continue;
+    if (field.type === "radio" || field.type === "checkbox") field.checked = values.includes(field.value);
+    else field.value = values[0] ?? "";
+  }
+}
+
 function replace(form, sent, focus) {
   const old = byId("declaration");
   const active = document.activeElement;
   const top = active.getBoundingClientRect().top;
   const selection = isTyped(active) && active.selectionStart !== null && [active.selectionStart, active.selectionEnd];
-  // What was typed, and what was opened, since the form was posted.
-  for (const field of old.querySelectorAll("input[id]")) {
-    const same = isTyped(field) && field.value !== sent.get(field.name) && byId(field.id, form);
-    if (same) same.value = field.value;
-  }
+  apply(form, changes(old, sent));
   for (const details of old.querySelectorAll("details[open]")) byId(details.id, form)?.setAttribute("open", "");
   const appeared = speak(old, form);
   old.replaceWith(document.adoptNode(form));
