@@ -159,6 +159,103 @@ fn what_is_chosen_while_a_reply_is_on_its_way_is_kept() {
 }
 
 #[test]
+fn a_second_click_on_submit_does_nothing() {
+    let screen = Screen::open(1280, 900);
+    begin(&screen);
+    answer_the_rest(&screen);
+    screen.hold_replies();
+    screen.click_now("submit");
+    screen.until_now("document.getElementById('submit').ariaDisabled === 'true'");
+    screen.click_now("submit");
+    screen.release_all();
+    screen.until_text("Submitted");
+    let number = screen.value("document.querySelector('#outcome strong').textContent");
+    // A tab that does not know it yet.
+    let late = "fetch('/', { method: 'POST', body: new URLSearchParams({ token: document.querySelector('[name=token]').value,
+        do: 'submit', 'f.origin.pic': 'QBZZ2222' }) }).then((reply) => reply.ok)";
+    assert_eq!(screen.value(late), true);
+    screen.reload();
+    screen.until_text("Submitted");
+    assert_eq!(
+        screen.value("document.querySelector('#outcome strong').textContent"),
+        number
+    );
+    screen.assert_quiet_console();
+}
+
+#[test]
+fn what_is_changed_while_it_waits_is_sent_with_it_or_marked() {
+    let screen = Screen::open(1280, 900);
+    begin(&screen);
+    answer_the_rest(&screen);
+    screen.click("line");
+    screen.until_text("No reception");
+    screen.click("submit");
+    screen.until_text("What you change until then goes with it.");
+    screen.enter("f.origin.pic", "QAZZ777");
+    screen.until_text("What you changed last does not go with it: correct it first.");
+    screen.enter("f.origin.pic", "QAZZ7777");
+    screen.enter("q.4.0", "Brahman");
+    screen.until_text("What you change until then goes with it.");
+    screen.click("line");
+    screen.until_text("Submitted");
+    screen.assert_quiet_console();
+}
+
+#[test]
+fn what_is_entered_without_a_connection_is_kept_and_sent_later() {
+    let screen = Screen::open(1280, 900);
+    let told = "No connection. What you entered is kept here and sent when it is back.";
+    let tells = format!(
+        "!document.getElementById('trouble').hidden && document.getElementById('trouble').innerText.includes('{told}')"
+    );
+    screen.connect(false);
+    screen.click_now("q.17.");
+    screen.until(&tells);
+    screen.click_now("f.origin.name");
+    screen
+        .tab
+        .type_str("Sample")
+        .unwrap()
+        .press_key("Tab")
+        .unwrap();
+    screen.click_now("submit");
+    screen.until_now(
+        "document.getElementById('trouble').innerText.includes('Then press “Submit” again.')",
+    );
+    screen.assert_accessible("without a connection");
+    screen.connect(true);
+    screen.until("document.getElementById('q.17.').defaultChecked && document.getElementById('trouble').hidden");
+    assert_eq!(
+        screen.value("document.getElementById('f.origin.name').defaultValue"),
+        "Sample"
+    );
+    assert_eq!(
+        screen.value("Object.keys(localStorage)"),
+        serde_json::json!([])
+    );
+
+    // The page is loaded again while a text is typed and an answer is lost.
+    screen.value("window.fetch = async () => { throw new TypeError('Failed to fetch'); }");
+    screen.click_now("q.56..2");
+    screen.until(&tells);
+    screen.click_now("f.destination.name");
+    screen.tab.type_str("Test Ya").unwrap();
+    let kept = screen.value("Object.values(localStorage).join()");
+    assert!(!kept.to_string().contains("token"), "{kept}");
+    screen.reload();
+    screen.until("document.getElementById('q.56..2').defaultChecked");
+    assert_eq!(
+        screen.value("document.getElementById('f.destination.name').defaultValue"),
+        "Test Ya"
+    );
+    assert_eq!(
+        screen.value("Object.keys(localStorage)"),
+        serde_json::json!([])
+    );
+}
+
+#[test]
 fn it_is_accessible_in_each_state() {
     let screen = Screen::open(1280, 900);
     screen.assert_accessible("the empty form");

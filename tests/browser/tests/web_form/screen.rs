@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::types::Event;
-use headless_chrome::protocol::cdp::{Emulation, Page, Runtime};
+use headless_chrome::protocol::cdp::{Emulation, Network, Page, Runtime};
 use headless_chrome::{Browser, LaunchOptions, Tab};
 use serde_json::Value;
 
@@ -144,7 +144,7 @@ impl Screen {
     pub(crate) fn until_now(&self, condition: &str) {
         let wait = format!(
             "new Promise((resolve) => {{
-                const holds = () => {condition};
+                const holds = () => document.readyState === 'complete' && ({condition});
                 const end = setTimeout(() => resolve(false), 20000);
                 const look = () => {{
                     if (!holds()) return;
@@ -152,6 +152,7 @@ impl Screen {
                     observer.disconnect();
                     resolve(true);
                 }};
+                addEventListener('load', look);
                 const observer = new MutationObserver(look);
                 observer.observe(document, {{ subtree: true, childList: true, attributes: true, characterData: true }});
                 look();
@@ -235,6 +236,34 @@ impl Screen {
     /// Hands out the replies that wait, and those to come at once.
     pub(crate) fn release_all(&self) {
         self.value("(() => { const held = window.held; window.held = null; held.forEach((go) => go()); })()");
+    }
+
+    /// Takes the network from the page, or gives it back. The console complains of each post without it.
+    pub(crate) fn connect(&self, is_online: bool) {
+        let enable = Network::Enable {
+            max_total_buffer_size: None,
+            max_resource_buffer_size: None,
+            max_post_data_size: None,
+            report_direct_socket_traffic: None,
+            enable_durable_messages: None,
+        };
+        self.tab.call_method(enable).unwrap();
+        let conditions = Network::EmulateNetworkConditions {
+            offline: !is_online,
+            latency: 0.0,
+            download_throughput: -1.0,
+            upload_throughput: -1.0,
+            connection_Type: None,
+            packet_loss: None,
+            packet_queue_length: None,
+            packet_reordering: None,
+        };
+        self.tab.call_method(conditions).unwrap();
+    }
+
+    pub(crate) fn reload(&self) {
+        self.tab.reload(false, None).unwrap();
+        self.tab.wait_until_navigated().unwrap();
     }
 
     /// The id of the element that has the focus.

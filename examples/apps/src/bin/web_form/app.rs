@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::model::{ConsignmentInput, Day, FormType, Jurisdiction, PartyInput};
-use envd_sdk::sync::{bank::Bank, outbox::Entry, outbox::Outbox, store::MemorySync};
+use envd_sdk::sync::outbox::{Entry, EntryState, Outbox};
+use envd_sdk::sync::{bank::Bank, store::MemorySync};
 use envd_sdk::validate::{Context, EditError, Form};
 use envd_sdk::{Error, RetryPolicy};
 use serde_json::{Value, json};
@@ -18,9 +19,10 @@ pub(crate) struct App {
     pub(crate) token: String,
     pub(crate) bank: Bank,
     pub(crate) form: Form,
-    /// What is on the page, and what was when the declaration was sent.
+    /// What is on the page, and what was when the declaration was put into the outbox.
     pub(crate) fields: Fields,
     pub(crate) sent: Fields,
+    sent_input: ConsignmentInput,
     /// Whether it was to be sent, and something was in the way.
     pub(crate) is_stopped: bool,
     /// The entries of the outbox that save and submit it.
@@ -50,6 +52,7 @@ impl App {
             form: empty.clone(),
             fields: Fields::default(),
             sent: Fields::default(),
+            sent_input: input,
             is_stopped: false,
             entries: Vec::new(),
             is_cut: false,
@@ -62,6 +65,11 @@ impl App {
 
     /// Takes over all fields and the button for rows, or nothing if one of them cannot be.
     pub(crate) fn fill_in(&mut self, fields: Fields) -> Result<(), EditError> {
+        if self.is_submitted() {
+            // The page of a tab that does not know it yet.
+            self.fields = fields;
+            return Ok(());
+        }
         let mut form = self.form.clone();
         // The last first: an answer is stored before one above it hides its question.
         for (name, value) in fields.iter().rev() {
@@ -108,6 +116,10 @@ impl App {
                 self.is_cut = false;
                 self.outbox.send().await?;
             }
+            // What is changed while it waits goes with it.
+            _ if self.is_waiting() && !self.is_blocked(self.submits()) => {
+                self.write(self.submits()).await?;
+            }
             _ => {}
         }
         for entry in &mut self.entries {
@@ -118,20 +130,62 @@ impl App {
         Ok(())
     }
 
-    /// Puts the declaration into the outbox and sends it, unless something is in the way.
-    async fn send(&mut self, submits: bool) -> Result<(), Error> {
+    /// Whether what is in the outbox is to be submitted, and not only saved.
+    pub(crate) fn submits(&self) -> bool {
+        self.entries.len() > 1
+    }
+
+    pub(crate) fn is_submitted(&self) -> bool {
+        self.submits() && self.ends_in(EntryState::Confirmed)
+    }
+
+    /// Whether it waits for the line, and not for a correction.
+    fn is_waiting(&self) -> bool {
+        self.ends_in(EntryState::Queued) && !self.needs_correction()
+    }
+
+    fn needs_correction(&self) -> bool {
+        let waits = [EntryState::Refused, EntryState::NeedsAttention];
+        let mut entries = self.entries.iter();
+        entries.any(|entry| waits.contains(&entry.state))
+    }
+
+    fn ends_in(&self, state: EntryState) -> bool {
+        self.entries.last().is_some_and(|last| last.state == state)
+    }
+
+    /// Whether something was changed that is not in the outbox.
+    pub(crate) fn is_changed(&self) -> bool {
+        !self.entries.is_empty() && self.form.to_input() != self.sent_input
+    }
+
+    fn is_blocked(&self, submits: bool) -> bool {
         let mut blockers = self.form.blockers().into_iter();
-        self.is_stopped = blockers.any(|blocker| submits || blocker.blocks_creating());
-        if self.is_stopped {
+        blockers.any(|blocker| submits || blocker.blocks_creating())
+    }
+
+    /// Puts the declaration into the outbox and sends it, unless something is in the way. What is submitted stays as it is.
+    async fn send(&mut self, submits: bool) -> Result<(), Error> {
+        self.is_stopped = self.is_blocked(submits);
+        if self.is_stopped || self.is_submitted() {
             return Ok(());
         }
+        self.write(submits).await?;
+        self.outbox.send().await.map(drop)
+    }
+
+    /// Puts the declaration into the outbox, in the place of what it holds.
+    async fn write(&mut self, submits: bool) -> Result<(), Error> {
         let input = self.form.to_input();
         let save = match self.entries.first() {
-            None if submits => self.outbox.save_and_submit(input).await?,
-            None => self.outbox.save(input).await?,
-            Some(save) => self.outbox.edit(save.id, input).await?,
+            None if submits => self.outbox.save_and_submit(input.clone()).await?,
+            None => self.outbox.save(input.clone()).await?,
+            Some(save) if self.is_changed() || self.needs_correction() => {
+                self.outbox.edit(save.id, input.clone()).await?
+            }
+            Some(save) => save.clone(),
         };
-        if submits || self.entries.len() > 1 {
+        if submits || self.submits() {
             // The one that waits, if there is one.
             let submit = self.outbox.submit(save.id).await?;
             self.entries = vec![save, submit];
@@ -139,7 +193,8 @@ impl App {
             self.entries = vec![save];
         }
         self.sent = self.fields.clone();
-        self.outbox.send().await.map(drop)
+        self.sent_input = input;
+        Ok(())
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) fn render(app: &App) -> Result<Html<String>, StatusCode> {
         notes => notes(app),
         is_stopped => app.is_stopped,
         is_cut => app.is_cut,
+        submits => app.submits(),
+        is_changed => app.is_changed(),
         entries => entries.collect::<Vec<_>>(),
     };
     PAGES.html("page.html", values)

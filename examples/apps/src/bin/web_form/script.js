@@ -5,9 +5,19 @@
 const byId = (id, within = document) => within.querySelector("#" + CSS.escape(id));
 const isTyped = (field) => field.matches("input:not([type=radio], [type=checkbox], [type=hidden])");
 
-// One post after the other, and how many are still to be sent.
-let queue = Promise.resolve();
-let waiting = 0;
+// What was entered and did not reach the server yet is kept in this browser under this key, also when the page is loaded again;
+// it is removed once a reply shows that it has arrived. It holds fields by their names, and not the token of the page.
+const UNSENT = "web_form.unsent";
+const RETRY_AFTER = 5_000;
+const GIVE_UP_AFTER = 30_000;
+
+// The fields as the server has them.
+let known = new FormData(byId("declaration"));
+// One post after the other: the next one, and the button that was pressed and has no reply yet.
+let next = null;
+let pressed = null;
+let isSending = false;
+let retry;
 // Settled when no button of the mouse is down: an element that is replaced meanwhile gets no click.
 let released = Promise.resolve();
 
@@ -19,25 +29,42 @@ addEventListener("pointerdown", () => {
   });
 });
 
-function post(action, focus) {
-  waiting += 1;
+// Posts all fields, with a button or without. While the reply to a button is on its way, no other one is taken: the second click
+// of a double click does nothing.
+async function post(button) {
+  if (button ? pressed : next) return;
+  next = button ?? "update";
+  if (button) rest((pressed = button));
+  if (isSending) return;
+  isSending = true;
   document.body.dataset.busy = "";
-  queue = queue.then(() => send(action, focus)).catch(report).finally(() => {
-    if (waiting === 0) delete document.body.dataset.busy;
-  });
+  clearTimeout(retry);
+  try {
+    while (next) await send(next);
+    byId("trouble").hidden = true;
+  } catch (error) {
+    report(error);
+  }
+  isSending = false;
+  delete document.body.dataset.busy;
 }
 
-async function send(action, focus) {
-  waiting -= 1;
-  // The next post has all fields as well.
-  if (action === "update" && waiting > 0) return;
+async function send(button) {
+  next = null;
   const sent = new FormData(byId("declaration"));
-  sent.set("do", action);
-  const reply = await fetch("/", { method: "POST", body: new URLSearchParams(sent) });
+  sent.set("do", button.value ?? button);
+  const signal = AbortSignal.timeout(GIVE_UP_AFTER);
+  const reply = await fetch("/", { method: "POST", body: new URLSearchParams(sent), signal });
   const text = await reply.text();
-  if (!reply.ok) throw new Error(text);
+  if (!reply.ok) throw Object.assign(new Error(text), { isRefusal: reply.status < 500 });
   await released;
-  replace(byId("declaration", new DOMParser().parseFromString(text, "text/html")), sent, focus);
+  if (button === pressed) pressed = null;
+  replace(byId("declaration", new DOMParser().parseFromString(text, "text/html")), sent, button.dataset?.focus);
+}
+
+// Marks the buttons while the reply to one is on its way.
+function rest(button) {
+  for (const other of document.querySelectorAll("button")) other.ariaDisabled = button ? "true" : null;
 }
 
 // What the fields of a form have, by name, where that differs from what was posted.
@@ -58,16 +85,25 @@ function apply(form, changed) {
   }
 }
 
+// Keeps what the server does not have.
+function keep() {
+  const changed = changes(byId("declaration"), known);
+  if (Object.keys(changed).length > 0) localStorage.setItem(UNSENT, JSON.stringify(changed));
+  else localStorage.removeItem(UNSENT);
+}
+
 function replace(form, sent, focus) {
   const old = byId("declaration");
   const active = document.activeElement;
   const top = active.getBoundingClientRect().top;
   const selection = isTyped(active) && active.selectionStart !== null && [active.selectionStart, active.selectionEnd];
+  known = new FormData(form);
   apply(form, changes(old, sent));
   for (const details of old.querySelectorAll("details[open]")) byId(details.id, form)?.setAttribute("open", "");
   const appeared = speak(old, form);
   old.replaceWith(document.adoptNode(form));
-  byId("trouble").hidden = true;
+  rest(pressed);
+  keep();
   if (focus) {
     const target = focus === "appeared" ? appeared : byId(focus) ?? byId("blockers");
     target?.focus();
@@ -97,20 +133,39 @@ function speak(old, form) {
   return appeared[0]?.querySelector("input:not([type=hidden]), select, button");
 }
 
-function report(error) {
-  byId("trouble").firstElementChild.textContent = `What you did last was not taken over: ${error.message}.`;
+// Without a connection the fields are posted again later. A button is not: its post may have arrived.
+function report({ isRefusal, message }) {
+  const again = pressed && ` Then press “${pressed.textContent.trim()}” again.`;
+  const [text, link] = byId("trouble").children;
+  text.textContent = isRefusal
+    ? `What you did last was not taken over: ${message}.`
+    : `No connection. What you entered is kept here and sent when it is back.${again ?? ""}`;
+  link.hidden = !isRefusal;
   byId("trouble").hidden = false;
+  rest((next = pressed = null));
+  keep();
+  if (!isRefusal) retry = setTimeout(post, RETRY_AFTER);
 }
+
+addEventListener("online", () => {
+  if (!byId("trouble").hidden) post();
+});
 
 document.addEventListener("submit", (event) => {
   event.preventDefault();
-  post(event.submitter?.value ?? "update", event.submitter?.dataset.focus);
+  if (event.submitter && event.submitter.value !== "update") post(event.submitter);
+  else post();
 });
 
+document.addEventListener("input", keep);
 // Texts, days and times are posted when they are complete, the others at once.
 document.addEventListener("focusout", ({ target }) => {
-  if (isTyped(target) && target.value !== target.defaultValue) post("update");
+  if (isTyped(target) && target.value !== target.defaultValue) post();
 });
 document.addEventListener("change", ({ target }) => {
-  if (!isTyped(target)) post("update");
+  if (!isTyped(target)) post();
 });
+
+const unsent = JSON.parse(localStorage.getItem(UNSENT) ?? "{}");
+apply(byId("declaration"), unsent);
+if (Object.keys(unsent).length > 0) post();
