@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use axum::http::StatusCode;
 use axum::response::Html;
+use envd_sdk::model::Day;
 use minijinja::{Environment, Error, UndefinedBehavior, Value};
 
 use super::cli::{chain, printable};
@@ -36,6 +37,7 @@ impl Pages {
         let templates = self.read.get_or_init(|| {
             let mut templates = Environment::new();
             templates.set_undefined_behavior(UndefinedBehavior::Strict);
+            templates.add_filter("day", day);
             for (name, text) in self.files {
                 // OK because the texts are part of the program, and the tests of the examples read them.
                 templates.add_template(name, text).expect(name);
@@ -44,4 +46,19 @@ impl Pages {
         });
         templates.get_template(name)?.render(values)
     }
+}
+
+/// A day as Australians write it, such as 2 Nov 2026; another text as it is.
+fn day(text: &str) -> String {
+    let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let day = Day::parse(text.split('T').next().unwrap_or_default());
+    day.map_or_else(
+        |_| text.to_owned(),
+        |day| {
+            let month = months[day.month() as usize - 1];
+            format!("{} {month} {}", day.day_of_month(), day.year())
+        },
+    )
 }

@@ -32,6 +32,16 @@ fn begin(screen: &Screen) {
     screen.click("q.17.");
 }
 
+/// Sets a field, as a day or a time: how it is typed depends on the language of the machine.
+fn set(screen: &Screen, id: &str, value: &str) {
+    screen.click(id);
+    screen.value(&format!("document.activeElement.value = '{value}'"));
+    screen.value("document.activeElement.blur()");
+    screen.until(&format!(
+        "document.getElementById('{id}').defaultValue === '{value}'"
+    ));
+}
+
 fn answer_the_rest(screen: &Screen) {
     for question in NO {
         let no = format!("q.{question}..2");
@@ -42,7 +52,16 @@ fn answer_the_rest(screen: &Screen) {
         screen.click(&format!("leave.q.{section}."));
         screen.until(&format!("!document.getElementById('leave.q.{section}.')"));
     }
+    screen.until_no_text("Ready to be submitted.");
+    screen.click("f.declaration.accept");
     screen.until_text("Ready to be submitted.");
+}
+
+/// Looks at all answers, and submits them.
+fn submit(screen: &Screen) {
+    screen.click("review");
+    screen.until_text("Check your answers");
+    screen.click("submit");
 }
 
 #[test]
@@ -75,17 +94,37 @@ fn a_cattle_declaration_is_filled_in_mended_and_submitted() {
     screen.until_no_text(finding);
 
     // What is missing stops it, and the list leads to the fields.
-    screen.click("submit");
-    screen.until("document.activeElement.id === 'blockers'");
+    screen.click("review");
+    screen
+        .until("document.activeElement.id === 'blockers' && document.title.startsWith('Error: ')");
     screen.until_text("“Growth hormone used at any time?” is not answered.");
-    screen.value("document.querySelector('#missing a[href=\"#q.88.\"]').click()");
+    screen.until("document.getElementById('note.q.88.').innerText === 'Choose Yes or No'");
+    screen.value("document.querySelector('#blockers a[href=\"#q.88.\"]').click()");
     screen.until("document.activeElement.id === 'q.88.'");
-
     answer_the_rest(&screen);
-    screen.click("submit");
+    screen.until("!document.getElementById('blockers') && !document.title.includes('Error')");
+
+    // All answers before, and after; a link of them leads to the field.
+    screen.click("review");
+    screen.until_text("Check your answers");
+    screen.until_text("Demo Meats");
+    screen.value("document.querySelector('button[value=\"change q.4.0\"]').click()");
+    screen.until("document.activeElement.id === 'q.4.0'");
+    set(&screen, "f.movementDate", "2026-12-02");
+    submit(&screen);
     screen.until_text("Submitted");
     screen.until_text("under the number C-");
+    screen.until_text("2 Dec 2026");
+    screen.until_text("Angus");
     assert_eq!(screen.focus(), "outcome");
+    let spoken = screen.value("document.getElementById('spoken').textContent");
+    let number = screen.value("document.querySelector('#outcome strong').textContent");
+    assert_eq!(
+        spoken,
+        format!("Submitted under the number {}.", number.as_str().unwrap())
+    );
+    let printed = "fetch(document.querySelector('#outcome a').href).then((reply) => reply.text()).then((pdf) => pdf.slice(0, 5))";
+    assert_eq!(screen.value(printed), "%PDF-");
     screen.assert_quiet_console();
 }
 
@@ -163,6 +202,8 @@ fn a_second_click_on_submit_does_nothing() {
     let screen = Screen::open(1280, 900);
     begin(&screen);
     answer_the_rest(&screen);
+    screen.click("review");
+    screen.until_text("Check your answers");
     screen.hold_replies();
     screen.click_now("submit");
     screen.until_now("document.getElementById('submit').ariaDisabled === 'true'");
@@ -189,8 +230,8 @@ fn what_is_changed_while_it_waits_is_sent_with_it_or_marked() {
     begin(&screen);
     answer_the_rest(&screen);
     screen.click("line");
-    screen.until_text("No reception");
-    screen.click("submit");
+    screen.until_text("Restore the line");
+    submit(&screen);
     screen.until_text("What you change until then goes with it.");
     screen.enter("f.origin.pic", "QAZZ777");
     screen.until_text("What you changed last does not go with it: correct it first.");
@@ -199,6 +240,7 @@ fn what_is_changed_while_it_waits_is_sent_with_it_or_marked() {
     screen.until_text("What you change until then goes with it.");
     screen.click("line");
     screen.until_text("Submitted");
+    screen.until_text("Brahman");
     screen.assert_quiet_console();
 }
 
@@ -219,9 +261,9 @@ fn what_is_entered_without_a_connection_is_kept_and_sent_later() {
         .unwrap()
         .press_key("Tab")
         .unwrap();
-    screen.click_now("submit");
+    screen.click_now("review");
     screen.until_now(
-        "document.getElementById('trouble').innerText.includes('Then press “Submit” again.')",
+        "document.getElementById('trouble').innerText.includes('Then press “Check and submit” again.')",
     );
     screen.assert_accessible("without a connection");
     screen.connect(true);
@@ -256,34 +298,144 @@ fn what_is_entered_without_a_connection_is_kept_and_sent_later() {
 }
 
 #[test]
+fn rows_are_copied_removed_and_brought_back_and_are_a_table_on_a_wide_screen() {
+    let screen = Screen::open(1280, 900);
+    begin(&screen);
+    screen.click("copy.q.1.0");
+    screen.until("document.activeElement.id === 'q.3.1'");
+    for (id, value) in [("q.3.1", "24"), ("q.4.1", "Angus"), ("q.5.1", "Steer : M")] {
+        assert_eq!(
+            screen.value(&format!("document.getElementById('{id}').value")),
+            value
+        );
+    }
+    screen.enter("q.4.1", "Brahman");
+    screen.click("remove.q.1.0");
+    screen.until("document.activeElement.id === 'undo' && !document.getElementById('q.4.0')");
+    screen.click("undo");
+    screen.until("document.getElementById('q.4.0').value === 'Angus'");
+    screen.until(
+        "document.getElementById('q.4.1').value === 'Brahman' && !document.getElementById('undo')",
+    );
+    let top = "['q.3.0', 'q.4.0', 'q.5.0'].map((id) => Math.round(document.getElementById(id).getBoundingClientRect().top))";
+    for (width, lines) in [(1280, 1), (768, 1), (360, 3)] {
+        screen.resize(width, 900);
+        assert_eq!(
+            screen.value(&format!("new Set({top}).size")),
+            lines,
+            "{width} px"
+        );
+    }
+    // It is asked before all is removed.
+    screen.click("start");
+    screen.click("new");
+    screen.until("!document.getElementById('q.4.0')");
+    screen.assert_quiet_console();
+}
+
+#[test]
+fn what_the_service_would_take_and_looks_odd_is_asked() {
+    let screen = Screen::open(1280, 900);
+    begin(&screen);
+    answer_the_rest(&screen);
+    for (field, odd, right, asked) in [
+        ("q.3.0", "two dozen", "24", "looks wrong: two dozen"),
+        ("q.3.0", "-2", "24", "looks wrong: -2"),
+        (
+            "f.destination.pic",
+            "QAZZ7777",
+            "QDZZ3333",
+            "is also the PIC of origin",
+        ),
+        (
+            "f.movementDate",
+            "2019-11-20",
+            "2026-11-27",
+            "Check the year",
+        ),
+    ] {
+        for (text, is_odd) in [(odd, true), (right, false)] {
+            set(&screen, field, text);
+            assert_eq!(screen.text().contains(asked), is_odd, "{text}");
+            assert_ne!(
+                screen.text().contains("Ready to be submitted."),
+                is_odd,
+                "{text}"
+            );
+        }
+    }
+    // Advice does not stop it; a day that is half typed does.
+    screen.click("f.declaration.accept");
+    screen.until_text("The declaration is not accepted.");
+    screen.click("review");
+    screen.until_text("Look at this again");
+    screen.value("document.querySelector('button[value=\"change f.declaration.accept\"]').click()");
+    screen.until("document.activeElement.id === 'f.declaration.accept'");
+    screen.value("document.getElementById('f.movementDate').value = ''");
+    screen.value("document.getElementById('f.movementDate').focus()");
+    screen.tab.type_str("02").unwrap();
+    screen.value("document.activeElement.blur()");
+    screen.until_text("Enter a day of the move that exists.");
+    screen.assert_quiet_console();
+}
+
+#[test]
+fn large_text_fits_a_phone_and_without_script_nothing_is_covered() {
+    let screen = Screen::open(360, 740);
+    begin(&screen);
+    screen.click("review");
+    screen.until("document.activeElement.id === 'blockers'");
+    screen.value("document.documentElement.style.fontSize = '200%'");
+    assert_eq!(
+        screen.value("document.documentElement.scrollWidth <= innerWidth"),
+        true
+    );
+    screen.allow_script(false);
+    screen.reload();
+    let covered = screen.value(
+        "(() => { const skip = document.querySelector('.skip'), update = document.querySelector('.update'); skip.focus();
+           const [a, b] = [skip, update].map((it) => it.getBoundingClientRect());
+           return b.height === 0 || a.bottom > b.top && a.top < b.bottom && a.right > b.left && a.left < b.right; })()",
+    );
+    assert_eq!(covered, false);
+}
+
+#[test]
 fn it_is_accessible_in_each_state() {
     let screen = Screen::open(1280, 900);
     screen.assert_accessible("the empty form");
     begin(&screen);
     screen.tab.press_key("ArrowRight").unwrap();
     screen.enter("f.origin.pic", "QAZZ777");
-    screen.click("submit");
+    screen.click("review");
     screen.until("document.activeElement.id === 'blockers'");
     screen.assert_accessible("with findings");
     screen.enter("f.origin.pic", "QAZZ7777");
     screen.click("q.17.");
     answer_the_rest(&screen);
-
+    screen.enter("q.3.0", "two dozen");
+    screen.click("copy.q.1.0");
+    screen.click("remove.q.1.1");
+    screen.until("document.activeElement.id === 'undo'");
+    screen.assert_accessible("with a removed row and advice");
+    screen.click("review");
+    screen.until_text("Check your answers");
+    screen.assert_accessible("all answers");
     screen.click("line");
-    screen.until_text("No reception");
+    screen.until_text("Restore the line");
     screen.click("submit");
     screen.until_text("No reception: kept in the outbox");
     assert_eq!(screen.focus(), "outcome");
     screen.assert_accessible("kept in the outbox");
     // The property of another account: the service refuses it.
     screen.enter("f.origin.pic", "QBZZ2222");
-    screen.click("submit");
+    submit(&screen);
     screen.click("line");
     screen.until_text("The service refused it");
     screen.until_text("PIC of origin is not the PIC of the selected account.");
     screen.assert_accessible("refused");
     screen.enter("f.origin.pic", "QAZZ7777");
-    screen.click("submit");
+    submit(&screen);
     screen.until_text("Submitted");
     screen.assert_accessible("submitted");
     screen.assert_quiet_console();
@@ -295,15 +447,8 @@ fn a_picture_of_it_is_small() {
     screen.enter("f.destination.pic", "QDZZ3333");
     screen.enter("f.origin.name", "Sample Station");
     screen.enter("f.destination.name", "Test Yards");
-    for (field, value) in [("movementDate", "2026-11-27"), ("movementTime", "05:15")] {
-        // How a day is typed depends on the language of the machine.
-        screen.click(&format!("f.{field}"));
-        screen.value(&format!("document.activeElement.value = '{value}'"));
-        screen.value("document.activeElement.blur()");
-        screen.until(&format!(
-            "document.getElementById('f.{field}').defaultValue === '{value}'"
-        ));
-    }
+    set(&screen, "f.movementDate", "2026-11-27");
+    set(&screen, "f.movementTime", "05:15");
     screen.click("q.17..2");
     screen.click("why.q.20.");
     screen.enter("f.origin.pic", "QAZZ777");

@@ -261,9 +261,18 @@ impl Screen {
         self.tab.call_method(conditions).unwrap();
     }
 
+    /// Whether the page may run its script.
+    pub(crate) fn allow_script(&self, is_allowed: bool) {
+        let value = !is_allowed;
+        self.tab
+            .call_method(Emulation::SetScriptExecutionDisabled { value })
+            .unwrap();
+    }
+
     pub(crate) fn reload(&self) {
         self.tab.reload(false, None).unwrap();
         self.tab.wait_until_navigated().unwrap();
+        while self.value("document.readyState") != "complete" {}
     }
 
     /// The id of the element that has the focus.

@@ -1,12 +1,16 @@
 //! The declaration that is filled in, and the outbox that sends it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use envd_sdk::fake::{Fake, Fault};
-use envd_sdk::model::{ConsignmentInput, Day, FormType, Jurisdiction, PartyInput};
+use envd_sdk::model::{
+    ConsignmentInput, Day, FormType, Jurisdiction, PartyInput, PdfUrl, Pic, Property,
+};
+use envd_sdk::register::Register;
 use envd_sdk::sync::outbox::{Entry, EntryState, Outbox};
 use envd_sdk::sync::{bank::Bank, store::MemorySync};
-use envd_sdk::validate::{Context, EditError, Form};
+use envd_sdk::validate::{Context, EditError, Form, Item, ItemKind, QuestionRef};
 use envd_sdk::{Error, RetryPolicy};
 use serde_json::{Value, json};
 
@@ -19,17 +23,23 @@ pub(crate) struct App {
     pub(crate) token: String,
     pub(crate) bank: Bank,
     pub(crate) form: Form,
-    /// What is on the page, and what was when the declaration was put into the outbox.
-    pub(crate) fields: Fields,
-    pub(crate) sent: Fields,
-    sent_input: ConsignmentInput,
+    /// What was put into the outbox last.
+    pub(crate) sent: ConsignmentInput,
     /// Whether it was to be sent, and something was in the way.
     pub(crate) is_stopped: bool,
+    /// Whether all answers are shown, before it is submitted.
+    pub(crate) is_reviewed: bool,
+    /// Whether the last change has removed a row.
+    pub(crate) has_removed: bool,
     /// The entries of the outbox that save and submit it.
     pub(crate) entries: Vec<Entry>,
+    /// What the register has for each PIC that was entered.
+    pub(crate) properties: BTreeMap<Pic, Option<Property>>,
     pub(crate) is_cut: bool,
+    pub(crate) today: Day,
     empty: Form,
     outbox: Outbox,
+    register: Register,
     fake: Fake,
 }
 
@@ -43,20 +53,23 @@ impl App {
         let user = client.registered_user().await?.value;
         // The PIC of the account is left to the service, so that its refusal can be seen.
         let today = Day::today_in(Jurisdiction::Qld, fake.clock().now());
-        let context = Context::of(&user, &account, today);
+        let context = Context::of(&user, &account, today).advice(true);
         let nowhere = PartyInput::default;
         let input = ConsignmentInput::new([FormType::Lpac1], nowhere(), nowhere());
         let empty = bank.questionnaire().form(&input, &context);
         Ok(Self {
             token: server::random_id()?,
             form: empty.clone(),
-            fields: Fields::default(),
-            sent: Fields::default(),
-            sent_input: input,
+            sent: input,
             is_stopped: false,
+            is_reviewed: false,
+            has_removed: false,
             entries: Vec::new(),
+            properties: BTreeMap::new(),
             is_cut: false,
+            today,
             outbox: account.outbox(store),
+            register: Register::builder(fake.register_url()).build()?,
             bank,
             empty,
             fake,
@@ -64,13 +77,15 @@ impl App {
     }
 
     /// Takes over all fields and the button for rows, or nothing if one of them cannot be.
-    pub(crate) fn fill_in(&mut self, fields: Fields) -> Result<(), EditError> {
+    pub(crate) fn fill_in(&mut self, fields: &Fields, button: &str) -> Result<(), EditError> {
+        // The page of a tab that does not know that it is submitted.
         if self.is_submitted() {
-            // The page of a tab that does not know it yet.
-            self.fields = fields;
             return Ok(());
         }
         let mut form = self.form.clone();
+        if button == "undo" && self.has_removed {
+            form.undo();
+        }
         // The last first: an answer is stored before one above it hides its question.
         for (name, value) in fields.iter().rev() {
             match set(&mut form, name, value) {
@@ -80,29 +95,37 @@ impl App {
                 done => done?,
             }
         }
-        if let Some((action, name)) = fields.get("do").and_then(|button| button.split_once(" q.")) {
+        let (action, name) = button.split_once(" q.").unwrap_or_default();
+        if !action.is_empty() && action != "change" {
             let at = page::question(name)?;
             match action {
                 "add" => drop(form.add_row(at)?),
+                "copy" => copy_row(&mut form, &at)?,
                 "leave" => form.skip(at)?,
                 "remove" => drop(form.remove_row(at.id, at.row)?),
                 _ => {}
             }
         }
+        let is_same = form.to_input() == self.form.to_input();
+        self.has_removed = action == "remove" || self.has_removed && is_same && action.is_empty();
         self.form = form;
-        self.fields = fields;
         Ok(())
     }
 
     /// Does what a button says that is not about rows.
-    pub(crate) async fn press(&mut self) -> Result<(), Error> {
-        match self.fields.get("do").unwrap_or_default() {
+    pub(crate) async fn press(&mut self, button: &str) -> Result<(), Error> {
+        match button {
             "save" => self.send(false).await?,
             "submit" => self.send(true).await?,
+            "review" => {
+                self.is_stopped = self.is_blocked(true);
+                self.is_reviewed = !self.is_stopped;
+            }
+            "sign" => drop(self.form.field("declaration.signature", Value::Null)),
             "new" => {
                 self.form = self.empty.clone();
                 self.entries.clear();
-                self.is_stopped = false;
+                (self.is_stopped, self.is_reviewed, self.has_removed) = (false, false, false);
             }
             "cut" => {
                 // Later than the outbox trusts its copy of the account: it reads first, so that surely nothing was sent.
@@ -116,6 +139,7 @@ impl App {
                 self.is_cut = false;
                 self.outbox.send().await?;
             }
+            change if change.starts_with("change") => self.is_reviewed = false,
             // What is changed while it waits goes with it.
             _ if self.is_waiting() && !self.is_blocked(self.submits()) => {
                 self.write(self.submits()).await?;
@@ -127,7 +151,40 @@ impl App {
                 *entry = now;
             }
         }
+        self.look_up().await;
         Ok(())
+    }
+
+    /// Asks the register for the PICs of the form. Without an answer it is asked again with the next post.
+    async fn look_up(&mut self) {
+        let input = self.form.to_input();
+        for path in page::PARTIES {
+            let pic = page::text_at(&input, &format!("{path}.pic"));
+            let Ok(pic) = Pic::parse(&pic) else { continue };
+            if !self.properties.contains_key(&pic)
+                && let Ok(property) = self.register.property(&pic).await
+            {
+                self.properties.insert(pic, property);
+            }
+        }
+    }
+
+    /// The printed declaration, once it is submitted.
+    pub(crate) async fn printed(&self) -> Result<Option<Vec<u8>>, Error> {
+        let record = self
+            .entries
+            .last()
+            .and_then(|last| last.consignment.clone());
+        let Some(record) = record.filter(|_| self.is_submitted()) else {
+            return Ok(None);
+        };
+        let account = self.outbox.account();
+        let address: Option<PdfUrl> = account.consignment(record).await?.value.pdf_url;
+        match address {
+            // It has a token in it, so the browser does not get it.
+            Some(address) => account.client().pdf(&address).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Whether what is in the outbox is to be submitted, and not only saved.
@@ -156,7 +213,7 @@ impl App {
 
     /// Whether something was changed that is not in the outbox.
     pub(crate) fn is_changed(&self) -> bool {
-        !self.entries.is_empty() && self.form.to_input() != self.sent_input
+        !self.entries.is_empty() && self.form.to_input() != self.sent
     }
 
     fn is_blocked(&self, submits: bool) -> bool {
@@ -167,6 +224,7 @@ impl App {
     /// Puts the declaration into the outbox and sends it, unless something is in the way. What is submitted stays as it is.
     async fn send(&mut self, submits: bool) -> Result<(), Error> {
         self.is_stopped = self.is_blocked(submits);
+        self.is_reviewed = false;
         if self.is_stopped || self.is_submitted() {
             return Ok(());
         }
@@ -192,10 +250,38 @@ impl App {
         } else {
             self.entries = vec![save];
         }
-        self.sent = self.fields.clone();
-        self.sent_input = input;
+        self.sent = input;
         Ok(())
     }
+}
+
+/// Adds a row with the answers of another one, in the order of the page: an answer is put in after the one that asks for it.
+fn copy_row(form: &mut Form, at: &QuestionRef) -> Result<(), EditError> {
+    let items = form.items();
+    let sections = page::all(&items);
+    let mut sections = sections.iter().filter(|item| item.question.id == at.id);
+    let rows = sections.next().map(|item| &item.rows).into_iter().flatten();
+    let row = rows.into_iter().find(|row| row.index == at.row);
+    let row = row.ok_or_else(|| EditError::NoSuchRow(at.clone()))?;
+    let added = form.add_row(at.id.as_str())?.appeared;
+    let index = added.first().and_then(|question| question.row);
+    for Item {
+        question,
+        kind,
+        rows,
+        value,
+        ..
+    } in page::all(&row.items)
+    {
+        if *kind == ItemKind::Rows && !rows.is_empty() {
+            let mut inner = question.clone();
+            inner.row = index;
+            form.add_row(inner)?;
+        } else if let Some(value) = value {
+            form.answer(&question.id, index, value.as_str())?;
+        }
+    }
+    Ok(())
 }
 
 /// Answers a question, or sets another field.
@@ -211,6 +297,7 @@ fn set(form: &mut Form, name: &str, text: &str) -> Result<(), EditError> {
         ("forms", forms) => forms.split_terminator(',').collect(),
         (_, "") => Value::Null,
         ("declaration.accept", "true") => json!(true),
+        ("declaration.date", day) if Day::parse(day).is_ok() => json!(format!("{day}T00:00:00")),
         _ => json!(text),
     };
     form.field(path, value).map(drop)

@@ -4,25 +4,35 @@ use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
 use axum::response::Html;
-use envd_sdk::model::Program;
+use envd_sdk::model::{ConsignmentInput, FormType, Pic};
 use envd_sdk::sync::outbox::EntryState;
-use envd_sdk::validate::{Blocker, EditError, Finding, QuestionRef, Report, Rule, compare};
+use envd_sdk::validate::{
+    Blocker, EditError, Finding, Item, Items, QuestionRef, Report, Rule, compare,
+};
 use minijinja::context;
+use serde_json::Value;
 
 use super::app::App;
 use super::server::pages::Pages;
 
 static PAGES: Pages = Pages::new(&[
     ("page.html", include_str!("page.html")),
+    ("form.html", include_str!("form.html")),
     ("item.html", include_str!("item.html")),
+    ("summary.html", include_str!("summary.html")),
+    ("answer.html", include_str!("answer.html")),
 ]);
+
+pub(crate) const PARTIES: [&str; 4] = ["origin", "destination", "owner", "consignee"];
 
 pub(crate) fn render(app: &App) -> Result<Html<String>, StatusCode> {
     let forms = app.bank.forms().iter();
     let forms = forms.filter(|form| form.closed_from().is_none());
-    let forms = forms.map(|form| (form, form.species(), form.program().map(Program::as_str)));
+    let forms = forms.map(|form| (form, form.species(), title(form)));
     let blockers = app.form.blockers().into_iter();
-    let blockers = blockers.map(|found| (element(&found), found.to_string()));
+    let blockers = blockers.map(|found| (element(&found), in_words(&found)));
+    let advice = app.form.report().advice().iter();
+    let advice = advice.map(|found| (place(found), found.sentence()));
     let entries = app.entries.iter().map(|entry| {
         let reason = entry.reason.map(|reason| reason.to_string());
         context!(state => entry.state, code => entry.reason, reason, number => entry.number)
@@ -32,10 +42,15 @@ pub(crate) fn render(app: &App) -> Result<Html<String>, StatusCode> {
         forms => forms.collect::<Vec<_>>(),
         input => app.form.to_input(),
         items => app.form.items(),
-        progress => app.form.progress(),
+        properties => properties(app),
         blockers => blockers.collect::<Vec<_>>(),
+        advice => advice.collect::<Vec<_>>(),
         notes => notes(app),
+        checks => checks(app),
+        today => app.today,
+        view => if app.is_submitted() { "done" } else if app.is_reviewed { "review" } else { "form" },
         is_stopped => app.is_stopped,
+        has_removed => app.has_removed,
         is_cut => app.is_cut,
         submits => app.submits(),
         is_changed => app.is_changed(),
@@ -44,27 +59,131 @@ pub(crate) fn render(app: &App) -> Result<Html<String>, StatusCode> {
     PAGES.html("page.html", values)
 }
 
+/// What people call a form. assumed: by its code; no source has the titles.
+fn title(form: &FormType) -> &'static str {
+    match form {
+        FormType::Lpac1 => "Cattle declaration",
+        FormType::Euc1 => "European Union cattle declaration",
+        FormType::Nfasc0 => "Feedlot cattle",
+        FormType::Nfasddc1 => "Feedlot cattle, delivery docket",
+        FormType::Nfaseuc1 => "Feedlot cattle, European Union",
+        FormType::Msac1 => "Meat Standards Australia, cattle",
+        FormType::Hsc2 | FormType::Hssl1 | FormType::Hsg0 => "Health declaration",
+        FormType::Lpabc1 => "Bobby calf declaration",
+        FormType::Lpasl1 => "Sheep and lamb declaration",
+        FormType::Lpag3 => "Goat declaration",
+        FormType::Lpahrg0 => "Harvested rangeland goats",
+        _ => "",
+    }
+}
+
+/// The register's name for each PIC on the page, by its field.
+fn properties(app: &App) -> BTreeMap<String, String> {
+    let input = app.form.to_input();
+    let fields = PARTIES.map(|party| format!("{party}.pic"));
+    let named = fields.into_iter().filter_map(|field| {
+        let pic = Pic::parse(&text_at(&input, &field)).ok()?;
+        let Some(property) = app.properties.get(&pic)? else {
+            return Some((
+                field,
+                "This PIC is not in the register. Check it.".to_owned(),
+            ));
+        };
+        let parts = [&property.name, &property.town, &property.registered_state];
+        let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+        Some((field, parts.join(", ")))
+    });
+    named.collect()
+}
+
 /// What is wrong, by field. What is missing is shown once it was to be sent.
-fn notes(app: &App) -> BTreeMap<String, Vec<String>> {
+fn notes(app: &App) -> BTreeMap<String, Vec<(String, String)>> {
     let report = app.form.report();
     let is_missing = |rule| matches!(rule, Rule::Required | Rule::PicPresent);
     let mut found = report.findings().to_vec();
     found.retain(|found| app.is_stopped || !is_missing(found.rule));
+    let input = app.form.to_input();
     for entry in &app.entries {
         // What the service refuses beyond that, as long as the field is as it was sent.
         if entry.state == EntryState::Refused {
             let service = Report::from_server_errors(&entry.findings);
             let mut service = compare(report, &service).only_server;
-            service.retain(|found| app.fields.get(&place(found)) == app.sent.get(&place(found)));
+            service.retain(|found| value_of(&input, found) == value_of(&app.sent, found));
             found.extend(service);
         }
     }
-    let mut notes = BTreeMap::<_, Vec<String>>::new();
+    by_field(found.iter().map(|found| &**found))
+}
+
+/// What looks odd in what is entered, by field.
+fn checks(app: &App) -> BTreeMap<String, Vec<(String, String)>> {
+    let is_missing = |rule| matches!(rule, Rule::DeclarationAccepted | Rule::RowsPresent);
+    let advice = app.form.report().advice().iter().map(|found| &**found);
+    by_field(advice.filter(|found| !is_missing(found.rule)))
+}
+
+/// The names of rules and their sentences, by field.
+fn by_field<'a>(
+    found: impl Iterator<Item = &'a Finding>,
+) -> BTreeMap<String, Vec<(String, String)>> {
+    let mut notes = BTreeMap::<_, Vec<_>>::new();
     for found in found {
-        let here = notes.entry(place(&found)).or_default();
-        here.push(found.sentence());
+        let here = notes.entry(place(found)).or_default();
+        here.push((format!("{:?}", found.rule), sentence(found)));
     }
     notes
+}
+
+/// What to do about a finding, where its field says already what it is about.
+fn sentence(finding: &Finding) -> String {
+    match (finding.rule, place(finding).as_str()) {
+        (Rule::PicPresent, "f.origin.pic") => "Enter the PIC the animals leave from.".to_owned(),
+        (Rule::PicPresent, _) => "Enter the PIC the animals go to.".to_owned(),
+        (Rule::Date, "f.movementDate") => "Enter a day of the move that exists.".to_owned(),
+        _ => finding.sentence(),
+    }
+}
+
+fn in_words(blocker: &Blocker) -> String {
+    match blocker {
+        Blocker::Finding(finding) => sentence(finding),
+        Blocker::NoRow { text, .. } => format!("{text}: add a line, or choose “There is none”."),
+        other => other.to_string(),
+    }
+}
+
+/// A text of the input by its path.
+pub(crate) fn text_at(input: &ConsignmentInput, path: &str) -> String {
+    let json = serde_json::to_value(input).unwrap_or_default();
+    let value = json.pointer(&format!("/{}", path.replace('.', "/")));
+    value.and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// What the field or the answer has that a finding is about.
+fn value_of(input: &ConsignmentInput, finding: &Finding) -> String {
+    let Some(question) = &finding.question else {
+        return text_at(input, &finding.input_path().join("."));
+    };
+    let answers = input.answers.value().into_iter().flatten();
+    let mut answers = answers.filter(|answer| {
+        answer.question_id.value() == Some(&question.id)
+            && answer.index.value().copied() == question.row
+    });
+    answers
+        .next()
+        .map(|answer| format!("{:?}", answer.value))
+        .unwrap_or_default()
+}
+
+/// All items, with those below them, in display order.
+pub(crate) fn all(items: &Items) -> Vec<&Item> {
+    let mut found = Vec::new();
+    for item in items {
+        found.push(item);
+        found.extend(all(&item.children));
+        found.extend(item.rows.iter().flat_map(|row| all(&row.items)));
+    }
+    found
 }
 
 /// The name of the field that a finding is about.

@@ -12,7 +12,7 @@ const RETRY_AFTER = 5_000;
 const GIVE_UP_AFTER = 30_000;
 
 // The fields as the server has them.
-let known = new FormData(byId("declaration"));
+let known = fields(byId("declaration"));
 // One post after the other: the next one, and the button that was pressed and has no reply yet.
 let next = null;
 let pressed = null;
@@ -51,7 +51,7 @@ async function post(button) {
 
 async function send(button) {
   next = null;
-  const sent = new FormData(byId("declaration"));
+  const sent = fields(byId("declaration"));
   sent.set("do", button.value ?? button);
   const signal = AbortSignal.timeout(GIVE_UP_AFTER);
   const reply = await fetch("/", { method: "POST", body: new URLSearchParams(sent), signal });
@@ -59,7 +59,9 @@ async function send(button) {
   if (!reply.ok) throw Object.assign(new Error(text), { isRefusal: reply.status < 500 });
   await released;
   if (button === pressed) pressed = null;
-  replace(byId("declaration", new DOMParser().parseFromString(text, "text/html")), sent, button.dataset?.focus);
+  const page = new DOMParser().parseFromString(text, "text/html");
+  document.title = page.title;
+  replace(byId("declaration", page), sent, button.dataset?.focus);
 }
 
 // Marks the buttons while the reply to one is on its way.
@@ -67,9 +69,16 @@ function rest(button) {
   for (const other of document.querySelectorAll("button")) other.ariaDisabled = button ? "true" : null;
 }
 
+// A day such as 30 February has no value in a browser: what is posted in its place is refused with its reason.
+function fields(form) {
+  const data = new FormData(form);
+  for (const field of form.elements) if (field.validity.badInput) data.set(field.name, "not complete");
+  return data;
+}
+
 // What the fields of a form have, by name, where that differs from what was posted.
 function changes(form, posted) {
-  const now = new FormData(form);
+  const now = fields(form);
   const values = (data, name) => JSON.stringify(data.getAll(name));
   const names = [...new Set([...now.keys(), ...posted.keys()])].filter((name) => name !== "do" && name !== "token");
   return Object.fromEntries(names.filter((name) => values(now, name) !== values(posted, name)).map((name) => [name, now.getAll(name)]));
@@ -97,8 +106,15 @@ function replace(form, sent, focus) {
   const active = document.activeElement;
   const top = active.getBoundingClientRect().top;
   const selection = isTyped(active) && active.selectionStart !== null && [active.selectionStart, active.selectionEnd];
-  known = new FormData(form);
+  known = fields(form);
   apply(form, changes(old, sent));
+  // What has no value yet cannot be copied: days that are half typed, and a signature that is being drawn.
+  for (const field of old.querySelectorAll("input, canvas")) {
+    const same = field.id && (field.localName === "canvas" || field.validity.badInput) && byId(field.id, form);
+    if (!same) continue;
+    for (const name of ["aria-invalid", "aria-describedby"]) if (same.hasAttribute(name)) field.setAttribute(name, same.getAttribute(name));
+    same.replaceWith(field);
+  }
   for (const details of old.querySelectorAll("details[open]")) byId(details.id, form)?.setAttribute("open", "");
   const appeared = speak(old, form);
   old.replaceWith(document.adoptNode(form));
@@ -118,6 +134,11 @@ function replace(form, sent, focus) {
 
 // Says what came and went, and marks what came. Returns the first field that came.
 function speak(old, form) {
+  const heading = form.querySelector("[data-said]");
+  if (form.className !== old.className) {
+    byId("spoken").textContent = heading?.dataset.said ?? "";
+    return;
+  }
   const label = (field) => (field.querySelector("legend, label")?.firstChild.textContent ?? "").trim();
   const lacks = (other) => (field) => !byId(field.id, other);
   const fields = (within) => [...within.querySelectorAll(".field[id]")];
@@ -160,10 +181,32 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("input", keep);
 // Texts, days and times are posted when they are complete, the others at once.
 document.addEventListener("focusout", ({ target }) => {
-  if (isTyped(target) && target.value !== target.defaultValue) post();
+  if (isTyped(target) && (target.value !== target.defaultValue || target.validity.badInput)) post();
 });
 document.addEventListener("change", ({ target }) => {
   if (!isTyped(target)) post();
+});
+
+// A signature is drawn, and posted as a picture.
+let ink = null;
+document.addEventListener("pointerdown", ({ target, offsetX, offsetY, pointerId }) => {
+  if (target.id !== "ink") return;
+  target.setPointerCapture(pointerId);
+  ink = target.getContext("2d");
+  ink.lineWidth = 3;
+  ink.beginPath();
+  ink.moveTo((offsetX * target.width) / target.clientWidth, (offsetY * target.height) / target.clientHeight);
+});
+document.addEventListener("pointermove", ({ target, offsetX, offsetY, buttons }) => {
+  if (target.id !== "ink" || !ink || !buttons) return;
+  ink.lineTo((offsetX * target.width) / target.clientWidth, (offsetY * target.height) / target.clientHeight);
+  ink.stroke();
+});
+document.addEventListener("click", ({ target }) => {
+  if (target.id !== "sign" || !ink) return;
+  byId("f.declaration.signature").value = byId("ink").toDataURL().split(",")[1];
+  ink = null;
+  post();
 });
 
 const unsent = JSON.parse(localStorage.getItem(UNSENT) ?? "{}");
