@@ -134,14 +134,12 @@ fn by_field<'a>(
     notes
 }
 
-/// What to do about a finding, where its field says already what it is about.
+/// What to do about a finding. A browser posts no day that does not exist, so the sentence has none to show.
 fn sentence(finding: &Finding) -> String {
-    match (finding.rule, place(finding).as_str()) {
-        (Rule::PicPresent, "f.origin.pic") => "Enter the PIC the animals leave from.".to_owned(),
-        (Rule::PicPresent, _) => "Enter the PIC the animals go to.".to_owned(),
-        (Rule::Date, "f.movementDate") => "Enter a day of the move that exists.".to_owned(),
-        _ => finding.sentence(),
+    if finding.rule == Rule::Date && place(finding) == "f.movementDate" {
+        return "Enter a day of the move that exists.".to_owned();
     }
+    finding.sentence()
 }
 
 fn in_words(blocker: &Blocker) -> String {
