@@ -18,6 +18,16 @@ use super::cli::Failure;
 use super::server::fields::Fields;
 use super::{page, server, settings};
 
+/// What the page shows of a declaration that is not submitted.
+#[derive(PartialEq)]
+pub(crate) enum Step {
+    FillIn,
+    /// It was to be sent, and something is in the way.
+    Stopped,
+    /// All answers, before it is submitted.
+    Review,
+}
+
 pub(crate) struct App {
     /// What each page posts, and other sites do not know.
     pub(crate) token: String,
@@ -25,10 +35,7 @@ pub(crate) struct App {
     pub(crate) form: Form,
     /// What was put into the outbox last.
     pub(crate) sent: ConsignmentInput,
-    /// Whether it was to be sent, and something was in the way.
-    pub(crate) is_stopped: bool,
-    /// Whether all answers are shown, before it is submitted.
-    pub(crate) is_reviewed: bool,
+    pub(crate) step: Step,
     /// Whether the last change has removed a row.
     pub(crate) has_removed: bool,
     /// The entries of the outbox that save and submit it.
@@ -61,8 +68,7 @@ impl App {
             token: server::random_id()?,
             form: empty.clone(),
             sent: input,
-            is_stopped: false,
-            is_reviewed: false,
+            step: Step::FillIn,
             has_removed: false,
             entries: Vec::new(),
             properties: BTreeMap::new(),
@@ -118,14 +124,17 @@ impl App {
             "save" => self.send(false).await?,
             "submit" => self.send(true).await?,
             "review" => {
-                self.is_stopped = self.is_blocked(true);
-                self.is_reviewed = !self.is_stopped;
+                self.step = if self.is_blocked(true) {
+                    Step::Stopped
+                } else {
+                    Step::Review
+                };
             }
             "sign" => drop(self.form.field("declaration.signature", Value::Null)),
             "new" => {
                 self.form = self.empty.clone();
                 self.entries.clear();
-                (self.is_stopped, self.is_reviewed, self.has_removed) = (false, false, false);
+                (self.step, self.has_removed) = (Step::FillIn, false);
             }
             "cut" => {
                 // Later than the outbox trusts its copy of the account: it reads first, so that surely nothing was sent.
@@ -139,7 +148,7 @@ impl App {
                 self.is_cut = false;
                 self.outbox.send().await?;
             }
-            change if change.starts_with("change") => self.is_reviewed = false,
+            change if change.starts_with("change") => self.step = Step::FillIn,
             // What is changed while it waits goes with it.
             _ if self.is_waiting() && !self.is_blocked(self.submits()) => {
                 self.write(self.submits()).await?;
@@ -223,9 +232,13 @@ impl App {
 
     /// Puts the declaration into the outbox and sends it, unless something is in the way. What is submitted stays as it is.
     async fn send(&mut self, submits: bool) -> Result<(), Error> {
-        self.is_stopped = self.is_blocked(submits);
-        self.is_reviewed = false;
-        if self.is_stopped || self.is_submitted() {
+        let is_blocked = self.is_blocked(submits);
+        self.step = if is_blocked {
+            Step::Stopped
+        } else {
+            Step::FillIn
+        };
+        if is_blocked || self.is_submitted() {
             return Ok(());
         }
         self.write(submits).await?;

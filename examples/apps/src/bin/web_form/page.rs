@@ -12,7 +12,7 @@ use envd_sdk::validate::{
 use minijinja::context;
 use serde_json::Value;
 
-use super::app::App;
+use super::app::{App, Step};
 use super::server::pages::Pages;
 
 static PAGES: Pages = Pages::new(&[
@@ -48,8 +48,8 @@ pub(crate) fn render(app: &App) -> Result<Html<String>, StatusCode> {
         notes => notes(app),
         checks => checks(app),
         today => app.today,
-        view => if app.is_submitted() { "done" } else if app.is_reviewed { "review" } else { "form" },
-        is_stopped => app.is_stopped,
+        view => if app.is_submitted() { "done" } else if app.step == Step::Review { "review" } else { "form" },
+        is_stopped => app.step == Step::Stopped,
         has_removed => app.has_removed,
         is_cut => app.is_cut,
         submits => app.submits(),
@@ -101,7 +101,7 @@ fn notes(app: &App) -> BTreeMap<String, Vec<(String, String)>> {
     let report = app.form.report();
     let is_missing = |rule| matches!(rule, Rule::Required | Rule::PicPresent);
     let mut found = report.findings().to_vec();
-    found.retain(|found| app.is_stopped || !is_missing(found.rule));
+    found.retain(|found| app.step == Step::Stopped || !is_missing(found.rule));
     let input = app.form.to_input();
     for entry in &app.entries {
         // What the service refuses beyond that, as long as the field is as it was sent.
