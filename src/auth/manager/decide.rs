@@ -94,15 +94,13 @@ fn beside(
     let mut look_at = Duration::MAX;
     let may_refresh = policy.background && state.trials.dead.is_none() && !state.closed;
     if may_refresh && usable.is_renewal_due(now) {
-        match state.paused(now.monotonic) {
-            Some((until, _)) => look_at = *until,
-            None => {
-                usable.look_again(now, now.monotonic.saturating_add(REFRESH_LOOK));
-                let replaces = usable.generation();
-                let is_running = state.running().is_some();
-                return (!is_running).then_some(Background::Refresh { replaces });
-            }
-        }
+        let Some((until, _)) = state.paused(now.monotonic) else {
+            usable.look_again(now, now.monotonic.saturating_add(REFRESH_LOOK));
+            let replaces = usable.generation();
+            let is_running = state.running().is_some();
+            return (!is_running).then_some(Background::Refresh { replaces });
+        };
+        look_at = *until;
     }
     let is_due = now.monotonic >= state.check_at;
     if is_due {

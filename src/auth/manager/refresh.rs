@@ -286,7 +286,7 @@ impl Refresh {
                         self.epoch.cached()?,
                         self.epoch.state()?.trials.foreign_mark,
                     );
-                    match self.rewrite(&cached, Some(None)).await {
+                    match self.rewrite(&cached, Some(self.mark(&cached, None))).await {
                         Ok(Some(version)) => {
                             progress.claim = Some((version, 0));
                             // If this is cut off, the next call resumes here.
@@ -340,20 +340,24 @@ impl Refresh {
         (!shared.store.lock_survives_faults()).then(|| wait.saturating_sub(CLAIM_PERIOD))
     }
 
-    /// Writes the record of the cached tokens anew, with a mark of this owner or without a mark; `None` if another process
-    /// has changed it: it took a lock that was lost, or logged in or out without the lock.
+    fn mark(&self, cached: &CachedTokens, owner: Option<u64>) -> StoredMark {
+        StoredMark {
+            generation: cached.tokens.generation,
+            at: self.epoch.shared.clock().now(),
+            owner,
+        }
+    }
+
+    /// Writes the record of the cached tokens anew, with this mark or without one; `None` if another process has changed
+    /// it: it took a lock that was lost, or logged in or out without the lock.
     async fn rewrite(
         &self,
         cached: &CachedTokens,
-        owner: Option<Option<u64>>,
+        mark: Option<StoredMark>,
     ) -> Result<Option<Version>, StoreError> {
         let shared = &self.epoch.shared;
         let mut record = Record::new(cached.tokens.as_ref().clone());
-        record.refresh_mark = owner.map(|owner| StoredMark {
-            generation: cached.tokens.generation,
-            at: shared.clock().now(),
-            owner,
-        });
+        record.refresh_mark = mark;
         let version = shared.swap(cached.version, &record).await?;
         if let (Some(_), Ok(mut state)) = (version, self.epoch.state()) {
             state.trials.foreign_mark = None;
@@ -387,7 +391,8 @@ impl Refresh {
         if cached.saved && cached.tokens.refresh_token.is_some() {
             // If this process ends before the reply is stored, the token may be used up. One whose first reply was lost is
             // marked again, which restarts the wait of other processes.
-            let marked = self.rewrite(&cached, Some(Some(self.epoch.owner))).await;
+            let mark = self.mark(&cached, Some(self.epoch.owner));
+            let marked = self.rewrite(&cached, Some(mark)).await;
             let marked = marked.and_then(|it| it.ok_or_else(StoreError::lock_timeout));
             // Nothing is sent while the store cannot be written: the reply could not be stored.
             cached.version = Some(marked.map_err(|error| self.epoch.store_failed(error))?);

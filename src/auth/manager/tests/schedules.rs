@@ -51,7 +51,6 @@ struct World {
     /// How many of a hundred calls of the store, and requests, fail.
     store_faults: u32,
     request_faults: u32,
-    can_lose_lock: bool,
     /// Until when the writes of a process fail.
     full_disks: HashMap<u64, Duration>,
     record: Option<Versioned>,
@@ -141,6 +140,7 @@ struct Access {
     world: Shared,
     clock: Clock,
     process: u64,
+    can_lose_lock: bool,
 }
 
 impl Access {
@@ -248,7 +248,7 @@ impl TokenStore for Access {
     }
 
     fn lock_survives_faults(&self) -> bool {
-        !lock(&self.world).can_lose_lock
+        !self.can_lose_lock
     }
 }
 
@@ -373,6 +373,7 @@ struct Process {
 
 struct Schedule {
     world: Shared,
+    can_lose_lock: bool,
     clock: Clock,
     random: Rng,
     processes: Vec<Process>,
@@ -391,7 +392,6 @@ impl Schedule {
             random: random.fork(),
             store_faults: [0, 0, 5, 20][random.usize(0..4)],
             request_faults: [0, 0, 10, 40][random.usize(0..4)],
-            can_lose_lock,
             full_disks: HashMap::new(),
             record: Some(Versioned::new(Version::new(1), Record::new(first))),
             writes: 1,
@@ -415,6 +415,7 @@ impl Schedule {
         };
         let mut schedule = Self {
             world: Arc::new(Mutex::new(world)),
+            can_lose_lock,
             clock,
             random,
             processes: Vec::new(),
@@ -446,6 +447,7 @@ impl Schedule {
             world: self.world.clone(),
             clock: self.clock.clone(),
             process: number,
+            can_lose_lock: self.can_lose_lock,
         };
         let manager = TokenManager::builder(provider.build().unwrap())
             .store(store)
@@ -500,11 +502,7 @@ impl Schedule {
             }
             2 => {
                 // Over a network a process may sleep for as long as the wait for its mark allows.
-                let longest = if lock(&self.world).can_lose_lock {
-                    5
-                } else {
-                    1_000
-                };
+                let longest = if self.can_lose_lock { 5 } else { 1_000 };
                 let time = Duration::from_secs(self.random.u64(1..=longest));
                 let process = &mut self.processes[at];
                 process.suspended_until = self.clock.monotonic() + time;
@@ -517,12 +515,7 @@ impl Schedule {
                 note(|| format!("the disk of process {number} is full until {until:?}"));
                 lock(&self.world).full_disks.insert(number, until);
             }
-            3..10 => {
-                let mut world = lock(&self.world);
-                if world.can_lose_lock {
-                    world.lock = None;
-                }
-            }
+            3..10 if self.can_lose_lock => lock(&self.world).lock = None,
             _ => {}
         }
     }
