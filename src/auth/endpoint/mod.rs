@@ -4,7 +4,10 @@
 //! none, and its [`Class`] what that means for the code or refresh token that was sent. `post` makes each request,
 //! `send` sends it, and [`refusal`] reads the reply, without I/O.
 //!
-//! The forms are not those of oauth2, which leaves copies of the tokens in memory.
+//! oauth2 makes the address and the secrets of a login, and not these requests. Its forms grow, and leave copies of the
+//! tokens behind; its tokens are not wiped; its errors lose status and headers, which decide whether a refresh token is
+//! used up, and keep the body; and it signs no assertions. A request function of ours would mend the headers only: the
+//! reading of replies (`issued`, `refusal`) would stay as it is, and about forty lines of forms would become an adapter.
 
 #[cfg(all(test, feature = "rustls"))]
 mod certificate_tests;

@@ -112,7 +112,7 @@ fn beside(
 
 /// What a record means for the tokens in memory.
 #[derive(Debug, PartialEq)]
-pub(super) enum Finding {
+pub(super) enum RecordMeaning {
     /// Nothing new.
     Unchanged,
     /// It has the tokens of memory.
@@ -132,26 +132,26 @@ pub(super) enum Finding {
 }
 
 /// Compares a record that was read with memory.
-pub(super) fn compare(state: &State, record: Option<&Record>) -> Finding {
+pub(super) fn compare(state: &State, record: Option<&Record>) -> RecordMeaning {
     let Some(record) = record else {
         return match &state.cached {
-            _ if state.trials.dead.is_some() => Finding::Unchanged,
-            Some(cached) if cached.version.is_none() => Finding::Unchanged,
-            Some(_) => Finding::LoggedOut,
-            None => Finding::Nobody,
+            _ if state.trials.dead.is_some() => RecordMeaning::Unchanged,
+            Some(cached) if cached.version.is_none() => RecordMeaning::Unchanged,
+            Some(_) => RecordMeaning::LoggedOut,
+            None => RecordMeaning::Nobody,
         };
     };
     match &state.cached {
-        Some(cached) if same_tokens(&cached.tokens, &record.tokens) => return Finding::Same,
-        Some(cached) if replaces(cached, record) => return Finding::Replaced,
-        None if state.deletion.strong_count() > 0 => return Finding::Nobody,
+        Some(cached) if same_tokens(&cached.tokens, &record.tokens) => return RecordMeaning::Same,
+        Some(cached) if replaces(cached, record) => return RecordMeaning::Replaced,
+        None if state.deletion.strong_count() > 0 => return RecordMeaning::Nobody,
         _ => {}
     }
     let users = state.account.as_ref().zip(record.tokens.subject.as_ref());
     match record.ended {
-        _ if users.is_some_and(|(ours, theirs)| ours != theirs) => Finding::AnotherUser,
-        Some(ended) => Finding::Ended(ended),
-        None => Finding::Newer,
+        _ if users.is_some_and(|(ours, theirs)| ours != theirs) => RecordMeaning::AnotherUser,
+        Some(ended) => RecordMeaning::Ended(ended),
+        None => RecordMeaning::Newer,
     }
 }
 
@@ -195,7 +195,7 @@ pub(super) enum Lock {
 
 /// How far a refresh has come before it sends.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Progress {
+pub(super) struct RefreshProgress {
     pub(super) lock: Lock,
     /// Whether it has tried to store tokens that were not stored.
     pub(super) has_saved: bool,
@@ -205,7 +205,7 @@ pub(super) struct Progress {
 
 /// The next step of a refresh that has no usable token yet.
 #[derive(Debug, PartialEq)]
-pub(super) enum Step {
+pub(super) enum RefreshStep {
     /// Take the lock, in the place of any other, and read the record.
     Lock,
     /// Store tokens that are not stored.
@@ -224,32 +224,32 @@ pub(super) enum Step {
 /// `None` where a free lock proves that its owner has exited.
 pub(super) fn next(
     state: &State,
-    progress: Progress,
+    progress: RefreshProgress,
     mark_ends: Option<Duration>,
     now: Duration,
-) -> Step {
+) -> RefreshStep {
     match progress.lock {
-        Lock::Untaken => return Step::Lock,
+        Lock::Untaken => return RefreshStep::Lock,
         Lock::Kept | Lock::Taken if state.has_unsaved() && !progress.has_saved => {
-            return Step::Save;
+            return RefreshStep::Save;
         }
         // A kept lock may have been lost: stored tokens are sent only under a lock that was just taken.
-        Lock::Kept if !state.has_unsaved() => return Step::Lock,
+        Lock::Kept if !state.has_unsaved() => return RefreshStep::Lock,
         _ => {}
     }
     match (foreign_mark(state, mark_ends), progress.claim) {
-        (None, _) if progress.lock == Lock::Left => Step::Lock,
-        (None, _) => Step::Send,
-        (Some((_, ends)), _) if now < ends => Step::Wait,
-        (Some(_), _) if progress.lock == Lock::Left => Step::Lock,
+        (None, _) if progress.lock == Lock::Left => RefreshStep::Lock,
+        (None, _) => RefreshStep::Send,
+        (Some((_, ends)), _) if now < ends => RefreshStep::Wait,
+        (Some(_), _) if progress.lock == Lock::Left => RefreshStep::Lock,
         (Some((mark, _)), Some((version, reads))) if version == mark.version => {
             if reads < CLAIM_READS {
-                Step::Watch
+                RefreshStep::Watch
             } else {
-                Step::Send
+                RefreshStep::Send
             }
         }
-        (Some(_), _) => Step::Claim,
+        (Some(_), _) => RefreshStep::Claim,
     }
 }
 

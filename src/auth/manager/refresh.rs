@@ -10,8 +10,8 @@ use tokio::task::JoinHandle;
 use tracing::Instrument;
 
 use super::decide::{
-    After, CLAIM_PERIOD, Failed, IN_FLIGHT, Lock, POLL_INTERVAL, Progress, Step, after, backoff,
-    foreign_mark, next,
+    After, CLAIM_PERIOD, Failed, IN_FLIGHT, Lock, POLL_INTERVAL, RefreshProgress, RefreshStep,
+    after, backoff, foreign_mark, next,
 };
 use super::memory::{CachedTokens, Completion, ForeignMark, State, Stop};
 use super::report::Event;
@@ -225,7 +225,7 @@ impl Refresh {
         let mark_ends = self.mark_ends();
         let mut transaction = None;
         let mut last = StoreError::lock_timeout();
-        let mut progress = Progress {
+        let mut progress = RefreshProgress {
             lock: Lock::Untaken,
             has_saved: false,
             claim: None,
@@ -238,7 +238,7 @@ impl Refresh {
                 clock.monotonic(),
             );
             match step {
-                Step::Lock => {
+                RefreshStep::Lock => {
                     drop(transaction.take());
                     let locked = RefreshTransaction::begin_and_load(shared, left());
                     let (begun, lock, read) = match self.epoch.run(locked).await? {
@@ -256,14 +256,14 @@ impl Refresh {
                     // The previous holder of the lock may have renewed the tokens.
                     self.epoch.reconcile(read)?;
                 }
-                Step::Save => {
+                RefreshStep::Save => {
                     // Tokens that an earlier refresh could not store come before new ones.
                     progress.has_saved = true;
                     if self.epoch.save().await?.is_ok() {
                         self.epoch.publish_cached()?;
                     }
                 }
-                Step::Wait => {
+                RefreshStep::Wait => {
                     // At the end of the lock wait there is a lock time-out, and the next call continues the same wait.
                     drop(transaction.take());
                     progress.lock = Lock::Left;
@@ -280,7 +280,7 @@ impl Refresh {
                         Err(error) => last = error,
                     }
                 }
-                Step::Claim => {
+                RefreshStep::Claim => {
                     // A write also proves that the store can be written.
                     let (cached, mark) = (
                         self.epoch.cached()?,
@@ -297,7 +297,7 @@ impl Refresh {
                         Err(error) => return Err(self.epoch.store_failed(error)),
                     }
                 }
-                Step::Watch => {
+                RefreshStep::Watch => {
                     self.epoch.run(clock.sleep(POLL_INTERVAL)).await?;
                     let version = self.epoch.cached()?.version;
                     let read = self.epoch.run(self.load()).await??;
@@ -308,7 +308,7 @@ impl Refresh {
                         *reads += 1;
                     }
                 }
-                Step::Send => return self.mark_and_send(transaction).await,
+                RefreshStep::Send => return self.mark_and_send(transaction).await,
             }
             if let Some(token) = self.usable_token() {
                 return Ok(token);

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::decide::{Finding, backoff, compare};
+use super::decide::{RecordMeaning, backoff, compare};
 use super::memory::{CachedTokens, ForeignMark, RefreshPolicy, Snapshot, State, Stop, Trials};
 use super::report::{Event, LastFailure};
 use crate::auth::failure::{no_tokens, reauth};
@@ -275,29 +275,31 @@ impl Epoch {
             // A read that began before a write of this manager is out of date.
             return Ok(());
         }
-        let finding = compare(state, read.stored.as_ref().map(|stored| &stored.record));
+        let meaning = compare(state, read.stored.as_ref().map(|stored| &stored.record));
         let Some(Versioned { version, record }) = read.stored else {
             state.trials.foreign_mark = None;
             state.login.get_or_insert_default();
-            if finding == Finding::LoggedOut {
+            if meaning == RecordMeaning::LoggedOut {
                 state.cached = None;
                 state.account = None;
                 self.shared.snapshot.store(None);
                 self.shared.emit(Event::LoggedOut { elsewhere: true });
             }
-            return match (&state.trials.dead, finding) {
+            return match (&state.trials.dead, meaning) {
                 (Some(error), _) => Err(Stop::Failed(error.clone())),
-                (None, Finding::Unchanged) => Ok(()),
+                (None, RecordMeaning::Unchanged) => Ok(()),
                 (None, _) => Err(no_tokens().into()),
             };
         };
         let owner = record.refresh_mark.map(|mark| mark.owner);
         let is_foreign = owner.is_some_and(|owner| owner != Some(self.owner));
         let generation = record.tokens.generation;
-        match finding {
-            Finding::Unchanged | Finding::Nobody | Finding::LoggedOut => Err(no_tokens().into()),
-            Finding::Same | Finding::Replaced => {
-                let same = finding == Finding::Same;
+        match meaning {
+            RecordMeaning::Unchanged | RecordMeaning::Nobody | RecordMeaning::LoggedOut => {
+                Err(no_tokens().into())
+            }
+            RecordMeaning::Same | RecordMeaning::Replaced => {
+                let same = meaning == RecordMeaning::Same;
                 if let Some(cached) = &mut state.cached {
                     cached.version = Some(version);
                     if same && cached.saved && owner.is_none() {
@@ -310,7 +312,7 @@ impl Epoch {
                 let dead = state.trials.dead.clone();
                 dead.map_or(Ok(()), |error| Err(Stop::Failed(error)))
             }
-            Finding::AnotherUser => {
+            RecordMeaning::AnotherUser => {
                 // Tokens of another user are served only after a login or logout in this manager.
                 state.cached = None;
                 self.shared.snapshot.store(None);
@@ -320,7 +322,7 @@ impl Epoch {
                 let reason = "another user has logged in under the account's key";
                 Err(self.declare_dead(state, reauth(reason)))
             }
-            Finding::Ended(ended) => {
+            RecordMeaning::Ended(ended) => {
                 state.note_login(&record.tokens);
                 self.note_mark(state, version, is_foreign);
                 if let Some(cached) = &mut state.cached {
@@ -330,7 +332,7 @@ impl Epoch {
                 }
                 Err(self.declare_dead(state, reauth(ended.reason())))
             }
-            Finding::Newer => {
+            RecordMeaning::Newer => {
                 let is_new_login = state.note_login(&record.tokens);
                 self.note_mark(state, version, is_foreign);
                 let is_first = state.cached.is_none();

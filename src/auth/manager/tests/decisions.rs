@@ -7,8 +7,8 @@ use super::bench::SECOND;
 use crate::auth::endpoint::{Class, Refusal};
 use crate::auth::failure::{reauth, unavailable};
 use crate::auth::manager::decide::{
-    After, Background, CLAIM_READS, Failed, Finding, Lock, Progress, Served, Step, after, compare,
-    next, serve,
+    After, Background, CLAIM_READS, Failed, Lock, RecordMeaning, RefreshProgress, RefreshStep,
+    Served, after, compare, next, serve,
 };
 use crate::auth::manager::memory::{CachedTokens, ForeignMark, RefreshPolicy, Snapshot, State};
 use crate::auth::store::{Ended, tokens};
@@ -73,29 +73,37 @@ fn a_record_means_this_for_the_tokens_in_memory() {
     deleting.deletion = Arc::downgrade(&deletion);
     let record = |generation| Some(Record::new(tokens(generation)));
     let ended = |generation| Some(Record::ended(&tokens(generation), Ended::Refused));
-    for (memory, record, finding) in [
-        (State::default(), None, Finding::Nobody),
-        (in_use(), None, Finding::LoggedOut),
-        (logged_in(), None, Finding::Unchanged),
-        (unsaved(), None, Finding::LoggedOut),
-        (dead, None, Finding::Unchanged),
-        (dead_without, None, Finding::Unchanged),
-        (State::default(), record(1), Finding::Newer),
-        (in_use(), record(1), Finding::Same),
-        (in_use(), record(2), Finding::Newer),
-        (unsaved(), record(1), Finding::Replaced),
-        (unsaved(), ended(1), Finding::Replaced),
-        (unsaved(), record(3), Finding::Newer),
-        (unsaved(), ended(3), Finding::Ended(Ended::Refused)),
-        (logged_in(), record(1), Finding::Replaced),
-        (logged_in(), record(3), Finding::Newer),
-        (in_use(), ended(1), Finding::Ended(Ended::Refused)),
-        (State::default(), ended(1), Finding::Ended(Ended::Refused)),
-        (deleting, record(1), Finding::Nobody),
-        (of_sam, Some(user(tokens(2), "kim")), Finding::AnotherUser),
+    for (memory, record, meaning) in [
+        (State::default(), None, RecordMeaning::Nobody),
+        (in_use(), None, RecordMeaning::LoggedOut),
+        (logged_in(), None, RecordMeaning::Unchanged),
+        (unsaved(), None, RecordMeaning::LoggedOut),
+        (dead, None, RecordMeaning::Unchanged),
+        (dead_without, None, RecordMeaning::Unchanged),
+        (State::default(), record(1), RecordMeaning::Newer),
+        (in_use(), record(1), RecordMeaning::Same),
+        (in_use(), record(2), RecordMeaning::Newer),
+        (unsaved(), record(1), RecordMeaning::Replaced),
+        (unsaved(), ended(1), RecordMeaning::Replaced),
+        (unsaved(), record(3), RecordMeaning::Newer),
+        (unsaved(), ended(3), RecordMeaning::Ended(Ended::Refused)),
+        (logged_in(), record(1), RecordMeaning::Replaced),
+        (logged_in(), record(3), RecordMeaning::Newer),
+        (in_use(), ended(1), RecordMeaning::Ended(Ended::Refused)),
+        (
+            State::default(),
+            ended(1),
+            RecordMeaning::Ended(Ended::Refused),
+        ),
+        (deleting, record(1), RecordMeaning::Nobody),
+        (
+            of_sam,
+            Some(user(tokens(2), "kim")),
+            RecordMeaning::AnotherUser,
+        ),
     ] {
         let text = format!("{record:?}");
-        assert_eq!(compare(&memory, record.as_ref()), finding, "{text}");
+        assert_eq!(compare(&memory, record.as_ref()), meaning, "{text}");
     }
 }
 
@@ -118,29 +126,92 @@ fn a_refresh_goes_on_like_this() {
     let claim = |reads| Some((version(7), reads));
     let network = Some(90 * SECOND);
     for (state, lock, has_saved, claim, mark_ends, step) in [
-        (in_use(), Lock::Untaken, false, None, None, Step::Lock),
-        (unsaved(), Lock::Untaken, false, None, None, Step::Lock),
+        (
+            in_use(),
+            Lock::Untaken,
+            false,
+            None,
+            None,
+            RefreshStep::Lock,
+        ),
+        (
+            unsaved(),
+            Lock::Untaken,
+            false,
+            None,
+            None,
+            RefreshStep::Lock,
+        ),
         // What is not stored comes first, once.
-        (unsaved(), Lock::Taken, false, None, None, Step::Save),
-        (unsaved(), Lock::Kept, false, None, None, Step::Save),
-        (unsaved(), Lock::Kept, after_saving, None, None, Step::Send),
-        (in_use(), Lock::Kept, after_saving, None, None, Step::Lock),
-        (in_use(), Lock::Taken, false, None, None, Step::Send),
+        (unsaved(), Lock::Taken, false, None, None, RefreshStep::Save),
+        (unsaved(), Lock::Kept, false, None, None, RefreshStep::Save),
+        (
+            unsaved(),
+            Lock::Kept,
+            after_saving,
+            None,
+            None,
+            RefreshStep::Send,
+        ),
+        (
+            in_use(),
+            Lock::Kept,
+            after_saving,
+            None,
+            None,
+            RefreshStep::Lock,
+        ),
+        (in_use(), Lock::Taken, false, None, None, RefreshStep::Send),
         // A free lock of one machine proves that the owner of the mark has exited.
-        (marked(0), Lock::Taken, false, None, None, Step::Send),
+        (marked(0), Lock::Taken, false, None, None, RefreshStep::Send),
         // Over a network it proves nothing.
-        (marked(0), Lock::Taken, false, None, network, Step::Wait),
-        (marked(89), Lock::Left, false, None, network, Step::Wait),
-        (in_use(), Lock::Left, false, None, network, Step::Lock),
-        (marked(90), Lock::Left, false, None, network, Step::Lock),
-        (marked(90), Lock::Taken, false, None, network, Step::Claim),
+        (
+            marked(0),
+            Lock::Taken,
+            false,
+            None,
+            network,
+            RefreshStep::Wait,
+        ),
+        (
+            marked(89),
+            Lock::Left,
+            false,
+            None,
+            network,
+            RefreshStep::Wait,
+        ),
+        (
+            in_use(),
+            Lock::Left,
+            false,
+            None,
+            network,
+            RefreshStep::Lock,
+        ),
+        (
+            marked(90),
+            Lock::Left,
+            false,
+            None,
+            network,
+            RefreshStep::Lock,
+        ),
+        (
+            marked(90),
+            Lock::Taken,
+            false,
+            None,
+            network,
+            RefreshStep::Claim,
+        ),
         (
             marked(90),
             Lock::Taken,
             false,
             claim(0),
             network,
-            Step::Watch,
+            RefreshStep::Watch,
         ),
         (
             marked(90),
@@ -148,7 +219,7 @@ fn a_refresh_goes_on_like_this() {
             false,
             claim(CLAIM_READS),
             network,
-            Step::Send,
+            RefreshStep::Send,
         ),
         // The mark was replaced by another process meanwhile.
         (
@@ -157,11 +228,18 @@ fn a_refresh_goes_on_like_this() {
             false,
             Some((version(6), CLAIM_READS)),
             network,
-            Step::Claim,
+            RefreshStep::Claim,
         ),
-        (abandoned, Lock::Taken, false, None, network, Step::Send),
+        (
+            abandoned,
+            Lock::Taken,
+            false,
+            None,
+            network,
+            RefreshStep::Send,
+        ),
     ] {
-        let progress = Progress {
+        let progress = RefreshProgress {
             lock,
             has_saved,
             claim,

@@ -5,7 +5,7 @@ use crate::tests::schedules::count;
 
 #[tokio::test]
 async fn many_waiting_entries_are_all_confirmed_at_a_cost_in_proportion() {
-    let entries = count(50).min(1_000);
+    let entries = count(50).min(5_000);
     let (all, calls) = (
         u32::try_from(entries).unwrap(),
         usize::try_from(entries).unwrap(),
@@ -15,7 +15,7 @@ async fn many_waiting_entries_are_all_confirmed_at_a_cost_in_proportion() {
     let outbox = farm.outbox_on(store.clone());
     // None agrees with a record that is there.
     for head in 1..=all {
-        outbox.save(load(1_000 + head)).await.unwrap();
+        outbox.save(load(10_000 + head)).await.unwrap();
     }
     assert_eq!(store.commits(), calls);
     let (report, _) = outbox.pass().await.unwrap();
