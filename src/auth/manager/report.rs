@@ -115,18 +115,18 @@ impl Events {
     }
 }
 
-/// What is known of an account's session, for support; made by [`TokenManager::inspect`]. It holds no token.
+/// What is known of an account's session, for support; made by [`TokenManager::inspect`](super::TokenManager::inspect). It holds no token.
 ///
 /// The user, the account's key and the store may name a person or a path: print them on request only. `Debug` leaves them
 /// out.
 ///
-/// See [`TokenManager::inspect`] for an example.
+/// See [`TokenManager::inspect`](super::TokenManager::inspect) for an example.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Inspection {
     /// Whether the tokens can be used.
     pub state: SessionState,
-    /// The user, as the `sub` claim of the id token. After [`Event::UserReplaced`](Event::UserReplaced) the other
+    /// The user, as the `sub` claim of the id token. After [`Event::UserReplaced`] the other
     /// user, whose tokens are in the store.
     pub subject: Option<String>,
     /// The key of the account's record in the store.
@@ -156,7 +156,7 @@ pub struct Inspection {
 
 /// The state of a session, in an [`Inspection`].
 ///
-/// See [`TokenManager::inspect`] for an example.
+/// See [`TokenManager::inspect`](super::TokenManager::inspect) for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SessionState {
@@ -180,7 +180,7 @@ pub enum SessionState {
 
 /// A failure and its time, in an [`Inspection`].
 ///
-/// See [`TokenManager::inspect`] for an example of the inspection.
+/// See [`TokenManager::inspect`](super::TokenManager::inspect) for an example of the inspection.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LastFailure {

@@ -103,7 +103,7 @@ impl TokenManager {
     }
 
     /// Sends a refresh that another process marked in the store and did not finish, without the rest of
-    /// [`mark_wait`](TokenManagerBuilder::mark_wait); returns the new token.
+    /// [`mark_wait`](super::TokenManagerBuilder::mark_wait); returns the new token.
     ///
     /// Only for when that process has certainly exited. If it runs and has the reply, the refresh token is used twice, and
     /// the session may end. Without such a mark this is [`access_token`](Self::access_token).
@@ -362,7 +362,7 @@ impl TokenSource for TokenManager {
     }
 
     /// Refreshes only if the rejected [generation](AccessToken::generation) is still in use, and at most once in 30 seconds
-    /// (see [`between_forced`](TokenManagerBuilder::between_forced)): a server that refuses every token must not cause a
+    /// (see [`between_forced`](super::TokenManagerBuilder::between_forced)): a server that refuses every token must not cause a
     /// refresh for every request.
     ///
     /// # Errors
