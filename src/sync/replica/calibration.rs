@@ -1,16 +1,17 @@
 //! Which date `fromDate` compares: what each reading predicts, and what the service answers when asked.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::absence::latest_first;
-use super::is_answer;
 use super::local_record::{LocalRecord, instant_key};
 use super::round::Round;
 use super::sync_state::{Walk, Witness};
 use super::walk::ListedPage;
+use super::{Depth, is_answer};
 use crate::error::Result;
 use crate::model::Timestamp;
 use crate::profile::ComparedDate;
@@ -168,7 +169,7 @@ struct Question {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Judgement {
     Refuted(String),
-    /// Confirmed by this if one of these records, which were not listed, is still there.
+    /// Confirmed by this if one of these records, which were not listed, is still there as it was.
     Shown(String, Vec<String>),
     Open,
 }
@@ -218,6 +219,9 @@ const PAGES: usize = 3;
 
 /// Listed records and their dates.
 type ListedDates = Vec<(String, Option<DateTime<Utc>>)>;
+
+/// The days on which they move.
+type Days = HashMap<String, Option<String>>;
 
 impl Round<'_> {
     /// Asks once more with a `fromDate` for which the readings differ, after a full walk.
@@ -303,8 +307,8 @@ impl Round<'_> {
     async fn answer(&self, question: &Question) -> Result<(Verdict, String), StoreError> {
         let open = |why: String| Ok((Verdict::Open, why));
         let refuted = |why: String| Ok((Verdict::Refuted, why));
-        let listed = match self.listed_since(question).await {
-            Ok(Some(listed)) => listed,
+        let (listed, mut days) = match self.listed_since(question).await {
+            Ok(Some(answer)) => answer,
             Ok(None) => return open("the answer is too long".to_owned()),
             Err(error) if is_answer(&error) => {
                 return refuted(format!("the service refused it: {error}"));
@@ -316,17 +320,23 @@ impl Round<'_> {
         for row in self.replica.store.rows(&ids).await? {
             known.extend(Dates::of(&row)?);
         }
+        for dates in &mut known {
+            // It may have changed since the copy was made.
+            dates.movement_day = days.remove(&dates.id).flatten();
+        }
         let is_listed = |dates: &&Dates| listed.iter().any(|(id, _)| *id == dates.id);
         let missing = question.changed.iter().filter(|dates| !is_listed(dates));
         for Dates { id, updated, .. } in missing.take(READS) {
             // One that changed again may have moved over the edge of a page.
-            if self.read_record(id).await.is_of(*updated) {
+            if self.read_record(id).await.changed_at() == Some(*updated) {
                 return refuted(format!("it did not list {id}, changed since"));
             }
         }
         match question.judge(&listed, &known) {
             Judgement::Refuted(why) => refuted(why),
-            Judgement::Shown(evidence, left_out) if self.is_there(&left_out).await => {
+            Judgement::Shown(evidence, left_out)
+                if self.is_unchanged(&left_out, question.from).await =>
+            {
                 Ok((Verdict::Confirmed, evidence))
             }
             Judgement::Open => open(NOTHING.to_owned()),
@@ -334,10 +344,12 @@ impl Round<'_> {
         }
     }
 
-    /// Whether one of the first of these records is still there.
-    async fn is_there(&self, ids: &[String]) -> bool {
+    /// Whether one of the first of these records is still there, and has not changed since. One that has may have been left
+    /// out for its new day of movement.
+    async fn is_unchanged(&self, ids: &[String], from: DateTime<Utc>) -> bool {
         for id in ids.iter().take(READS) {
-            if self.read_record(id).await.is_there() {
+            let changed = self.read_record(id).await.changed_at();
+            if changed.is_some_and(|at| is_older(Some(at), from)) {
                 return true;
             }
         }
@@ -345,20 +357,22 @@ impl Round<'_> {
     }
 
     /// What is listed since the date of the question; `None`: it is too long.
-    async fn listed_since(&self, question: &Question) -> Result<Option<ListedDates>> {
+    async fn listed_since(&self, question: &Question) -> Result<Option<(ListedDates, Days)>> {
         let from = Timestamp::from_utc(question.from);
         let mut pager = self.pager(Some(&from)).look_ahead(0);
-        let mut listed = ListedDates::new();
+        let (mut listed, mut days) = (ListedDates::new(), Days::new());
         for _ in 0..WINDOW.div_ceil(self.replica.page_size as usize) + PAGES {
             let Some(page) = pager.next_page().await? else {
-                return Ok(Some(listed));
+                return Ok(Some((listed, days)));
             };
             for record in ListedPage::new(page).records {
                 let updated = record.updated.and_then(|shown| shown.text.utc());
+                let keys = LocalRecord::new(&record.json, Depth::Summary, None).keys();
+                days.insert(record.id.clone(), keys.movement_day);
                 listed.push((record.id, updated));
             }
             if listed.iter().any(|(_, at)| is_older(*at, question.from)) {
-                return Ok(Some(listed));
+                return Ok(Some((listed, days)));
             }
         }
         Ok(None)

@@ -66,13 +66,12 @@ impl RecordRead {
         }
     }
 
-    /// Whether the service shows the record, changed last at this instant.
-    pub(super) fn is_of(&self, updated: DateTime<Utc>) -> bool {
+    /// When the record that the service shows was last changed.
+    pub(super) fn changed_at(&self) -> Option<DateTime<Utc>> {
         let Self::Found(read) = self else {
-            return false;
+            return None;
         };
-        let shown = read.record.updated_at.as_ref();
-        shown.and_then(Timestamp::utc) == Some(updated)
+        read.record.updated_at.as_ref().and_then(Timestamp::utc)
     }
 
     /// The answer about a record that two listings that ended do not show either: "not found" then means it.
