@@ -7,8 +7,8 @@ use super::bench::SECOND;
 use crate::auth::endpoint::{Class, Refusal};
 use crate::auth::failure::{reauth, unavailable};
 use crate::auth::manager::decide::{
-    After, Background, CLAIM_READS, Failed, Lock, RecordMeaning, RefreshProgress, RefreshStep,
-    Served, after, compare, next, serve,
+    After, Background, CLAIM_READS, Failed, Lock, RecordMeaning, RefreshProgress,
+    RefreshStep as Step, Served, after, compare, next, serve,
 };
 use crate::auth::manager::memory::{CachedTokens, ForeignMark, RefreshPolicy, Snapshot, State};
 use crate::auth::store::{Ended, tokens};
@@ -126,92 +126,29 @@ fn a_refresh_goes_on_like_this() {
     let claim = |reads| Some((version(7), reads));
     let network = Some(90 * SECOND);
     for (state, lock, has_saved, claim, mark_ends, step) in [
-        (
-            in_use(),
-            Lock::Untaken,
-            false,
-            None,
-            None,
-            RefreshStep::Lock,
-        ),
-        (
-            unsaved(),
-            Lock::Untaken,
-            false,
-            None,
-            None,
-            RefreshStep::Lock,
-        ),
+        (in_use(), Lock::Untaken, false, None, None, Step::Lock),
+        (unsaved(), Lock::Untaken, false, None, None, Step::Lock),
         // What is not stored comes first, once.
-        (unsaved(), Lock::Taken, false, None, None, RefreshStep::Save),
-        (unsaved(), Lock::Kept, false, None, None, RefreshStep::Save),
-        (
-            unsaved(),
-            Lock::Kept,
-            after_saving,
-            None,
-            None,
-            RefreshStep::Send,
-        ),
-        (
-            in_use(),
-            Lock::Kept,
-            after_saving,
-            None,
-            None,
-            RefreshStep::Lock,
-        ),
-        (in_use(), Lock::Taken, false, None, None, RefreshStep::Send),
+        (unsaved(), Lock::Taken, false, None, None, Step::Save),
+        (unsaved(), Lock::Kept, false, None, None, Step::Save),
+        (unsaved(), Lock::Kept, after_saving, None, None, Step::Send),
+        (in_use(), Lock::Kept, after_saving, None, None, Step::Lock),
+        (in_use(), Lock::Taken, false, None, None, Step::Send),
         // A free lock of one machine proves that the owner of the mark has exited.
-        (marked(0), Lock::Taken, false, None, None, RefreshStep::Send),
+        (marked(0), Lock::Taken, false, None, None, Step::Send),
         // Over a network it proves nothing.
-        (
-            marked(0),
-            Lock::Taken,
-            false,
-            None,
-            network,
-            RefreshStep::Wait,
-        ),
-        (
-            marked(89),
-            Lock::Left,
-            false,
-            None,
-            network,
-            RefreshStep::Wait,
-        ),
-        (
-            in_use(),
-            Lock::Left,
-            false,
-            None,
-            network,
-            RefreshStep::Lock,
-        ),
-        (
-            marked(90),
-            Lock::Left,
-            false,
-            None,
-            network,
-            RefreshStep::Lock,
-        ),
-        (
-            marked(90),
-            Lock::Taken,
-            false,
-            None,
-            network,
-            RefreshStep::Claim,
-        ),
+        (marked(0), Lock::Taken, false, None, network, Step::Wait),
+        (marked(89), Lock::Left, false, None, network, Step::Wait),
+        (in_use(), Lock::Left, false, None, network, Step::Lock),
+        (marked(90), Lock::Left, false, None, network, Step::Lock),
+        (marked(90), Lock::Taken, false, None, network, Step::Claim),
         (
             marked(90),
             Lock::Taken,
             false,
             claim(0),
             network,
-            RefreshStep::Watch,
+            Step::Watch,
         ),
         (
             marked(90),
@@ -219,7 +156,7 @@ fn a_refresh_goes_on_like_this() {
             false,
             claim(CLAIM_READS),
             network,
-            RefreshStep::Send,
+            Step::Send,
         ),
         // The mark was replaced by another process meanwhile.
         (
@@ -228,16 +165,9 @@ fn a_refresh_goes_on_like_this() {
             false,
             Some((version(6), CLAIM_READS)),
             network,
-            RefreshStep::Claim,
+            Step::Claim,
         ),
-        (
-            abandoned,
-            Lock::Taken,
-            false,
-            None,
-            network,
-            RefreshStep::Send,
-        ),
+        (abandoned, Lock::Taken, false, None, network, Step::Send),
     ] {
         let progress = RefreshProgress {
             lock,
