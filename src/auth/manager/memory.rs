@@ -184,8 +184,8 @@ pub(super) struct Trials {
     pub(super) foreign_mark: Option<ForeignMark>,
     /// The marked version that the application has declared abandoned.
     pub(super) abandoned: Option<Version>,
-    /// The refresh that was started last.
-    refresh: Option<Completion>,
+    /// The refresh that was started last, until it ends.
+    pub(super) refresh: Option<Completion>,
 }
 
 /// Tokens in memory, and how they relate to the record in the store.
@@ -261,11 +261,7 @@ impl State {
     /// The refresh that runs. One that panicked, or whose runtime has ended, does not.
     pub(super) fn running(&self) -> Option<&Completion> {
         let started = self.trials.refresh.as_ref();
-        started.filter(|it| it.has_changed().is_ok() && it.borrow().is_none())
-    }
-
-    pub(super) fn started(&mut self, refresh: &Completion) {
-        self.trials.refresh = Some(refresh.clone());
+        started.filter(|refresh| refresh.has_changed().is_ok())
     }
 
     /// Caches new tokens in the place of old ones; they are not stored yet.

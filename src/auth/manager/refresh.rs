@@ -194,12 +194,16 @@ pub(super) fn start(
         if let Err(Stop::Failed(error)) = &outcome {
             refresh.epoch.shared.note_failure(error);
         }
+        if let Ok(mut state) = refresh.epoch.state() {
+            // Before the result: a woken caller must not find a refresh that has ended.
+            state.trials.refresh = None;
+        }
         result.send_replace(Some(outcome));
     };
     let span = tracing::debug_span!("token_refresh");
     // OK under the lock of the state: a runtime that has ended drops the task, which has begun nothing.
     shared.spawn(task.instrument(span))?;
-    state.started(&completion);
+    state.trials.refresh = Some(completion.clone());
     Ok(completion)
 }
 

@@ -348,6 +348,8 @@ async fn check_store(epoch: Epoch) {
             epoch.shared.note_failure(&error.into());
         }
     }
+    // The handle keeps the memory of the task.
+    epoch.shared.state().check = None;
 }
 
 async fn read_store(shared: &Shared) -> Result<StoreRead, Error> {

@@ -303,7 +303,7 @@ fn a_caller_gets_this() {
 fn a_refresh_that_runs_is_shared_until_it_ends() {
     let mut state = in_use();
     let (result, completion) = tokio::sync::watch::channel(None);
-    state.started(&completion);
+    state.trials.refresh = Some(completion);
     assert_eq!(served(&mut state, 24, None), "wait");
     assert_eq!(served(&mut state, 20, None), "token");
     // It panicked, or its runtime has ended.
