@@ -54,7 +54,10 @@ async fn run() -> Result<(), Failure> {
     list(&account).await?;
 
     let comment = CommentInput::new(&number, "The truck comes at five.");
-    account.create_comment(comment).await?;
+    let (_, problems) = account.create_comment(comment).await?.into_parts();
+    if !problems.is_empty() {
+        return Err("the server has problems with the comment".into());
+    }
     let copy = account.copy_consignment(&number).await?.value;
     let copy = copy.number.ok_or("no number")?;
     println!("10. Commented, and copied as {}.", printable(copy));

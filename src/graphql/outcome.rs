@@ -9,7 +9,8 @@ use crate::model::{ServerError, reply_memory};
 /// The result of a call: the value, and the errors of the server beside it.
 ///
 /// The server sends warnings beside data (spec 7.1: a 201 may carry them; 7.2: a missing answer is reported, and the
-/// record saved all the same).
+/// record saved all the same). An empty declaration is even submitted so. Take the outcome of a change by
+/// [`into_parts`](Self::into_parts), and show the problems.
 ///
 /// ```
 /// # equipment::example(async {
@@ -18,18 +19,19 @@ use crate::model::{ServerError, reply_memory};
 /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 ///
 /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-/// let saved = account.save_consignment(input).await?;
-/// println!("saved as {:?}", saved.value.id);
-/// for problem in &saved.problems {
+/// let (saved, problems) = account.save_consignment(input).await?.into_parts();
+/// println!("saved as {:?}", saved.id);
+/// for problem in &problems {
 ///     println!("still missing: {}", problem.code().unwrap_or_default());
 /// }
-/// assert!(!saved.problems.is_empty());
+/// assert!(!problems.is_empty());
 /// # Ok(()) });
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[must_use = "the problems that the server reports are in it"]
 #[non_exhaustive]
 pub struct Outcome<T> {
-    /// The value.
+    /// The value; the server may have problems with it all the same.
     pub value: T,
     /// The errors of the server beside the value, at most the first 1,000; mostly empty.
     pub problems: Vec<ServerError>,
@@ -44,6 +46,11 @@ pub struct Outcome<T> {
 }
 
 impl<T> Outcome<T> {
+    /// The value, and the [`problems`](Self::problems) that the server has with it.
+    pub fn into_parts(self) -> (T, Vec<ServerError>) {
+        (self.value, self.problems)
+    }
+
     /// The HTTP status of the reply, such as 201 for a record that was created (spec 7.1).
     pub fn http_status(&self) -> u16 {
         self.status

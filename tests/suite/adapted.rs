@@ -82,7 +82,7 @@ async fn client_of(schema: &str) -> (Fake, Client) {
 /// Every typed query.
 async fn every_query(fake: &Fake, client: &Client) -> Result<(), Error> {
     let account = client.account(fake.account_id());
-    client.registered_user().await?;
+    let _ = client.registered_user().await?;
     assert!(!client.questions().await?.value.items.is_empty());
     let filter = ConsignmentFilter::default().page_size(3);
     let page = account.consignments_page(&filter, None).await?.value;
@@ -101,10 +101,10 @@ async fn every_query(fake: &Fake, client: &Client) -> Result<(), Error> {
             .len(),
         1
     );
-    account.template(TEMPLATE).await?;
+    let _ = account.template(TEMPLATE).await?;
     assert_eq!(account.comments(NUMBER).await?.value.len(), 1);
-    account.user_mappings(NUMBER, "AUTHVIEWER").await?;
-    account.edecs().await?;
+    let _ = account.user_mappings(NUMBER, "AUTHVIEWER").await?;
+    let _ = account.edecs().await?;
     Ok(())
 }
 
@@ -274,17 +274,17 @@ async fn no_operation_depends_on_names_of_object_types() {
     let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     let draft = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     let saved = account.save_consignment(draft).await.unwrap().value;
-    account
+    let _ = account
         .copy_consignment(saved.number.unwrap())
         .await
         .unwrap();
-    account.delete_consignment(saved.id.unwrap()).await.unwrap();
-    account
+    let _ = account.delete_consignment(saved.id.unwrap()).await.unwrap();
+    let _ = account
         .create_comment(CommentInput::new(NUMBER, "Five."))
         .await
         .unwrap();
     let template = TemplateInput::new("Again", [FormType::Lpac1]);
     let template = account.save_template(template).await.unwrap().value;
-    account.delete_template(template.id.unwrap()).await.unwrap();
+    let _ = account.delete_template(template.id.unwrap()).await.unwrap();
     assert!(client.profile().operations.is_empty());
 }

@@ -40,7 +40,7 @@ async fn session(fake: FakeBuilder, settings: impl Fn(ProviderBuilder) -> Provid
     log_in(&fake, &manager).await.unwrap();
     fake.expire_access_tokens();
     let client = fake.client().token_source(manager.clone()).build().unwrap();
-    client.registered_user().await.unwrap();
+    let _ = client.registered_user().await.unwrap();
     assert_eq!(manager.access_token().await.unwrap().generation(), 2);
     let report = manager.logout(None).await;
     assert!(report.problems.is_empty(), "{report:?}");
@@ -94,7 +94,7 @@ async fn rfc_6749_5_2_a_client_that_is_not_accepted_keeps_its_session() {
     }
     fake.expire_access_tokens();
     let client = fake.client().token_source(right.clone()).build().unwrap();
-    client.registered_user().await.unwrap();
+    let _ = client.registered_user().await.unwrap();
     assert_eq!(right.access_token().await.unwrap().generation(), 2);
 }
 
@@ -126,7 +126,7 @@ async fn rfc_7009_2_1_the_fake_revokes_nothing_for_a_client_that_does_not_authen
     let revoked = stranger.revoke(&token.expose().into()).await;
     assert!(revoked.is_err());
     let client = fake.client().token_source(manager).build().unwrap();
-    client.registered_user().await.unwrap();
+    let _ = client.registered_user().await.unwrap();
 }
 
 /// Row 47.

@@ -124,7 +124,7 @@ async fn a_change_whose_time_runs_out_before_its_turn_was_not_sent() {
     assert!(error.is_timeout() && !error.may_have_applied());
     assert_eq!(error.attempts(), 0);
     reply.send(nothing()).unwrap();
-    first.await.unwrap().unwrap();
+    let _ = first.await.unwrap().unwrap();
     assert!(requests.is_empty());
 }
 
@@ -142,7 +142,7 @@ async fn a_call_that_waits_for_its_retry_leaves_its_turn_to_others() {
     let second = tokio::spawn(list().into_future());
     let reply = requests.recv().await.unwrap();
     reply.send(nothing()).unwrap();
-    second.await.unwrap().unwrap();
+    let _ = second.await.unwrap().unwrap();
     assert!(!first.is_finished());
     first.abort();
 }

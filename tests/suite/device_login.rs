@@ -47,7 +47,7 @@ async fn a_device_login_issues_tokens_that_the_service_accepts() {
     assert!(tokens.refresh_token().is_some());
     assert_eq!(manager.subject().as_deref(), tokens.subject());
     let client = fake.client().token_source(manager).build().unwrap();
-    client.registered_user().await.unwrap();
+    let _ = client.registered_user().await.unwrap();
 }
 
 #[tokio::test]

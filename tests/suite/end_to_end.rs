@@ -123,14 +123,14 @@ async fn a_producer_goes_from_login_to_logout() {
 
     let text = "The truck comes at five.";
     let comment = CommentInput::new(&number, text);
-    account.create_comment(comment).await.unwrap();
+    let _ = account.create_comment(comment).await.unwrap();
     let comments = account.comments(&number).await.unwrap().value;
     assert_eq!(comments[0].comment_text.as_deref(), Some(text));
 
     let copy = account.copy_consignment(&number).await.unwrap().value;
     let copied = copy.number.unwrap();
     assert_ne!(copied, number);
-    account.delete_consignment(&copied).await.unwrap();
+    let _ = account.delete_consignment(&copied).await.unwrap();
     assert!(!numbers(&account).await.contains(&copied));
 
     let template = TemplateInput::new("Goats to Demo Meats", [FormType::Lpahrg0]);

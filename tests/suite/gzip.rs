@@ -58,9 +58,9 @@ async fn both_clients_ask_for_gzip_unless_it_is_off_and_the_token_endpoint_never
             .http(options.clone())
             .build()
             .unwrap();
-        client.questions().await.unwrap();
+        let _ = client.questions().await.unwrap();
         fake.expire_access_tokens();
-        client.questions().await.unwrap();
+        let _ = client.questions().await.unwrap();
         let register = Register::builder(fake.register_url()).http(options);
         let search = PropertySearch::text("QLD");
         let mut pager = register.build().unwrap().search(&search);

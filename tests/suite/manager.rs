@@ -70,7 +70,7 @@ async fn a_client_renews_an_expired_token() {
     let manager = fake.token_manager().await.unwrap();
     let client = fake.client().token_source(manager.clone()).build().unwrap();
     for day in 1..=20 {
-        client.user_details().await.unwrap();
+        let _ = client.user_details().await.unwrap();
         assert_eq!(manager.current().unwrap().generation(), day);
         clock.advance(Duration::from_secs(86_400));
     }

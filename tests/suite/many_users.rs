@@ -52,7 +52,7 @@ async fn a_thousand_users_of_one_client_share_a_connection_and_not_a_token() {
         .iter()
         .map(|user| shared.with_token_source(token(user)));
     for client in clients.collect::<Vec<_>>() {
-        save(&client).await.unwrap();
+        let _ = save(&client).await.unwrap();
     }
     assert_eq!((server.accepted(), tokens(&server)), (1, users));
 }
@@ -208,7 +208,7 @@ fn headers_of_a_client_are_in_no_trace() {
     trace_in_separate_process("many_users::headers_of_a_client_are_in_no_trace", async {
         let client = Client::builder(saving().url()).token_source(token("one"));
         let client = client.header("x-gateway-key", "s3cr3t").build().unwrap();
-        save(&client).header("x-office", "h1dden").await.unwrap();
+        let _ = save(&client).header("x-office", "h1dden").await.unwrap();
         let text = recorded();
         assert!(text.contains("status=200"), "{text}");
         assert!(

@@ -61,7 +61,7 @@ async fn a_filter_that_the_document_lacks_is_an_error_and_nothing_is_sent() {
         .unwrap();
     let account = client.account(fake.account_id());
     let filter = ConsignmentFilter::default();
-    account.consignments_page(&filter, None).await.unwrap();
+    let _ = account.consignments_page(&filter, None).await.unwrap();
     let error = account
         .consignments_page(&filter.page_size(3), None)
         .await

@@ -118,7 +118,7 @@ async fn templates_are_listed_page_by_page() {
     let account = fake.client().build().unwrap().account(fake.account_id());
     for name in ["To the yards", "To the works"] {
         let input = TemplateInput::new(name, [FormType::Lpac1]);
-        account.save_template(input).await.unwrap();
+        let _ = account.save_template(input).await.unwrap();
     }
     let filter = TemplateFilter::default().page_size(2);
     let page = account.templates_page(&filter, None).await.unwrap().value;

@@ -217,7 +217,7 @@ async fn main_job(account: &Account) -> Result<()> {
     assert_eq!(updated.id.as_ref(), Some(&id));
     let read = account.consignment(id.clone()).await?.value;
     assert_eq!(read.movement_time.as_deref(), Some("05:15"));
-    account
+    let _ = account
         .create_comment(CommentInput::new(number, "Gate 4."))
         .await?;
     let deleted = account.delete_consignment(id).await?.value;

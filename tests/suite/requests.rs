@@ -46,7 +46,7 @@ async fn a_call_has_its_own_headers_and_a_response_with_http_metadata() {
     let requests = server.requests();
     assert_eq!(requests[0].header("x-office"), Some("Roma"));
     // Other calls do not have the header.
-    client
+    let _ = client
         .execute::<CopyConsignment>(variables())
         .await
         .unwrap();
@@ -67,7 +67,7 @@ async fn a_dry_run_shows_exactly_what_a_send_sends_and_sends_nothing() {
         !shown.contains("c-1") && !shown.contains("Roma") && !shown.contains("secret"),
         "{shown}"
     );
-    call.await.unwrap();
+    let _ = call.await.unwrap();
     let requests = server.requests();
     let real = &requests[0];
     assert!(real.head.starts_with(&format!("{} / HTTP", dry.method)));
@@ -118,7 +118,7 @@ async fn extra_fields_of_an_input_are_sent_beside_the_known_ones() {
         PartyInput::new("A"),
         PartyInput::new("B"),
     );
-    account
+    let _ = account
         .save_consignment(input.clone().extra("revision", 7))
         .await
         .unwrap();

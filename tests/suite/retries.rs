@@ -232,7 +232,7 @@ async fn a_token_that_the_status_or_the_body_refuses_is_renewed_once() {
         for document in [QUERY, MUTATION] {
             let server = serve(refusal.clone(), 1);
             let renewing = client(&server).token_source(Renewing).build().unwrap();
-            call(&renewing, document).await.unwrap();
+            let _ = call(&renewing, document).await.unwrap();
             let requests = server.requests();
             let tokens = requests.iter().map(|sent| sent.header("authorization"));
             let expected = [Some("Bearer old"), Some("Bearer new")];

@@ -104,7 +104,7 @@ async fn variables_of_our_operations_are_typed() {
     let fake = start_fake().await;
     let account = fake.client().build().unwrap().account("envd-100201");
     let filter = ConsignmentFilter::default().page_size(3);
-    account.consignments_page(&filter, None).await.unwrap();
+    let _ = account.consignments_page(&filter, None).await.unwrap();
     let variables = fake.variables_of::<Consignments>();
     assert_eq!(variables.len(), 1);
     assert_eq!(variables[0].first, Some(3));
@@ -122,7 +122,7 @@ async fn variables_of_our_operations_are_typed() {
 async fn debug_of_a_received_request_hides_token_and_body() {
     let fake = start_fake().await;
     let account = fake.client().build().unwrap().account("envd-100201");
-    account.comments("C-900000101").await.unwrap();
+    let _ = account.comments("C-900000101").await.unwrap();
     let received = &fake.requests()[0];
     let token = fake.access_token();
     assert!(
@@ -161,7 +161,7 @@ async fn an_unmet_expectation_is_reported_with_all_received_calls() {
     let fake = start_fake().await;
     fake.on::<Comments>().expect(2);
     fake.on_path("/oauth/token").expect(0);
-    fake.client().build().unwrap().user_details().await.unwrap();
+    let _ = fake.client().build().unwrap().user_details().await.unwrap();
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| fake.verify()));
     let text = *caught.unwrap_err().downcast::<String>().unwrap();
     assert_eq!(
@@ -236,7 +236,7 @@ async fn unused_scripts_are_listed() {
     fake.on_operation("edecs").fault(Fault::none()).times(0);
     let names = ["UserDetails", "Comments", "/oauth/token"];
     assert_eq!(fake.unused_scripts(), names);
-    fake.client().build().unwrap().user_details().await.unwrap();
+    let _ = fake.client().build().unwrap().user_details().await.unwrap();
     assert_eq!(fake.unused_scripts(), names[1..]);
     // A later script for the same call is not used either.
     fake.clear_scripts();
@@ -244,7 +244,7 @@ async fn unused_scripts_are_listed() {
         .fault(Fault::none())
         .forever();
     fake.on_operation("UserDetails").fault(Fault::status(503));
-    fake.client().build().unwrap().user_details().await.unwrap();
+    let _ = fake.client().build().unwrap().user_details().await.unwrap();
     assert_eq!(fake.unused_scripts(), ["UserDetails"]);
 }
 

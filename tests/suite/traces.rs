@@ -106,7 +106,7 @@ fn an_adapted_document_is_traced_with_the_fields_it_leaves_out() {
         let schema = envd_sdk::graphql::SCHEMA.replacen("  help: String\n", "  aid: String\n", 1);
         let fake = fake_builder().schema(schema);
         let fake = fake.start().await.unwrap();
-        fake.client().build().unwrap().questions().await.unwrap();
+        let _ = fake.client().build().unwrap().questions().await.unwrap();
         let traced = recorded_by_us();
         for part in [
             "the document was adapted",

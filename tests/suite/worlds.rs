@@ -52,7 +52,7 @@ async fn the_client_sees_the_records_of_a_custom_world() {
     let account = client.account(producer.envd_account_id.clone().unwrap());
     assert_eq!(listed(&account).await, 2);
     assert_eq!(client.questions().await.unwrap().value.items.len(), 1);
-    account.save_consignment(input()).await.unwrap();
+    let _ = account.save_consignment(input()).await.unwrap();
 
     let other = fake.access_token_for(User::Nth(1));
     let source = envd_sdk::auth::StaticToken::new(other.expose()).unwrap();
@@ -125,7 +125,7 @@ async fn concurrent_fakes_share_no_records() {
     }
     let client = fakes[0].client().build().unwrap();
     let first = client.account(fakes[0].account_id());
-    first.delete_consignment("C-900000101").await.unwrap();
+    let _ = first.delete_consignment("C-900000101").await.unwrap();
     for fake in &fakes[1..] {
         let account = fake.client().build().unwrap().account(fake.account_id());
         assert_eq!(listed(&account).await, 8);
@@ -170,7 +170,7 @@ fn a_fake_starts_and_answers_without_the_callers_runtime() {
         .build()
         .unwrap();
     let client = fake.client().build().unwrap();
-    runtime
+    let _ = runtime
         .block_on(client.user_details().into_future())
         .unwrap();
     drop(runtime);

@@ -33,7 +33,7 @@ async fn the_user_details_are_read_from_each_location() {
         assert_eq!(adapted.value.record_at.as_deref(), Some(at));
         assert!(adapted.value.left_out.is_empty(), "{adapted:?}");
         let sent = fake.requests().len();
-        client.user_details().await.unwrap();
+        let _ = client.user_details().await.unwrap();
         assert_eq!(fake.requests().len(), sent + 1);
     }
 }
@@ -82,7 +82,7 @@ async fn the_refusals_of_other_servers_are_recognised() {
         let (server, client) = strict("userDetails: userDetailsQuery { auth0Id", refusal);
         let user = client.user_details().await.unwrap().value;
         assert_eq!(user.first_name.as_deref(), Some("Sam"));
-        client.user_details().await.unwrap();
+        let _ = client.user_details().await.unwrap();
         assert!(server.count() < 9);
     }
 }

@@ -63,7 +63,7 @@ async fn the_look_ahead_fetches_as_many_pages_as_set() {
         pager.next_page().await.unwrap().unwrap();
         until(|| server.count() >= expected).await;
         // A further request would be sent while these run.
-        account(&server)
+        let _ = account(&server)
             .consignments_page(&filter(), None)
             .await
             .unwrap();
