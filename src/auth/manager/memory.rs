@@ -6,7 +6,6 @@ use std::time::{Duration, SystemTime};
 
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
 
 use super::report::{LastFailure, SessionState};
 use crate::auth::failure::reauth;
@@ -140,10 +139,8 @@ fn nanos(time: Duration) -> u64 {
 /// Everything that is read and changed under one lock.
 #[derive(Default)]
 pub(super) struct State {
-    /// Cancelled, and replaced, by each login and logout.
-    pub(super) epoch: CancellationToken,
-    /// Counts them.
-    pub(super) epochs: u64,
+    /// Counts logins and logouts.
+    pub(super) epoch: u64,
     /// Counts logouts: one aborts a login that is under way, while of two logins the later one wins.
     pub(super) logouts: u64,
     pub(super) cached: Option<CachedTokens>,

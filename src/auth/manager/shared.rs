@@ -1,13 +1,14 @@
 //! What a manager, its clones and its tasks share: memory, and the ways to store, provider and subscribers.
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
+use futures_util::future::{Either, select};
 use tokio::runtime::Handle;
-use tokio::sync::broadcast;
+use tokio::sync::{Notify, broadcast};
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::decide::{RecordMeaning, backoff, compare};
@@ -38,6 +39,8 @@ pub(in crate::auth) struct Shared {
     /// Read without a lock: a refresh that hangs never stops a reader.
     pub(super) snapshot: ArcSwapOption<Snapshot>,
     state: Mutex<State>,
+    /// Told of each login and logout.
+    epoch_ended: Notify,
     /// Tasks that should not be cut off. Closed from the start, so that `wait` returns whenever it is empty.
     pub(super) tasks: TaskTracker,
     /// Made for the first subscriber: few accounts have one, and it is larger than everything else here.
@@ -79,6 +82,7 @@ impl Shared {
             id: fastrand::u64(..),
             snapshot: ArcSwapOption::empty(),
             state: Mutex::default(),
+            epoch_ended: Notify::new(),
             tasks,
             events: OnceLock::new(),
         }
@@ -215,7 +219,7 @@ impl Shared {
 #[derive(Clone)]
 pub(super) struct Epoch {
     pub(super) shared: Arc<Shared>,
-    ended: CancellationToken,
+    number: u64,
     /// Identifies the refresh marks of this epoch; those of earlier ones count as foreign.
     pub(super) owner: u64,
 }
@@ -224,16 +228,15 @@ impl Epoch {
     pub(super) fn current(shared: &Arc<Shared>, state: &State) -> Self {
         Self {
             shared: shared.clone(),
-            ended: state.epoch.clone(),
-            owner: shared.id.wrapping_add(state.epochs),
+            number: state.epoch,
+            owner: shared.id.wrapping_add(state.epoch),
         }
     }
 
     /// Ends the current epoch and starts the next.
     pub(super) fn begin(shared: &Arc<Shared>, state: &mut State) -> Self {
-        state.epoch.cancel();
-        state.epoch = CancellationToken::new();
-        state.epochs += 1;
+        state.epoch += 1;
+        shared.epoch_ended.notify_waiters();
         state.trials = Trials::default();
         Self::current(shared, state)
     }
@@ -241,25 +244,35 @@ impl Epoch {
     /// The state, unless the epoch is over.
     pub(super) fn state(&self) -> Result<MutexGuard<'_, State>, Stop> {
         let state = self.shared.state();
-        if self.ended.is_cancelled() {
+        if state.epoch != self.number {
             return Err(Stop::Superseded);
         }
         Ok(state)
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.ended.is_cancelled()
+        self.state().is_err()
     }
 
     /// Waits until the epoch is over.
-    pub(super) fn ended(&self) -> impl Future<Output = ()> + '_ {
-        self.ended.cancelled()
+    pub(super) async fn ended(&self) {
+        loop {
+            let mut ended = pin!(self.shared.epoch_ended.notified());
+            // Before the look at the state, so that an end in between is not missed.
+            ended.as_mut().enable();
+            if self.is_over() {
+                return;
+            }
+            ended.await;
+        }
     }
 
     /// Waits for a future, unless the epoch ends first.
     pub(super) async fn run<T>(&self, work: impl Future<Output = T>) -> Result<T, Stop> {
-        let done = self.ended.run_until_cancelled(work).await;
-        done.ok_or(Stop::Superseded)
+        match select(pin!(self.ended()), pin!(work)).await {
+            Either::Left(_) => Err(Stop::Superseded),
+            Either::Right((done, _)) => Ok(done),
+        }
     }
 
     pub(super) fn cached(&self) -> Result<CachedTokens, Stop> {

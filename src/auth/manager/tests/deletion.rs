@@ -66,9 +66,9 @@ async fn nobody_is_served_while_the_store_is_slow_to_delete_the_record() {
         let logout = tokio::spawn(manager.logout(None));
         removing.arrived().await;
         assert_logged_out(&manager).await;
-        let epoch = manager.0.state().epochs;
+        let epoch = manager.0.state().epoch;
         let login = logs_in.then(|| begin_login(&bench, &manager, "kim"));
-        while logs_in && manager.0.state().epochs == epoch {
+        while logs_in && manager.0.state().epoch == epoch {
             yield_now().await;
         }
         // The tokens of a login wait for the lock: until then there are none.
