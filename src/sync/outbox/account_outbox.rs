@@ -222,7 +222,7 @@ impl Outbox {
             return Ok(self.show(&snapshot, [found]).pop());
         }
         let past = self.store().past(id.0).await?;
-        Ok(past.map(|entry| entry.show()))
+        Ok(past.map(|entry| entry.show(&|_| false)))
     }
 
     /// The entries that change from now on, for a screen.
@@ -312,7 +312,7 @@ impl Outbox {
     ) -> Vec<Entry> {
         let memory = lock(&self.shared.memory);
         let shown = entries.into_iter().map(|stored| {
-            let mut entry = stored.show();
+            let mut entry = stored.show(&|id| snapshot.live.contains_key(&id));
             if entry.state == EntryState::Queued && entry.reason.is_none() {
                 entry.reason = if !is_next(snapshot.entries(), stored) {
                     Some(Reason::WaitsForEarlier)

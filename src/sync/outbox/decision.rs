@@ -4,7 +4,6 @@ use std::fmt;
 
 use super::account_outbox::Outbox;
 use super::entry::{Entry, EntryId, EntryKind, EntryState, Reason};
-use super::outbox_store::Draft;
 use super::stored::{Event, Stored, Target};
 use crate::error::{Error, Result};
 use crate::model::{ConsignmentId, ConsignmentInput, WithExtra};
@@ -30,7 +29,7 @@ pub enum Decision {
     /// Fits [`Conflict`](Reason::Conflict), [`NotADraft`](Reason::NotADraft), [`Gone`](Reason::Gone) and
     /// [`EarlierGivenUp`](Reason::EarlierGivenUp).
     TakeTheirs,
-    /// Sends this in place of what was written: [`Outbox::edit`].
+    /// Sends this in place of what was written: [`Outbox::edit`]. In [`Entry::decisions`] it holds what was written.
     Edit(Box<WithExtra<ConsignmentInput>>),
     /// Sends the entry again: none of the [candidates](Entry::candidates) is it.
     ///
@@ -44,6 +43,13 @@ pub enum Decision {
     Adopt(ConsignmentId),
     /// Gives the entry up; nothing is deleted on the service. Fits every entry that is not at its end and not being sent.
     Discard,
+}
+
+/// The name, such as `keep mine`.
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 impl Decision {
@@ -67,7 +73,7 @@ impl fmt::Debug for Decision {
 }
 
 impl Outbox {
-    /// Decides what becomes of an entry. Entries that were written on top of one that is given up need a decision as well.
+    /// Decides what becomes of an entry; [`Entry::decisions`] lists what fits. Entries that were written on top of one that is given up need a decision as well.
     ///
     /// One entry each, with the decision that ends it:
     ///
@@ -151,15 +157,16 @@ impl Outbox {
                     "entry {entry} does not wait: there is nothing to decide"
                 ))
             })?;
-            let event = event_of(&decision, draft, &stored, is_checked);
-            let event = event.ok_or_else(|| unfit(&stored, &decision))?;
+            if !stored.fits(&decision, &|id| draft.get(id).is_some()) {
+                return Err(unfit(&stored, &decision));
+            }
             if matches!(decision, Decision::KeepMine | Decision::Resend) {
                 draft.accept_theirs(&stored);
                 if stored.standing().reason == Some(Reason::Gone) {
                     draft.make_anew(&stored);
                 }
             }
-            draft.append(stored.id, event);
+            draft.append(stored.id, event_of(&decision, &stored, is_checked));
             Ok(())
         });
         change.await?;
@@ -185,74 +192,88 @@ impl Outbox {
     }
 }
 
-/// What is true of the entry after a decision; `None`: it does not fit.
-fn event_of(
-    decision: &Decision,
-    draft: &Draft,
-    stored: &Stored,
-    is_checked: bool,
-) -> Option<Event> {
-    use Reason::{Candidates, Conflict, EarlierGivenUp, Forbidden, Gone, MovementPassed};
-    use Reason::{GivenUp, NoUsableAnswer, NotADraft, TookTheirs};
+impl Stored {
+    /// Whether a person may decide so about it. `waits`: whether an entry with a number is not at its end.
+    fn fits(&self, decision: &Decision, waits: &dyn Fn(u64) -> bool) -> bool {
+        use Reason::{Candidates, Conflict, EarlierGivenUp, Forbidden, Gone, MovementPassed};
+        use Reason::{NoUsableAnswer, NotADraft};
+        let standing = self.standing();
+        let asks_for = standing
+            .reason
+            .filter(|_| standing.state == EntryState::NeedsAttention);
+        let is_save = self.kind == EntryKind::Save;
+        match (decision, asks_for) {
+            (Decision::Discard, _) => standing.state != EntryState::Sending,
+            (Decision::Edit(_), _) => self.is_editable(),
+            (Decision::Adopt(_), _) => {
+                let may_be_there = standing.is_in_doubt() || asks_for == Some(Candidates);
+                self.creates() && may_be_there && standing.state != EntryState::Sending
+            }
+            (Decision::Resend | Decision::KeepMine, Some(Gone)) => is_save,
+            (Decision::Resend, Some(Candidates | Forbidden | NoUsableAnswer)) => true,
+            (Decision::Resend, _) => {
+                matches!(
+                    standing.state,
+                    EntryState::Refused | EntryState::Unconfirmed
+                )
+            }
+            (Decision::KeepMine, Some(Conflict | NotADraft | MovementPassed)) => true,
+            // What it is about is there, or will be.
+            (Decision::KeepMine, Some(EarlierGivenUp)) => match &self.target {
+                Target::Entry(before) => waits(*before),
+                _ => true,
+            },
+            (Decision::TakeTheirs, Some(Conflict | NotADraft | Gone | EarlierGivenUp)) => true,
+            (Decision::KeepMine | Decision::TakeTheirs, _) => false,
+        }
+    }
+
+    /// What a person can decide about it now.
+    pub(super) fn decisions(&self, waits: &dyn Fn(u64) -> bool) -> Vec<Decision> {
+        if self.state().is_final() {
+            return Vec::new();
+        }
+        let candidates = self.standing().candidates;
+        let text = self.input.as_ref().filter(|_| self.is_editable());
+        let edit = text.map(|text| Box::new(text.with_extra()));
+        let all = [Decision::KeepMine, Decision::TakeTheirs].into_iter();
+        let all = all
+            .chain(edit.map(Decision::Edit))
+            .chain([Decision::Resend]);
+        let all = all.chain(candidates.iter().cloned().map(Decision::Adopt));
+        all.chain([Decision::Discard])
+            .filter(|decision| self.fits(decision, waits))
+            .collect()
+    }
+}
+
+/// What is true of the entry after a decision that fits.
+fn event_of(decision: &Decision, stored: &Stored, is_checked: bool) -> Event {
     let standing = stored.standing();
-    let asks_for = standing
-        .reason
-        .filter(|_| standing.state == EntryState::NeedsAttention);
-    let is_save = stored.kind == EntryKind::Save;
     match decision {
-        Decision::KeepMine => {
-            let fits = match asks_for? {
-                Conflict | NotADraft | MovementPassed => true,
-                Gone => is_save,
-                // What it is about is there, or will be.
-                EarlierGivenUp => match &stored.target {
-                    Target::Entry(before) => draft.get(*before).is_some(),
-                    _ => true,
-                },
-                _ => false,
-            };
-            fits.then_some(Event::Queued {
-                not: Vec::new(),
-                is_late: asks_for == Some(MovementPassed),
-            })
-        }
-        Decision::TakeTheirs => {
-            let fits = matches!(asks_for?, Conflict | NotADraft | Gone | EarlierGivenUp);
-            fits.then_some(Event::GivenUp { reason: TookTheirs })
-        }
-        Decision::Resend => {
-            let fits = match standing.state {
-                EntryState::Refused | EntryState::Unconfirmed => true,
-                _ => match asks_for? {
-                    Candidates | Forbidden | NoUsableAnswer => true,
-                    Gone => is_save,
-                    _ => false,
-                },
-            };
-            fits.then(|| Event::Queued {
-                not: standing.candidates.to_vec(),
-                is_late: false,
-            })
-        }
-        Decision::Adopt(record) => {
-            let may_be_there = standing.is_in_doubt() || asks_for == Some(Candidates);
-            let fits = stored.creates() && may_be_there && standing.state != EntryState::Sending;
-            let record = record.clone();
-            fits.then_some(if is_checked {
-                Event::Confirmed {
-                    record: Some(record),
-                    is_adopted: true,
-                    after: None,
-                }
-            } else {
-                // It is read before the entry is confirmed.
-                Event::Chosen { record }
-            })
-        }
-        Decision::Discard | Decision::Edit(_) => {
-            let fits = standing.state != EntryState::Sending;
-            fits.then_some(Event::GivenUp { reason: GivenUp })
-        }
+        Decision::KeepMine => Event::Queued {
+            not: Vec::new(),
+            is_late: standing.reason == Some(Reason::MovementPassed),
+        },
+        Decision::TakeTheirs => Event::GivenUp {
+            reason: Reason::TookTheirs,
+        },
+        Decision::Resend => Event::Queued {
+            not: standing.candidates.to_vec(),
+            is_late: false,
+        },
+        Decision::Adopt(record) if is_checked => Event::Confirmed {
+            record: Some(record.clone()),
+            is_adopted: true,
+            after: None,
+        },
+        // It is read before the entry is confirmed.
+        Decision::Adopt(record) => Event::Chosen {
+            record: record.clone(),
+        },
+        Decision::Discard | Decision::Edit(_) => Event::GivenUp {
+            reason: Reason::GivenUp,
+        },
     }
 }
 

@@ -24,6 +24,20 @@ impl Stored {
         }
     }
 
+    /// Whether what it changes was given up before it was made.
+    fn is_orphan(&self) -> bool {
+        let is_left = self.standing().reason == Some(Reason::EarlierGivenUp);
+        is_left && matches!(self.target, Target::Entry(_))
+    }
+
+    fn is_orphaned_submit(&self) -> bool {
+        self.is_orphan() && self.kind == EntryKind::Submit
+    }
+
+    pub(super) fn is_editable(&self) -> bool {
+        self.is_replaceable() && !self.is_orphaned_submit()
+    }
+
     /// Whether it is a submit that an edit of its record corrects.
     fn waits_for_correction(&self, not_after: Option<&Timestamp>) -> bool {
         let standing = self.standing();
@@ -59,16 +73,14 @@ pub(super) fn replace(
     text: &InputText,
     not_after: Option<&Timestamp>,
 ) -> Result<()> {
-    let is_orphan = before.standing().reason == Some(Reason::EarlierGivenUp)
-        && matches!(before.target, Target::Entry(_));
-    if is_orphan && before.kind == EntryKind::Submit {
+    if before.is_orphaned_submit() {
         return Err(Error::config(format!(
             "entry {} submits what was given up: discard it",
             before.id
         )));
     }
     draft.accept_theirs(before);
-    let key = if is_orphan {
+    let key = if before.is_orphan() {
         draft.make_anew(before);
         OrderingKey::Entry(before.id)
     } else {

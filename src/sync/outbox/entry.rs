@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::compare::Conflict;
+use super::decision::Decision;
 use crate::error::Error;
 use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentNumber, ServerError, Timestamp};
 
@@ -265,6 +266,32 @@ pub struct Entry {
     pub earlier_inputs: Vec<ConsignmentInput>,
     /// The text of a comment.
     pub comment: Option<String>,
+    pub(super) decisions: Vec<Decision>,
+}
+
+impl Entry {
+    /// What a person can decide about the entry as it was when it was read, in the order of the buttons of a screen: with
+    /// [`Edit`](Decision::Edit) of what was written, and [`Adopt`](Decision::Adopt) of each of the
+    /// [`candidates`](Self::candidates). Empty for one that is being sent, or at its end.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
+    /// # fake.on_operation("CreateOrSaveConsignment").refuse("003", "the service is being moved");
+    /// let id = outbox.save(input).await?.id;
+    /// outbox.send().await?;
+    /// let refused = outbox.entry(id).await?.ok_or("no entry")?;
+    /// let buttons: Vec<String> = refused.decisions().iter().map(ToString::to_string).collect();
+    /// assert_eq!(buttons, ["edit", "resend", "discard"]);
+    /// # Ok(()) });
+    /// ```
+    pub fn decisions(&self) -> &[Decision] {
+        &self.decisions
+    }
 }
 
 debug_shows!(Entry, |it|

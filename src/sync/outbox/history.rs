@@ -62,7 +62,7 @@ impl Outbox {
             if past.is_empty() && before > 0 {
                 continue;
             }
-            let entries = past.iter().rev().map(Stored::show);
+            let entries = past.iter().rev().map(|entry| entry.show(&|_| false));
             let next = Some(EntryId(before)).filter(|next| next.0 > head.pruned.max(1));
             return Ok(HistoryPage {
                 entries: entries.collect(),

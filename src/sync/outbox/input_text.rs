@@ -40,6 +40,16 @@ impl InputText {
         ConsignmentInput::deserialize(fields).unwrap_or_default()
     }
 
+    /// The input with the fields that this crate does not know.
+    pub(super) fn with_extra(&self) -> WithExtra<ConsignmentInput> {
+        let input = self.input();
+        let known = serde_json::to_value(&input).unwrap_or_default();
+        let unknown = self.fields().filter(|(name, _)| known.get(name).is_none());
+        unknown.fold(input.into(), |input, (name, value)| {
+            input.extra(name, value)
+        })
+    }
+
     fn fields(&self) -> impl Iterator<Item = (&str, &RawValue)> {
         self.0.iter().map(|(name, value)| (&**name, &**value))
     }

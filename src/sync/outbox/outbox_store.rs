@@ -127,11 +127,12 @@ impl Draft {
     fn write_entries(&mut self, batch: &mut Batch) -> Vec<Written> {
         let mut written = Vec::new();
         (self.changed).retain(|id, entry| self.live.get(id).is_none_or(|known| **known != *entry));
+        let waits = |id| self.get(id).is_some();
         for (id, entry) in &self.changed {
             let known = self.live.get(id);
             written.push(Written {
                 before: known.map(|known| known.state()),
-                entry: entry.show(),
+                entry: entry.show(&waits),
             });
             if !entry.state().is_final() {
                 batch.documents.push((live_name(*id), Some(text(entry))));
@@ -152,7 +153,7 @@ impl Draft {
             // What is at its end stays there.
             written.extend(entry.as_ref().map(|entry| Written {
                 before: Some(entry.state()),
-                entry: entry.show(),
+                entry: entry.show(&waits),
             }));
         }
         written

@@ -445,6 +445,7 @@ impl OutboxReport {
     fn add(&mut self, later: Self) {
         let before = std::mem::replace(self, later);
         self.confirmed += before.confirmed;
+        self.confirmed_with_problems += before.confirmed_with_problems;
         self.requests += before.requests;
         self.late_duplicates += before.late_duplicates;
     }

@@ -29,6 +29,8 @@ use crate::model::Timestamp;
 pub struct OutboxReport {
     /// How many entries were confirmed.
     pub confirmed: u64,
+    /// How many of them the service has problems with all the same: they are in [`Entry::findings`](super::Entry::findings).
+    pub confirmed_with_problems: u64,
     /// How many entries are refused now.
     pub refused: u64,
     /// How many entries need a decision now.
@@ -54,6 +56,10 @@ impl fmt::Display for OutboxReport {
             "{} confirmed, {} refused, {} need attention, {} waiting; {} requests",
             self.confirmed, self.refused, self.needs_attention, self.waiting, self.requests
         )?;
+        if self.confirmed_with_problems > 0 {
+            let count = self.confirmed_with_problems;
+            write!(f, "; {count} of the confirmed with problems")?;
+        }
         if self.late_duplicates > 0 {
             write!(f, "; {} records too many were found", self.late_duplicates)?;
         }

@@ -165,7 +165,10 @@ impl Pass<'_> {
             }
             Ok(confirmed.is_some())
         });
-        self.report.confirmed += u64::from(is_confirmed.await?);
+        let is_confirmed = is_confirmed.await?;
+        let has_problems = reply.as_ref().is_ok_and(|reply| !reply.problems.is_empty());
+        self.report.confirmed += u64::from(is_confirmed);
+        self.report.confirmed_with_problems += u64::from(is_confirmed && has_problems);
         match reply {
             Err(error) if answer(&error) == Answer::NotSent => {
                 // What has become too late meanwhile is left to a person in the next step.

@@ -484,8 +484,8 @@ impl Stored {
             || signature.is_some_and(|signature| !signature.is_empty())
     }
 
-    /// The entry as the user sees it.
-    pub(super) fn show(&self) -> Entry {
+    /// The entry as the user sees it. `waits`: whether an entry with a number is not at its end.
+    pub(super) fn show(&self, waits: &dyn Fn(u64) -> bool) -> Entry {
         let standing = self.standing();
         let (named, numbered) = match &self.target {
             Target::Record(id) => (Some(id), None),
@@ -513,6 +513,7 @@ impl Stored {
             input: self.input.as_ref().map(InputText::input),
             earlier_inputs: self.earlier_inputs.iter().map(InputText::input).collect(),
             comment: self.comment.clone(),
+            decisions: self.decisions(waits),
         }
     }
 

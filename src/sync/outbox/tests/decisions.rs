@@ -26,9 +26,17 @@ async fn fitting(prepare: impl AsyncFn(&Farm, &Outbox) -> EntryId) -> Vec<String
         let id = prepare(&farm, &outbox).await;
         let before = now(&outbox, id).await;
         let name = format!("{decision:?}");
+        // Candidates alone can be chosen by name.
+        let is_adopt = matches!(decision, Decision::Adopt(_));
+        let is_offered = before.decisions().iter().any(|it| it.to_string() == name);
+        let is_listed = is_offered || (is_adopt && before.candidates.is_empty());
         match outbox.decide(id, decision).await {
-            Ok(_) => fitting.push(name),
+            Ok(_) => {
+                assert!(is_listed, "{name}");
+                fitting.push(name);
+            }
             Err(error) => {
+                assert!(!is_offered, "{name}");
                 assert!(error.is_config(), "{error}");
                 assert!(
                     error.to_string().contains(&name) || before.state.is_final(),
