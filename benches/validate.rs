@@ -189,7 +189,7 @@ fn forms() -> bool {
         let [answer] = times([&mut || {
             yes = !yes;
             let value = if yes { "Yes" } else { "No" };
-            black_box(form.answer("5", None, value).unwrap());
+            black_box(form.answer("5", value).unwrap());
         }]);
         let text = format!("a form of {text} questions after an answer, time");
         kept &= microseconds(&text, answer, Goal::AtMost(most));

@@ -156,7 +156,7 @@ impl<'a> Dialog<'a> {
         let value = value::read(item, text)?;
         let mut tried = form.clone();
         let question = &item.question;
-        let change = tried.answer(&question.id, question.row, value.as_str());
+        let change = tried.answer(question, value.as_str());
         let change = change.map_err(|error| error.to_string())?;
         let advice = tried.report().advice().iter();
         if let Some(wrong) = advice
@@ -228,7 +228,7 @@ impl<'a> Dialog<'a> {
 /// Leaves the question without an answer.
 fn leave_open(item: &Item, form: &mut Form) -> Result<(), EditError> {
     if item.value.is_some() {
-        form.answer(&item.question.id, item.question.row, None)?;
+        form.answer(&item.question, None)?;
     }
     form.skip(item.question.clone())
 }

@@ -276,7 +276,8 @@ impl Report {
         self.all().filter(|finding| finding.blocks_creating())
     }
 
-    /// Whether there is no error and no required answer is missing.
+    /// Whether there is no error and no required answer is missing, in what is sent. A screen asks
+    /// [`Form::blockers`](super::Form::blockers), which also knows the rows that were added and left empty.
     ///
     /// Without questions it is not known what is required: see [`question_rules`](Self::question_rules).
     pub fn ready_to_submit(&self) -> bool {

@@ -211,7 +211,7 @@ impl Banks {
     /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     /// let context = Context::on(Day::parse("2026-11-20")?);
     /// let mut form = bank.questionnaire().form(&input, &context);
-    /// form.answer("17", None, "Yes")?;
+    /// form.answer("17", "Yes")?;
     /// let saved = form.save();
     ///
     /// // The next day, in the paddock.

@@ -89,7 +89,7 @@ impl Banks {
     /// let context = Context::on(Day::parse("2026-11-20")?);
     /// let mut form = bank.questionnaire().form(&input, &context);
     /// let draft = banks.create_draft("1", &form.save()).await?;
-    /// form.answer("17", None, "Yes")?;
+    /// form.answer("17", "Yes")?;
     /// banks.update_draft(&draft, &form.save()).await?;
     ///
     /// // After the next start.

@@ -29,8 +29,8 @@ impl Bank {
     /// let bank = banks.refresh().await?.bank;
     /// let input = ConsignmentInput::new([FormType::Lpag2], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     /// let mut form = bank.questionnaire().form(&input, &Context::on(Day::parse("2024-11-18")?));
-    /// form.answer("17", None, "Yes")?;
-    /// form.answer("23", None, "No")?;
+    /// form.answer("17", "Yes")?;
+    /// form.answer("23", "No")?;
     /// let draft = banks.create_draft("goats", &form.save()).await?;
     ///
     /// // The next day LPAG2 is closed, and LPAG3 has no question 23.

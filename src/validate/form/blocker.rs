@@ -76,8 +76,13 @@ impl fmt::Display for Blocker {
 }
 
 impl Form {
-    /// What stands between this and submitting it: errors first, which also keep it from being created, then what is
-    /// required and missing. Empty when it is ready.
+    /// What a person has still to do before it is submitted: errors first, which also keep it from being created, then what
+    /// is required and missing, and sections and rows that were left empty.
+    ///
+    /// The [report](Self::report) judges what is sent, and an empty row is not. So there can be a [`Blocker::NoRow`] or a
+    /// [`Blocker::EmptyRow`] although the report is [`ready_to_submit`](super::super::Report::ready_to_submit) and the service
+    /// would take it: the form asks whether nothing was forgotten, until the row is removed or the section
+    /// [skipped](Self::skip).
     pub fn blockers(&self) -> Vec<Blocker> {
         let mut blockers: Vec<Blocker> = self
             .report()

@@ -20,7 +20,7 @@ use crate::model::QuestionId;
 /// # )?;
 /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
 /// # let mut form = Questionnaire::prepare(&questions).form(&input, &Context::on(Day::parse("2026-11-20")?));
-/// let change = form.answer("17", None, "No")?;
+/// let change = form.answer("17", "No")?;
 /// // Only what changed is drawn again.
 /// assert_eq!(change.appeared[0].id, "20");
 /// assert!(change.vanished.is_empty() && change.added.is_empty());
@@ -46,7 +46,7 @@ pub struct Change {
 /// # use envd_sdk::validate::{Context, EditError, Questionnaire};
 /// # let context = Context::on(Day::parse("2026-11-20")?);
 /// let mut form = Questionnaire::prepare(&[]).form(&ConsignmentInput::default(), &context);
-/// let error = form.answer("17", None, "Yes").unwrap_err();
+/// let error = form.answer("17", "Yes").unwrap_err();
 /// assert!(matches!(error, EditError::UnknownQuestion(_)));
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```

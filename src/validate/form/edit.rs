@@ -21,19 +21,31 @@ impl From<&str> for QuestionRef {
     }
 }
 
+impl<I: Into<QuestionId>, R: Into<Option<i64>>> From<(I, R)> for QuestionRef {
+    /// A question in a row, from 0: `("3", 0)`.
+    fn from((id, row): (I, R)) -> Self {
+        Self::new(id, row.into())
+    }
+}
+
+impl From<&Self> for QuestionRef {
+    fn from(question: &Self) -> Self {
+        question.clone()
+    }
+}
+
 impl Form {
-    /// Answers a question in a row (`None` outside rows). `None` and an empty text take the answer away.
+    /// Answers a question, in a row as `("3", 0)`. `None` and an empty text take the answer away.
     ///
     /// # Errors
     ///
     /// [`EditError`] if nothing can be answered there; the value itself is judged by the [report](Self::report).
     pub fn answer<'v>(
         &mut self,
-        id: impl Into<QuestionId>,
-        row: impl Into<Option<i64>>,
+        question: impl Into<QuestionRef>,
         value: impl Into<Option<&'v str>>,
     ) -> Result<Change, EditError> {
-        let question = QuestionRef::new(id, row.into());
+        let question = question.into();
         let position = self.position(&question, |kind| {
             !matches!(kind, ItemKind::Rows | ItemKind::Display)
         })?;

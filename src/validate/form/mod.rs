@@ -54,13 +54,13 @@ pub use self::saved::{QuestionsChanged, SavedForm};
 /// while let Some(item) = form.next() {
 ///     match item.kind {
 ///         ItemKind::Rows => form.add_row(item.question)?,
-///         ItemKind::Number => form.answer(item.question.id, item.question.row, "24")?,
-///         _ => form.answer(item.question.id, item.question.row, "Yes")?,
+///         ItemKind::Number => form.answer(item.question, "24")?,
+///         _ => form.answer(item.question, "Yes")?,
 ///     };
 /// }
 /// assert!(form.blockers().is_empty());
 ///
-/// let change = form.answer("17", None, "No")?;
+/// let change = form.answer("17", "No")?;
 /// assert_eq!(change.appeared[0].id, "20");
 /// assert_eq!(form.next().unwrap().why.unwrap(), "“Bred here?” is answered No");
 /// assert_eq!(form.blockers().len(), 1);

@@ -19,7 +19,7 @@ use crate::model::{ConsignmentInput, QuestionId};
 /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
 /// # let context = Context::on(Day::parse("2026-11-20")?);
 /// let mut form = questionnaire.form(&input, &context);
-/// form.answer("17", None, "Yes")?;
+/// form.answer("17", "Yes")?;
 /// let json = serde_json::to_string(&form.save())?;
 ///
 /// let saved: SavedForm = serde_json::from_str(&json)?;

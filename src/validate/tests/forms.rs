@@ -217,7 +217,7 @@ fn a_form_has_the_findings_about_question_185_that_the_report_has() {
     for (form, told) in [("LPAHRG0", 0), ("LPAG3", 1)] {
         let mut form = list.form(&bare(&[form]), &today());
         let before = form.report().findings().len();
-        let change = form.answer("1", None, "A").unwrap();
+        let change = form.answer("1", "A").unwrap();
         assert_eq!(change.appeared.len(), 1);
         assert_eq!((change.added.len(), before), (told, 1 - told));
         assert_eq!(form.report().question("185").count(), 1);

@@ -134,7 +134,7 @@ fn assert_refused(list: &Questionnaire, input: &ConsignmentInput) {
     assert_eq!(form.report(), &report);
     assert!(form.items().is_empty() && form.next().is_none());
     assert!(form.blockers()[0].blocks_creating());
-    assert!(form.answer("0", Some(0), "y").is_err());
+    assert!(form.answer(("0", Some(0)), "y").is_err());
     assert_eq!(form.report(), &report);
 }
 
@@ -148,7 +148,7 @@ fn a_form_that_reaches_the_limit_refuses_more() {
     let mut form = list.form(&start, &today());
     let mut refused = 0;
     for n in 1..4 {
-        refused += usize::from(form.answer(n.to_string(), None, "7").is_err());
+        refused += usize::from(form.answer(n.to_string().as_str(), "7").is_err());
         assert_eq!(form.report(), &list.validate(&form.to_input(), &today()));
     }
     // 33 answers of 30,001 steps each are within a million.

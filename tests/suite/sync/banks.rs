@@ -153,8 +153,7 @@ fn fill_in(form: &mut envd_sdk::validate::Form) {
             ItemKind::Date => "2024-11-17".to_owned(),
             _ => choice.unwrap_or_else(|| "2024-11".to_owned()),
         };
-        form.answer(item.question.id, item.question.row, value.as_str())
-            .unwrap();
+        form.answer(item.question, value.as_str()).unwrap();
     }
 }
 

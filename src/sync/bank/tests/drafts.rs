@@ -29,7 +29,7 @@ pub(super) async fn is_kept_until_the_next_day(open: impl Fn() -> Arc<dyn RowSto
     form.add_row("1").unwrap();
     form.skip("17").unwrap();
     let draft = ours.create_draft("paddock 7", &form.save()).await.unwrap();
-    form.answer("4", Some(0), "Angus").unwrap();
+    form.answer(("4", Some(0)), "Angus").unwrap();
     ours.update_draft(&draft, &form.save()).await.unwrap();
     drop(ours);
 
@@ -58,7 +58,7 @@ async fn two_writers_of_a_draft_never_overwrite_each_other() {
     let taken = banks.create_draft("1", &form.save()).await.unwrap_err();
     assert_eq!(reason(&taken), Some(DraftError::NameTaken));
 
-    form.answer("17", None, "Yes").unwrap();
+    form.answer("17", "Yes").unwrap();
     let theirs = banks.update_draft(&read, &form.save()).await.unwrap();
     let late = banks.update_draft(&read, read.form()).await.unwrap_err();
     assert_eq!(reason(&late), Some(DraftError::Changed));
@@ -84,7 +84,7 @@ async fn a_draft_that_is_made_anew_between_read_and_commit_is_not_overwritten() 
     let read = ours.create_draft("1", &form.save()).await.unwrap();
     let (theirs, _) = banks(store.clone());
     let (old, new) = (read.clone(), {
-        form.answer("17", None, "No").unwrap();
+        form.answer("17", "No").unwrap();
         form.save()
     });
     let written = new.clone();
@@ -138,12 +138,12 @@ async fn an_edit_writes_the_draft_alone_and_a_full_store_loses_nothing() {
         documents[0].version
     };
     let before = index().await;
-    form.answer("17", None, "Yes").unwrap();
+    form.answer("17", "Yes").unwrap();
     let draft = banks.update_draft(&draft, &form.save()).await.unwrap();
     assert_eq!(index().await, before);
 
     store.allow(0);
-    form.answer("17", None, "No").unwrap();
+    form.answer("17", "No").unwrap();
     let full = banks.update_draft(&draft, &form.save()).await;
     assert!(full.unwrap_err().is_store());
     assert_eq!(banks.draft("1").await.unwrap().unwrap(), draft);
@@ -158,7 +158,7 @@ async fn a_plan_moves_the_draft_that_it_was_made_from() {
     let newer = banks.receive(&newer()).await.bank;
     let plan = pinned.plan(draft.form(), &newer, &on(TODAY)).unwrap();
 
-    form.answer("17", None, "Yes").unwrap();
+    form.answer("17", "Yes").unwrap();
     let edited = banks.update_draft(&draft, &form.save()).await.unwrap();
     for read in [&draft, &edited] {
         let refused = banks.move_draft(read, &plan).await.unwrap_err();

@@ -208,7 +208,7 @@ fn an_answer_whose_question_does_not_apply_waits_in_the_draft() {
     assert_eq!(moved.input().answers(), no);
     let mut form = opened(&newer, moved);
     assert_eq!(form.to_input().answers().len(), 1);
-    form.answer("17", None, "Yes").unwrap();
+    form.answer("17", "Yes").unwrap();
     assert_eq!(form.to_input().answers().len(), 2);
 
     // The other way round, an answer that was not sent would be sent.

@@ -51,7 +51,7 @@ fn a_plan_is_for_the_draft_that_it_was_made_from() {
         .form(&input(FormType::Lpac1), &on(TODAY));
     let draft = form.save();
     let plan = list.plan(&draft, &newer, &on(TODAY)).unwrap();
-    form.answer("17", None, "Yes").unwrap();
+    form.answer("17", "Yes").unwrap();
     assert_eq!(plan.accept(&form.save()).unwrap_err(), DraftError::Changed);
     form.undo();
     // A draft that is the same again, also after it was stored.

@@ -26,27 +26,27 @@ fn codes(form: &Form) -> Vec<&str> {
 #[test]
 fn an_answer_brings_and_takes_questions_with_their_findings() {
     let mut form = form(&yard(), "4.0=x");
-    let change = form.answer("1", None, "Yes").unwrap();
+    let change = form.answer("1", "Yes").unwrap();
     assert_eq!(ids(&change.appeared), ["2", "5.0"]);
     assert_eq!(change.added.len(), 2);
     assert_eq!(change.removed[0].code, "answers.1");
-    let change = form.answer("1", None, "No").unwrap();
+    let change = form.answer("1", "No").unwrap();
     assert_eq!(ids(&change.vanished), ["2", "5.0"]);
     assert_eq!((change.added.len(), change.removed.len()), (0, 2));
-    let change = form.answer("1", None, None).unwrap();
+    let change = form.answer("1", None).unwrap();
     assert_eq!(change.added[0].code, "answers.1");
     assert_eq!(form.to_input().answers().len(), 1);
-    assert_eq!(form.answer("1", None, ""), Ok(Change::default()));
+    assert_eq!(form.answer("1", ""), Ok(Change::default()));
 }
 
 #[test]
 fn answers_to_hidden_questions_stay_in_the_form_and_are_not_sent() {
     let mut form = form(&yard(), "");
     for (id, value) in [("1", "Yes"), ("2", "because"), ("1", "No")] {
-        form.answer(id, None, value).unwrap();
+        form.answer(id, value).unwrap();
     }
     assert_eq!(form.to_input().answers(), [AnswerInput::new("1", "No")]);
-    form.answer("1", None, "Yes").unwrap();
+    form.answer("1", "Yes").unwrap();
     assert_eq!(form.to_input().answers().len(), 2);
 }
 
@@ -60,7 +60,7 @@ fn rows_are_opened_filled_and_removed() {
     assert!(form.to_input().answers().is_empty());
     let change = form.add_row("3").unwrap();
     assert_eq!(ids(&change.appeared), ["4.1", "6.1"]);
-    form.answer("4", 1, "x").unwrap();
+    form.answer(("4", 1), "x").unwrap();
     let inner = QuestionRef::new("6", Some(1));
     let change = form.add_row(inner.clone()).unwrap();
     assert_eq!(ids(&change.appeared), ["7.1"]);
@@ -68,7 +68,7 @@ fn rows_are_opened_filled_and_removed() {
         form.add_row(inner.clone()),
         Err(EditError::RowExists(inner))
     );
-    form.answer("7", 1, "x").unwrap();
+    form.answer(("7", 1), "x").unwrap();
     let change = form.remove_row("6", 1).unwrap();
     assert_eq!(ids(&change.vanished), ["7.1"]);
     let change = form.remove_row("3", 0).unwrap();
@@ -81,7 +81,7 @@ fn rows_are_opened_filled_and_removed() {
 #[test]
 fn a_row_of_answers_without_an_index_is_edited_and_removed() {
     let mut form = form(&yard(), "4=x");
-    form.answer("4", None, "y").unwrap();
+    form.answer("4", "y").unwrap();
     assert_eq!(form.to_input().answers(), [AnswerInput::new("4", "y")]);
     assert_eq!(ids(&form.add_row("3").unwrap().appeared), ["4.0", "6.0"]);
     form.remove_row("3", None).unwrap();
@@ -113,7 +113,7 @@ fn what_cannot_be_is_refused_and_nothing_is_stored() {
             "question 10 does not apply: it belongs to other forms",
         ),
     ] {
-        let error = form.answer(id, row, "x").unwrap_err().to_string();
+        let error = form.answer((id, row), "x").unwrap_err().to_string();
         assert!(error.contains(said), "{id}: {error}");
         assert_eq!(form.save(), before);
     }
@@ -148,7 +148,7 @@ fn fields_are_set_by_their_paths_and_judged() {
     form.field("declaration.accept", true).unwrap();
     let change = form.field("movementTime", "25:00").unwrap();
     assert_eq!(change.added[0].code, "movementTime");
-    form.answer("1", None, "Yes").unwrap();
+    form.answer("1", "Yes").unwrap();
     let change = form.field("movementTime", None::<&str>).unwrap();
     assert_eq!(change.removed[0].code, "movementTime");
     assert!(form.to_input().movement_time.is_absent());
@@ -218,7 +218,7 @@ fn fields_that_are_none_and_values_of_another_type_are_refused_with_all_that_is_
 fn at_most_100_edits_are_undone() {
     let mut form = form(&yard(), "");
     for n in 0..150 {
-        form.answer("1", None, n.to_string().as_str()).unwrap();
+        form.answer("1", n.to_string().as_str()).unwrap();
     }
     let undone = std::iter::from_fn(|| form.undo()).count();
     assert_eq!(undone, 100);
@@ -228,7 +228,7 @@ fn at_most_100_edits_are_undone() {
 #[test]
 fn several_answers_in_one_place_give_way_to_the_new_one() {
     let mut form = form(&yard(), "1=a; 1.7=b");
-    form.answer("1", None, "Yes").unwrap();
+    form.answer("1", "Yes").unwrap();
     assert_eq!(form.to_input().answers(), [AnswerInput::new("1", "Yes")]);
 }
 
@@ -236,10 +236,10 @@ fn several_answers_in_one_place_give_way_to_the_new_one() {
 fn questions_in_cycles_do_not_appear() {
     let list = list("1; 3 ?4=x ?1=Yes; 4 ?3=x; 5 ?5=x ?1=Yes");
     let mut form = form(&list, "3=x; 4=x; 5=x");
-    let change = form.answer("1", None, "Yes").unwrap();
+    let change = form.answer("1", "Yes").unwrap();
     assert_eq!(change.appeared, []);
     assert_eq!(change.removed.len(), 1);
-    let error = form.answer("5", None, "y").unwrap_err();
+    let error = form.answer("5", "y").unwrap_err();
     let said = "question 5 does not apply: it depends on itself";
     assert_eq!(error.to_string(), said);
 }
@@ -249,9 +249,9 @@ fn equal_findings_are_counted_one_by_one() {
     // Both are required, and their findings are equal.
     let list = list("1; 2 ?1=Yes; 2 ?1=Yes ?1=No");
     let mut form = form(&list, "1=Yes");
-    let change = form.answer("1", None, "No").unwrap();
+    let change = form.answer("1", "No").unwrap();
     assert_eq!((change.added.len(), change.removed.len()), (0, 1));
-    let change = form.answer("1", None, "Yes").unwrap();
+    let change = form.answer("1", "Yes").unwrap();
     assert_eq!((change.added.len(), change.removed.len()), (1, 0));
     assert_eq!(codes(&form), ["answers.2", "answers.2"]);
 }
@@ -259,10 +259,10 @@ fn equal_findings_are_counted_one_by_one() {
 #[test]
 fn question_185_is_judged_again_with_the_answers() {
     let mut form = form(&list("185 @LPAHRG0 optional"), "@LPAHRG0; 185=Yes");
-    let change = form.answer("185", None, "No").unwrap();
+    let change = form.answer("185", "No").unwrap();
     assert_eq!(change.added[0].code, "");
     assert!(form.blockers()[0].blocks_creating());
-    form.answer("185", None, None).unwrap();
+    form.answer("185", None).unwrap();
     assert!(form.report().is_valid() && form.blockers()[0].blocks_creating());
 }
 
@@ -284,7 +284,7 @@ fn sentences_count_the_rows_that_are_left() {
     let mut form = list.form(&input(""), &today().advice(true));
     for (row, head) in (0_i64..).zip(["1", "2", "x", ""]) {
         form.add_row("1").unwrap();
-        form.answer("3", row, head).unwrap();
+        form.answer(("3", row), head).unwrap();
     }
     let said = |form: &Form| -> Vec<String> {
         let advice = form.report().advice().iter();
@@ -309,7 +309,7 @@ fn sentences_count_the_rows_that_are_left() {
     );
     form.remove_row("1", 0).unwrap();
     // An empty row counts, as it does in the items.
-    form.answer("3", 1, None).unwrap();
+    form.answer(("3", 1), None).unwrap();
     let left = [
         "Question 4 in row 2 is not answered. Enter an answer.",
         "Row 1 of Section 1 is empty. Fill it in or remove it.",

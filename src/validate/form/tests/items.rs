@@ -110,7 +110,7 @@ fn next_goes_through_what_is_open_with_what_is_required_first_on_request() {
     let progress = form.progress();
     assert_eq!((progress.questions, progress.answered), (5, 0));
     assert_eq!(next(&form).unwrap(), "3");
-    form.answer("3", 0, "24").unwrap();
+    form.answer(("3", 0), "24").unwrap();
     assert_eq!(next(&form).unwrap(), "4");
     assert_eq!(form.next_required_first().unwrap().question.id, "17");
     form.skip(form.next().unwrap().question).unwrap();
@@ -119,10 +119,10 @@ fn next_goes_through_what_is_open_with_what_is_required_first_on_request() {
         form.skip(id).unwrap();
     }
     assert_eq!(next(&form), None);
-    form.answer("17", None, "Y").unwrap();
+    form.answer("17", "Y").unwrap();
     assert_eq!(next(&form).unwrap(), "21");
     // What was skipped is open again once it was answered.
-    form.answer("17", None, None).unwrap();
+    form.answer("17", None).unwrap();
     assert_eq!(next(&form).unwrap(), "17");
 }
 
@@ -143,7 +143,7 @@ fn blockers_say_in_words_what_is_missing() {
         |form: &Form| -> Vec<String> { form.blockers().iter().map(ToString::to_string).collect() };
     let first = &form.blockers()[0];
     assert!(first.blocks_creating());
-    form.answer("17", None, "Y").unwrap();
+    form.answer("17", "Y").unwrap();
     assert_eq!(
         said(&form),
         ["Add a line to “Animals”, or say that there is none."]
@@ -155,7 +155,7 @@ fn blockers_say_in_words_what_is_missing() {
         ["Row 1 of “Animals” is empty. Fill it in or remove it."]
     );
     assert!(form.report().ready_to_submit());
-    form.answer("3", 0, "24").unwrap();
+    form.answer(("3", 0), "24").unwrap();
     assert!(form.blockers().is_empty());
     form.remove_row("1", 0).unwrap();
     form.skip("1").unwrap();

@@ -62,7 +62,7 @@ fn edit() -> impl Strategy<Value = Edit> {
 /// The change, or `None` where the edit was refused.
 fn apply(form: &mut Form, edit: &Edit) -> Option<Change> {
     match edit {
-        Edit::Answer(id, row, value) => form.answer(id.to_string(), *row, value.as_deref()).ok(),
+        Edit::Answer(id, row, value) => form.answer((id.to_string(), *row), value.as_deref()).ok(),
         Edit::AddRow(id, row) => form.add_row(QuestionRef::new(id.to_string(), *row)).ok(),
         Edit::RemoveRow(id, row) => form.remove_row(id.to_string(), *row).ok(),
         Edit::Skip(id) => {
@@ -157,7 +157,7 @@ proptest! {
             let value = item.choices.iter().map(|choice| choice.value.as_str());
             let value = value.chain([text.as_str(), "x"]).find(|value| !value.is_empty());
             let QuestionRef { id, row, .. } = item.question;
-            form.answer(id, row, value).unwrap();
+            form.answer((id, row), value).unwrap();
         }
         // A section that was left out may have the id of a question, which is then left out with it.
         let is_question = |question: &usize| list.tree[*question].kind != ItemKind::Rows;

@@ -291,7 +291,7 @@ fn copy_row(form: &mut Form, at: &QuestionRef) -> Result<(), EditError> {
             inner.row = index;
             form.add_row(inner)?;
         } else if let Some(value) = value {
-            form.answer(&question.id, index, value.as_str())?;
+            form.answer((&question.id, index), value.as_str())?;
         }
     }
     Ok(())
@@ -301,7 +301,7 @@ fn copy_row(form: &mut Form, at: &QuestionRef) -> Result<(), EditError> {
 fn set(form: &mut Form, name: &str, text: &str) -> Result<(), EditError> {
     if let Some(name) = name.strip_prefix("q.") {
         let asked = page::question(name)?;
-        return form.answer(asked.id, asked.row, text).map(drop);
+        return form.answer(asked, text).map(drop);
     }
     let Some(path) = name.strip_prefix("f.") else {
         return Ok(());
