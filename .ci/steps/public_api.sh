@@ -19,7 +19,8 @@ printf '#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc "$@"\n' >"$tools/rustdoc-json"
 chmod +x "$tools/rustdoc-json"
 RUSTDOC=$tools/rustdoc-json cargo rustdoc --quiet --locked --lib --all-features -- \
     -Z unstable-options --output-format json --cap-lints allow
-cargo-public-api --rustdoc-json "$target/doc/envd_sdk.json" -sss >"$tools/listing.txt"
+# What belongs to two types, such as a conversion, is printed at both: once is enough.
+cargo-public-api --rustdoc-json "$target/doc/envd_sdk.json" -sss | awk '!seen[$0]++' >"$tools/listing.txt"
 
 if [[ -n ${UPDATE_PUBLIC_API:-} ]]; then
     cp "$tools/listing.txt" "$listing"

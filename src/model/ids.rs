@@ -9,6 +9,7 @@ use ecow::EcoString;
 macro_rules! field_values {
     ($name:ident: $($value:ty),*) => {
         $(
+            #[automatically_derived]
             impl From<$value> for super::Maybe<$name> {
                 fn from(value: $value) -> Self {
                     Self::Value(value.into())
@@ -38,24 +39,28 @@ macro_rules! text_id {
             }
         }
 
+        #[automatically_derived]
         impl From<&str> for $name {
             fn from(text: &str) -> Self {
                 Self(text.into())
             }
         }
 
+        #[automatically_derived]
         impl From<String> for $name {
             fn from(text: String) -> Self {
                 Self(text.into())
             }
         }
 
+        #[automatically_derived]
         impl From<&String> for $name {
             fn from(text: &String) -> Self {
                 Self(text.into())
             }
         }
 
+        #[automatically_derived]
         impl std::str::FromStr for $name {
             type Err = std::convert::Infallible;
 
@@ -66,42 +71,49 @@ macro_rules! text_id {
 
         field_values!($name: &str, String, &String, &$name);
 
+        #[automatically_derived]
         impl From<&$name> for $name {
             fn from(id: &$name) -> Self {
                 id.clone()
             }
         }
 
+        #[automatically_derived]
         impl From<$name> for String {
             fn from(id: $name) -> Self {
                 id.as_str().to_owned()
             }
         }
 
+        #[automatically_derived]
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(&self.0)
             }
         }
 
+        #[automatically_derived]
         impl AsRef<str> for $name {
             fn as_ref(&self) -> &str {
                 &self.0
             }
         }
 
+        #[automatically_derived]
         impl PartialEq<str> for $name {
             fn eq(&self, other: &str) -> bool {
                 *self.0 == *other
             }
         }
 
+        #[automatically_derived]
         impl PartialEq<&str> for $name {
             fn eq(&self, other: &&str) -> bool {
                 *self.0 == **other
             }
         }
 
+        #[automatically_derived]
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 super::lenient::text(deserializer).map(Self)

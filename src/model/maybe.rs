@@ -72,6 +72,7 @@ impl<T> From<Option<T>> for Maybe<T> {
 macro_rules! text_values {
     ($($text:ty),*) => {
         $(
+            #[automatically_derived]
             impl From<$text> for Maybe<String> {
                 fn from(text: $text) -> Self {
                     Self::Value(text.into())

@@ -41,18 +41,21 @@ macro_rules! open_enum {
             }
         }
 
+        #[automatically_derived]
         impl From<&str> for $name {
             fn from(text: &str) -> Self {
                 Self::known(text).unwrap_or_else(|| Self::Unrecognized(text.to_owned()))
             }
         }
 
+        #[automatically_derived]
         impl From<String> for $name {
             fn from(text: String) -> Self {
                 Self::known(&text).unwrap_or(Self::Unrecognized(text))
             }
         }
 
+        #[automatically_derived]
         impl std::str::FromStr for $name {
             type Err = std::convert::Infallible;
 
@@ -62,18 +65,21 @@ macro_rules! open_enum {
             }
         }
 
+        #[automatically_derived]
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.as_str())
             }
         }
 
+        #[automatically_derived]
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.as_str())
             }
         }
 
+        #[automatically_derived]
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 $crate::model::lenient::from_text(deserializer)

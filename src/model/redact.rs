@@ -113,6 +113,7 @@ impl fmt::Debug for ShownPath<'_> {
 macro_rules! redacted_debug {
     ($($record:ident { $($field:ident $(: $mode:ident)?),* })*) => {
         $(
+            #[automatically_derived]
             impl std::fmt::Debug for $record {
                 fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                     f.debug_struct(stringify!($record))

@@ -39,6 +39,7 @@ macro_rules! wire_record {
             }
         }
 
+        #[automatically_derived]
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 #[allow(non_camel_case_types)] // The names of the fields.
@@ -47,6 +48,7 @@ macro_rules! wire_record {
                     Unknown(String),
                 }
 
+                #[automatically_derived]
                 impl From<&str> for Key {
                     fn from(name: &str) -> Self {
                         match name {
@@ -56,6 +58,7 @@ macro_rules! wire_record {
                     }
                 }
 
+                #[automatically_derived]
                 impl<'de> serde::Deserialize<'de> for Key {
                     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                         $crate::model::lenient::from_text(deserializer)
@@ -64,6 +67,7 @@ macro_rules! wire_record {
 
                 struct RecordVisitor;
 
+                #[automatically_derived]
                 impl<'de> serde::de::Visitor<'de> for RecordVisitor {
                     type Value = $name;
 

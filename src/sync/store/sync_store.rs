@@ -29,6 +29,7 @@ pub trait SyncStore: RowStore {}
 
 impl<S: RowStore + ?Sized> SyncStore for S {}
 
+#[doc(hidden)]
 /// What a store does. It keeps rows, changes and small documents, apart for each account, and interprets none of them.
 ///
 /// One rule matters most: a [`Batch`] is written whole or not at all, and not at all unless all documents have the expected
