@@ -47,7 +47,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// fake.on_operation("DeleteConsignment").fault(Fault::dropped_after());
 /// let account = fake.client().build()?.account(fake.account_id());
 /// match account.delete_consignment("00000000-0000-4000-8000-000000000101").await {
-///     Ok(_) => println!("deleted"),
+///     Ok(deleted) => println!("deleted, with {} problems", deleted.problems.len()),
 ///     Err(error) if error.is_reauth_required() => println!("log in again"),
 ///     // Before `is_rejected`: a change with errors and without data may have been carried out as well.
 ///     Err(error) if error.may_have_applied() => println!("look whether it is still there"),

@@ -51,7 +51,9 @@ impl Account {
     /// # let number = first.number.ok_or("no number")?;
     /// use envd_sdk::model::CommentInput;
     ///
-    /// account.create_comment(CommentInput::new(&number, "The truck comes at five.")).await?;
+    /// let comment = CommentInput::new(&number, "The truck comes at five.");
+    /// let (_, problems) = account.create_comment(comment).await?.into_parts();
+    /// assert!(problems.is_empty());
     /// assert_eq!(account.comments(&number).await?.value.len(), 1);
     /// # Ok(()) });
     /// ```

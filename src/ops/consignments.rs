@@ -186,9 +186,9 @@ impl Account {
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// let draft = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
     ///     .status(ConsignmentStatus::Draft);
-    /// let saved = account.save_consignment(draft).await?;
-    /// assert_eq!(saved.value.status, Some(ConsignmentStatus::Draft));
-    /// assert!(!saved.problems.is_empty()); // Answers that are still missing.
+    /// let (saved, problems) = account.save_consignment(draft).await?.into_parts();
+    /// assert_eq!(saved.status, Some(ConsignmentStatus::Draft));
+    /// assert!(!problems.is_empty()); // Answers that are still missing; it is saved all the same.
     /// # Ok(()) });
     /// ```
     ///
@@ -232,8 +232,11 @@ impl Account {
     /// let drafts = ConsignmentFilter::default().status(ConsignmentStatus::Draft);
     /// let draft = account.consignments(&drafts).items().next().await.ok_or("no draft")??;
     /// let draft = account.consignment(draft.id.ok_or("no id")?).await?.value;
-    /// let submitted = account.submit_consignment(ConsignmentInput::from(&draft)).await?;
-    /// assert_eq!(submitted.value.status, Some(ConsignmentStatus::Submitted));
+    /// let (submitted, problems) = account.submit_consignment(ConsignmentInput::from(&draft)).await?.into_parts();
+    /// assert_eq!(submitted.status, Some(ConsignmentStatus::Submitted));
+    /// for problem in &problems {
+    ///     println!("submitted all the same, {}: {problem}", problem.code().unwrap_or("no code"));
+    /// }
     /// # Ok(()) });
     /// ```
     ///
@@ -259,8 +262,9 @@ impl Account {
     /// # use envd_sdk::ops::ConsignmentFilter;
     /// # let first = account.consignments(&ConsignmentFilter::default()).items().next().await.ok_or("none")??;
     /// # let number = first.number.ok_or("no number")?;
-    /// let copy = account.copy_consignment(&number).await?.value;
+    /// let (copy, problems) = account.copy_consignment(&number).await?.into_parts();
     /// assert_ne!(copy.number, Some(number));
+    /// assert!(problems.is_empty());
     /// # Ok(()) });
     /// ```
     ///
@@ -292,8 +296,9 @@ impl Account {
     ///
     /// let drafts = ConsignmentFilter::default().status(ConsignmentStatus::Draft);
     /// let draft = account.consignments(&drafts).items().next().await.ok_or("no draft")??;
-    /// let deleted = account.delete_consignment(draft.id.ok_or("no id")?).await?.value;
+    /// let (deleted, problems) = account.delete_consignment(draft.id.ok_or("no id")?).await?.into_parts();
     /// assert_eq!(deleted.status, Some(ConsignmentStatus::Deleted));
+    /// assert!(problems.is_empty());
     /// # Ok(()) });
     /// ```
     ///

@@ -119,8 +119,9 @@ impl Account {
     ///
     /// let mut input = TemplateInput::new("To the works", [FormType::Lpac1]);
     /// input.destination = PartyInput::new("QDZZ3333").into();
-    /// let saved = account.save_template(input).await?.value;
+    /// let (saved, problems) = account.save_template(input).await?.into_parts();
     /// assert_eq!(saved.name.as_deref(), Some("To the works"));
+    /// assert!(problems.is_empty());
     /// # Ok(()) });
     /// ```
     ///
@@ -150,7 +151,8 @@ impl Account {
     /// # use envd_sdk::model::{FormType, TemplateInput};
     /// # let input = TemplateInput::new("To the works", [FormType::Lpac1]);
     /// # let id = account.save_template(input).await?.value.id.ok_or("no id")?;
-    /// account.delete_template(id.clone()).await?;
+    /// let (_, problems) = account.delete_template(id.clone()).await?.into_parts();
+    /// assert!(problems.is_empty());
     /// assert!(account.template(id).await.is_err());
     /// # Ok(()) });
     /// ```

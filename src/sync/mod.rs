@@ -34,7 +34,8 @@
 //! let draft = replica.consignments().status(ConsignmentStatus::Draft).list().await?.records.remove(0);
 //! # let website = account.clone();
 //! let record = website.consignment(draft.id().ok_or("no id")?).await?.value;
-//! website.submit_consignment(ConsignmentInput::from(&record)).await?;
+//! let (_, problems) = website.submit_consignment(ConsignmentInput::from(&record)).await?.into_parts();
+//! println!("submitted with {} problems", problems.len());
 //!
 //! replica.sync().await?;
 //! let change = feed.next().await?.ok_or("no change")?;

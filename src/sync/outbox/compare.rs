@@ -55,7 +55,8 @@ pub struct FieldDifference {
 ///
 /// let base = account.consignment(id).await?.value;
 /// let moved = |day| ConsignmentInput::from(&base).movement(day, "05:15").id(id);
-/// website.save_consignment(moved("2099-01-20")).await?;
+/// let (_, problems) = website.save_consignment(moved("2099-01-20")).await?.into_parts();
+/// println!("saved with {} problems", problems.len());
 /// let entry = outbox.update(&base, moved("2099-01-15")).await?;
 /// outbox.send().await?;
 ///

@@ -92,7 +92,8 @@ impl Outbox {
     /// let base = account.consignment(id.clone()).await?.value;
     /// let moved = |day| ConsignmentInput::from(&base).movement(day, "05:15").id(id.clone());
     /// let mine = outbox.update(&base, moved("2099-01-15")).await?;
-    /// website.save_consignment(moved("2099-01-20")).await?;
+    /// let (_, problems) = website.save_consignment(moved("2099-01-20")).await?.into_parts();
+    /// println!("saved with {} problems", problems.len());
     /// outbox.send().await?;
     /// assert_eq!(outbox.entry(mine.id).await?.and_then(|entry| entry.reason), Some(Reason::Conflict));
     /// outbox.decide(mine.id, Decision::KeepMine).await?;
