@@ -56,11 +56,11 @@ impl Row {
     pub(crate) fn read(line: &str) -> Option<Self> {
         let cells = line.strip_prefix("| ")?.strip_suffix(" |")?;
         let cells: Vec<&str> = cells.split('|').map(str::trim).collect();
-        let [work, case, figure, goal, _] = cells[..] else {
+        let [work, case, figure, goal] = cells[..] else {
             return None;
         };
         let (figure, unit) = figure.split_once(' ')?;
-        let limit = |text: &str| text.trim().parse().ok();
+        let limit = |text: &str| text.split(',').next()?.trim().parse().ok();
         let goal = match (goal.strip_prefix("at most"), goal.strip_prefix("at least")) {
             (Some(most), _) => Goal::AtMost(limit(most)?),
             (_, Some(least)) => Goal::AtLeast(limit(least)?),
@@ -78,14 +78,14 @@ impl Row {
 
 impl fmt::Display for Row {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (goal, verdict) = match self.goal {
-            Goal::None => (String::new(), ""),
-            Goal::AtMost(limit) => (format!("at most {limit}"), self.verdict()),
-            Goal::AtLeast(limit) => (format!("at least {limit}"), self.verdict()),
+        let goal = match self.goal {
+            Goal::None => String::new(),
+            Goal::AtMost(limit) => format!("at most {limit}, {}", self.verdict()),
+            Goal::AtLeast(limit) => format!("at least {limit}, {}", self.verdict()),
         };
         let Self { work, case, .. } = self;
         let figure = format!("{} {}", self.digits(), self.unit);
-        write!(to, "| {work} | {case} | {figure} | {goal} | {verdict} |")
+        write!(to, "| {work} | {case} | {figure} | {goal} |")
     }
 }
 
