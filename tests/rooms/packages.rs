@@ -110,6 +110,41 @@ fn no_dependency_needs_a_newer_compiler_than_the_crate() {
     assert!(versions.len() > 100, "the packages were read");
 }
 
+#[test]
+fn the_documentation_command_builds_every_page_that_the_front_page_names() {
+    let readme = include_str!("../../README.md");
+    let mut command = readme.split("cargo doc --open --no-deps --features ");
+    let features = command.nth(1).unwrap().split('`').next().unwrap();
+    let metadata = cargo("metadata --format-version 1 --locked --no-deps");
+    let metadata: Value = serde_json::from_str(&metadata).unwrap();
+    let mut packages = metadata["packages"].as_array().unwrap().iter();
+    let own = packages.find(|package| package["name"] == "envd-sdk");
+    let implied = &own.unwrap()["features"];
+    let mut built = vec!["default"];
+    built.extend(features.split(','));
+    let mut next = 0;
+    while let Some(feature) = built.get(next) {
+        let more = implied[feature].as_array().into_iter().flatten();
+        built.extend(more.filter_map(Value::as_str));
+        next += 1;
+    }
+    let pages = [
+        include_str!("../../src/lib.rs"),
+        include_str!("../../src/guide/mod.rs"),
+    ];
+    // Days and timestamps convert on their own pages, with or without these.
+    let named = pages
+        .iter()
+        .flat_map(|page| page.split("feature = \"").skip(1));
+    let named: BTreeSet<_> = named.filter_map(|rest| rest.split('"').next()).collect();
+    let missing = named.iter().filter(|name| !built.contains(name));
+    let missing: Vec<_> = missing
+        .filter(|name| !["chrono", "jiff", "time"].contains(name))
+        .collect();
+    assert_eq!(missing, [] as [&&str; 0], "{features}");
+    assert!(named.len() > 5, "the pages were read");
+}
+
 fn cargo(arguments: &str) -> String {
     // Cargo sets the variable at run time for tests; the fallback is the cargo of the build.
     let cargo = env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());

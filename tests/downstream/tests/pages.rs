@@ -1,0 +1,191 @@
+//! README, guide and cookbook as a stranger takes them: each block of TOML makes a package beside a clone, and each program is
+//! pasted into it as it is shown, and built without a warning.
+//!
+//! A block with lines that rustdoc hides is a fragment of a program; those are doctests of the crate.
+#![cfg(unix)]
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// What the dependency begins with in every block of TOML. CONTRIBUTING says how it loses the path when the crate is published.
+const DEPENDENCY: &str = r#"envd-sdk = { path = "../envd-sdk", version = "0.1.0-dev""#;
+
+/// A fenced block, named after its page and its number there.
+struct Block {
+    name: String,
+    language: String,
+    text: String,
+}
+
+fn blocks(page: &Path) -> Vec<Block> {
+    let stem = page.file_stem().unwrap().to_str().unwrap();
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for line in fs::read_to_string(page).unwrap().lines() {
+        match (line.strip_prefix("```"), &mut open) {
+            (Some(language), None) => {
+                open = Some(Block {
+                    name: format!("{}_{}", stem.to_lowercase(), blocks.len()),
+                    language: language.to_owned(),
+                    text: String::new(),
+                });
+            }
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (None, Some(block)) => writeln!(block.text, "{line}").unwrap(),
+            (None, None) => {}
+        }
+    }
+    assert!(open.is_none(), "{stem} ends within a block");
+    blocks
+}
+
+/// The pages of a folder, in the order of their names.
+fn pages(folder: &str) -> impl Iterator<Item = Vec<Block>> {
+    let files = fs::read_dir(Path::new(ROOT).join(folder)).unwrap();
+    let mut pages: Vec<PathBuf> = files
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.extension() == Some("md".as_ref()))
+        .collect();
+    pages.sort();
+    pages.into_iter().map(|page| blocks(&page))
+}
+
+impl Block {
+    /// Whether it is Rust, and all of it is shown.
+    fn is_pasted(&self) -> bool {
+        let hides = |line: &str| line.trim() == "#" || line.trim_start().starts_with("# ");
+        let is_rust = ["", "rust", "standalone_crate"].contains(&self.language.as_str());
+        is_rust && !self.text.lines().any(hides)
+    }
+
+    fn is_test(&self) -> bool {
+        self.text.contains("::test]\n")
+    }
+}
+
+/// What a stranger builds: the dependencies, and what is pasted into `src` and `tests`.
+struct Package {
+    name: String,
+    dependencies: String,
+    sources: Vec<Block>,
+}
+
+/// The first page begins with the dependencies of all that have none of their own above them.
+fn packages(pages: impl Iterator<Item = Vec<Block>>) -> Vec<Package> {
+    let mut packages: Vec<Package> = Vec::new();
+    for page in pages {
+        let mut current = 0;
+        for block in page {
+            if block.language == "toml" {
+                let starts = |line: &str| line.starts_with(DEPENDENCY);
+                let Block { name, text, .. } = block;
+                assert!(
+                    text.lines().any(starts),
+                    "{name}:\n{text}\nlacks {DEPENDENCY}"
+                );
+                let is_more = text.starts_with("[dev-dependencies]");
+                let first = packages.first().filter(|_| is_more);
+                let dependencies = first.map_or("", |first| &first.dependencies).to_owned() + &text;
+                current = packages.len();
+                packages.push(Package {
+                    name,
+                    dependencies,
+                    sources: Vec::new(),
+                });
+            } else if block.is_pasted() {
+                let package = packages.get_mut(current);
+                let package = package.expect("the first page begins with dependencies");
+                package.sources.push(block);
+            }
+        }
+    }
+    packages
+}
+
+impl Package {
+    fn check(&self) {
+        let beside = Path::new(env!("CARGO_TARGET_TMPDIR")).join("beside");
+        let folder = beside.join(&self.name);
+        self.write(&beside, &folder);
+        let has_tests = self.sources.iter().any(Block::is_test);
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
+        let mut command = Command::new(cargo);
+        // Some build scripts run again when what cargo sets for a test differs.
+        for (name, _) in env::vars_os() {
+            let text = name.to_string_lossy();
+            if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+                command.env_remove(&name);
+            }
+        }
+        command.args(["check", "--quiet"]);
+        command.arg(if has_tests { "--tests" } else { "--bins" });
+        // One folder for all packages and for this test.
+        command.env("CARGO_TARGET_DIR", beside.ancestors().nth(2).unwrap());
+        let built = command.current_dir(&folder).output().unwrap();
+        let said = String::from_utf8_lossy(&built.stderr);
+        assert!(
+            built.status.success(),
+            "{}:\n{}\n{said}",
+            self.name,
+            self.dependencies
+        );
+    }
+
+    fn write(&self, beside: &Path, folder: &Path) {
+        // OK to ignore: the first run has none.
+        let _ = fs::remove_dir_all(folder);
+        fs::create_dir_all(folder.join("src/bin")).unwrap();
+        fs::create_dir_all(folder.join("tests")).unwrap();
+        let clone = beside.join("envd-sdk");
+        if !clone.exists() {
+            std::os::unix::fs::symlink(ROOT, clone).unwrap();
+        }
+        // The versions of the lock file, so that a release of another crate changes nothing.
+        fs::copy(
+            Path::new(ROOT).join("Cargo.lock"),
+            folder.join("Cargo.lock"),
+        )
+        .unwrap();
+        let patch = match DEPENDENCY.contains("path") {
+            true => "",
+            false => "[patch.crates-io]\nenvd-sdk = { path = \"../envd-sdk\" }\n",
+        };
+        let manifest = format!(
+            "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n{}\n\
+             [lints.rust]\nwarnings = \"deny\"\n\n[workspace]\n\n{patch}",
+            self.name, self.dependencies
+        );
+        fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+        fs::write(folder.join("src/main.rs"), "fn main() {}\n").unwrap();
+        for block in &self.sources {
+            let text = match block.is_test() || block.text.contains("fn main()") {
+                true => block.text.clone(),
+                // Functions for a program of the reader's.
+                false => format!("#![allow(dead_code)]\n{}\nfn main() {{}}\n", block.text),
+            };
+            let place = folder.join(if block.is_test() { "tests" } else { "src/bin" });
+            fs::write(place.join(&block.name).with_extension("rs"), text).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_readme_guide_and_cookbook_show_builds_in_a_package_of_a_stranger() {
+    let readme = blocks(&Path::new(ROOT).join("README.md"));
+    let mut all = packages([readme].into_iter().chain(pages("src/guide")));
+    assert_eq!(
+        (all[0].sources.len(), all[2].sources.len()),
+        (3, 1),
+        "README and going_live"
+    );
+    let (dependencies, programs) = pages("src/guide/cookbook")
+        .partition::<Vec<_>, _>(|page| page.first().is_some_and(|block| block.language == "toml"));
+    all.extend(packages(dependencies.into_iter().chain(programs)));
+    for package in &all {
+        package.check();
+    }
+}
