@@ -16,7 +16,7 @@ use envd_sdk::model::{
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::register::{Lookup, PropertySearch};
 use envd_sdk::validate::{Context, Questionnaire, Report};
-use envd_sdk::{Account, Client};
+use envd_sdk::{Account, Client, Outcome};
 
 use cli::{Failure, printable};
 use settings::Settings;
@@ -27,6 +27,10 @@ const USAGE: &str = "usage: quickstart
 All steps: log in, declare a consignment, look up properties, log out.
 It runs on a fake of its own, or on the servers that the ENVD_ settings of the README name.";
 
+/// Every page that the front page of the documentation names.
+const DOCUMENTATION: &str =
+    "cargo doc --open --no-deps --features fake,keyring,loopback-https,postgres,sqlite";
+
 #[tokio::main]
 async fn main() -> ExitCode {
     cli::no_arguments(USAGE);
@@ -36,6 +40,10 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), Failure> {
     let settings = Settings::read().await?;
     println!("1. {}.", settings.describe());
+    if settings.is_fake() {
+        let now = Day::today_in(Jurisdiction::Qld, settings.clock().now());
+        println!("   Its clock stands still at {now}, so that each run shows the same.");
+    }
 
     let (client, manager) = log_in(&settings).await?;
     let user = client.registered_user().await?.value;
@@ -54,15 +62,12 @@ async fn run() -> Result<(), Failure> {
     list(&account).await?;
 
     let comment = CommentInput::new(&number, "The truck comes at five.");
-    let (_, problems) = account.create_comment(comment).await?.into_parts();
-    if !problems.is_empty() {
-        return Err("the server has problems with the comment".into());
-    }
-    let copy = account.copy_consignment(&number).await?.value;
+    saved(account.create_comment(comment).await?);
+    let copy = saved(account.copy_consignment(&number).await?);
     let copy = copy.number.ok_or("no number")?;
     println!("10. Commented, and copied as {}.", printable(copy));
     let template = TemplateInput::new("Goats to Demo Meats", [FormType::Lpahrg0]);
-    let template = account.save_template(template).await?.value;
+    let template = saved(account.save_template(template).await?);
     let template = template.number.ok_or("no number")?;
     println!("11. Saved as the template {}.", printable(template));
 
@@ -84,7 +89,25 @@ async fn run() -> Result<(), Failure> {
     ] {
         println!("  cargo run --example {command:18}  {what}");
     }
+    println!("\nRead next:");
+    println!("  examples/quickstart.rs                  the source of what you have seen");
+    println!("  src/guide/cookbook/cookbook.md          whole programs by task");
+    println!("  {DOCUMENTATION}");
     Ok(())
+}
+
+/// The record of a change. The problems that the service reports beside it do not undo it: it is saved all the same.
+fn saved<T>(outcome: Outcome<T>) -> T {
+    let (record, problems) = outcome.into_parts();
+    for problem in &problems {
+        let code = problem.code().unwrap_or("no code");
+        println!(
+            "   saved all the same, {}: {}",
+            printable(code),
+            printable(problem)
+        );
+    }
+    record
 }
 
 /// Logs in with OAuth 2.0 and PKCE, unless the environment has an access token; then there is no manager.
@@ -182,12 +205,12 @@ async fn save_and_submit(
         .answer(AnswerInput::new("4", "Rangeland").row(0)) // Breed
         .answer(AnswerInput::new("5", "Mixed").row(0)) // Sex or class
         .answer(AnswerInput::new("8", "No").row(0)); // Will you draw the brand?
-    let saved = account.save_consignment(draft.clone()).await?.value;
-    let number = saved.number.ok_or("no number")?;
+    let record = saved(account.save_consignment(draft.clone()).await?);
+    let number = record.number.ok_or("no number")?;
     println!("7. Corrected, and saved as {}.", printable(&number));
 
     draft = draft.number(&number);
-    let submitted = account.submit_consignment(draft).await?.value;
+    let submitted = saved(account.submit_consignment(draft).await?);
     let status = submitted.status.ok_or("no status")?;
     println!("8. Submitted. Its status is {}.", printable(status));
     Ok(number)

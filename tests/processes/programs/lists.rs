@@ -1,5 +1,7 @@
 //! `page_consignments`, `find_property`, `quickstart` and `save_and_fix`: what a person sees.
 
+use std::path::Path;
+
 use envd_sdk::fake::{Fake, Fault};
 use processes::{Folder, Program, Terminal};
 use serde_json::json;
@@ -148,13 +150,31 @@ fn the_quickstart_joins_what_is_asked_with_what_is_missing_and_ends_with_what_to
         9,
         "{ended:?}"
     );
+    assert!(
+        ended
+            .stdout
+            .contains("   Its clock stands still at 2026-11-20")
+    );
     let (_, next) = ended.stdout.split_once("Try next:\n").unwrap();
     assert_eq!(
         next.matches("  cargo run --example ").count(),
         3,
         "{ended:?}"
     );
-    assert_eq!(next.lines().count(), 3, "{ended:?}");
+    let (_, read) = next.split_once("\n\nRead next:\n").unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let [source, cookbook, command] = read.lines().collect::<Vec<_>>()[..] else {
+        panic!("{ended:?}");
+    };
+    for file in [source, cookbook] {
+        let file = file.split_whitespace().next().unwrap();
+        assert!(root.join(file).is_file(), "{file}");
+    }
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    assert!(
+        readme.contains(&format!("`{}`", command.trim())),
+        "{command}"
+    );
 }
 
 #[test]
