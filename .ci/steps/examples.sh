@@ -7,6 +7,7 @@ for file in examples/*.rs examples/*/main.rs; do
     name=${file#examples/}
     name=${name%/main.rs}
     name=${name%.rs}
+    grep -qx "## \`$name\`" examples/README.md || fail "examples/README.md has no heading for $name"
     [[ $name != serve_fake ]] || continue
     printf -- '-- %s\n' "$name"
     tidily quietly timeout 60 cargo run --quiet --locked --example "$name" </dev/null
