@@ -13,6 +13,7 @@
 //! | start it, for another user, with other lifetimes or latency | [`Fake::start`], [`Fake::builder`], [`FakeBuilder`] |
 //! | get a client, a provider or a token for it | [`Fake::client`], [`Fake::provider`], [`Fake::token_manager`], [`Fake::access_token`] |
 //! | answer as the user in the browser | [`Fake::consent`], [`Fake::refuse`] |
+//! | take the reception away, and give it back | [`Fake::stop`], [`Fake::start_again`] |
 //! | script replies and faults | [`Fake::on`], [`Fake::on_operation`], [`On`], [`Fault`] |
 //! | start from users, consignments and properties of your own | [`World`], [`UserRecord`] |
 //! | change records as if on the service's website | [`Fake::edit`], [`WebsiteEdit`] |
@@ -240,6 +241,50 @@ impl Fake {
         let mut delayed = self.proxy.delayed();
         // OK because the proxy, which has the sender, lives as long as `self`.
         let _ = delayed.wait_for(|delayed| *delayed > 0).await;
+    }
+
+    /// Ends the service until [`start_again`](Self::start_again), as when a client has no reception: connections are refused, and
+    /// those that are open have ended when this returns. A request that was received before is answered or lost, and none is
+    /// processed later. Records, tokens, scripts and the port are kept.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::RetryPolicy;
+    /// use envd_sdk::fake::Fake;
+    ///
+    /// let fake = Fake::start().await;
+    /// let client = fake.client().retry(RetryPolicy::none()).build()?;
+    /// assert!(client.user_details().await.is_ok());
+    ///
+    /// fake.stop().await;
+    /// let error = client.user_details().await.unwrap_err();
+    /// assert!(error.is_connect() && !error.may_have_applied());
+    ///
+    /// fake.start_again().await;
+    /// assert!(client.user_details().await.is_ok());
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// When another program gets the port in the moment in which it is free.
+    #[doc(alias("offline", "reception", "outage", "connection refused"))]
+    pub async fn stop(&self) {
+        self.switch(false).await;
+    }
+
+    /// Serves again after [`stop`](Self::stop), on the same port: the next request is answered.
+    ///
+    /// # Panics
+    ///
+    /// As [`stop`](Self::stop).
+    pub async fn start_again(&self) {
+        self.switch(true).await;
+    }
+
+    async fn switch(&self, listens: bool) {
+        let is_done = self.proxy.switch(listens).await;
+        assert!(is_done, "the fake has lost its port, {}", self.base);
     }
 
     fn at(&self, path: &str) -> Url {

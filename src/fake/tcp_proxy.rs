@@ -3,16 +3,17 @@
 //! Requests pass through unread. Of replies only the heads are read: the server sets a header with the [`Delivery`]. The server
 //! has no time limit for a request, so the connection of one that is not complete in time is closed here.
 
-use std::future::{Future, poll_fn};
+use std::future::{Future, pending, poll_fn};
+use std::io::Result;
 use std::net::{SocketAddr, TcpListener};
 use std::pin::pin;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy};
-use tokio::net::TcpStream;
-use tokio::sync::{oneshot, watch};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy, sink};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::reply::{DELIVERY_HEADER, Delivery};
 use crate::transport::Clock;
@@ -21,41 +22,48 @@ use crate::transport::Clock;
 /// replies at once, so it is the time to send a request. By real time: the clock of the fake may stand still.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How long a proxy that stops leaves the client to close its side. A client that reads its connections closes them at once.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// A proxy in its own thread, since the caller may have no runtime. Dropping it ends the thread.
 pub(super) struct TcpProxy {
-    stop: Option<oneshot::Sender<()>>,
+    switch: Option<mpsc::UnboundedSender<Switch>>,
     thread: Option<JoinHandle<()>>,
     timer: Timer,
 }
 
+/// Whether to listen from now on, and where to say that it is so.
+type Switch = (bool, oneshot::Sender<()>);
+
 impl TcpProxy {
-    pub(super) fn start(
-        listener: TcpListener,
-        server: SocketAddr,
-        clock: Clock,
-    ) -> std::io::Result<Self> {
+    pub(super) fn start(listener: TcpListener, server: SocketAddr, clock: Clock) -> Result<Self> {
         listener.set_nonblocking(true)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let (stop, stopped) = oneshot::channel::<()>();
+        let (switch, switched) = mpsc::unbounded_channel();
         let delayed = Arc::default();
         let timer = Timer { clock, delayed };
         let of_replies = timer.clone();
         let run = move || {
-            runtime.block_on(async {
-                tokio::spawn(accept(listener, server, of_replies));
-                let _ = stopped.await;
-            });
+            // OK to ignore: the caller of the switch sees that it was not carried out.
+            let _ = runtime.block_on(serve(listener, server, of_replies, switched));
         };
         let thread = std::thread::Builder::new()
             .name("envd-fake-proxy".to_owned())
             .spawn(run)?;
         Ok(Self {
-            stop: Some(stop),
+            switch: Some(switch),
             thread: Some(thread),
             timer,
         })
+    }
+
+    /// Listens from now on, or refuses connections and ends those that are open. False if the port was lost.
+    pub(super) async fn switch(&self, listens: bool) -> bool {
+        let (done, is_done) = oneshot::channel();
+        let sent = self.switch.as_ref().map(|to| to.send((listens, done)));
+        matches!(sent, Some(Ok(()))) && is_done.await.is_ok()
     }
 
     /// The number of replies that wait on the clock.
@@ -66,7 +74,7 @@ impl TcpProxy {
 
 impl Drop for TcpProxy {
     fn drop(&mut self) {
-        drop(self.stop.take());
+        drop(self.switch.take());
         if let Some(thread) = self.thread.take() {
             // OK to ignore: a thread that panicked has ended as well.
             let _ = thread.join();
@@ -74,58 +82,126 @@ impl Drop for TcpProxy {
     }
 }
 
-async fn accept(listener: TcpListener, server: SocketAddr, timer: Timer) {
-    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
-        return;
-    };
+/// Listens until it is switched off, and again when it is switched on, until the switch is dropped.
+async fn serve(
+    listener: TcpListener,
+    server: SocketAddr,
+    timer: Timer,
+    mut switched: mpsc::UnboundedReceiver<Switch>,
+) -> Result<()> {
+    let address = listener.local_addr()?;
+    let mut listener = tokio::net::TcpListener::from_std(listener)?;
+    loop {
+        let stop = watch::Sender::new(false);
+        let stopped = tokio::select! {
+            stopped = next(&mut switched, false) => stopped,
+            () = accept(&listener, server, &timer, &stop) => None,
+        };
+        let Some(stopped) = stopped else {
+            return Ok(());
+        };
+        drop(listener);
+        // A port that is bound and not listening refuses connections, and no other program gets it.
+        let port = TcpSocket::new_v4()?;
+        // The connections of before still hold the port. Windows would share it with any program.
+        #[cfg(not(windows))]
+        port.set_reuseaddr(true)?;
+        port.bind(address)?;
+        stop.send_replace(true);
+        // Each connection holds a receiver.
+        stop.closed().await;
+        let _ = stopped.send(());
+        let Some(started) = next(&mut switched, true).await else {
+            return Ok(());
+        };
+        listener = port.listen(1_024)?;
+        let _ = started.send(());
+    }
+}
+
+/// Waits until the proxy is to listen or not, as it does not now.
+async fn next(
+    switched: &mut mpsc::UnboundedReceiver<Switch>,
+    wanted: bool,
+) -> Option<oneshot::Sender<()>> {
+    loop {
+        let (listens, done) = switched.recv().await?;
+        if listens == wanted {
+            return Some(done);
+        }
+        let _ = done.send(());
+    }
+}
+
+async fn accept(
+    listener: &tokio::net::TcpListener,
+    server: SocketAddr,
+    timer: &Timer,
+    stop: &watch::Sender<bool>,
+) {
     loop {
         // After too many open files, or a client that disconnected, the next call may succeed.
         let Ok((client, _)) = listener.accept().await else {
             tokio::time::sleep(Duration::from_millis(5)).await;
             continue;
         };
-        let timer = timer.clone();
+        let (timer, stopped) = (timer.clone(), stop.subscribe());
         tokio::spawn(async move {
             // OK to ignore: both connections are closed, so the client sees the error.
-            let _ = forward(client, server, timer).await;
+            let _ = forward(client, server, timer, stopped).await;
         });
     }
 }
 
-async fn forward(client: TcpStream, server: SocketAddr, timer: Timer) -> std::io::Result<()> {
-    let server = TcpStream::connect(server).await?;
+async fn forward(
+    mut client: TcpStream,
+    server: SocketAddr,
+    timer: Timer,
+    mut stopped: watch::Receiver<bool>,
+) -> Result<()> {
+    let mut server = TcpStream::connect(server).await?;
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
-    exchange(client.into_split(), server.into_split(), &timer).await
+    tokio::select! {
+        ended = exchange(client.split(), server.split(), &timer) => return ended,
+        _ = stopped.wait_for(|stopped| *stopped) => {}
+    }
+    // What the server has received is processed before the switch is done, or not at all. A client that does not see the end
+    // would send its next request here.
+    let end = async {
+        let _ = client.shutdown().await;
+        let _ = server.shutdown().await;
+        let _ = copy(&mut server, &mut sink()).await;
+        let _ = copy(&mut client, &mut sink()).await;
+    };
+    // OK to ignore: the connection ends now.
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, end).await;
+    Ok(())
 }
 
 async fn exchange(
-    (mut from_client, to_client): (
-        impl AsyncRead + Send + Unpin + 'static,
-        impl AsyncWrite + Unpin,
-    ),
-    (from_server, mut to_server): (
-        impl AsyncRead + Unpin,
-        impl AsyncWrite + Send + Unpin + 'static,
-    ),
+    (mut from_client, to_client): (impl AsyncRead + Unpin, impl AsyncWrite + Unpin),
+    (from_server, mut to_server): (impl AsyncRead + Unpin, impl AsyncWrite + Unpin),
     timer: &Timer,
-) -> std::io::Result<()> {
-    let expects_reply = Arc::new(watch::Sender::new(true));
-    let begun = Arc::clone(&expects_reply);
-    let requests = tokio::spawn(async move {
+) -> Result<()> {
+    let expects_reply = watch::Sender::new(true);
+    let requests = async {
         let mut buffer = Vec::with_capacity(16 * 1_024);
         while let Ok(1..) = from_client.read_buf(&mut buffer).await {
-            begun.send_replace(true);
+            expects_reply.send_replace(true);
             if to_server.write_all(&buffer).await.is_err() {
                 break;
             }
             buffer.clear();
         }
         let _ = to_server.shutdown().await;
-    });
-    let result = forward_replies(from_server, to_client, &expects_reply, timer).await;
-    requests.abort();
-    result
+        // The last replies are still to come.
+        pending().await
+    };
+    tokio::select! {
+        ended = forward_replies(from_server, to_client, &expects_reply, timer) => ended,
+        ended = requests => ended,
+    }
 }
 
 /// Waits until a reply has been expected for the time of a request.
@@ -141,7 +217,7 @@ async fn forward_replies(
     mut to: impl AsyncWrite + Unpin,
     expects_reply: &watch::Sender<bool>,
     timer: &Timer,
-) -> std::io::Result<()> {
+) -> Result<()> {
     let mut buffer = Vec::with_capacity(16 * 1_024);
     loop {
         let head = match ReplyHead::parse(&buffer) {
@@ -188,7 +264,7 @@ async fn deliver(
     body: &[u8],
     delivery: &Delivery,
     timer: &Timer,
-) -> std::io::Result<bool> {
+) -> Result<bool> {
     timer.sleep(delivery.delay).await;
     if delivery.is_dropped {
         return Ok(false);
@@ -216,18 +292,30 @@ impl Timer {
             return;
         }
         let mut sleep = pin!(self.clock.sleep(time));
-        let mut is_counted = false;
+        let mut counted = None;
         poll_fn(|context| {
             let state = sleep.as_mut().poll(context);
             // The first poll sets the deadline. A test must not advance the clock before.
-            if !is_counted {
-                is_counted = true;
-                self.delayed.send_modify(|delayed| *delayed += 1);
-            }
+            counted.get_or_insert_with(|| Counted::one_of(&self.delayed));
             state
         })
         .await;
-        self.delayed.send_modify(|delayed| *delayed -= 1);
+    }
+}
+
+/// A sleeping reply, until it is sent or its connection ends.
+struct Counted<'a>(&'a watch::Sender<usize>);
+
+impl<'a> Counted<'a> {
+    fn one_of(delayed: &'a watch::Sender<usize>) -> Self {
+        delayed.send_modify(|delayed| *delayed += 1);
+        Self(delayed)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|delayed| *delayed -= 1);
     }
 }
 
@@ -248,7 +336,7 @@ struct NotSupported;
 
 impl ReplyHead {
     /// None for an incomplete head.
-    fn parse(bytes: &[u8]) -> Result<Option<Self>, NotSupported> {
+    fn parse(bytes: &[u8]) -> std::result::Result<Option<Self>, NotSupported> {
         let mut headers = [httparse::EMPTY_HEADER; 64];
         let mut response = httparse::Response::new(&mut headers);
         let Ok(parsed) = response.parse(bytes) else {

@@ -7,6 +7,7 @@ mod http;
 mod listing;
 mod login;
 mod properties;
+mod reception;
 mod records;
 mod refusals;
 mod website;
