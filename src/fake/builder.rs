@@ -215,13 +215,14 @@ impl FakeBuilder {
                 Some(Fault::status(200).json(reply))
             }));
         }
+        // HTTP dates have whole seconds.
+        let start = UNIX_EPOCH + Duration::from_secs(epoch_seconds(now));
         let parts = FakeParts {
-            records: Records::of(&world, home, self.assumptions),
+            records: Records::of(&world, home, self.assumptions, start),
             provider,
             register: Register {
                 world: Arc::clone(&world),
-                // HTTP dates have whole seconds.
-                modified: UNIX_EPOCH + Duration::from_secs(epoch_seconds(now)),
+                modified: start,
                 profile: self.profile.register.clone(),
                 token: self.register_token,
             },

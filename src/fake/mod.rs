@@ -33,8 +33,9 @@
 //! Sam Sample, who logs in unless [`FakeBuilder::user`] says otherwise, has the accounts `envd-100201` (PIC QAZZ7777) and
 //! `envd-100202` (QBZZ2222) of the type LPA, with eight consignments each, and `envd-100203` of another type, with none.
 //! The consignments of `envd-100201` have the numbers `C-900000101` to `C-900000108` and the ids
-//! `00000000-0000-4000-8000-000000000101` to `...108`; around the first there are a template, a comment, and a user with
-//! the role AUTHVIEWER.
+//! `00000000-0000-4000-8000-000000000101` to `...108`. By the fake's clock, the newest of an account was made an hour before
+//! the start, each older one a day earlier. The days of movements do not depend on the clock. Around the first consignment there
+//! are a template, a comment, and a user with the role AUTHVIEWER.
 //!
 //! # What is assumed
 //!

@@ -61,8 +61,13 @@ impl StoredRecord {
 }
 
 impl Records {
-    /// The records of a world. The first was created at midnight of 2026-11-01, each other one six hours later.
-    pub(super) fn of(world: &World, base: &str, assumptions: Assumptions) -> Self {
+    /// The records of a world. The newest consignment of an account was made an hour before the start, each older one a day earlier.
+    pub(super) fn of(
+        world: &World,
+        base: &str,
+        assumptions: Assumptions,
+        start: SystemTime,
+    ) -> Self {
         let mut records = Self {
             all: Vec::new(),
             lists: HashMap::new(),
@@ -74,19 +79,29 @@ impl Records {
             created: 0,
             serials: 0,
         };
-        let mut now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_793_491_200);
+        let mut newer: HashMap<&str, u32> = HashMap::new();
+        for (account, _) in world.consignments.iter() {
+            *newer.entry(account).or_default() += 1;
+        }
+        let newest = start - Duration::from_secs(3_600);
         for (account, input) in world.consignments.iter() {
             let holder = world.holder(account);
             let author = holder.map_or(&Value::Null, |user| &user["email"]);
+            let newer = newer.entry(account).or_default();
+            *newer -= 1;
+            let made = newest - Duration::from_secs(24 * 3_600) * *newer;
             // OK to ignore here and below: only a change of a record can be refused.
-            let _ = records.save(Kind::Consignment, account, None, input, author, now);
-            now += Duration::from_secs(6 * 3_600);
+            let _ = records.save(Kind::Consignment, account, None, input, author, made);
         }
         for (account, input) in &world.templates {
-            let _ = records.save(Kind::Template, account, None, input, &Value::Null, now);
+            let _ = records.save(Kind::Template, account, None, input, &Value::Null, newest);
         }
         for (kind, account, record) in &world.other_records {
-            records.add(*kind, account, record.clone(), now);
+            let mut record = record.clone();
+            if let Some(at) = record.get_mut("createdAt") {
+                *at = instant::wire(newest).into();
+            }
+            records.add(*kind, account, record, newest);
         }
         records.assumptions = assumptions;
         records

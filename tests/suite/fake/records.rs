@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use envd_sdk::Clock;
 use envd_sdk::fake::{Fake, User};
 use serde_json::{Value, json};
 
-use super::http::{call, data, fixture, fixture_day, post};
+use super::http::{at, call, data, fixture, fixture_day, post};
 use crate::fixed_date::{fake_builder, start_fake};
 
 const LIST: &str = "query($account: String!, $first: Int, $after: String, $status: ConsignmentStatus,
@@ -84,7 +85,7 @@ async fn filters_narrow_the_list() {
         (json!({"text": "fixture flats"}), 1),
         (json!({"text": "no such text"}), 0),
         (
-            json!({"from": "2026-11-01T06:00:00Z", "to": "2026-11-01T12:00:00Z"}),
+            json!({"from": "2026-11-18T11:00:00Z", "to": "2026-11-19T11:00:00Z"}),
             2,
         ),
         (json!({"from": "2026-11-30"}), 0),
@@ -97,6 +98,23 @@ async fn filters_narrow_the_list() {
     let nobody = list(&fake, json!({"account": "envd-100203"})).await;
     assert_eq!(nobody["items"], json!([]));
     assert_eq!(nobody["pageInfo"]["endCursor"], Value::Null);
+}
+
+#[tokio::test]
+async fn the_newest_records_of_the_sample_are_of_the_day_of_the_clock() {
+    for (now, yesterday) in [
+        ("2026-11-20T03:00:00Z", "2026-11-19T00:00:00Z"),
+        ("2031-06-30T23:59:59Z", "2031-06-29T00:00:00Z"),
+    ] {
+        let clock = Clock::manual(at(now));
+        let fake = Fake::builder().clock(clock).start().await.unwrap();
+        for account in ["envd-100201", "envd-100202"] {
+            let variables = json!({"account": account, "from": yesterday});
+            assert_eq!(list(&fake, variables).await["totalCount"], 2, "{now}");
+            let variables = json!({"account": account, "from": now});
+            assert_eq!(list(&fake, variables).await["totalCount"], 0, "{now}");
+        }
+    }
 }
 
 #[tokio::test]
