@@ -2,13 +2,15 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use envd_sdk::fake::{Fake, Fault, Received};
 use serde_json::{Value, json};
 
 use super::cli::Failure;
-use super::{cors, html, landing};
+use super::landing::Landing;
+use super::{cors, html};
 
 /// The pages load their own files only. `GraphiQL` sets styles as it runs.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; \
@@ -20,7 +22,9 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The pages, and the delay of all other replies.
 pub(crate) struct Front {
-    landing: String,
+    /// The fake calls the front, so the front does not keep it.
+    fake: Weak<Fake>,
+    landing: Landing,
     graphiql: String,
     /// Compressed; none in the package of the crate, which leaves them out.
     script: Option<Vec<u8>>,
@@ -31,7 +35,7 @@ pub(crate) struct Front {
 impl Front {
     /// Reads what the pages show from the fake itself.
     pub(crate) async fn of(
-        fake: &Fake,
+        fake: &Arc<Fake>,
         latency: Duration,
         token_lifetime: Duration,
     ) -> Result<Self, Failure> {
@@ -48,7 +52,8 @@ impl Front {
             include_str!("pages/no_graphiql.html").to_owned()
         };
         Ok(Self {
-            landing: landing::page(fake, token_lifetime).await?,
+            fake: Arc::downgrade(fake),
+            landing: Landing::of(fake, token_lifetime).await?,
             graphiql,
             script,
             style,
@@ -77,7 +82,7 @@ impl Front {
         }
         let accept = request.header("accept").unwrap_or_default();
         Some(match request.path() {
-            "/" => page(HTML, self.landing.as_str()),
+            "/" => page(HTML, self.landing.page(&*self.fake.upgrade()?)),
             "/style.css" => page(CSS, include_str!("../look/style.css")),
             "/landing.js" => page(SCRIPT, include_str!("pages/landing.js")),
             "/v2/graphql" | "/graphql" if accept.contains("text/html") => {

@@ -1,44 +1,135 @@
-//! What the start page shows: addresses, people with their tokens, calls and properties.
+//! What the start page shows: addresses, people with their tokens, calls, consignments and properties.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use envd_sdk::Client;
 use envd_sdk::auth::StaticToken;
 use envd_sdk::fake::{Fake, User};
-use envd_sdk::model::{Property, UserAccount, UserDetails};
+use envd_sdk::model::{Consignment, Property, UserAccount, UserDetails};
 use envd_sdk::register::{PropertySearch, Register};
+use serde_json::Value;
 
 use super::cli::Failure;
+use super::form_title::title;
 use super::html::{filled, text};
 use super::{addresses, by_hand};
 
 /// The number of properties on the page.
 const PROPERTIES: u32 = 100;
 
-/// The start page, with what the fake has now.
-pub(crate) async fn page(fake: &Fake, token_lifetime: Duration) -> Result<String, Failure> {
-    let people = people(fake).await?;
-    let (mut login, mut with_token) = (String::new(), fetch(fake));
-    if let Some((first, token)) = people.first() {
-        let name = text(name(first));
-        login = format!("{name} is the one who logs in; the identity provider shows no page. ");
-        with_token = with_token.replace("TOKEN", token);
+/// The number of consignments of an account on the page.
+const CONSIGNMENTS: usize = 10;
+
+/// The start page, without the consignments, which change.
+pub(crate) struct Landing {
+    page: String,
+    /// Of all people, by id, with the label.
+    accounts: Vec<(String, String)>,
+}
+
+impl Landing {
+    /// With what the fake has now.
+    pub(crate) async fn of(fake: &Fake, token_lifetime: Duration) -> Result<Self, Failure> {
+        let people = people(fake).await?;
+        let (mut login, mut with_token) = (String::new(), fetch(fake));
+        if let Some((first, token)) = people.first() {
+            let name = text(name(first));
+            login = format!("{name} is the one who logs in; the identity provider shows no page. ");
+            with_token = with_token.replace("TOKEN", token);
+        }
+        let (properties, total) = properties(fake).await?;
+        let values = [
+            ("graphql", text(fake.graphql_url())),
+            ("login", login),
+            ("lifetime", in_words(token_lifetime)),
+            ("people", people.iter().map(person).collect()),
+            ("addresses", addresses::of(fake).map(address).collect()),
+            ("fetch", text(fetch(fake))),
+            ("fetch_with_token", text(with_token)),
+            ("calls", by_hand::calls(fake).iter().map(call).collect()),
+            ("total", total),
+            ("properties", properties),
+        ];
+        let mut accounts = Vec::new();
+        for account in people.iter().flat_map(|(user, _)| &user.accounts) {
+            let id = shown(account.envd_account_id.as_ref());
+            if accounts.iter().all(|(known, _)| *known != id) {
+                accounts.push((id, account.account_label.clone().unwrap_or_default()));
+            }
+        }
+        let page = filled(include_str!("pages/landing.html"), values);
+        Ok(Self { page, accounts })
     }
-    let (properties, total) = properties(fake).await?;
-    let page = include_str!("pages/landing.html");
-    let values = [
-        ("graphql", text(fake.graphql_url())),
-        ("login", login),
-        ("lifetime", in_words(token_lifetime)),
-        ("people", people.iter().map(person).collect()),
-        ("addresses", addresses::of(fake).map(address).collect()),
-        ("fetch", text(fetch(fake))),
-        ("fetch_with_token", text(with_token)),
-        ("calls", by_hand::calls(fake).iter().map(call).collect()),
-        ("total", total),
-        ("properties", properties),
-    ];
-    Ok(filled(page, values))
+
+    /// The page, with the consignments of now.
+    pub(crate) fn page(&self, fake: &Fake) -> String {
+        let accounts = self.accounts.iter();
+        let lists = accounts
+            .map(|account| consignments(fake, account))
+            .collect();
+        filled(&self.page, [("consignments", lists)])
+    }
+}
+
+/// The newest consignments of an account.
+fn consignments(fake: &Fake, (id, label): &(String, String)) -> String {
+    let held: Vec<Value> = fake.consignments(id);
+    if held.is_empty() {
+        return String::new();
+    }
+    let more = match held.len() {
+        all if all > CONSIGNMENTS => format!(" · the {CONSIGNMENTS} newest of {all}"),
+        _ => String::new(),
+    };
+    let newest = held.into_iter().rev().take(CONSIGNMENTS);
+    // A world of somebody's own may hold anything.
+    let newest = newest.map(|record| serde_json::from_value(record).unwrap_or_default());
+    let rows: String = newest.map(|record| consignment(&record)).collect();
+    let (id, label) = (text(id), text(label));
+    format!(
+        "<h3>{label} <small><code>{id}</code>{more}</small></h3>\n<table class=\"rows\"><thead><tr><th scope=\"col\">Number</th>\
+         <th scope=\"col\">Status</th><th scope=\"col\">Declaration</th><th scope=\"col\">To</th>\
+         <th scope=\"col\">Movement</th><th scope=\"col\">Changed, UTC</th></tr></thead><tbody>\n{rows}</tbody></table>\n"
+    )
+}
+
+fn consignment(record: &Consignment) -> String {
+    let (number, status) = (
+        text(shown(record.number.as_ref())),
+        shown(record.status.as_ref()),
+    );
+    let class = text(status.to_lowercase());
+    let status = text(in_sentence_case(&status));
+    let forms = record.forms.iter().map(|form| match &form.form_type {
+        Some(form) if !title(form).is_empty() => title(form).to_owned(),
+        form => shown(form.as_ref()),
+    });
+    let forms: Vec<String> = forms.collect();
+    let forms = text(forms.join(", "));
+    let to = record.destination.clone().unwrap_or_default();
+    let to = [to.name, to.pic].map(|field| text(field.unwrap_or_default()));
+    let to = format!("{} <code>{}</code>", to[0], to[1]);
+    let day = text(record.movement_date.as_deref().unwrap_or_default());
+    let changed = shown(record.updated_at.as_ref()).replace('T', " ");
+    let changed = text(changed.get(..16).unwrap_or(&changed));
+    format!(
+        "<tr><th scope=\"row\"><code>{number}</code></th><td data-label=\"Status\"><span class=\"tag {class}\">{status}</span></td>\
+         <td data-label=\"Declaration\">{forms}</td><td data-label=\"To\">{to}</td>\
+         <td class=\"day\" data-label=\"Movement\">{day}</td><td class=\"day\" data-label=\"Changed, UTC\">{changed}</td></tr>\n"
+    )
+}
+
+fn shown(field: Option<&impl Display>) -> String {
+    field.map_or(String::new(), ToString::to_string)
+}
+
+/// A code of capital letters as words.
+fn in_sentence_case(code: &str) -> String {
+    let words = code.to_lowercase().replace('_', " ");
+    let mut letters = words.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
 }
 
 fn address((name, value): (&str, String)) -> String {
@@ -101,8 +192,7 @@ fn person((user, token): &(UserDetails, String)) -> String {
 }
 
 fn account(account: &UserAccount) -> String {
-    let id = account.envd_account_id.as_ref().map(ToString::to_string);
-    let id = text(id.unwrap_or_default());
+    let id = text(shown(account.envd_account_id.as_ref()));
     let label = text(account.account_label.as_deref().unwrap_or_default());
     let kind = account.account_type.as_ref();
     let kind = kind.map_or(String::new(), |kind| text(format!(" · {kind}")));

@@ -9,12 +9,15 @@ mod by_hand;
 #[path = "../cli/mod.rs"]
 mod cli;
 mod cors;
+#[path = "../look/form_title.rs"]
+mod form_title;
 mod front;
 mod html;
 mod landing;
 mod options;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use envd_sdk::fake::Fake;
 use serde_json::{Map, Value};
@@ -29,7 +32,7 @@ async fn main() -> ExitCode {
 }
 
 async fn serve(options: Options) -> Result<(), Failure> {
-    let fake = options.fake.start().await?;
+    let fake = Arc::new(options.fake.start().await?);
     let front = Front::of(&fake, options.latency, options.token_lifetime).await?;
     fake.on_every_request(move |request| Some(front.fault(request)));
     // Before the line is printed: a program may send SIGTERM as soon as it has read it.

@@ -119,6 +119,8 @@ fn a_browser_gets_a_start_page_and_graphiql() {
         "envd-100301",
         "QAZZ7777",
         "QCZZ8888",
+        "C-900000108",
+        "Harvested rangeland goats",
     ] {
         assert_has(&page, part);
     }
@@ -134,6 +136,13 @@ fn a_browser_gets_a_start_page_and_graphiql() {
         &send("POST", &fake.url("graphql"), &headers, query),
         r#""firstName":"Sam""#,
     );
+    // The consignments of the page are those of now.
+    assert!(!page.contains("Deleted"), "{page}");
+    let change = r#"{"query": "mutation { deleteConsignment(envdAccountId: \"envd-100201\", ID) { data { id } } }"}"#;
+    let id = r#"id: \"00000000-0000-4000-8000-000000000108\""#;
+    let change = change.replace("ID", id);
+    send("POST", &fake.url("graphql"), &headers, &change);
+    assert_has(&get(&home), "Deleted");
 
     let accept = ["accept: text/html,application/xhtml+xml,*/*;q=0.8"];
     let graphiql = send("GET", &fake.url("graphql"), &accept, "");

@@ -7,6 +7,8 @@
 mod app;
 #[path = "../../../../cli/mod.rs"]
 mod cli;
+#[path = "../../../../look/form_title.rs"]
+mod form_title;
 mod page;
 #[path = "../../server/mod.rs"]
 mod server;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
 use axum::response::Html;
-use envd_sdk::model::{ConsignmentInput, FormType, Pic};
+use envd_sdk::model::{ConsignmentInput, Pic};
 use envd_sdk::sync::outbox::EntryState;
 use envd_sdk::validate::{
     Blocker, EditError, Finding, Item, Items, QuestionRef, Report, Rule, compare,
@@ -13,6 +13,7 @@ use minijinja::context;
 use serde_json::Value;
 
 use super::app::{App, Step};
+use super::form_title::title;
 use super::server::pages::Pages;
 
 static PAGES: Pages = Pages::new(&[
@@ -57,24 +58,6 @@ pub(crate) fn render(app: &App) -> Result<Html<String>, StatusCode> {
         entries => entries.collect::<Vec<_>>(),
     };
     PAGES.html("page.html", values)
-}
-
-/// What people call a form. assumed: by its code; no source has the titles.
-fn title(form: &FormType) -> &'static str {
-    match form {
-        FormType::Lpac1 => "Cattle declaration",
-        FormType::Euc1 => "European Union cattle declaration",
-        FormType::Nfasc0 => "Feedlot cattle",
-        FormType::Nfasddc1 => "Feedlot cattle, delivery docket",
-        FormType::Nfaseuc1 => "Feedlot cattle, European Union",
-        FormType::Msac1 => "Meat Standards Australia, cattle",
-        FormType::Hsc2 | FormType::Hssl1 | FormType::Hsg0 => "Health declaration",
-        FormType::Lpabc1 => "Bobby calf declaration",
-        FormType::Lpasl1 => "Sheep and lamb declaration",
-        FormType::Lpag3 => "Goat declaration",
-        FormType::Lpahrg0 => "Harvested rangeland goats",
-        _ => "",
-    }
 }
 
 /// The register's name for each PIC on the page, by its field.
