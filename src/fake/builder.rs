@@ -264,6 +264,7 @@ impl FakeBuilder {
             base,
             user: self.user,
             access_token,
+            running: Arc::default(),
         })
     }
 

@@ -1,19 +1,41 @@
 //! Clients, logins and tokens of the fake.
 
+use std::future::ready;
+use std::sync::{Arc, Weak};
+
 use url::Url;
 
 use super::{Fake, User};
-use crate::auth::{Provider, ProviderBuilder, StaticToken, TokenManager};
+use crate::auth::{
+    AccessToken, BoxFuture, Provider, ProviderBuilder, StaticToken, TokenManager, TokenSource,
+};
 use crate::client::{Client, ClientBuilder};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::secret::Secret;
 
 impl Fake {
     /// Settings of a client of this fake, with an access token of the user who logs in.
+    ///
+    /// The client does not keep the fake running:
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::fake::Fake;
+    ///
+    /// let fake = Fake::start().await;
+    /// let client = fake.client().build()?;
+    /// assert!(client.user_details().await.is_ok());
+    ///
+    /// // The fake of this statement ends with it, and an error of the client says so.
+    /// let client = Fake::start().await.client().build()?;
+    /// assert!(client.user_details().await.unwrap_err().is_config());
+    /// # Ok(()) });
+    /// ```
     pub fn client(&self) -> ClientBuilder {
         let builder = Client::builder(self.graphql_url()).clock(self.clock().clone());
+        let fake = Arc::downgrade(&self.running);
         match StaticToken::new(self.access_token().expose()) {
-            Ok(token) => builder.token_source(token),
+            Ok(token) => builder.token_source(TokenOfFake { token, fake }),
             Err(_) => builder,
         }
     }
@@ -53,7 +75,7 @@ impl Fake {
     /// # Errors
     ///
     /// None while the fake runs.
-    pub async fn token_manager(&self) -> Result<TokenManager, Error> {
+    pub async fn token_manager(&self) -> Result<TokenManager> {
         let manager = TokenManager::builder(self.provider().build()?).build()?;
         let login = manager.provider().authorization().start()?;
         let callback = self.consent(login.url())?;
@@ -88,7 +110,7 @@ impl Fake {
     ///
     /// [`is_config`](Error::is_config) when the provider would show an error page instead of redirecting: for another client,
     /// or a redirect address that is missing or neither https nor on loopback.
-    pub fn consent(&self, authorization: &Url) -> Result<Url, Error> {
+    pub fn consent(&self, authorization: &Url) -> Result<Url> {
         self.authorize(authorization, false)
     }
 
@@ -97,11 +119,11 @@ impl Fake {
     /// # Errors
     ///
     /// As [`consent`](Self::consent).
-    pub fn refuse(&self, authorization: &Url) -> Result<Url, Error> {
+    pub fn refuse(&self, authorization: &Url) -> Result<Url> {
         self.authorize(authorization, true)
     }
 
-    fn authorize(&self, authorization: &Url, is_denied: bool) -> Result<Url, Error> {
+    fn authorize(&self, authorization: &Url, is_denied: bool) -> Result<Url> {
         let (query, now) = (authorization.query(), self.state.clock.now());
         let provider = &mut self.state.parts().provider;
         let callback = provider.authorize(query.unwrap_or_default(), is_denied, now);
@@ -114,7 +136,7 @@ impl Fake {
     /// # Errors
     ///
     /// [`is_config`](Error::is_config) when no device has this code, it has expired, or it was answered already.
-    pub fn approve_device(&self, user_code: &str) -> Result<(), Error> {
+    pub fn approve_device(&self, user_code: &str) -> Result<()> {
         self.answer_device(user_code, true)
     }
 
@@ -123,11 +145,11 @@ impl Fake {
     /// # Errors
     ///
     /// As [`approve_device`](Self::approve_device).
-    pub fn deny_device(&self, user_code: &str) -> Result<(), Error> {
+    pub fn deny_device(&self, user_code: &str) -> Result<()> {
         self.answer_device(user_code, false)
     }
 
-    fn answer_device(&self, user_code: &str, is_approved: bool) -> Result<(), Error> {
+    fn answer_device(&self, user_code: &str, is_approved: bool) -> Result<()> {
         let now = self.state.clock.now();
         let provider = &mut self.state.parts().provider;
         let answered = provider.answer_device(user_code, is_approved, now);
@@ -153,5 +175,28 @@ impl Fake {
     /// Ends every login, like an administrator: all issued tokens and codes become invalid.
     pub fn revoke_logins(&self) {
         self.state.parts().provider.revoke_all();
+    }
+}
+
+/// The token of a client, for as long as the fake is there.
+struct TokenOfFake {
+    token: StaticToken,
+    fake: Weak<()>,
+}
+
+impl TokenSource for TokenOfFake {
+    fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
+        let dropped = "the fake of this client was dropped: keep it in a variable as long as the client is used";
+        let token = self.current().ok_or_else(|| Error::config(dropped));
+        Box::pin(ready(token))
+    }
+
+    fn renew(&self, rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
+        self.token.renew(rejected)
+    }
+
+    fn current(&self) -> Option<AccessToken> {
+        let is_there = self.fake.strong_count() > 0;
+        self.token.current().filter(|_| is_there)
     }
 }

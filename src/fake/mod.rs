@@ -140,6 +140,8 @@ pub struct Fake {
     base: Url,
     user: User,
     access_token: Secret,
+    /// Its clients see whether it is still there.
+    running: Arc<()>,
 }
 
 impl Fake {

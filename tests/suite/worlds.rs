@@ -8,7 +8,7 @@ use std::thread::Thread;
 
 use envd_sdk::Account;
 use envd_sdk::fake::{Fake, User, UserRecord, World};
-use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+use envd_sdk::model::{CommentInput, ConsignmentInput, FormType, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
 use serde_json::json;
 
@@ -142,6 +142,30 @@ async fn a_dropped_fake_has_closed_its_port() {
     drop(fake);
     assert!(std::net::TcpStream::connect(address).is_err());
     assert!(std::net::TcpListener::bind(address).is_ok());
+}
+
+#[tokio::test]
+async fn a_client_says_that_its_fake_was_dropped() {
+    let client = start_fake().await.client().build().unwrap();
+    let comment = CommentInput::new("C-900000101", "lost");
+    for error in [
+        client.user_details().await.map(drop).unwrap_err(),
+        client
+            .account("envd-100201")
+            .create_comment(comment)
+            .await
+            .map(drop)
+            .unwrap_err(),
+    ] {
+        assert!(error.is_config() && !error.may_have_applied(), "{error:?}");
+        assert!(
+            error
+                .report()
+                .contains("the fake of this client was dropped"),
+            "{error:?}"
+        );
+        assert_eq!(error.attempts(), 0);
+    }
 }
 
 /// A minimal executor: the fake needs no runtime.
