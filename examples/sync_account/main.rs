@@ -71,6 +71,11 @@ async fn sync(file: &Path, arguments: &Arguments) -> Result<(), Failure> {
         Progress::hidden()
     } else {
         println!("{}.", settings.describe());
+        if settings.is_fake() {
+            println!(
+                "It begins anew in each run: what it shows once, it shows as no change later."
+            );
+        }
         Progress::new()
     };
     let mut replica = with_progress(account.replica(store), &progress);

@@ -61,6 +61,7 @@ impl<'a> Round<'a> {
                 continue;
             };
             self.report.clean = walk.is_clean();
+            self.note_what_is_not_listed(&walk);
             if walk.mode == SyncMode::Full {
                 wants_full = false;
                 self.confirm_absent().await?;
@@ -145,6 +146,21 @@ impl<'a> Round<'a> {
         let latest = self.base.value.latest.as_ref();
         let latest = latest.and_then(|shown| shown.text.to_time()).unwrap_or(now);
         Shown::new(&latest.min(now).checked_sub(time?)?.into())
+    }
+
+    /// Notes that an incremental walk lists nothing, not even the change of the watermark, which is after the date it asks for.
+    fn note_what_is_not_listed(&mut self, walk: &Walk) {
+        let watermark = self.base.value.watermark.as_ref();
+        let (Some(from), Some(watermark)) = (&walk.from, watermark) else {
+            return;
+        };
+        if walk.mode == SyncMode::Incremental && walk.seen == 0 && walk.is_clean() {
+            let latest = &watermark.text;
+            self.report.add_problem(format!(
+                "nothing is listed from {from} on, not even the change at {latest} that was shown before: its record is gone, or the \
+                 service has an earlier state, as a fake that was started again; a full walk finds out"
+            ));
+        }
     }
 
     fn finished(mut self) -> SyncReport {

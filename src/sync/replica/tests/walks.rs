@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::listing::{ListOrder, Total};
+use super::listing::{DAY, ListOrder, Total, instant};
 use super::site::{Site, copied, told};
+use crate::model::Timestamp;
 use crate::sync::replica::{Depth, SyncMode, WalkProgress};
 use crate::sync::store::MemorySync;
 use crate::sync::store::tests::faulty_store::FaultyStore;
@@ -199,6 +200,31 @@ async fn records_without_an_id_and_unreadable_ones_are_reported_and_keep_the_wal
         assert!(replica.sync().await.unwrap().clean);
         assert_eq!(copied(&store).await, site.ids());
     }
+}
+
+#[tokio::test]
+async fn a_service_with_an_earlier_state_than_the_copy_is_named_as_the_reason_why_nothing_changes()
+{
+    let (site, store) = (Site::with(5), MemorySync::new());
+    let replica = site.replica(store.clone());
+    site.make_incremental(&replica).await;
+    let report = replica.sync().await.unwrap();
+    assert_eq!((report.seen, report.problems.len()), (1, 0), "{report}");
+    // As a fake that is started again.
+    for record in site.lock().list.records.values_mut() {
+        record.updated -= 3 * DAY;
+        record.value["updatedAt"] = json!(Timestamp::from(instant(record.updated)));
+    }
+    for _ in 0..2 {
+        let report = replica.sync().await.unwrap();
+        assert_eq!((report.mode, report.seen), (SyncMode::Incremental, 0));
+        assert_eq!(report.problems.len(), 1, "{report}");
+        assert!(report.problems[0].contains("an earlier state"), "{report}");
+    }
+    assert_eq!(replica.sync_full().await.unwrap().problems, [""; 0]);
+    let report = replica.sync().await.unwrap();
+    assert_eq!(report.mode, SyncMode::Incremental);
+    assert_eq!((report.seen, report.problems.len()), (1, 0), "{report}");
 }
 
 #[tokio::test]
