@@ -203,19 +203,39 @@ mod with_jiff;
 mod with_time;
 
 #[cfg(feature = "client")]
-pub use crate::client::{Account, Client, ClientBuilder, Connection};
+#[doc(alias("base url", "endpoint"))]
+pub use crate::client::ClientBuilder;
 #[cfg(feature = "client")]
-pub use crate::error::{Error, Result};
+pub use crate::client::{Account, Client, Connection};
+#[cfg(feature = "client")]
+#[doc(alias = "exception")]
+pub use crate::error::Error;
+#[cfg(feature = "client")]
+pub use crate::error::Result;
 #[cfg(feature = "client")]
 #[doc(inline)]
+#[doc(alias = "warning")]
 pub use crate::graphql::outcome::Outcome;
+#[doc(alias("password", "redact", "zeroize"))]
 pub use crate::secret::Secret;
 #[cfg(feature = "client")]
-pub use crate::send::pages::{Items, Page, Pager};
+#[doc(alias("iterate", "stream"))]
+pub use crate::send::pages::Items;
+#[cfg(feature = "client")]
+pub use crate::send::pages::Page;
+#[cfg(feature = "client")]
+#[doc(alias("pagination", "paginate", "paging", "cursor"))]
+pub use crate::send::pages::Pager;
 #[cfg(feature = "client")]
 pub use crate::send::{Call, DryRun, Response};
 #[cfg(feature = "client")]
-pub use crate::transport::{Clock, HttpOptions, RetryPolicy};
+#[doc(alias("mock time", "time travel"))]
+pub use crate::transport::Clock;
+#[cfg(feature = "client")]
+pub use crate::transport::HttpOptions;
+#[cfg(feature = "client")]
+#[doc(alias("backoff", "resend"))]
+pub use crate::transport::RetryPolicy;
 
 #[cfg(all(doctest, feature = "fake"))]
 #[doc = include_str!("../README.md")]

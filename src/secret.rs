@@ -16,7 +16,6 @@ use zeroize::Zeroizing;
 /// assert_eq!(format!("{secret:?}"), "Secret([redacted])");
 /// assert_eq!(secret.expose(), "s3cr3t");
 /// ```
-#[doc(alias("password", "redact"))]
 #[derive(Clone, Default)]
 pub struct Secret(Zeroizing<String>);
 

@@ -1,7 +1,19 @@
 #!/usr/bin/env bash
-# The documentation builds without a warning: with all that docs.rs shows, and with the validator alone.
+# The documentation builds without a warning: with the validator alone, as README builds it, and as docs.rs does. In the last one each
+# link leads somewhere, and the search finds what users look for (.ci/documentation, by Node).
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 export RUSTDOCFLAGS="-D warnings"
-cargo doc --quiet --locked --no-deps --features "fake,loopback-https,sqlite,$more"
+of_readme=$(sed -n 's/.*`cargo doc .*--features \([a-z,-]*\)`.*/\1/p' README.md)
+of_docs_rs=$(sed -n '/^\[package.metadata.docs.rs\]/,$ s/^features = \[\(.*\)\]/\1/p' Cargo.toml | tr -d '" ')
+[[ -n $of_readme && -n $of_docs_rs ]] || fail "README.md or Cargo.toml names no features"
+
 cargo doc --quiet --locked --no-deps --no-default-features
+cargo doc --quiet --locked --no-deps --features "$of_readme"
+# A page that an earlier build left would hide a broken link.
+rm -rf "$CARGO_TARGET_DIR/doc"
+cargo doc --quiet --locked --no-deps --features "$of_docs_rs"
+
+command -v node >/dev/null || debian nodejs
+node .ci/documentation/links.mjs "$CARGO_TARGET_DIR/doc"
+node .ci/documentation/search.mjs "$CARGO_TARGET_DIR/doc"

@@ -20,7 +20,6 @@ const SCHEME: &str = "Bearer ";
 /// assert!(AccessToken::new("two words").unwrap_err().is_config());
 /// # Ok::<(), envd_sdk::Error>(())
 /// ```
-#[doc(alias("bearer", "JWT"))]
 #[derive(Clone)]
 pub struct AccessToken {
     header: HeaderValue,

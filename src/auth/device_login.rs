@@ -37,7 +37,7 @@ impl LoginRequest {
     /// scope `openid`. [`is_retryable`](Error::is_retryable) when the provider has a temporary problem.
     /// [`is_login_refused`](Error::is_login_refused) and [`is_reauth_required`](Error::is_reauth_required) with another code
     /// of the provider, [`is_protocol`](Error::is_protocol) when its reply lacks a field.
-    #[doc(alias("device flow", "device authorization"))]
+    #[doc(alias("device flow", "device authorization", "device code"))]
     pub async fn start_device(self) -> Result<DeviceLogin> {
         let LoginParts {
             provider,

@@ -215,23 +215,34 @@ pub(crate) mod store;
 mod token_set;
 mod token_source;
 
+#[doc(alias("access token", "bearer", "JWT"))]
 pub use self::access_token::AccessToken;
 pub use self::callback::CheckedCallback;
+#[doc(alias("private key", "client assertion"))]
 pub use self::client_authentication::AssertionSigner;
 pub use self::device_login::DeviceLogin;
+#[doc(alias("id token", "claims"))]
 pub use self::id_token::IdToken;
 pub use self::login_request::LoginRequest;
+#[doc(alias("refresh", "refresh token", "session"))]
+pub use self::manager::TokenManager;
 pub use self::manager::{
-    Event, Events, Inspection, LastFailure, LogoutReport, SessionState, TokenManager,
-    TokenManagerBuilder,
+    Event, Events, Inspection, LastFailure, LogoutReport, SessionState, TokenManagerBuilder,
 };
 pub use self::pending_login::PendingLogin;
+#[doc(alias("OAuth", "OpenID Connect", "OIDC", "SSO", "Auth0", "identity provider"))]
+pub use self::provider::Provider;
+pub use self::provider::ProviderBuilder;
 #[cfg(test)]
 pub(crate) use self::provider::tests::settings as test_settings;
-pub use self::provider::{Provider, ProviderBuilder};
+#[doc(alias = "token file")]
+pub use self::store::FileStore;
+#[doc(alias("persist", "token storage"))]
+pub use self::store::TokenStore;
 pub use self::store::{
-    FileStore, MemoryStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version,
-    Versioned,
+    MemoryStore, Record, StoreError, StoreFuture, StoreGuard, Version, Versioned,
 };
 pub use self::token_set::TokenSet;
-pub use self::token_source::{BoxFuture, StaticToken, TokenSource};
+#[doc(alias("bearer", "fixed token"))]
+pub use self::token_source::StaticToken;
+pub use self::token_source::{BoxFuture, TokenSource};

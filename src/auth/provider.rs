@@ -40,7 +40,6 @@ use crate::transport::{Clock, Http};
 /// # let _ = provider;
 /// # Ok::<(), envd_sdk::Error>(())
 /// ```
-#[doc(alias("OAuth", "OpenID Connect", "OIDC", "SSO"))]
 #[derive(Clone)]
 pub struct Provider(pub(super) Arc<ProviderSettings>);
 

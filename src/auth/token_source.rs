@@ -95,7 +95,6 @@ where
 /// assert!(source.current().is_some());
 /// # Ok::<(), envd_sdk::Error>(())
 /// ```
-#[doc(alias = "bearer")]
 #[derive(Clone, Debug)]
 pub struct StaticToken(AccessToken);
 

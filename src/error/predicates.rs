@@ -6,11 +6,13 @@ use crate::model::Condition;
 
 impl Error {
     /// Whether the access token was refused, also after a new one was tried.
+    #[doc(alias = "401")]
     pub fn is_unauthorized(&self) -> bool {
         self.http_status() == Some(401) || self.has(Condition::InvalidToken)
     }
 
     /// Whether the user is known but may not do this (HTTP 403, or an error to that effect).
+    #[doc(alias("403", "permission"))]
     pub fn is_forbidden(&self) -> bool {
         self.http_status() == Some(403) || self.has(Condition::AccessDenied)
     }
@@ -21,6 +23,7 @@ impl Error {
     /// counts only as the reply to a request with the id or the number of a record in its variables: not for a new
     /// consignment, and not for a list. A change that ends so [may have been carried out](Self::may_have_applied) all the
     /// same.
+    #[doc(alias = "404")]
     pub fn is_not_found(&self) -> bool {
         self.http_status() == Some(404) || self.has(Condition::NotFoundOrForbidden)
     }
@@ -105,26 +108,31 @@ impl Error {
 
     /// Whether the server refused because there were too many requests: HTTP 429, or a code to that effect (assumed: the
     /// specification shows no rate limits). [`retry_after`](Self::retry_after) is how long to wait, if the server sent it.
+    #[doc(alias("429", "rate limit", "too many requests"))]
     pub fn is_rate_limited(&self) -> bool {
         self.http_status() == Some(429) || self.server_errors().iter().any(is_rate_limit)
     }
 
     /// Whether the request could not be understood (HTTP 400, spec 7.1). Repeating it does not help.
+    #[doc(alias = "400")]
     pub fn is_bad_request(&self) -> bool {
         self.http_status() == Some(400)
     }
 
     /// Whether nothing has changed since the date of the request (HTTP 304, spec 7.1).
+    #[doc(alias = "304")]
     pub fn is_not_modified(&self) -> bool {
         self.http_status() == Some(304)
     }
 
     /// Whether the server failed inside (HTTP 500, spec 7.1). A change may have been carried out.
+    #[doc(alias = "500")]
     pub fn is_internal(&self) -> bool {
         self.http_status() == Some(500)
     }
 
     /// Whether the service is offline for maintenance (HTTP 503, spec 7.1). Try again later.
+    #[doc(alias("503", "maintenance"))]
     pub fn is_unavailable(&self) -> bool {
         self.http_status() == Some(503)
     }
@@ -179,6 +187,7 @@ impl Error {
     ///
     /// Look at the server's records before sending it again: a declaration sent twice is a second declaration. For a new
     /// consignment [`Account::candidates`](crate::Account::candidates) does that.
+    #[doc(alias("idempotency", "lost reply", "sent twice"))]
     pub fn may_have_applied(&self) -> bool {
         self.0.may_have_applied
     }

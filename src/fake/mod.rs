@@ -106,11 +106,15 @@ pub use self::assumptions::{Assumptions, Deleted, TotalCount};
 pub use self::builder::FakeBuilder;
 use self::provider::{AUDIENCE, CLIENT_ID};
 use self::routes::FakeState;
-pub use self::script::{Fault, On, Received};
+#[doc(alias("outage", "inject", "simulate"))]
+pub use self::script::Fault;
+pub use self::script::{On, Received};
 pub use self::store_conformance::check_token_store;
 use self::tcp_proxy::TcpProxy;
 pub use self::website::WebsiteEdit;
-pub use self::world::{User, UserRecord, World};
+#[doc(alias("fixture", "test data"))]
+pub use self::world::World;
+pub use self::world::{User, UserRecord};
 use crate::secret::Secret;
 use crate::transport::Clock;
 

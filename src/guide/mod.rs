@@ -21,14 +21,19 @@ pub mod cookbook;
 
 #[doc = include_str!("many_hosts.md")]
 #[cfg(all(feature = "postgres", feature = "sync"))]
+#[doc(alias("Kubernetes", "cluster", "scale", "many hosts"))]
 pub mod many_hosts {}
 
 #[doc = include_str!("outbox.md")]
 #[cfg(feature = "sync")]
+#[doc(alias = "without reception")]
 pub mod outbox {}
 
 #[doc = include_str!("sync.md")]
+#[cfg_attr(feature = "postgres", doc = "\n\n[many_hosts]: crate::guide::many_hosts")]
+#[cfg_attr(not(feature = "postgres"), doc = "\n\n[many_hosts]: crate#features")]
 #[cfg(feature = "sync")]
+#[doc(alias = "changed since")]
 pub mod sync {}
 
 #[doc = include_str!("calls.md")]
@@ -47,6 +52,7 @@ pub mod coverage {}
 pub mod decisions {}
 
 #[doc = include_str!("errors.md")]
+#[doc(alias("troubleshooting", "error handling"))]
 pub mod errors {}
 
 /// How to show findings to users, in other languages and in front ends that are not written in Rust.
@@ -60,15 +66,19 @@ pub mod findings {}
 pub mod forms {}
 
 #[doc = include_str!("going_live.md")]
+#[doc(alias("production", "UAT", "real service"))]
 pub mod going_live {}
 
 #[doc = include_str!("migrating.md")]
+#[doc(alias("schema change", "introspection"))]
 pub mod migrating {}
 
 #[doc = include_str!("own_documents.md")]
+#[doc(alias("transporter", "viewer", "mutation"))]
 pub mod own_documents {}
 
 #[doc = include_str!("performance.md")]
+#[doc(alias = "benchmark")]
 pub mod performance {}
 
 #[doc = include_str!("sources.md")]

@@ -289,7 +289,7 @@ fn encrypted(_: &str, _: Option<&Secret>, _: Day) -> Result<Handshake> {
 /// Listens on the loopback address for the callback of one login.
 ///
 /// The [module](self) has an example.
-#[doc(alias("redirect", "callback", "native app"))]
+#[doc(alias("redirect", "callback", "native app", "desktop"))]
 #[derive(Debug)]
 pub struct Loopback {
     sockets: Sockets,

@@ -21,7 +21,6 @@ use super::{TextError, TimeZone, Timestamp};
 /// ```
 ///
 /// With the features `chrono`, `jiff` and `time` it comes from and becomes a date of the crate of that name.
-#[doc(alias = "date")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Day(NaiveDate);
 

@@ -230,10 +230,6 @@ pub struct CommentResult {
 /// assert_eq!(input.forms.len(), consignment.forms.len());
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[doc(alias = "NVD")]
-#[doc(alias = "eNVD")]
-#[doc(alias = "waybill")]
-#[doc(alias = "movement")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -544,7 +540,6 @@ pub struct ConsignmentUserMapping {
 /// Source: public material (`OAuthSample`), not confirmed.
 ///
 /// What is sent is a [`DeclarationInput`], whose page has an example.
-#[doc(alias = "vendor declaration")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -686,10 +681,6 @@ pub struct PageInfo {
 /// assert_eq!(origin.address.and_then(|address| address.town).as_deref(), Some("Roma"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[doc(alias = "vendor")]
-#[doc(alias = "consignor")]
-#[doc(alias = "seller")]
-#[doc(alias = "buyer")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Party {
@@ -993,7 +984,6 @@ pub struct TemplateResult {
 /// Source: stated, specification 2.6.
 ///
 /// Of a [`Question`], whose page has an example. A [`Questionnaire`](crate::validate::Questionnaire) applies it.
-#[doc(alias = "condition")]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1068,8 +1058,6 @@ pub struct UserAccount {
 /// assert_eq!(label, Some("Sample Station"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[doc(alias = "profile")]
-#[doc(alias = "me")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -1226,7 +1214,6 @@ impl AnswerInput {
 /// Source: assumed.
 ///
 /// See [`Account::create_comment`](crate::Account::create_comment) for an example.
-#[doc(alias = "CreateCommentInput")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[serde(default)]
@@ -1265,11 +1252,6 @@ impl CommentInput {
 /// [`new`](Self::new) takes what is required, and has an example of the setters; [`from`](Self::from)
 /// makes one of a record. [`Questionnaire::validate`](crate::validate::Questionnaire::validate) tells what is wrong with it, and
 /// [`Account::save_consignment`](crate::Account::save_consignment) sends it.
-#[doc(alias = "NVD")]
-#[doc(alias = "eNVD")]
-#[doc(alias = "waybill")]
-#[doc(alias = "movement")]
-#[doc(alias = "CreateOrSaveConsignmentInput")]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[serde(default)]
@@ -1456,7 +1438,6 @@ impl WithExtra<ConsignmentInput> {
 /// assert!(json["certificateNumber"].is_null() && json.get("signature").is_none());
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[doc(alias = "vendor declaration")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[serde(default)]
@@ -1555,10 +1536,6 @@ impl DeclarationInput {
 ///     .address(AddressInput::new("1 Sample Road", "Roma", "QLD", "4455"));
 /// assert_eq!(origin.pic.value().map(String::as_str), Some("QAZZ7777"));
 /// ```
-#[doc(alias = "vendor")]
-#[doc(alias = "consignor")]
-#[doc(alias = "seller")]
-#[doc(alias = "buyer")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[must_use]
@@ -1601,7 +1578,6 @@ impl PartyInput {
 /// Source: assumed.
 ///
 /// See [`Account::save_template`](crate::Account::save_template) for an example.
-#[doc(alias = "CreateOrSaveTemplateInput")]
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[must_use]
@@ -1753,7 +1729,6 @@ open_enum! {
     /// let unknown = ConsignmentStatus::from("ARCHIVED");
     /// assert_eq!((unknown.is_known(), unknown.as_str()), (false, "ARCHIVED"));
     /// ```
-    #[doc(alias = "state")]
     ConsignmentStatus {
         /// The meaning is not shown: by its name, deleted.
         ///
@@ -1786,9 +1761,6 @@ open_enum! {
     /// assert_eq!(FormType::Lpac1.species(), Some(Species::Cattle));
     /// assert_eq!(Species::SheepLamb.as_str(), "SHEEP_LAMB");
     /// ```
-    #[doc(alias = "animals")]
-    #[doc(alias = "livestock")]
-    #[doc(alias = "ConsignmentSpecies")]
     Species {
         /// Cattle.
         ///
@@ -1821,9 +1793,6 @@ open_enum! {
     /// assert_eq!(sheep.collect::<Vec<_>>(), [&FormType::Hssl1, &FormType::Lpasl1]);
     /// assert_eq!(FormType::Lpag2.replaced_by(), Some(FormType::Lpag3));
     /// ```
-    #[doc(alias = "NVD")]
-    #[doc(alias = "eNVD")]
-    #[doc(alias = "EFormType")]
     FormType {
         /// Program LPA, cattle; by its name, the European Union vendor declaration.
         ///

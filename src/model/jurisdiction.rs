@@ -13,7 +13,6 @@ use super::TextError;
 /// assert_eq!((state, state.as_str()), (Jurisdiction::Qld, "QLD"));
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```
-#[doc(alias("state", "territory"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Jurisdiction {

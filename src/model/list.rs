@@ -202,7 +202,6 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ElementsVisitor<T> {
 /// assert_eq!(Position::start().cursor(), None);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[doc(alias("cursor", "resume", "bookmark"))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Position(Option<String>);

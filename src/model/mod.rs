@@ -113,25 +113,68 @@ mod user_details;
 mod written_time;
 
 pub use self::answered_question::AnsweredQuestion;
-pub use self::codes::{
-    AccountType, PropertyStatus, PropertyTypeCode, QuestionType, Role, SpeciesCode, ValidatorType,
-};
+#[doc(alias = "processor")]
+pub use self::codes::PropertyTypeCode;
+#[doc(alias = "agent")]
+pub use self::codes::Role;
+pub use self::codes::{AccountType, PropertyStatus, QuestionType, SpeciesCode, ValidatorType};
 pub use self::condition::Condition;
+#[doc(alias = "date")]
 pub use self::day::Day;
 pub use self::extra::WithExtra;
 pub use self::forms::Program;
+#[doc(alias("LPA", "MSA", "EU", "NFAS", "accreditation"))]
+pub use self::generated::Accreditations;
+#[doc(alias = "CreateCommentInput")]
+pub use self::generated::CommentInput;
+#[doc(alias("NVD", "eNVD", "waybill", "movement"))]
+pub use self::generated::Consignment;
+#[doc(alias("NVD", "eNVD", "waybill", "movement", "CreateOrSaveConsignmentInput"))]
+pub use self::generated::ConsignmentInput;
+#[doc(alias = "state")]
+pub use self::generated::ConsignmentStatus;
+#[doc(alias = "vendor declaration")]
+pub use self::generated::Declaration;
+#[doc(alias = "vendor declaration")]
+pub use self::generated::DeclarationInput;
+#[doc(alias("NVD", "eNVD", "EFormType", "LPA", "MSA", "EU", "NFAS"))]
+pub use self::generated::FormType;
+#[doc(alias("vendor", "consignor", "seller", "buyer"))]
+pub use self::generated::Party;
+#[doc(alias("vendor", "consignor", "seller", "buyer"))]
+pub use self::generated::PartyInput;
+#[doc(alias("animals", "livestock", "ConsignmentSpecies"))]
+pub use self::generated::Species;
+#[doc(alias = "CreateOrSaveTemplateInput")]
+pub use self::generated::TemplateInput;
+#[doc(alias = "condition")]
+pub use self::generated::Trigger;
+#[doc(alias("profile", "me"))]
+pub use self::generated::UserDetails;
 pub use self::generated::*;
-pub use self::ids::{AccountId, ConsignmentId, ConsignmentNumber, QuestionId, TemplateId};
+#[doc(alias = "envdAccountId")]
+pub use self::ids::AccountId;
+pub use self::ids::{ConsignmentId, ConsignmentNumber, QuestionId, TemplateId};
+#[doc(alias("state", "territory"))]
 pub use self::jurisdiction::Jurisdiction;
 pub use self::lenient::record_or_data;
-pub use self::list::{List, ListNotice, Position};
+#[doc(alias("cursor", "resume", "bookmark"))]
+pub use self::list::Position;
+pub use self::list::{List, ListNotice};
+#[doc(alias("null", "optional"))]
 pub use self::maybe::Maybe;
+#[doc(alias = "print")]
 pub use self::pdf_url::PdfUrl;
-pub use self::pic::{Pic, TextError};
+#[doc(alias("property identification code", "property number"))]
+pub use self::pic::Pic;
+pub use self::pic::TextError;
 pub use self::pic_advice::PicAdvice;
-pub use self::property::{Property, PropertyContact};
+#[doc(alias("farm", "premises"))]
+pub use self::property::Property;
+pub use self::property::PropertyContact;
 pub use self::server_error::{Location, PathSegment, ServerError, Severity};
 pub use self::time_zone::TimeZone;
+#[doc(alias("instant", "date-time"))]
 pub use self::timestamp::Timestamp;
 
 pub(crate) use self::input_path::input_path;

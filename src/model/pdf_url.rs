@@ -19,7 +19,6 @@ use crate::secret::Secret;
 /// assert!(!format!("{url:?}").contains("secret"));
 /// assert!(url.expose().ends_with("token=secret"));
 /// ```
-#[doc(alias = "print")]
 #[derive(Clone)]
 pub struct PdfUrl(Secret);
 

@@ -37,7 +37,6 @@ impl TextError {
 /// assert!(Pic::parse("QAZZ-777").is_err());
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```
-#[doc(alias = "property identification code")]
 // Bytes take no heap: ten thousand codes are 80 kB.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pic([u8; 8]);

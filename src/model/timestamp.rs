@@ -32,7 +32,6 @@ use super::{Day, TimeZone, day};
 /// times.sort();
 /// assert_eq!(times.map(|time| time.to_string()), ["2026-11-19T21:30:00Z", "2026-11-20T09:00:00+11:00", "later"]);
 /// ```
-#[doc(alias = "instant")]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(EcoString);

@@ -57,7 +57,6 @@ impl Account {
 /// Source: assumed; it rests on the queries `consignments` and `consignment` (specification 4.1).
 ///
 /// See [`Account::candidates`] for an example.
-#[doc(alias("duplicate", "lost reply"))]
 #[derive(Clone, Debug)]
 #[must_use = "a search does nothing until `find` is called"]
 pub struct Candidates {

@@ -61,6 +61,7 @@ impl Account {
     /// # Errors
     ///
     /// As [`execute`](crate::Client::execute).
+    #[doc(alias = "add comment")]
     pub fn create_comment(&self, input: CommentInput) -> Call<Outcome<Comment>> {
         let variables = create_comment::Variables {
             envd_account_id: self.id().clone(),
@@ -96,7 +97,7 @@ impl Account {
     ///
     /// As [`execute`](crate::Client::execute).
     #[doc(alias = "viewers")]
-    #[doc(alias = "consignmentUserMapping")]
+    #[doc(alias("consignmentUserMapping", "authenticated viewer"))]
     pub fn user_mappings(
         &self,
         number: impl Into<ConsignmentNumber>,

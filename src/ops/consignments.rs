@@ -75,6 +75,7 @@ impl Account {
     /// assert!(newest.len() == 3 && more);
     /// # Ok(()) });
     /// ```
+    #[doc(alias = "list consignments")]
     pub fn consignments(&self, filter: &ConsignmentFilter) -> Pager<ConsignmentSummary> {
         let (account, filter) = (self.id().clone(), filter.clone());
         let call = move |client: &Client, after| {
@@ -197,7 +198,7 @@ impl Account {
     /// [`is_rejected`](crate::Error::is_rejected) with the server's reasons;
     /// [`may_have_applied`](crate::Error::may_have_applied) when no clear answer came, for which there is
     /// [`candidates`](Self::candidates); otherwise as [`execute`](crate::Client::execute).
-    #[doc(alias = "createOrSaveConsignment")]
+    #[doc(alias("createOrSaveConsignment", "create", "update"))]
     pub fn save_consignment(
         &self,
         input: impl Into<WithExtra<ConsignmentInput>>,
@@ -243,6 +244,7 @@ impl Account {
     /// # Errors
     ///
     /// As [`save_consignment`](Self::save_consignment).
+    #[doc(alias = "lodge")]
     pub fn submit_consignment(
         &self,
         input: impl Into<WithExtra<ConsignmentInput>>,
@@ -305,6 +307,7 @@ impl Account {
     /// # Errors
     ///
     /// As [`save_consignment`](Self::save_consignment).
+    #[doc(alias = "delete consignment")]
     pub fn delete_consignment(
         &self,
         id: impl Into<ConsignmentId>,

@@ -18,7 +18,6 @@ use crate::model::{AccountId, ConsignmentStatus, Day, Species, TimeZone, Timesta
 /// # let _ = filter;
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```
-#[doc(alias("search", "query"))]
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct ConsignmentFilter(Variables);

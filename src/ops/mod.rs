@@ -66,7 +66,10 @@ pub(crate) mod similarity;
 mod templates;
 
 pub use self::account_choice::AccountChoice;
+#[doc(alias("duplicate", "lost reply"))]
 pub use self::candidates::Candidates;
-pub use self::filter::{ConsignmentFilter, TemplateFilter};
+#[doc(alias("search", "query"))]
+pub use self::filter::ConsignmentFilter;
+pub use self::filter::TemplateFilter;
 #[cfg(feature = "sync")]
 pub(crate) use self::received_records::ReceivedQuestionList;

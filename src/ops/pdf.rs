@@ -65,7 +65,7 @@ impl Client {
     /// endpoint is not; [`is_unauthorized`](crate::Error::is_unauthorized), [`is_forbidden`](crate::Error::is_forbidden) or
     /// [`is_not_found`](crate::Error::is_not_found) when the host refuses the token. A reply that is no PDF, or redirects, is an
     /// error with its [`http_status`](crate::Error::http_status).
-    #[doc(alias("print", "download"))]
+    #[doc(alias("print", "download", "printing"))]
     pub fn pdf(&self, address: &PdfUrl) -> Call<Vec<u8>> {
         self.get_elsewhere("the address of the PDF", address.expose(), GetPdf)
     }

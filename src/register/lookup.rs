@@ -111,7 +111,7 @@ impl Register {
     }
 
     /// Looks up many PICs, a few at a time. Nothing is sent before the first result is requested; see [`LookupMany`].
-    #[doc(alias("bulk", "batch"))]
+    #[doc(alias("bulk", "batch", "CSV"))]
     pub fn lookup_many(&self, pics: impl IntoIterator<Item = impl AsRef<str>>) -> LookupMany {
         LookupMany::new(self.clone(), pics)
     }

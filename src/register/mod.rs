@@ -84,6 +84,7 @@ const OPERATION: &str = "PICRegister";
 /// See [`builder`](Self::builder) for an example, and the [module](self) for the kinds of calls.
 #[doc(alias("PICRegister", "NLIS"))]
 #[derive(Clone)]
+#[doc(alias("property register", "REST"))]
 pub struct Register(Arc<RegisterParts>);
 
 struct RegisterParts {

@@ -171,6 +171,7 @@ impl<T: Send + 'static> Call<T> {
         pub fn timeout(limit: Duration) |it| it.own_settings().timeout = Some(limit);
 
         /// The time limit of the whole call, with its retries and waits. It also ends a running request.
+        #[doc(alias = "time limit")]
         pub fn deadline(limit: Duration) |it| it.deadline = Some(limit);
 
         /// How often a request is sent, in place of the client's policy.

@@ -20,7 +20,6 @@ use crate::locked::lock;
 /// clock.advance(Duration::from_secs(60));
 /// assert_eq!(clock.now(), SystemTime::UNIX_EPOCH + Duration::from_secs(60));
 /// ```
-#[doc(alias("mock time", "time travel"))]
 #[derive(Clone, Default)]
 pub struct Clock(TimeSource);
 

@@ -62,12 +62,14 @@ impl Default for HttpOptions {
 impl HttpOptions {
     setters! {
         /// The `User-Agent` header; name your application so that the service's operators can reach you.
+        #[doc(alias = "user agent")]
         pub fn user_agent(name: impl Into<String>) |it| it.user_agent = name.into();
 
         /// The time limit for making a connection; 10 seconds unless set.
         pub fn connect_timeout(limit: Duration) |it| it.connect_timeout = limit;
 
         /// The time limit for one request with its whole reply; 60 seconds unless set. Retries have a limit of their own.
+        #[doc(alias = "time limit")]
         pub fn timeout(limit: Duration) |it| it.timeout = limit;
 
         /// The largest reply that is read, in bytes after decompression; 64 MiB unless set.
@@ -120,6 +122,7 @@ impl HttpOptions {
         /// // This text has no private key.
         /// assert!(provider.unwrap_err().is_config());
         /// ```
+        #[doc(alias = "mTLS")]
         pub fn client_certificate(pem: impl Into<Secret>)
             |it| it.client_certificate_pem = Some(pem.into());
     }
@@ -141,7 +144,7 @@ impl HttpOptions {
         ///
         /// let http = HttpOptions::default().max_concurrent_requests(32);
         /// ```
-        #[doc(alias("rate limit", "throttle"))]
+        #[doc(alias("rate limit", "throttle", "concurrency"))]
         pub fn max_concurrent_requests(limit: usize) |it| it.max_concurrent_requests = Some(limit);
 
         /// Whether requests ask for replies compressed with gzip; they do unless set. A page of a list shrinks to about an eighth.

@@ -32,7 +32,6 @@ use crate::error::{Error, Kind, Unsent};
 /// let policy = RetryPolicy::default().max_retries(5).deadline(Duration::from_secs(30));
 /// # let _ = (policy, RetryPolicy::none());
 /// ```
-#[doc(alias("backoff", "resend"))]
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct RetryPolicy {

@@ -24,7 +24,6 @@ use crate::model::QuestionId;
 /// println!("{explanation}");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[doc(alias = "why")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Explanation {

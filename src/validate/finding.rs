@@ -211,7 +211,6 @@ impl fmt::Display for QuestionRef {
 /// assert_eq!(finding.sentence(), "PIC of origin QAZZ777 is not a PIC. Enter 8 letters and digits, without spaces.");
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```
-#[doc(alias("problem", "violation"))]
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Finding {

@@ -143,14 +143,21 @@ pub use self::content_hash::ContentHash;
 pub use self::context::{Context, Operation, Policy};
 pub use self::draft::validate_fields_json;
 pub use self::expected::Expected;
+#[doc(alias = "why")]
 pub use self::explanation::Explanation;
 pub use self::fields::validate_fields;
-pub use self::finding::{Finding, QuestionRef, QuestionText, Rule, Source};
+#[doc(alias("problem", "violation", "validation error"))]
+pub use self::finding::Finding;
+pub use self::finding::{QuestionRef, QuestionText, Rule, Source};
+#[doc(alias("wizard", "screen", "view model"))]
+pub use self::form::Form;
 pub use self::form::{
-    Blocker, Change, EditError, Form, Item, ItemRow, Items, QuestionsChanged, SavedForm,
+    Blocker, Change, EditError, Item, ItemRow, Items, QuestionsChanged, SavedForm,
 };
 pub use self::question_tree::{Choice, ItemKind};
+#[doc(alias("validator", "validation", "rules"))]
 pub use self::questionnaire::Questionnaire;
 pub use self::report::{QuestionRules, Report, Unchecked, UncheckedReason};
+#[doc(alias("translation", "localization", "i18n"))]
 pub use self::sentences::Sentences;
 pub use crate::model::Severity;

@@ -31,7 +31,6 @@ use crate::profile::{FurtherForm, ServiceProfile};
 /// assert_eq!(questionnaire.next_questions(&input)[0].question.id, "20");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[doc(alias("validator", "rules"))]
 #[derive(Clone)]
 pub struct Questionnaire {
     pub(super) tree: Arc<QuestionTree>,

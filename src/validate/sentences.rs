@@ -32,7 +32,6 @@ use crate::model::OneLine;
 /// assert!(german.missing().any(|key| key == "rule.time"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[doc(alias("translation", "localization", "i18n"))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Sentences(BTreeMap<String, String>);

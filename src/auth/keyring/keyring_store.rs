@@ -52,7 +52,6 @@ struct StoredEntry<'a> {
 /// # drop(store);
 /// # Ok(()) });
 /// ```
-#[doc(alias("keychain", "credential manager", "secret service"))]
 #[derive(Clone)]
 pub struct KeyringStore {
     keyring: Arc<CredentialStore>,

@@ -5,4 +5,5 @@ mod keyring_store;
 #[cfg(test)]
 mod tests;
 
+#[doc(alias("keychain", "credential manager", "secret service"))]
 pub use self::keyring_store::KeyringStore;

@@ -49,7 +49,6 @@ use crate::error::{Error, Result};
 /// assert!(manager.access_token().await.unwrap_err().is_reauth_required());
 /// # Ok(()) });
 /// ```
-#[doc(alias("refresh", "refresh token", "session"))]
 #[derive(Clone)]
 pub struct TokenManager(pub(in crate::auth) Arc<Shared>);
 

@@ -70,4 +70,5 @@ pub use deadpool_postgres;
 
 pub use self::connection::loopback_pool;
 pub use self::postgres_builder::PostgresBuilder;
+#[doc(alias("database", "many hosts"))]
 pub use self::postgres_store::PostgresStore;

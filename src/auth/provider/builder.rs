@@ -125,6 +125,7 @@ impl ProviderBuilder {
         /// 2.3): [`client_secret_basic`](Self::client_secret_basic), or [`private_key_jwt`](Self::private_key_jwt). A client
         /// that authenticates by its certificate (`tls_client_auth`, RFC 8705 section 2) sets none of them, and the certificate
         /// in [`http`](Self::http). All requests to the provider authenticate alike: logins, refreshes and revocations.
+        #[doc(alias("client credentials", "client secret"))]
         pub fn client_secret(secret: impl Into<Secret>)
             |it| it.authentication.secret_post = Some(secret.into());
 
@@ -227,6 +228,7 @@ impl ProviderBuilder {
         pub fn redirect_uri(uri: impl Into<String>) |it| it.redirect_uri = Some(uri.into());
 
         /// The scopes to request; `openid profile email offline_access` unless set. The last one is needed for a refresh token.
+        #[doc(alias = "offline_access")]
         pub fn scopes(scopes: impl IntoIterator<Item = impl Into<String>>)
             |it| it.scopes = scopes.into_iter().map(Into::into).collect();
 

@@ -13,4 +13,6 @@ pub(crate) mod sealed_store;
 #[cfg(test)]
 mod tests;
 
-pub use self::sealed_store::{SealedStore, SealingKey};
+#[doc(alias("encrypt", "encryption"))]
+pub use self::sealed_store::SealedStore;
+pub use self::sealed_store::SealingKey;

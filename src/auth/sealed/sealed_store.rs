@@ -165,7 +165,6 @@ pub(super) fn sealed_record(record: &Record, seal: Seal) -> Record {
 ///     .reading_key(SealingKey::new("2026", &last_year));
 /// # let _ = store;
 /// ```
-#[doc(alias("encrypt", "encryption"))]
 #[derive(Clone)]
 pub struct SealedStore<S> {
     inner: S,

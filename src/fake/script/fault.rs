@@ -30,7 +30,6 @@ use crate::transport::header::{HeaderName, HeaderValue};
 /// assert_eq!(fake.requests().len(), 3);
 /// # Ok(()) });
 /// ```
-#[doc(alias("outage", "inject"))]
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Fault {

@@ -42,7 +42,6 @@ pub(super) enum Kind {
 /// assert_eq!(fake.account_id(), "envd-7");
 /// # Ok(()) });
 /// ```
-#[doc(alias("fixture", "test data"))]
 #[derive(Clone)]
 #[must_use]
 pub struct World {

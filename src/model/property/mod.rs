@@ -28,7 +28,6 @@ wire_record! {
     /// assert!(property.is_active());
     /// # Ok::<(), serde_json::Error>(())
     /// ```
-    #[doc(alias("farm", "premises"))]
     pub struct Property {
         /// The property identification code, as the register writes it.
         "PIC" => pic: Option<String>,

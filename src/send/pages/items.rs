@@ -29,7 +29,6 @@ use crate::model::{ListNotice, Position, ServerError};
 /// }
 /// # Ok(()) });
 /// ```
-#[doc(alias("iterate", "stream"))]
 #[must_use = "a stream does nothing until it is polled"]
 pub struct Items<T, P = Position> {
     pager: Pager<T, P>,

@@ -42,7 +42,6 @@ const EMPTY_PAGES: u32 = 20;
 /// assert_eq!(Some(seen), total.and_then(|total| total.try_into().ok()));
 /// # Ok(()) });
 /// ```
-#[doc(alias("pagination", "paginate", "paging", "cursor"))]
 #[must_use = "a pager does nothing until a page is asked for"]
 pub struct Pager<T, P = Position> {
     operation: &'static str,

@@ -27,7 +27,6 @@ const CONFIRMED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// Several processes may do all of this at the same time, over one store.
 ///
 /// See [`Account::banks`] and [`open`](Self::open) for an example.
-#[doc(alias = "offline")]
 #[derive(Clone)]
 #[must_use]
 pub struct Banks {

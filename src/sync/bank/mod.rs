@@ -25,7 +25,9 @@ mod question_bank;
 #[cfg(test)]
 mod tests;
 
-pub use self::banks::{BankRefresh, Banks};
+pub use self::banks::BankRefresh;
+#[doc(alias = "offline")]
+pub use self::banks::Banks;
 pub use self::local_draft::LocalDraft;
 pub use self::plan::{AnswerOutcome, DraftError, Plan, PlannedAnswer};
 pub use self::question_bank::Bank;

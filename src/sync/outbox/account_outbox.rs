@@ -28,7 +28,6 @@ use crate::transport::Clock;
 /// a process keep one outbox of an account and clone it: a second one counts as another process.
 ///
 /// The [module](crate::sync::outbox) has an example.
-#[doc(alias("queue", "offline"))]
 #[derive(Clone)]
 #[must_use]
 pub struct Outbox {

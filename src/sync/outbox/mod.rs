@@ -61,8 +61,10 @@ mod tests;
 mod waiting;
 mod write;
 
+#[doc(alias("queue", "offline"))]
 pub use self::account_outbox::Outbox;
 pub use self::compare::{ChangedBy, Conflict, FieldDifference};
+#[doc(alias = "conflict")]
 pub use self::decision::Decision;
 pub use self::entry::{Attempt, Entry, EntryId, EntryKind, EntryState, Reason};
 pub use self::events::EntryEvents;

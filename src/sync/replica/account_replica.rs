@@ -37,7 +37,6 @@ use crate::transport::Clock;
 /// assert!(!drafts.records.is_empty());
 /// # Ok(()) });
 /// ```
-#[doc(alias("offline", "cache", "mirror"))]
 #[derive(Clone)]
 #[must_use]
 pub struct Replica {

@@ -45,7 +45,6 @@ const CHUNK: usize = 100;
 /// assert_eq!(feed.next().await?, second);
 /// # Ok(()) });
 /// ```
-#[doc(alias("subscribe", "webhook", "notification", "poll"))]
 pub struct Changes {
     store: AccountStore,
     consumer: String,

@@ -31,8 +31,10 @@ mod sync_state;
 mod tests;
 mod walk;
 
+#[doc(alias("offline", "cache", "mirror"))]
 pub use self::account_replica::Replica;
 pub use self::change::{Change, ChangeKind, StatusChange};
+#[doc(alias("subscribe", "webhook", "notification", "poll"))]
 pub use self::changes::Changes;
 pub use self::consumer::Consumer;
 pub use self::local_query::{LocalPage, LocalPosition, LocalQuery};

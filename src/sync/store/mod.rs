@@ -29,6 +29,7 @@ pub(in crate::sync) use self::row::{Batch, ChangeRange, ChangeRow, Document, Que
 #[cfg(feature = "sealed")]
 pub use self::sealed_sync::SealedSync;
 #[cfg(feature = "sqlite")]
+#[doc(alias = "local database")]
 pub use self::sqlite::SqliteSync;
 pub(in crate::sync) use self::sync_store::RowStore;
 pub use self::sync_store::SyncStore;

@@ -66,7 +66,6 @@ pub use self::saved::{QuestionsChanged, SavedForm};
 /// assert_eq!(form.blockers().len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[doc(alias("wizard", "screen"))]
 #[derive(Clone)]
 pub struct Form {
     questionnaire: Questionnaire,

@@ -94,9 +94,7 @@ fn record(docs: &Docs, name: &str, graphql: &str, fields: &[Field], hides: bool)
         member(docs, field, &settings, &format!("{around}<{}>", field.leaf))
     });
     let lines: String = lines.collect();
-    let words = names::search_words(name).iter().copied();
     comment(docs.page(name, graphql))
-        + &aliases(words)
         + &derives(fields, hides)
         + "#[non_exhaustive]\n"
         + &structure(name, &lines)
@@ -113,17 +111,10 @@ fn input(docs: &Docs, name: &str, graphql: &str, fields: &[Field], hides: bool) 
         member(docs, field, &[setting.to_owned()], &input_type(field))
     });
     let lines: String = lines.collect();
-    type_head(docs, name, graphql)
+    comment(docs.page(name, graphql))
         + &derives(fields, hides)
         + "#[serde(default)]\n#[must_use]\n#[non_exhaustive]\n"
         + &structure(name, &lines)
-}
-
-/// The page of a type, and the names by which the search finds it.
-fn type_head(docs: &Docs, name: &str, graphql: &str) -> String {
-    let words = names::search_words(name).iter().copied();
-    let wire = (name != graphql).then_some(graphql);
-    comment(docs.page(name, graphql)) + &aliases(words.chain(wire))
 }
 
 fn derives(fields: &[Field], hides: bool) -> String {
@@ -213,7 +204,7 @@ fn open_enum<'a>(docs: &Docs, graphql: &str, values: impl Iterator<Item = &'a st
         comment(docs.lines(&format!("{graphql}.{value}"))) + &format!("{variant} = \"{value}\",\n")
     });
     let values = indent(&values.collect::<String>());
-    let head = type_head(docs, name, graphql);
+    let head = comment(docs.page(name, graphql));
     format!(
         "open_enum! {{\n{}}}\n",
         indent(&format!("{head}{name} {{\n{values}}}\n"))

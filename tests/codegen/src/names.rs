@@ -128,20 +128,13 @@ pub(crate) fn setter_name(coordinate: &str) -> Option<&'static str> {
     (coordinate == "CreateOrSaveConsignmentInput.answers").then_some("with_answers")
 }
 
-/// Words by which the search of rustdoc finds a type (by its Rust name) or a field (by `Type.field`), beside its own.
-pub(crate) fn search_words(item: &str) -> &'static [&'static str] {
-    match item {
-        "Consignment" | "ConsignmentInput" => &["NVD", "eNVD", "waybill", "movement"],
-        "ConsignmentStatus" => &["state"],
+/// Words by which the search of rustdoc finds a field (`Type.field`), beside its name. Those of a type stand on its `pub use` in
+/// `src/model/mod.rs`: rustdoc drops the aliases of what a private module declares.
+pub(crate) fn search_words(field: &str) -> &'static [&'static str] {
+    match field {
         "Consignment.heads" => &["animals", "head count"],
         "Consignment.pdfUrl" => &["print"],
         "Consignment.origin" | "CreateOrSaveConsignmentInput.origin" => &["consignor", "vendor"],
-        "Declaration" | "DeclarationInput" => &["vendor declaration"],
-        "FormType" => &["NVD", "eNVD"],
-        "Party" | "PartyInput" => &["vendor", "consignor", "seller", "buyer"],
-        "Species" => &["animals", "livestock"],
-        "Trigger" => &["condition"],
-        "UserDetails" => &["profile", "me"],
         _ => &[],
     }
 }

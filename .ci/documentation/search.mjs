@@ -1,0 +1,57 @@
+// Searches the built documentation for each word of words.txt, with the search script of its pages, and fails where the item of the
+// line is not among the first ten results. `node search.mjs target/doc`
+import { readFileSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import vm from 'node:vm';
+
+const CRATE = 'envd_sdk';
+const SHOWN = 10;
+
+const doc = resolve(process.argv[2]);
+const require = createRequire(`${doc}/`);
+const files = readdirSync(`${doc}/static.files`);
+const script = name => require(`./static.files/${files.find(file => file.startsWith(`${name}-`) && file.endsWith('.js'))}`);
+const run = path => vm.runInThisContext(readFileSync(`${doc}/search.index/${path}.js`, 'utf8'));
+
+// storage.js has these in a browser.
+globalThis.nonnull = globalThis.nonundef = value => value;
+const { Stringdex, RoaringBitmap } = script('stringdex');
+const { docSearch, DocSearch } = await script('search').initSearch(Stringdex, RoaringBitmap, {
+    loadRoot: callbacks => {
+        Object.assign(globalThis, callbacks);
+        run('root');
+    },
+    loadTreeByHash: hash => run(hash),
+    loadDataByNameAndHash: (name, hash) => run(`${name}/${hash}`),
+});
+
+async function search(word) {
+    const found = [];
+    const { others } = await docSearch.execQuery(DocSearch.parseQuery(word), null, CRATE);
+    for await (const { displayPath, item } of others) {
+        const path = displayPath.replace(/<[^>]*>/g, '') + item.name;
+        found.push(path.replace(`${CRATE}::`, ''));
+        if (found.length === SHOWN) break;
+    }
+    return found;
+}
+
+let words = 0;
+let missing = 0;
+for (const line of readFileSync(new URL('words.txt', import.meta.url), 'utf8').split('\n')) {
+    if (!line || line.startsWith('#')) continue;
+    const [item, list] = line.split(': ');
+    for (const word of list.split(', ')) {
+        words += 1;
+        const found = await search(word);
+        if (found.includes(item)) continue;
+        missing += 1;
+        console.error(`FAILED: the search for "${word}" does not find ${item}, but ${found.slice(0, 3).join(', ') || 'nothing'}`);
+    }
+}
+if (missing > 0) {
+    console.error(`${missing} of ${words} searches fail: put #[doc(alias)] on the item, or on its \`pub use\` if its module is private`);
+    process.exit(1);
+}
+console.log(`${words} searches`);
