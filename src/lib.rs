@@ -77,10 +77,11 @@
 //! | list consignments and templates, resume a list | [`Account::consignments`], [`Pager`], [`Position`](model::Position) |
 //! | read comments, questions, user details, eDECs | [`ops`] |
 //! | know the types of records and inputs | [`model`]: [`Consignment`](model::Consignment), [`ConsignmentInput`](model::ConsignmentInput) |
-//! | check a declaration offline, build a form for it | [`validate`](mod@validate): [`Questionnaire`](validate::Questionnaire), [`Form`](validate::Form), [`guide::forms`] |
+//! | check a declaration offline, and show what is wrong | [`guide::findings`], [`validate`](mod@validate): [`Questionnaire`](validate::Questionnaire), [`Report`](validate::Report) |
+//! | build a form for a declaration | [`guide::forms`], [`Form`](validate::Form) |
 #![cfg_attr(
     feature = "sync",
-    doc = "| keep a local copy in step, react to changes | [`guide::sync`](mod@guide::sync), [`sync`](mod@sync): [`Replica`](sync::replica::Replica), [`Changes`](sync::replica::Changes) |\n| write declarations without reception, send each once | [`sync::outbox`](mod@sync::outbox): [`Outbox`](sync::outbox::Outbox) |\n| fill in forms without reception | [`sync::bank`](mod@sync::bank): [`Banks`](sync::bank::Banks) |"
+    doc = "| keep a local copy in step, react to changes | [`guide::sync`](mod@guide::sync), [`sync`](mod@sync): [`Replica`](sync::replica::Replica), [`Changes`](sync::replica::Changes) |\n| write declarations without reception, send each once | [`guide::outbox`], [`sync::outbox`](mod@sync::outbox): [`Outbox`](sync::outbox::Outbox) |\n| fill in forms without reception | [`sync::bank`](mod@sync::bank): [`Banks`](sync::bank::Banks) |"
 )]
 #![cfg_attr(
     not(feature = "sync"),

@@ -153,7 +153,7 @@
 //!
 //! # A service
 //!
-//! A job at night, or one of many hosts (`guide::many_hosts`), has no user before it: it renews what a user has logged in
+//! A job at night, or one of many hosts ([many hosts]), has no user before it: it renews what a user has logged in
 //! elsewhere, in a store that both share. It needs neither a browser nor a redirect address. A client with a key of its own
 //! authenticates with signed assertions ([`ProviderBuilder::private_key_jwt`]) or a certificate
 //! ([`HttpOptions::client_certificate`](crate::HttpOptions::client_certificate)), which no dump of settings gives away.
@@ -187,6 +187,14 @@
 //!
 //! The examples `login` (with `--device` for a machine without a browser), `access_token` and `web_login` are complete
 //! programs of these kinds.
+#![cfg_attr(
+    all(feature = "postgres", feature = "sync"),
+    doc = "\n[many hosts]: crate::guide::many_hosts"
+)]
+#![cfg_attr(
+    not(all(feature = "postgres", feature = "sync")),
+    doc = "\n[many hosts]: crate#features"
+)]
 
 #[doc = include_str!("failure_modes.md")]
 pub mod failure_modes {}

@@ -8,8 +8,22 @@
 //! | [`forms`], [`findings`] | a screen on a form; findings in other languages and front ends |
 //! | [`testing`] | tests of an application without credentials |
 //! | [`going_live`] | from the fake to the live service |
-//! | `sync`, `outbox` | with the feature `sync`: a local copy, and declarations written without reception |
-//! | `many_hosts` | with the features `postgres` and `sync`: many accounts, served by many hosts |
+#![cfg_attr(
+    feature = "sync",
+    doc = "| [`sync`](mod@sync), [`outbox`] | a local copy, and declarations written without reception |"
+)]
+#![cfg_attr(
+    not(feature = "sync"),
+    doc = "| `sync`, `outbox` | with the feature `sync`: a local copy, and declarations written without reception |"
+)]
+#![cfg_attr(
+    all(feature = "postgres", feature = "sync"),
+    doc = "| [`many_hosts`] | many accounts, served by many hosts |"
+)]
+#![cfg_attr(
+    not(all(feature = "postgres", feature = "sync")),
+    doc = "| `many_hosts` | with the features `postgres` and `sync`: many accounts, served by many hosts |"
+)]
 //! | [`migrating`], [`own_documents`] | a live schema that differs; documents of your own |
 //! | [`performance`] | what operations cost |
 //! | [`coverage`], [`sources`] | how certain each field and argument is, and where it comes from |
@@ -30,7 +44,10 @@ pub mod many_hosts {}
 pub mod outbox {}
 
 #[doc = include_str!("sync.md")]
-#[cfg_attr(feature = "postgres", doc = "\n\n[many_hosts]: crate::guide::many_hosts")]
+#[cfg_attr(
+    feature = "postgres",
+    doc = "\n\n[many_hosts]: crate::guide::many_hosts"
+)]
 #[cfg_attr(not(feature = "postgres"), doc = "\n\n[many_hosts]: crate#features")]
 #[cfg(feature = "sync")]
 #[doc(alias = "changed since")]

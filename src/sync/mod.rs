@@ -9,7 +9,7 @@
 //! | write declarations without reception, and have each sent once | [`outbox`]: [`Account::outbox`](crate::Account::outbox) |
 //! | fill in forms without reception, and keep them | [`Account::banks`](crate::Account::banks), [`bank`] |
 //! | keep the copy in memory, in a file or in Postgres | [`store`] |
-//! | serve thousands of accounts from many hosts | `store::PostgresSync` and a job queue: `guide::many_hosts` |
+//! | serve thousands of accounts from many hosts | `store::PostgresSync` and a job queue: [`guide::many_hosts`] |
 //!
 //! [`guide::sync`](crate::guide::sync) says what this claims and what it cannot, and how to choose intervals and consumers;
 //! [`guide::outbox`](crate::guide::outbox) does so for what is sent.
@@ -46,6 +46,14 @@
 //! assert_eq!(status.after, Some(ConsignmentStatus::Submitted));
 //! # Ok(()) });
 //! ```
+#![cfg_attr(
+    feature = "postgres",
+    doc = "\n[`guide::many_hosts`]: crate::guide::many_hosts"
+)]
+#![cfg_attr(
+    not(feature = "postgres"),
+    doc = "\n[`guide::many_hosts`]: crate#features"
+)]
 
 mod account_store;
 // As in `validate`, whose numbers of questions it uses.

@@ -114,7 +114,8 @@ fn globs(path: &str, code: &str) -> Vec<String> {
     globs.collect()
 }
 
-/// `cfg(feature)` stands on a `mod name;` line (a page is `mod name {}`), on the re-export from such a module, or on a function.
+/// `cfg(feature)` stands on a `mod name;` line (a page is `mod name {}`), on the re-export from such a module, or on a function; a
+/// `cfg_attr` adds documentation.
 fn features(path: &str, code: &str) -> Vec<String> {
     let mut switched = Vec::new();
     let mut wrong = Vec::new();
@@ -122,12 +123,15 @@ fn features(path: &str, code: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in code.lines().map(str::trim).filter(|line| !line.is_empty()) {
         match lines.last_mut() {
-            Some(last) if last.starts_with("#[") && !last.ends_with(']') => last.push_str(line),
+            Some(last) if last.starts_with('#') && !last.ends_with(']') => last.push_str(line),
             _ => lines.push(line.to_owned()),
         }
     }
     for (nth, line) in lines.iter().enumerate() {
         if behind(line, "feature = ").next().is_none() {
+            continue;
+        }
+        if line.contains("cfg_attr(") && line.ends_with("doc = \"\")]") {
             continue;
         }
         let mut items = lines[nth + 1..]

@@ -1,4 +1,4 @@
-//! The packages that a set of features links, by `cargo tree`, and the compiler that they need.
+//! The packages that a set of features links, by `cargo tree`, the compiler that they need, and where features are documented.
 //!
 //! Only normal dependencies count: the crate is its own dev-dependency, with more features. The first run downloads packages
 //! that no build has needed so far; later runs use no network.
@@ -115,34 +115,80 @@ fn the_documentation_command_builds_every_page_that_the_front_page_names() {
     let readme = include_str!("../../README.md");
     let mut command = readme.split("cargo doc --open --no-deps --features ");
     let features = command.nth(1).unwrap().split('`').next().unwrap();
-    let metadata = cargo("metadata --format-version 1 --locked --no-deps");
-    let metadata: Value = serde_json::from_str(&metadata).unwrap();
-    let mut packages = metadata["packages"].as_array().unwrap().iter();
-    let own = packages.find(|package| package["name"] == "envd-sdk");
-    let implied = &own.unwrap()["features"];
-    let mut built = vec!["default"];
-    built.extend(features.split(','));
-    let mut next = 0;
-    while let Some(feature) = built.get(next) {
-        let more = implied[feature].as_array().into_iter().flatten();
-        built.extend(more.filter_map(Value::as_str));
-        next += 1;
-    }
+    let built = Features::read().with_implied(features.split(','));
     let pages = [
         include_str!("../../src/lib.rs"),
         include_str!("../../src/guide/mod.rs"),
     ];
-    // Days and timestamps convert on their own pages, with or without these.
     let named = pages
         .iter()
         .flat_map(|page| page.split("feature = \"").skip(1));
     let named: BTreeSet<_> = named.filter_map(|rest| rest.split('"').next()).collect();
-    let missing = named.iter().filter(|name| !built.contains(name));
-    let missing: Vec<_> = missing
-        .filter(|name| !["chrono", "jiff", "time"].contains(name))
-        .collect();
-    assert_eq!(missing, [] as [&&str; 0], "{features}");
+    // Days and timestamps convert on their own pages, with or without these.
+    let missing = named
+        .iter()
+        .filter(|name| !built.contains(**name) && !["chrono", "jiff", "time"].contains(name));
+    assert_eq!(missing.count(), 0, "{features}: of {named:?}");
     assert!(named.len() > 5, "the pages were read");
+}
+
+/// Each is in the table of the front page, and docs.rs builds all but the TLS stacks that replace the one it shows.
+#[test]
+fn the_documentation_shows_all_features() {
+    let features = Features::read();
+    let of_docs_rs = features.0["metadata"]["docs"]["rs"]["features"].as_array();
+    let of_docs_rs = of_docs_rs.unwrap().iter().filter_map(Value::as_str);
+    let shown = features.with_implied(of_docs_rs);
+    let names = features.0["features"].as_object().unwrap().keys();
+    let hidden = names.filter(|name| !shown.contains(*name));
+    assert_eq!(
+        hidden.collect::<Vec<_>>(),
+        [&"native-tls", &"rustls-aws-lc"]
+    );
+
+    let (_, table) = include_str!("../../src/lib.rs")
+        .split_once("# Features\n")
+        .unwrap();
+    let (table, _) = table.split_once("\n//! # ").unwrap();
+    let cells = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("//! | `"));
+    let cells = cells.filter_map(|line| line.split(" | ").next());
+    let listed = cells.flat_map(|cell| cell.split(", "));
+    let listed: BTreeSet<_> = listed.map(|name| name.trim_matches('`')).collect();
+    let names = features.0["features"].as_object().unwrap().keys();
+    let expected: BTreeSet<_> = names
+        .filter(|name| *name != "default")
+        .map(|name| &**name)
+        .collect();
+    assert_eq!(listed, expected);
+}
+
+/// The metadata of this package.
+struct Features(Value);
+
+impl Features {
+    fn read() -> Self {
+        let metadata = cargo("metadata --format-version 1 --locked --no-deps");
+        let metadata: Value = serde_json::from_str(&metadata).unwrap();
+        let mut packages = metadata["packages"].as_array().unwrap().iter();
+        let own = packages.find(|package| package["name"] == "envd-sdk");
+        Self(own.unwrap().clone())
+    }
+
+    /// These, the default ones, and what they bring.
+    fn with_implied<'a>(&'a self, names: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
+        let mut open: Vec<_> = names.into_iter().chain(["default"]).collect();
+        let mut all = BTreeSet::new();
+        while let Some(feature) = open.pop() {
+            let brought = self.0["features"][feature].as_array();
+            let brought = brought.unwrap_or_else(|| panic!("no feature {feature}"));
+            let brought = brought.iter().filter_map(Value::as_str);
+            all.insert(feature);
+            open.extend(brought.filter(|name| !name.contains([':', '/'])));
+        }
+        all
+    }
 }
 
 fn cargo(arguments: &str) -> String {

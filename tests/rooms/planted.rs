@@ -97,6 +97,7 @@ fn a_misplaced_cfg_feature_is_reported() {
         auth/mod.rs: FAKE / mod fake; / FAKE / pub use self::fake::A;
         auth/mod.rs: #[cfg(all( / unix, / feature = "sealed" / ))] / pub(in crate::auth) mod sealed;
         auth/mod.rs: FAKE / #[must_use] / pub async fn f() {}
+        auth/mod.rs: #![cfg_attr(feature = "fake", doc = "a")] / #[cfg_attr(not(feature = "fake"), doc = "b")] / mod page {}
         auth/mod.rs: const A: &str = "(feature = 1)";"#;
     holds(features, wrong, right);
 }
