@@ -49,7 +49,8 @@
 //! | task | see |
 //! | --- | --- |
 //! | log a user in, refresh and store tokens | [`auth`]: [`Provider`](auth::Provider), [`TokenManager`](auth::TokenManager), [`FileStore`](auth::FileStore) |
-//! | the same for many users, or with your own store | [`TokenManagerBuilder`](auth::TokenManagerBuilder), [`TokenStore`](auth::TokenStore), [failure modes](auth::failure_modes) |
+//! | choose a token store | [`guide::token_stores`] |
+//! | log in many users, or use a store of your own | [`TokenManagerBuilder`](auth::TokenManagerBuilder), [`TokenStore`](auth::TokenStore), [failure modes](auth::failure_modes) |
 #![cfg_attr(
     feature = "loopback",
     doc = "| receive the login's redirect on the user's own machine | [`loopback`] |"
@@ -78,7 +79,9 @@
 //! | read comments, questions, user details, eDECs | [`ops`] |
 //! | know the types of records and inputs | [`model`]: [`Consignment`](model::Consignment), [`ConsignmentInput`](model::ConsignmentInput) |
 //! | check a declaration offline, and show what is wrong | [`guide::findings`], [`validate`](mod@validate): [`Questionnaire`](validate::Questionnaire), [`Report`](validate::Report) |
-//! | build a form for a declaration | [`guide::forms`], [`Form`](validate::Form) |
+//! | build a form for a declaration, in a browser | [`guide::forms`], [`Form`](validate::Form), [`guide::web_form`] |
+//! | print a declaration | [`guide::printing`], [`Client::pdf`] |
+//! | read a declaration that somebody else wrote | [`guide::received`] |
 #![cfg_attr(
     feature = "sync",
     doc = "| keep a local copy in step, react to changes | [`guide::sync`](mod@guide::sync), [`sync`](mod@sync): [`Replica`](sync::replica::Replica), [`Changes`](sync::replica::Changes) |\n| write declarations without reception, send each once | [`guide::outbox`], [`sync::outbox`](mod@sync::outbox): [`Outbox`](sync::outbox::Outbox) |\n| fill in forms without reception | [`sync::bank`](mod@sync::bank): [`Banks`](sync::bank::Banks) |"

@@ -12,7 +12,7 @@
 //! | check id tokens in a way of your own, such as their signatures | [`ProviderBuilder::id_token_check`] |
 //! | log in from a device without a browser | [`LoginRequest::start_device`], [`TokenManager::complete_device_login`] |
 //! | get a token that is valid | [`TokenManager::access_token`]; a [`Client`](crate::Client) does it by itself |
-//! | store tokens: in memory, in a file, or in a store of your own | [`MemoryStore`], [`FileStore`], [`TokenStore`] |
+//! | store tokens: in memory, in a file, or in a store of your own | [`MemoryStore`], [`FileStore`], [`TokenStore`]; [`guide::token_stores`](crate::guide::token_stores) says which |
 //! | follow logins, renewals and logouts | [`TokenManager::events`], [`Event`] |
 //! | show the state of a session to support | [`TokenManager::inspect`], [`Inspection`] |
 //! | log out | [`TokenManager::logout`], [`LogoutReport`] |

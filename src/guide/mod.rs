@@ -6,6 +6,9 @@
 //! | [`calls`] | what can be set for a call, and how calls are retried and paged |
 //! | [`errors`] | what to do about an error, and after a change without a clear answer |
 //! | [`forms`], [`findings`] | a screen on a form; findings in other languages and front ends |
+//! | [`web_form`], [`printing`] | a form in a browser; the printed declaration |
+//! | [`received`] | declarations that somebody else wrote |
+//! | [`token_stores`] | which token store an application needs |
 //! | [`testing`] | tests of an application without credentials |
 //! | [`going_live`] | from the fake to the live service |
 #![cfg_attr(
@@ -100,6 +103,37 @@ pub mod performance {}
 
 #[doc = include_str!("sources.md")]
 pub mod sources {}
+
+#[doc = include_str!("printing.md")]
+#[doc(alias("print", "delivery docket"))]
+pub mod printing {}
+
+#[doc = include_str!("received.md")]
+#[doc(alias("receiver", "buyer", "received declaration"))]
+pub mod received {}
+
+#[doc = include_str!("token_stores.md")]
+#[cfg_attr(
+    feature = "keyring",
+    doc = "\n\n[`KeyringStore`]: crate::auth::keyring::KeyringStore"
+)]
+#[cfg_attr(not(feature = "keyring"), doc = "\n\n[`KeyringStore`]: crate#features")]
+#[cfg_attr(
+    feature = "postgres",
+    doc = "\n[`PostgresStore`]: crate::auth::postgres::PostgresStore"
+)]
+#[cfg_attr(not(feature = "postgres"), doc = "\n[`PostgresStore`]: crate#features")]
+#[cfg_attr(
+    feature = "sealed",
+    doc = "\n[`SealedStore`]: crate::auth::sealed::SealedStore"
+)]
+#[cfg_attr(not(feature = "sealed"), doc = "\n[`SealedStore`]: crate#features")]
+#[doc(alias("which store", "token store"))]
+pub mod token_stores {}
+
+#[doc = include_str!("web_form.md")]
+#[doc(alias("browser", "HTML", "web form"))]
+pub mod web_form {}
 
 #[doc = include_str!("testing.md")]
 pub mod testing {}

@@ -1,14 +1,8 @@
 //! Tokens in Postgres, for applications on many hosts (feature `postgres`).
 //!
-//! # Which store
-//!
-//! [`MemoryStore`](crate::auth::MemoryStore): tests, and programs whose users log in each time.
-//! [`FileStore`](crate::auth::FileStore): one machine, any number of processes, a few users; every write replaces the whole
-//! file. [`PostgresStore`]: many hosts, or thousands of users. A refresh token may be used once, so hosts that renew the
-//! tokens of one user must share a lock.
-//!
-//! Put a [`SealedStore`](crate::auth::sealed::SealedStore) around it: then no dump, replica or backup of the table holds a
-//! token, and with [`hash_accounts`](crate::auth::sealed::SealedStore::hash_accounts) no account either.
+//! [`guide::token_stores`](crate::guide::token_stores) says which application needs it. Put a
+//! [`SealedStore`](crate::auth::sealed::SealedStore) around it: then no dump, replica or backup of the table holds a token, and
+//! with [`hash_accounts`](crate::auth::sealed::SealedStore::hash_accounts) no account either.
 //!
 //! # When the database fails during a refresh
 //!
