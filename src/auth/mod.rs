@@ -18,6 +18,25 @@
 //! | log out | [`TokenManager::logout`], [`LogoutReport`] |
 //! | use a token that you have | [`StaticToken`], [`TokenSource`] |
 //!
+//! ```text
+//! LOGIN        application             browser              identity provider           store
+//! start             │────── address ─────►│──── login, consent ────►│                     │
+//!                   │◄──── callback ──────│◄ redirect: code, state ─│                     │
+//! complete_login    │───────────── code, PKCE verifier ────────────►│                     │
+//!                   │◄──────── access token, refresh token ─────────│                     │
+//!                   │────────────────── tokens, before they are served ──────────────────►│
+//!
+//! REFRESH                            access_token
+//!                 ┌───────────────────────┼─────────────────────────┐
+//!         far from its end          near its end            over, or refused
+//!             serve it           serve it, and start            wait for
+//!                                         └────────────┬────────────┘
+//!                                                      ▼
+//!               one task:  lock ─► read ─► mark ─► send ─► store ─► serve ─► unlock
+//!                                   └─ newer: adopt ├─ refused for good ─► is_reauth_required
+//!                                                   └─ no answer, twice ─► a pause, retry_at
+//! ```
+//!
 //! Refresh tokens of the service rotate: each may be used once, and using one twice may end the session. So a refresh
 //! runs in a task of its own that no caller can cancel, one at a time, also across processes that share a store; new
 //! tokens are stored before they are served; and a failed refresh leaves a valid token in use. [`failure_modes`] lists
