@@ -91,6 +91,10 @@
     doc = "| keep a local copy in step, react to changes, fill in forms and write declarations without reception | the feature `sync` |"
 )]
 #![cfg_attr(
+    not(all(feature = "sync", feature = "postgres")),
+    doc = "| keep the copies and outboxes of many accounts on many hosts | the features `postgres` and `sync` |"
+)]
+#![cfg_attr(
     all(feature = "sync", feature = "postgres"),
     doc = "| keep the copies and outboxes of many accounts on many hosts | [`guide::many_hosts`](mod@guide::many_hosts), [`Outbox::send_due`](sync::outbox::Outbox::send_due) |"
 )]

@@ -7,7 +7,7 @@ postgres_server
 cargo build --quiet --locked --examples
 cargo test --quiet --locked -p processes --features postgres postgres
 cargo test --quiet --locked --features "$more" --lib -- postgres sealed:: keyring sync::store:: days_and_instants
-cargo test --quiet --locked --features "$more" --doc -- postgres sealed keyring sync with_
+cargo test --quiet --locked --features "$more" --doc -- postgres sealed keyring sync many_hosts with_
 
 cargo test --quiet --locked -p apps --features postgres many_hosts
 
