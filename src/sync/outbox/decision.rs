@@ -211,20 +211,21 @@ impl Stored {
                 self.creates() && may_be_there && standing.state != EntryState::Sending
             }
             (Decision::Resend | Decision::KeepMine, Some(Gone)) => is_save,
-            (Decision::Resend, Some(Candidates | Forbidden | NoUsableAnswer)) => true,
             (Decision::Resend, _) => {
-                matches!(
-                    standing.state,
-                    EntryState::Refused | EntryState::Unconfirmed
-                )
+                let by_reason = matches!(asks_for, Some(Candidates | Forbidden | NoUsableAnswer));
+                by_reason
+                    || matches!(
+                        standing.state,
+                        EntryState::Refused | EntryState::Unconfirmed
+                    )
             }
-            (Decision::KeepMine, Some(Conflict | NotADraft | MovementPassed)) => true,
             // What it is about is there, or will be.
             (Decision::KeepMine, Some(EarlierGivenUp)) => match &self.target {
                 Target::Entry(before) => waits(*before),
                 _ => true,
             },
-            (Decision::TakeTheirs, Some(Conflict | NotADraft | Gone | EarlierGivenUp)) => true,
+            (Decision::KeepMine, Some(Conflict | NotADraft | MovementPassed))
+            | (Decision::TakeTheirs, Some(Conflict | NotADraft | Gone | EarlierGivenUp)) => true,
             (Decision::KeepMine | Decision::TakeTheirs, _) => false,
         }
     }

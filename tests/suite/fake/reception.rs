@@ -87,7 +87,7 @@ async fn a_client_with_open_connections_sends_nothing_while_it_is_stopped() {
         let error = comment(format!("lost {round}")).await.unwrap_err();
         assert!(error.is_connect() && !error.may_have_applied(), "{error:?}");
         fake.start_again().await;
-        comment(format!("made {round}")).await.unwrap();
+        let _ = comment(format!("made {round}")).await.unwrap();
     }
     assert_eq!(fake.request_count("CreateComment"), 50);
 }
