@@ -73,7 +73,7 @@ async fn sync(file: &Path, arguments: &Arguments) -> Result<(), Failure> {
         println!("{}.", settings.describe());
         if settings.is_fake() {
             println!(
-                "It begins anew in each run: what it shows once, it shows as no change later."
+                "Each run has the same records, so a later one with this file shows no changes."
             );
         }
         Progress::new()
