@@ -1,6 +1,8 @@
 #![doc = include_str!("cookbook.md")]
 #![doc = include_str!("dependencies.md")]
 
+// A failed program is reported in `dependencies.md`, which comes last, with the module and the line of its page.
+
 #[doc = include_str!("offline.md")]
 #[doc = include_str!("dependencies.md")]
 #[cfg(feature = "sync")]
