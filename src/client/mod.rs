@@ -132,7 +132,9 @@ impl Client {
     /// # equipment::example(async {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let client = fake.client().build()?;
-    /// let document = "query Count($account: String!) { consignments(envdAccountId: $account) { totalCount } }";
+    /// let document = "query Count($account: String!) {
+    ///     consignments(envdAccountId: $account) { totalCount }
+    /// }";
     /// let variables = serde_json::json!({"account": fake.account_id()});
     /// let data: serde_json::Value = client.execute_document(document, "Count", &variables).await?.value;
     /// assert!(data["consignments"]["totalCount"].is_u64());
@@ -260,7 +262,8 @@ impl Client {
     /// ```
     /// # equipment::example(async {
     /// // A service without the first names of commenters.
-    /// let schema = envd_sdk::graphql::SCHEMA.replacen("  firstName: String\n", "  givenName: String\n", 1);
+    /// let (name, renamed) = ("  firstName: String\n", "  givenName: String\n");
+    /// let schema = envd_sdk::graphql::SCHEMA.replacen(name, renamed, 1);
     /// let fake = envd_sdk::fake::Fake::builder().schema(schema).start().await?;
     /// let client = fake.client().build()?;
     /// let comments = client.account(fake.account_id()).comments("C-900000101").await?.value;

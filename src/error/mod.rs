@@ -49,7 +49,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// match account.delete_consignment("00000000-0000-4000-8000-000000000101").await {
 ///     Ok(deleted) => println!("deleted, with {} problems", deleted.problems.len()),
 ///     Err(error) if error.is_reauth_required() => println!("log in again"),
-///     // Before `is_rejected`: a change with errors and without data may have been carried out as well.
+///     // Before `is_rejected`: a change with errors and without data may have been carried out.
 ///     Err(error) if error.may_have_applied() => println!("look whether it is still there"),
 ///     Err(error) if error.is_rejected() => println!("{}", error.report()),
 ///     Err(error) => println!("not deleted: {error}"),

@@ -23,7 +23,8 @@ impl Error {
     ///
     /// let fake = envd_sdk::fake::Fake::start().await;
     /// let account = fake.client().build()?.account(fake.account_id());
-    /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ777"), PartyInput::new("QDZZ3333"));
+    /// let (origin, destination) = (PartyInput::new("QAZZ777"), PartyInput::new("QDZZ3333"));
+    /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     /// let error = account.save_consignment(input).await.unwrap_err();
     /// assert!(!error.to_string().contains("QAZZ777"));
     /// assert!(error.report().contains("QAZZ777 is not a valid value for PIC"));

@@ -24,7 +24,8 @@ use super::{Assumptions, Fake};
 /// // While the client walks through the pages: after its first page, before its second one.
 /// fake.edit_before_list(account, 2, WebsiteEdit::delete("C-900000108"));
 ///
-/// let mut pager = fake.client().build()?.account(account).consignments(&ConsignmentFilter::default().page_size(4));
+/// let filter = ConsignmentFilter::default().page_size(4);
+/// let mut pager = fake.client().build()?.account(account).consignments(&filter);
 /// let first = pager.next_page().await?.ok_or("no page")?;
 /// assert_eq!(first.total, Some(8));
 /// let second = pager.next_page().await?.ok_or("no second page")?;

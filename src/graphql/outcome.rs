@@ -18,7 +18,8 @@ use crate::model::{ServerError, reply_memory};
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 ///
-/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let (saved, problems) = account.save_consignment(input).await?.into_parts();
 /// println!("saved as {:?}", saved.id);
 /// for problem in &problems {

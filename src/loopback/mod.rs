@@ -173,7 +173,7 @@ impl LoopbackBuilder {
         /// # equipment::example(async {
         /// let listener = Loopback::builder()
         ///     .done_page("Back to Herd Book", "Close this window: Herd Book continues with your login.")
-        ///     .refused_page("You did not log in", "Herd Book works without a login, and saves on this machine only.")
+        ///     .refused_page("You did not log in", "Herd Book works without a login, on this machine only.")
         ///     .bind()
         ///     .await?;
         /// # drop(listener);

@@ -58,7 +58,8 @@ impl Consignment {
     /// use envd_sdk::model::Consignment;
     ///
     /// let record: Consignment = serde_json::from_str(
-    ///     r#"{"answers": [{"questionId": "88", "value": "No"}, {"questionId": "3", "index": 1, "value": "7"},
+    ///     r#"{"answers": [{"questionId": "88", "value": "No"},
+    ///                     {"questionId": "3", "index": 1, "value": "7"},
     ///                     {"questionId": "3", "index": 0, "value": "18"}]}"#,
     /// )?;
     /// assert_eq!(record.answer("88"), Some("No"));

@@ -69,7 +69,8 @@ impl Day {
     /// use std::time::{Duration, SystemTime};
     /// use envd_sdk::model::{Day, Jurisdiction, Pic};
     ///
-    /// // 2026-11-19T21:00:00Z, 08:00 of the next day in Sydney. An application takes the time of its system.
+    /// // 2026-11-19T21:00:00Z, 08:00 of the next day in Sydney. An application takes the time of its
+    /// // system.
     /// let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_122_000);
     /// assert_eq!(Day::today_in(Jurisdiction::Nsw, now).to_string(), "2026-11-20");
     ///

@@ -34,7 +34,8 @@ use super::{
 ///
 /// let fake = envd_sdk::fake::Fake::start().await;
 /// let account = fake.client().build()?.account(fake.account_id());
-/// let first = account.consignments(&ConsignmentFilter::default()).items().next().await.ok_or("none")??;
+/// let mut list = account.consignments(&ConsignmentFilter::default()).items();
+/// let first = list.next().await.ok_or("none")??;
 /// let consignment = account.consignment(first.id.ok_or("no id")?).await?.value;
 ///
 /// let edited = ConsignmentInput::from(&consignment).movement("2026-12-01", "06:00");

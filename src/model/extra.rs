@@ -17,7 +17,8 @@ use super::{AnswerInput, ConsignmentInput, TemplateInput};
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 ///
-/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
 ///     .extra("revision", 7);
 /// let json = serde_json::to_value(&input)?;
 /// assert_eq!((&json["revision"], &json["origin"]["pic"]), (&7.into(), &"QAZZ7777".into()));

@@ -235,7 +235,9 @@ impl Position {
 ///
 /// fn warning(notice: &ListNotice) -> String {
 ///     match notice {
-///         ListNotice::TotalChanged { before, now, .. } => format!("{before} records, then {now}: read the list again"),
+///         ListNotice::TotalChanged { before, now, .. } => {
+///             format!("{before} records, then {now}: read the list again")
+///         }
 ///         ListNotice::Repeated { ids, .. } => format!("twice in the list: {}", ids.join(", ")),
 ///         _ => "the list changed while it was read".to_owned(),
 ///     }

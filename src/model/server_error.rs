@@ -13,7 +13,9 @@ use super::{Condition, input_path};
 /// ```
 /// use envd_sdk::model::ServerError;
 ///
-/// let error: ServerError = serde_json::from_str(r#"{"message": "", "path": ["createOrSaveConsignment", "answers", 0]}"#)?;
+/// let error: ServerError = serde_json::from_str(
+///     r#"{"message": "", "path": ["createOrSaveConsignment", "answers", 0]}"#,
+/// )?;
 /// let path: Vec<String> = error.path().iter().map(ToString::to_string).collect();
 /// assert_eq!(path.join("."), "createOrSaveConsignment.answers.0");
 /// # Ok::<(), serde_json::Error>(())
@@ -44,7 +46,9 @@ impl fmt::Display for PathSegment {
 /// ```
 /// use envd_sdk::model::ServerError;
 ///
-/// let error: ServerError = serde_json::from_str(r#"{"message": "", "locations": [{"line": 2, "column": 5}]}"#)?;
+/// let error: ServerError = serde_json::from_str(
+///     r#"{"message": "", "locations": [{"line": 2, "column": 5}]}"#,
+/// )?;
 /// assert_eq!((error.locations()[0].line, error.locations()[0].column), (2, 5));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -261,7 +265,9 @@ impl Serialize for ServerError {
 /// use envd_sdk::model::{ServerError, Severity};
 ///
 /// let error: ServerError =
-///     serde_json::from_str(r#"{"message": "Required", "extensions": {"data": {"OutcomeStatus": "Warning"}}}"#)?;
+///     serde_json::from_str(
+///         r#"{"message": "Required", "extensions": {"data": {"OutcomeStatus": "Warning"}}}"#,
+///     )?;
 /// assert_eq!(error.severity(), Severity::Warning);
 /// # Ok::<(), serde_json::Error>(())
 /// ```

@@ -30,7 +30,8 @@ use super::{Day, TimeZone, day};
 ///
 /// let mut times = ["later", "2026-11-20T09:00:00+11:00", "2026-11-19T21:30:00Z"].map(Timestamp::from);
 /// times.sort();
-/// assert_eq!(times.map(|time| time.to_string()), ["2026-11-19T21:30:00Z", "2026-11-20T09:00:00+11:00", "later"]);
+/// let texts = times.map(|time| time.to_string());
+/// assert_eq!(texts, ["2026-11-19T21:30:00Z", "2026-11-20T09:00:00+11:00", "later"]);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -61,7 +61,8 @@ impl UserDetails {
     ///
     /// let user: UserDetails = serde_json::from_str(
     ///     r#"{"accreditations": {"lPA": true, "eU": false},
-    ///         "accounts": [{"envdAccountId": "envd-7", "properties": [{"accreditations": {"eU": true}}]}]}"#,
+    ///         "accounts": [{"envdAccountId": "envd-7",
+    ///                       "properties": [{"accreditations": {"eU": true}}]}]}"#,
     /// )?;
     /// let found = user.accreditations_of("envd-7").expect("some");
     /// assert_eq!((found.lpa, found.eu, found.nfas), (Some(true), Some(true), None));

@@ -22,7 +22,8 @@ impl Account {
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
-    /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
     ///     .movement("2099-01-15", "05:15");
     /// // The server saves it, and the connection is lost before the reply.
     /// fake.on_operation("CreateOrSaveConsignment").fault(Fault::dropped_after());

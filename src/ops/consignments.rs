@@ -185,7 +185,8 @@ impl Account {
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
-    /// let draft = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let draft = ConsignmentInput::new([FormType::Lpac1], origin, destination)
     ///     .status(ConsignmentStatus::Draft);
     /// let (saved, problems) = account.save_consignment(draft).await?.into_parts();
     /// assert_eq!(saved.status, Some(ConsignmentStatus::Draft));
@@ -233,7 +234,8 @@ impl Account {
     /// let drafts = ConsignmentFilter::default().status(ConsignmentStatus::Draft);
     /// let draft = account.consignments(&drafts).items().next().await.ok_or("no draft")??;
     /// let draft = account.consignment(draft.id.ok_or("no id")?).await?.value;
-    /// let (submitted, problems) = account.submit_consignment(ConsignmentInput::from(&draft)).await?.into_parts();
+    /// let submitted = account.submit_consignment(ConsignmentInput::from(&draft)).await?;
+    /// let (submitted, problems) = submitted.into_parts();
     /// assert_eq!(submitted.status, Some(ConsignmentStatus::Submitted));
     /// for problem in &problems {
     ///     println!("submitted all the same, {}: {problem}", problem.code().unwrap_or("no code"));

@@ -18,7 +18,8 @@ use crate::transport::header::{HeaderValue, LAST_MODIFIED};
 /// # let register = Register::builder(fake.register_url()).build()?;
 /// let pic = Pic::parse("QAZZ7777")?;
 /// let long_ago = std::time::SystemTime::UNIX_EPOCH;
-/// let IfModified::Changed { value, last_modified: Some(date), .. } = register.lookup_since(&pic, long_ago).await? else {
+/// let since = register.lookup_since(&pic, long_ago).await?;
+/// let IfModified::Changed { value, last_modified: Some(date), .. } = since else {
 ///     return Err("the register has changed since 1970".into());
 /// };
 /// assert!(value.property().is_some());

@@ -22,9 +22,11 @@ use crate::model::{QuestionId, QuestionType};
 ///
 /// let questions: Vec<Question> = serde_json::from_str(
 ///     r#"[{"id": "17", "forms": ["LPAC1"], "type": "SINGLE_CHOICE", "text": "Bred here?",
-///          "validators": [{"type": "required"}], "acceptableAnswers": [{"value": "Yes"}, {"value": "No"}]}]"#,
+///          "validators": [{"type": "required"}],
+///          "acceptableAnswers": [{"value": "Yes"}, {"value": "No"}]}]"#,
 /// )?;
-/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let open = Questionnaire::prepare(&questions).next_questions(&input);
 /// assert_eq!((open[0].text.as_str(), open[0].required), ("Bred here?", true));
 /// let names: Vec<&str> = open[0].choices.iter().map(|choice| choice.name.as_str()).collect();

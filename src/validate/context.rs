@@ -112,10 +112,12 @@ impl Context {
 /// let questions: Vec<Question> = serde_json::from_str(
 ///     r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING", "childQuestions": [
 ///           {"id": "20", "type": "STRING", "triggers": [{"questionId": "17", "value": "No"}]}]},
-///         {"id": "30", "forms": ["LPAC1"], "type": "STRING", "triggers": [{"questionId": "20", "value": "bought"}]}]"#,
+///         {"id": "30", "forms": ["LPAC1"], "type": "STRING",
+///          "triggers": [{"questionId": "20", "value": "bought"}]}]"#,
 /// )?;
 /// // Question 20 does not apply any more, but its answer is still there.
-/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
 ///     .answer(AnswerInput::new("17", "Yes"))
 ///     .answer(AnswerInput::new("20", "bought"));
 ///

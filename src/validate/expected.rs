@@ -15,7 +15,8 @@ use crate::model::Day;
 /// use envd_sdk::model::{AddressInput, ConsignmentInput, Day, FormType, PartyInput};
 /// use envd_sdk::validate::{Context, Expected, validate_fields};
 ///
-/// let mut input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let mut input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let mut address = AddressInput::default();
 /// address.town = "x".repeat(101).into();
 /// input.origin.address = address.into();

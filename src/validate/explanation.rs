@@ -19,7 +19,8 @@ use crate::model::QuestionId;
 ///     r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING", "text": "Bred here?", "childQuestions": [
 ///           {"id": "20", "type": "STRING", "triggers": [{"questionId": "17", "value": "No"}]}]}]"#,
 /// )?;
-/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let explanation = Questionnaire::prepare(&questions).explain("20", None, &input);
 /// println!("{explanation}");
 /// # Ok::<(), serde_json::Error>(())

@@ -20,7 +20,8 @@ pub(super) const DEVICES_QUESTION: &str = "185";
 /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
 /// use envd_sdk::validate::{Context, validate_fields};
 ///
-/// let input = ConsignmentInput::new([FormType::Lpag2], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let input = ConsignmentInput::new([FormType::Lpag2], origin, destination);
 /// assert!(validate_fields(&input, &Context::on(Day::parse("2024-11-18")?)).is_valid());
 /// assert!(!validate_fields(&input, &Context::on(Day::parse("2024-11-19")?)).is_valid());
 /// # Ok::<(), envd_sdk::model::TextError>(())

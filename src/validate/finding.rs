@@ -33,7 +33,8 @@ pub enum Source {
 /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
 /// use envd_sdk::validate::{Context, Rule, validate_fields};
 ///
-/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ777"), PartyInput::new("QDZZ3333"));
+/// let (origin, destination) = (PartyInput::new("QAZZ777"), PartyInput::new("QDZZ3333"));
+/// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let report = validate_fields(&input, &Context::on(Day::parse("2026-11-20")?));
 /// assert!(report.findings().iter().any(|finding| finding.rule == Rule::PicFormat));
 /// # Ok::<(), envd_sdk::model::TextError>(())
@@ -133,13 +134,17 @@ impl Rule {
 /// use envd_sdk::validate::{Context, Questionnaire};
 ///
 /// let questions: Vec<Question> = serde_json::from_str(
-///     r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING", "text": "Held since", "tip": "The year will do.",
+///     r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING", "text": "Held since",
+///          "tip": "The year will do.",
 ///          "validators": [{"type": "required", "errorMessage": "Enter a year."}]}]"#,
 /// )?;
-/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-/// let report = Questionnaire::prepare(&questions).validate(&input, &Context::on(Day::parse("2026-11-20")?));
+/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+/// let context = Context::on(Day::parse("2026-11-20")?);
+/// let report = Questionnaire::prepare(&questions).validate(&input, &context);
 /// let text = report.findings()[0].question_text.as_deref().ok_or("no texts")?;
-/// assert_eq!((text.text.as_str(), text.error_message.as_deref()), ("Held since", Some("Enter a year.")));
+/// assert_eq!(text.text, "Held since");
+/// assert_eq!(text.error_message.as_deref(), Some("Enter a year."));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -202,13 +207,15 @@ impl fmt::Display for QuestionRef {
 /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
 /// use envd_sdk::validate::{Context, Severity, validate_fields};
 ///
-/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ777"), PartyInput::new("QDZZ3333"));
+/// let (origin, destination) = (PartyInput::new("QAZZ777"), PartyInput::new("QDZZ3333"));
+/// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let report = validate_fields(&input, &Context::on(Day::parse("2026-11-20")?));
 /// let finding = &report.findings()[0];
 /// assert_eq!((finding.severity, finding.code.as_str()), (Severity::Error, "origin.pic"));
 /// assert_eq!(finding.message, "QAZZ777 is not a valid value for PIC");
 /// // For people.
-/// assert_eq!(finding.sentence(), "PIC of origin QAZZ777 is not a PIC. Enter 8 letters and digits, without spaces.");
+/// let right = "Enter 8 letters and digits, without spaces.";
+/// assert_eq!(finding.sentence(), format!("PIC of origin QAZZ777 is not a PIC. {right}"));
 /// # Ok::<(), envd_sdk::model::TextError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -37,11 +37,13 @@
 //!     r#"[{"id": "17", "forms": ["LPAC1"], "type": "SINGLE_CHOICE",
 //!          "validators": [{"type": "required", "parameter": ""}],
 //!          "acceptableAnswers": [{"value": "Yes"}, {"value": "No"}]},
-//!         {"id": "20", "forms": ["LPAC1"], "type": "COLOUR", "triggers": [{"questionId": "17", "value": "No"}]}]"#,
+//!         {"id": "20", "forms": ["LPAC1"], "type": "COLOUR",
+//!          "triggers": [{"questionId": "17", "value": "No"}]}]"#,
 //! )?;
 //! let questionnaire = Questionnaire::prepare(&questions);
 //! let today = Context::on(Day::parse("2026-11-20")?);
-//! let good = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+//! let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+//! let good = ConsignmentInput::new([FormType::Lpac1], origin, destination)
 //!     .answer(AnswerInput::new("17", "Yes"));
 //! assert!(questionnaire.validate(&good, &today).ready_to_submit());
 //!
@@ -53,14 +55,16 @@
 //! assert_eq!(errors, ["QAZZ777 is not a valid value for PIC"]);
 //! assert!(!report.is_valid());
 //!
-//! // Warnings: the server saves the consignment with warnings. It is valid, but not ready to be submitted.
+//! // Warnings: the server saves the consignment with warnings. It is valid, but not ready to be
+//! // submitted.
 //! let mut unanswered = good.clone();
 //! unanswered.answers = Vec::new().into();
 //! let report = questionnaire.validate(&unanswered, &today);
 //! assert_eq!(report.warnings().next().unwrap().rule, Rule::Required);
 //! assert!(report.is_valid() && !report.ready_to_submit());
 //!
-//! // Advice: the server is not known to report it. It is collected on request, apart from the findings.
+//! // Advice: the server is not known to report it. It is collected on request, apart from the
+//! // findings.
 //! let stale = good.clone().answer(AnswerInput::new("20", "brown"));
 //! let report = questionnaire.validate(&stale, &today.clone().advice(true));
 //! assert!(report.advice().iter().any(|advice| advice.rule == Rule::AnswerApplies));

@@ -25,7 +25,8 @@ use crate::profile::{FurtherForm, ServiceProfile};
 ///           {"id": "20", "type": "STRING", "triggers": [{"questionId": "17", "value": "No"}]}]}]"#,
 /// )?;
 /// let questionnaire = Questionnaire::prepare(&questions);
-/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// assert_eq!(questionnaire.next_questions(&input)[0].question.id, "17");
 /// let input = input.answer(AnswerInput::new("17", "No"));
 /// assert_eq!(questionnaire.next_questions(&input)[0].question.id, "20");
@@ -160,7 +161,8 @@ impl Questionnaire {
     ///     r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING", "childQuestions": [
     ///           {"id": "20", "type": "STRING", "triggers": [{"questionId": "17", "value": "No"}]}]}]"#,
     /// )?;
-    /// let mut input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let mut input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
     ///     .answer(AnswerInput::new("17", "Yes"))
     ///     .answer(AnswerInput::new("20", "bought in May"));
     /// let gone = Questionnaire::prepare(&questions).prune(&mut input);

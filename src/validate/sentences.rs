@@ -17,7 +17,8 @@ use crate::model::OneLine;
 /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
 /// use envd_sdk::validate::{Context, Sentences, validate_fields};
 ///
-/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
 ///     .movement("2026-02-30", "05:15");
 /// let report = validate_fields(&input, &Context::on(Day::parse("2026-02-20")?));
 /// let finding = &report.findings()[0];
@@ -28,7 +29,8 @@ use crate::model::OneLine;
 ///     "label.movementDate": "Transportdatum",
 ///     "expected.corrected": "{value}"
 /// }"#)?;
-/// assert_eq!(german.sentence(finding), "Transportdatum 2026-02-30 ist kein Datum. Richtig wäre 2026-02-28.");
+/// let sentence = german.sentence(finding);
+/// assert_eq!(sentence, "Transportdatum 2026-02-30 ist kein Datum. Richtig wäre 2026-02-28.");
 /// assert!(german.missing().any(|key| key == "rule.time"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -207,10 +209,12 @@ impl Finding {
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
     /// use envd_sdk::validate::{Context, validate_fields};
     ///
-    /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ777"), PartyInput::new("QDZZ3333"));
+    /// let (origin, destination) = (PartyInput::new("QAZZ777"), PartyInput::new("QDZZ3333"));
+    /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     /// let report = validate_fields(&input, &Context::on(Day::parse("2026-11-20")?));
     /// let sentence = report.findings()[0].sentence();
-    /// assert_eq!(sentence, "PIC of origin QAZZ777 is not a PIC. Enter 8 letters and digits, without spaces.");
+    /// let right = "Enter 8 letters and digits, without spaces.";
+    /// assert_eq!(sentence, format!("PIC of origin QAZZ777 is not a PIC. {right}"));
     /// # Ok::<(), envd_sdk::model::TextError>(())
     /// ```
     pub fn sentence(&self) -> String {

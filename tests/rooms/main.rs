@@ -6,6 +6,7 @@
 mod code;
 mod failure_modes;
 mod packages;
+mod pages;
 mod planted;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -237,62 +238,6 @@ fn every_file_passes_all_checks() {
         }
     }
     assert!(found.is_empty(), "{found:#?}");
-}
-
-/// Lines that ask `is_rejected` before `may_have_applied`, in the same example or function.
-fn rejected_first(text: &str) -> Vec<usize> {
-    let lines: Vec<&str> = text.lines().collect();
-    let (rejected, unknown) = (".is_rejected()", ".may_have_applied()");
-    let asks_first = |at: &usize| {
-        let line = lines[*at];
-        line.contains(rejected)
-            && !line.contains(unknown)
-            && lines[*at + 1..]
-                .iter()
-                .take(12)
-                .take_while(|line| !line.contains("```") && **line != "}")
-                .any(|line| line.contains(unknown))
-    };
-    (0..lines.len()).filter(asks_first).collect()
-}
-
-/// A change that may have applied may have been refused as well: the order decides whether it is sent twice.
-#[test]
-fn examples_ask_whether_a_change_may_have_applied_before_whether_it_was_rejected() {
-    let wrong = "match e {\n  e if e.is_rejected() => {}\n  e if e.may_have_applied() => {}\n}";
-    let right = "match e {\n  e if e.may_have_applied() => {}\n  e if e.is_rejected() => {}\n}";
-    assert_eq!(
-        (rejected_first(wrong), rejected_first(right)),
-        (vec![1], vec![])
-    );
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut open = ["src", "examples", "README.md"]
-        .map(|name| root.join(name))
-        .to_vec();
-    let mut files = 0;
-    while let Some(path) = open.pop() {
-        if path.is_dir() {
-            open.extend(
-                fs::read_dir(&path)
-                    .unwrap()
-                    .map(|entry| entry.unwrap().path()),
-            );
-        } else if path
-            .extension()
-            .is_some_and(|end| end == "rs" || end == "md")
-        {
-            files += 1;
-            let mut text = fs::read_to_string(&path).unwrap();
-            if path.starts_with(root.join("src")) && path.extension().is_some_and(|end| end == "rs")
-            {
-                // The examples of the documentation; the code around them knows which of both can be.
-                let is_doc = |line: &&str| line.trim_start().starts_with("//");
-                text = text.lines().filter(is_doc).collect::<Vec<_>>().join("\n");
-            }
-            assert_eq!(rejected_first(&text), [0; 0], "{}", path.display());
-        }
-    }
-    assert!(files > 300);
 }
 
 #[test]

@@ -43,10 +43,13 @@ struct StoredEntry<'a> {
 ///
 /// # equipment::example(async {
 /// let folder = std::env::temp_dir();
-/// let store: Arc<dyn TokenStore> = match KeyringStore::open("my-app", folder.join("my-app-keyring")).await {
+/// let locks = folder.join("my-app-keyring");
+/// let store: Arc<dyn TokenStore> = match KeyringStore::open("my-app", locks).await {
 ///     Ok(keyring) => Arc::new(keyring),
 ///     // No keyring: tokens in a file are less protected, so tell the user.
-///     Err(error) if error.is_unsupported() => Arc::new(FileStore::new(folder.join("my-app-tokens.json"))),
+///     Err(error) if error.is_unsupported() => {
+///         Arc::new(FileStore::new(folder.join("my-app-tokens.json")))
+///     }
 ///     Err(error) => return Err(error.into()),
 /// };
 /// # drop(store);

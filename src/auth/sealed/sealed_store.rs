@@ -204,7 +204,8 @@ impl<S: TokenStore> SealedStore<S> {
     /// use envd_sdk::auth::sealed::{SealedStore, SealingKey};
     ///
     /// # let (sealing, accounts) = ([1; 32], [2; 32]);
-    /// let store = SealedStore::new(MemoryStore::new(), SealingKey::new("2027", &sealing)).hash_accounts(&accounts);
+    /// let store = SealedStore::new(MemoryStore::new(), SealingKey::new("2027", &sealing));
+    /// let store = store.hash_accounts(&accounts);
     /// assert!(!store.stored_account("sam@example.com").contains("sam"));
     /// ```
     #[must_use]

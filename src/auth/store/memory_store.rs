@@ -25,8 +25,9 @@ use crate::locked::lock;
 /// #     .redirect_uri("https://app.example.com/callback").build()?;
 /// // One store for the managers of all users.
 /// let store = Arc::new(MemoryStore::new());
-/// let sam = TokenManager::builder(provider.clone()).shared_store(store.clone()).account("sam").build()?;
-/// let kim = TokenManager::builder(provider).shared_store(store).account("kim").build()?;
+/// let manager = |provider| TokenManager::builder(provider).shared_store(store.clone());
+/// let sam = manager(provider.clone()).account("sam").build()?;
+/// let kim = manager(provider).account("kim").build()?;
 /// # let _ = (sam, kim);
 /// # Ok::<(), envd_sdk::Error>(())
 /// ```

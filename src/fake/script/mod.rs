@@ -99,7 +99,8 @@ impl Fake {
     /// let fake = Fake::start().await;
     /// fake.on_own_operation("Herds").respond(json!({"herds": 3}));
     /// let client = fake.client().build().unwrap();
-    /// let herds = client.execute_document::<Value>("query Herds { herds }", "Herds", &json!({})).await.unwrap();
+    /// let (document, none) = ("query Herds { herds }", json!({}));
+    /// let herds = client.execute_document::<Value>(document, "Herds", &none).await.unwrap();
     /// assert_eq!(herds.value["herds"], 3);
     /// # Ok(()) });
     /// ```
@@ -123,7 +124,8 @@ impl Fake {
     /// let fake = Fake::start().await;
     /// // The gateway in front of the service is down for one network.
     /// fake.on_every_request(|received| {
-    ///     (received.header("x-network") == Some("barn")).then(|| Fault::html(503).header("retry-after", "0"))
+    ///     let is_weak = received.header("x-network") == Some("barn");
+    ///     is_weak.then(|| Fault::html(503).header("retry-after", "0"))
     /// });
     /// let client = |network: &str| fake.client().header("x-network", network).build().unwrap();
     /// assert!(client("house").user_details().await.is_ok());

@@ -34,7 +34,8 @@ pub(super) enum Kind {
 /// use envd_sdk::fake::{Fake, UserRecord, World};
 /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 ///
-/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let world = World::empty()
 ///     .user(UserRecord::new("kim@example.com").role("Producer").account("envd-7", "LPA", "QAZZ7777"))
 ///     .consignment("envd-7", input);

@@ -80,9 +80,12 @@ wire_record! {
     /// use envd_sdk::model::Property;
     ///
     /// let property: Property = serde_json::from_str(
-    ///     r#"{"ContactDetails": [{"FirstName": "Sam", "LastName": "Sample", "ContactTypeShortCode": "PICMANAGERCONTACT"}]}"#,
+    ///     r#"{"ContactDetails": [{"FirstName": "Sam", "LastName": "Sample",
+    ///                             "ContactTypeShortCode": "PICMANAGERCONTACT"}]}"#,
     /// )?;
-    /// let manager = property.contacts.iter().find(|contact| contact.contact_type.as_deref() == Some("PICMANAGERCONTACT"));
+    /// let mut contacts = property.contacts.iter();
+    /// let kind = Some("PICMANAGERCONTACT");
+    /// let manager = contacts.find(|contact| contact.contact_type.as_deref() == kind);
     /// assert_eq!(manager.and_then(|contact| contact.last_name.as_deref()), Some("Sample"));
     /// # Ok::<(), serde_json::Error>(())
     /// ```

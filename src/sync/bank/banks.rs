@@ -207,7 +207,8 @@ impl Banks {
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// let banks = account.banks(MemorySync::new());
     /// let bank = banks.refresh().await?.bank;
-    /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     /// let context = Context::on(Day::parse("2026-11-20")?);
     /// let mut form = bank.questionnaire().form(&input, &context);
     /// form.answer("17", "Yes")?;

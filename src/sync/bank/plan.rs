@@ -49,8 +49,12 @@ pub struct PlannedAnswer {
 /// fn lines(plan: &Plan) -> Vec<String> {
 ///     let line = |answer: &envd_sdk::sync::bank::PlannedAnswer| match &answer.outcome {
 ///         AnswerOutcome::Kept => format!("{}: kept", answer.question.id),
-///         AnswerOutcome::Reworded => format!("{}: kept; the question has other words", answer.question.id),
-///         AnswerOutcome::NotAcceptable(findings) => format!("{}: {}", answer.question.id, findings[0].sentence()),
+///         AnswerOutcome::Reworded => {
+///             format!("{}: kept; the question has other words", answer.question.id)
+///         }
+///         AnswerOutcome::NotAcceptable(findings) => {
+///             format!("{}: {}", answer.question.id, findings[0].sentence())
+///         }
 ///         other => format!("{}: {other:?}", answer.question.id),
 ///     };
 ///     plan.answers().iter().map(line).collect()

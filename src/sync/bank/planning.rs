@@ -27,7 +27,8 @@ impl Bank {
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// let banks = account.banks(MemorySync::new());
     /// let bank = banks.refresh().await?.bank;
-    /// let input = ConsignmentInput::new([FormType::Lpag2], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let input = ConsignmentInput::new([FormType::Lpag2], origin, destination);
     /// let mut form = bank.questionnaire().form(&input, &Context::on(Day::parse("2024-11-18")?));
     /// form.answer("17", "Yes")?;
     /// form.answer("23", "No")?;

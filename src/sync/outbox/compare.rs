@@ -61,8 +61,10 @@ pub struct FieldDifference {
 /// outbox.send().await?;
 ///
 /// let conflict = outbox.entry(entry.id).await?.and_then(|entry| entry.conflict).ok_or("no conflict")?;
-/// let field = conflict.fields.iter().find(|field| field.changed_by == ChangedBy::Both).ok_or("no field")?;
-/// assert_eq!((field.path.as_str(), &field.mine, &field.theirs), ("movementDate", &"2099-01-15".into(), &"2099-01-20".into()));
+/// let mut fields = conflict.fields.iter();
+/// let field = fields.find(|field| field.changed_by == ChangedBy::Both).ok_or("no field")?;
+/// assert_eq!(field.path, "movementDate");
+/// assert_eq!((&field.mine, &field.theirs), (&"2099-01-15".into(), &"2099-01-20".into()));
 /// # Ok(()) });
 /// ```
 #[derive(Clone, PartialEq, Serialize, Deserialize)]

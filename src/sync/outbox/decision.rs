@@ -122,7 +122,8 @@ impl Outbox {
     /// let unwanted = outbox.save(input()).await?;
     /// outbox.decide(unwanted.id, Decision::Discard).await?;
     ///
-    /// // The reply was lost, and somebody has made the same declaration on the website: a person says which is which.
+    /// // The reply was lost, and somebody has made the same declaration on the website: a person says
+    /// // which is which.
     /// # let twin = || input().movement("2099-02-01", "05:15");
     /// # let edit = envd_sdk::fake::WebsiteEdit::insert(twin());
     /// # fake.edit_before_list(fake.account_id(), 2, edit);

@@ -24,7 +24,8 @@
 //! # let account = fake.client().build()?.account(fake.account_id());
 //! # let before = fake.consignments::<serde_json::Value>(fake.account_id()).len();
 //! let outbox = account.outbox(MemorySync::new());
-//! let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+//! let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+//! let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
 //!     .movement("2099-01-15", "05:15");
 //! let entry = outbox.save(input).await?;
 //! assert_eq!(entry.state, EntryState::Queued);

@@ -96,7 +96,8 @@ impl Outbox {
     /// let handle = sending.handle();
     /// let sending = tokio::spawn(sending.into_future());
     ///
-    /// outbox.save(ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))).await?;
+    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// outbox.save(ConsignmentInput::new([FormType::Lpac1], origin, destination)).await?;
     /// while let Some(entry) = events.next().await {
     ///     println!("entry {}: {}", entry.id, entry.state);
     ///     if entry.state == EntryState::Confirmed {

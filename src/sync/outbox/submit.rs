@@ -21,7 +21,8 @@ impl Outbox {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
-    /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
     ///     .movement("2099-01-15", "05:15");
     /// let draft = outbox.save(input).await?;
     /// let submit = outbox.submit(draft.id).await?;

@@ -47,7 +47,8 @@ impl Outbox {
     /// let replica = account.replica(MemorySync::new());
     /// replica.sync().await?;
     /// let outbox = replica.outbox();
-    /// outbox.save(ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))).await?;
+    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// outbox.save(ConsignmentInput::new([FormType::Lpac1], origin, destination)).await?;
     ///
     /// let drafts = replica.consignments().status(ConsignmentStatus::Draft).list().await?;
     /// let screen = outbox.with_waiting(drafts).await?;

@@ -51,7 +51,8 @@ impl Outbox {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # let outbox = account.outbox(envd_sdk::sync::store::MemorySync::new());
-    /// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     /// let entry = outbox.save(input).await?;
     /// assert_eq!(outbox.entries().await?[0].id, entry.id);
     /// # Ok(()) });

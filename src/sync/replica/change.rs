@@ -37,7 +37,9 @@ pub struct Change {
 /// while let Some(change) = feed.next().await? {
 ///     match &change.kind {
 ///         ChangeKind::Appeared { .. } => println!("{} is new", change.id),
-///         ChangeKind::Changed { status: Some(status), .. } => println!("{} is now {:?}", change.id, status.after),
+///         ChangeKind::Changed { status: Some(status), .. } => {
+///             println!("{} is now {:?}", change.id, status.after);
+///         }
 ///         ChangeKind::Changed { .. } => println!("{} changed", change.id),
 ///         _ => println!("{} is gone", change.id),
 ///     }

@@ -40,13 +40,16 @@ pub use self::saved::{QuestionsChanged, SavedForm};
 ///
 /// let questions: Vec<Question> = serde_json::from_str(
 ///     r#"[{"id": "1", "forms": ["LPAC1"], "type": "REPEATABLE", "text": "Animals", "childQuestions": [
-///           {"id": "3", "type": "NUMBER", "text": "Number of head", "validators": [{"type": "required"}]}]},
+///           {"id": "3", "type": "NUMBER", "text": "Number of head",
+///            "validators": [{"type": "required"}]}]},
 ///         {"id": "17", "forms": ["LPAC1"], "type": "SINGLE_CHOICE", "text": "Bred here?",
 ///          "acceptableAnswers": [{"value": "Yes"}, {"value": "No"}], "childQuestions": [
-///           {"id": "20", "type": "STRING", "text": "Held since", "triggers": [{"questionId": "17", "value": "No"}],
+///           {"id": "20", "type": "STRING", "text": "Held since",
+///            "triggers": [{"questionId": "17", "value": "No"}],
 ///            "validators": [{"type": "required"}]}]}]"#,
 /// )?;
-/// let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
 /// let context = Context::on(Day::parse("2026-11-20")?);
 /// let mut form = Questionnaire::prepare(&questions).form(&input, &context);
 ///
