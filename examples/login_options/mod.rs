@@ -237,9 +237,8 @@ impl Options {
         let Some(address) = set("ENVD_REDIRECT_URI")
             .filter(|_| path.is_none() && self.redirect_port == 0 && !self.names_no_provider())
         else {
-            return Ok(listener
-                .port(self.redirect_port)
-                .path(path.unwrap_or("/callback")));
+            let (port, path) = (self.redirect_port, path.unwrap_or("/callback"));
+            return Ok(listener.redirect_uri(format!("http://127.0.0.1:{port}{path}")));
         };
         let certificate = set("ENVD_REDIRECT_CERTIFICATE");
         if address.starts_with("https:") && certificate.is_none() {

@@ -1,8 +1,9 @@
 //! Login on the user's own machine: the browser comes back to a listener on the loopback address (RFC 8252 section 7.3).
 //!
-//! [`Loopback::bind`] takes a port of 127.0.0.1 (or of [`localhost`](LoopbackBuilder::localhost)), [`Loopback::open_browser`] shows the user the identity provider, and
-//! [`Loopback::receive`] waits for the callback. It answers one address and one `Host` only, so that another web page in
-//! the browser cannot reach it under another name; a request without the state of the login cannot end it. The last page
+//! [`Loopback::bind`] takes a port of 127.0.0.1 (or [another address](LoopbackBuilder::redirect_uri)),
+//! [`Loopback::open_browser`] shows the user the identity provider, and [`Loopback::receive`] waits for the callback. It answers
+//! one address and one `Host` only, so that another web page in the browser cannot reach it under another name;
+//! a request without the state of the login cannot end it. The last page
 //! in the browser holds nothing of the login. The port is free again as soon as the listener is dropped.
 //!
 //! # HTTPS
@@ -74,7 +75,6 @@ mod sockets;
 #[cfg(test)]
 mod tests;
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use url::Url;
@@ -95,11 +95,7 @@ use crate::transport::Clock;
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct LoopbackBuilder {
-    port: u16,
-    path: String,
-    host: Host,
-    /// In place of the three above.
-    redirect_uri: Option<String>,
+    redirect_uri: String,
     certificate: Option<Secret>,
     timeout: Duration,
     clock: Clock,
@@ -109,33 +105,12 @@ pub struct LoopbackBuilder {
 
 impl LoopbackBuilder {
     setters! {
-        /// The port, for identity providers that compare the redirect address exactly; a free one unless set.
-        pub fn port(port: u16) |it| it.port = port;
-
-        /// The path of the callback; `/callback` unless set.
-        pub fn path(path: impl Into<String>) |it| it.path = path.into();
-
-        /// Listens on `[::1]` instead of 127.0.0.1.
-        pub fn ipv6() |it| it.host = Host::Ip(Ipv6Addr::LOCALHOST.into());
-
-        /// Has the redirect address `http://localhost:PORT/callback`, for identity providers that accept no numbers, and listens
-        /// on 127.0.0.1 and on `[::1]`, as far as the machine has both: a browser tries either first.
+        /// The redirect address as it is registered with the identity provider, `http://127.0.0.1:0/callback` unless set: `http` or
+        /// `https`, with a loopback number (127.0.0.1, `[::1]`) or `localhost`, with `https` also another name that resolves to loopback
+        /// addresses alone. The port 0 is a free one, for providers that accept any (RFC 8252 section 7.3).
         ///
-        /// RFC 8252 section 8.3 recommends numbers: the name depends on the name resolution and the firewall of the machine.
-        ///
-        /// ```
-        /// use envd_sdk::loopback::Loopback;
-        ///
-        /// # equipment::example(async {
-        /// let listener = Loopback::builder().localhost().bind().await?;
-        /// assert_eq!(listener.redirect_uri().host_str(), Some("localhost"));
-        /// # Ok(())
-        /// # });
-        /// ```
-        pub fn localhost() |it| it.host = Host::Localhost;
-
-        /// The redirect address as it is registered with the identity provider, in place of port, path and host: `http` or `https`, with
-        /// a loopback number or `localhost`, with `https` also another name that resolves to loopback addresses alone. The port 0 is a free one.
+        /// With `localhost` it listens on 127.0.0.1 and on `[::1]`, as far as the machine has both: a browser tries either first. RFC 8252
+        /// section 8.3 recommends numbers: the name depends on the name resolution and the firewall of the machine.
         ///
         /// `https` needs the feature `loopback-https`, and takes the [`certificate`](Self::certificate). Without one it makes a
         /// certificate for this listener, which no browser knows: the user sees a warning before the last page
@@ -151,7 +126,7 @@ impl LoopbackBuilder {
         /// # Ok(())
         /// # });
         /// ```
-        pub fn redirect_uri(address: impl Into<String>) |it| it.redirect_uri = Some(address.into());
+        pub fn redirect_uri(address: impl Into<String>) |it| it.redirect_uri = address.into();
 
         /// The certificate for an `https` [`redirect_uri`](Self::redirect_uri): the chain, the listener's own certificate first, and its
         /// private key, in one PEM text. The key must not be encrypted.
@@ -193,13 +168,9 @@ impl LoopbackBuilder {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the port is taken, of any address of a name; when the path is not valid in an address; when the
-    /// redirect address is not one of this machine; and when the certificate cannot be used, or is not for its host.
+    /// [`is_config`](Error::is_config) when the port is taken, of any address of a name; when the redirect address is not one of this machine; and when the certificate cannot be used, or is not for its host.
     pub async fn bind(self) -> Result<Loopback> {
-        let (mut redirect_uri, host) = match &self.redirect_uri {
-            Some(address) => registered(address)?,
-            None => (self.address()?, self.host.clone()),
-        };
+        let (mut redirect_uri, host) = registered(&self.redirect_uri)?;
         let is_https = redirect_uri.scheme() == "https";
         let handshake = if is_https {
             let name = redirect_uri.host_str().unwrap_or_default();
@@ -230,19 +201,6 @@ impl LoopbackBuilder {
             refused: self.refused,
             redirect_file: None,
         })
-    }
-
-    /// The redirect address of port, path and host.
-    fn address(&self) -> Result<Url> {
-        let authority = match &self.host {
-            Host::Ip(ip) => SocketAddr::new(*ip, self.port).to_string(),
-            _ => format!("localhost:{}", self.port),
-        };
-        Url::parse(&format!("http://{authority}{}", self.path))
-            .ok()
-            .filter(|url| self.path.starts_with('/') && url.path() == self.path)
-            .filter(|url| url.query().is_none() && url.fragment().is_none())
-            .ok_or_else(|| Error::config("the path of the callback is not valid in an address"))
     }
 }
 
@@ -316,10 +274,7 @@ impl Loopback {
     /// Starts the settings of a listener.
     pub fn builder() -> LoopbackBuilder {
         LoopbackBuilder {
-            port: 0,
-            path: "/callback".to_owned(),
-            host: Host::Ip(Ipv4Addr::LOCALHOST.into()),
-            redirect_uri: None,
+            redirect_uri: "http://127.0.0.1:0/callback".to_owned(),
             certificate: None,
             // The lifetime of a pending login.
             timeout: Duration::from_secs(600),

@@ -151,7 +151,11 @@ mod tests {
             if TcpListener::bind((address, 0)).await.is_err() {
                 continue;
             }
-            let listener = Loopback::builder().localhost().bind().await.unwrap();
+            let listener = Loopback::builder()
+                .redirect_uri("http://localhost:0/callback")
+                .bind()
+                .await
+                .unwrap();
             let uri = listener.redirect_uri().clone();
             let (host, port) = (uri.authority(), uri.port().unwrap());
             assert_eq!(host, format!("localhost:{port}"));
@@ -180,7 +184,8 @@ mod tests {
                 continue;
             };
             let port = other.local_addr().unwrap().port();
-            let bound = Loopback::builder().localhost().port(port).bind().await;
+            let taken = format!("http://localhost:{port}/callback");
+            let bound = Loopback::builder().redirect_uri(taken).bind().await;
             assert!(bound.unwrap_err().is_config(), "{address}");
         }
     }

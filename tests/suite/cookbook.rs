@@ -93,7 +93,10 @@ fn every_program_of_the_cookbook_is_whole_and_listed() {
 /// The links of the contents that lead to no program.
 fn links_to_types(contents: &str) -> usize {
     let others = ["](crate::", "](mod@crate::", "](#"];
-    others.map(|link| contents.matches(link).count()).iter().sum()
+    others
+        .map(|link| contents.matches(link).count())
+        .iter()
+        .sum()
 }
 
 #[test]
