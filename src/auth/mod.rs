@@ -206,6 +206,7 @@
 //!
 //! The examples `login` (with `--device` for a machine without a browser), `access_token` and `web_login` are complete
 //! programs of these kinds.
+//!
 #![cfg_attr(
     all(feature = "postgres", feature = "sync"),
     doc = "\n[many hosts]: crate::guide::many_hosts"

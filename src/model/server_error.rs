@@ -108,7 +108,8 @@ impl ServerError {
         }
     }
 
-    /// The text for people; empty when there is none. It may repeat what the user entered.
+    /// The text for people; empty when there is none. It may repeat what the user entered. Alone it does not say which field
+    /// is meant: [`Finding::from_server`](crate::validate::Finding::from_server) makes a sentence that does.
     pub fn message(&self) -> &str {
         &self.message
     }

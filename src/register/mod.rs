@@ -7,6 +7,9 @@
 //! register has for one PIC, and [`LookupMany`] looks up a list of them. A request with a date has an [`IfModified`] as its
 //! result.
 //!
+//! The register has no request for several PICs (spec 4.2), so a list costs a request for each different PIC. Whoever needs most of
+//! the properties of a state searches for them in pages instead.
+//!
 //! ```
 //! # use envd_sdk::fake::Fake;
 //! use envd_sdk::model::Pic;

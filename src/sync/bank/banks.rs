@@ -52,7 +52,7 @@ impl Account {
     /// The question lists in a store, for forms that are filled in without reception. The store may hold other accounts and a
     /// [replica](Self::replica) as well. Nothing is sent and nothing is read yet.
     ///
-    /// The service has one list for all accounts; it is kept with the account all the same, as everything in a store is.
+    /// Feature `sync`. The service has one list for all accounts; it is kept with the account all the same, as everything in a store is.
     ///
     /// ```
     /// # equipment::example(async {

@@ -95,7 +95,7 @@ pub(super) struct Settings {
 
 impl Account {
     /// What is to be sent for the account, in a store. The store may hold other accounts as well, and the account's
-    /// [replica](Account::replica). Nothing is sent and nothing is read yet.
+    /// [replica](Account::replica). Nothing is sent and nothing is read yet. Feature `sync`.
     ///
     /// ```
     /// # equipment::example(async {
@@ -224,7 +224,8 @@ impl Outbox {
         Ok(past.map(|entry| entry.show(&|_| false)))
     }
 
-    /// The entries that change from now on, for a screen.
+    /// The entries that change from now on, for a screen. An entry may change without another state, so
+    /// [`EntryEvents::next_state`] is what most programs wait for.
     #[must_use]
     pub fn events(&self) -> EntryEvents {
         self.shared.events.subscribe()

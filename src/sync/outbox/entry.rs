@@ -221,7 +221,7 @@ pub struct Attempt {
 ///         println!("  {reason}");
 ///     }
 ///     for finding in &entry.findings {
-///         println!("  {}", finding.message());
+///         println!("  {}", envd_sdk::validate::Finding::from_server(finding).sentence());
 ///     }
 /// }
 /// # Ok(()) });

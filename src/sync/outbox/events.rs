@@ -45,6 +45,7 @@ pub struct EntryEvents(broadcast::Receiver<Written>);
 
 impl EntryEvents {
     /// The next entry that changed, as it is after the change; waits for one. `None` when all handles of the outbox are gone.
+    /// The same state may come again: see [`next_state`](Self::next_state).
     ///
     /// A receiver that is more than 1,024 changes behind misses the oldest ones, never the latest of an entry.
     ///

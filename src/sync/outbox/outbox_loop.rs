@@ -98,7 +98,7 @@ impl Outbox {
     ///
     /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     /// outbox.save(ConsignmentInput::new([FormType::Lpac1], origin, destination)).await?;
-    /// while let Some(entry) = events.next().await {
+    /// while let Some(entry) = events.next_state().await {
     ///     println!("entry {}: {}", entry.id, entry.state);
     ///     if entry.state == EntryState::Confirmed {
     ///         break;

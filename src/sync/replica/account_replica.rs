@@ -63,7 +63,7 @@ type OnProgress = Arc<dyn Fn(&WalkProgress) + Send + Sync>;
 
 impl Account {
     /// A copy of the account's consignments in a store, which may hold those of other accounts as well. Nothing is sent and
-    /// nothing is read yet.
+    /// nothing is read yet. Feature `sync`.
     ///
     /// ```
     /// # equipment::example(async {

@@ -72,7 +72,8 @@ pub enum ChangeKind {
         status: Option<StatusChange>,
     },
     /// The service lists it no more, and does not show it when asked for it. It may be deleted, or the user may not see it
-    /// any more: the service gives the same answer to both.
+    /// any more: the service gives the same answer to both. A record that is deleted and still shown is [`Changed`](Self::Changed)
+    /// to the status DELETED.
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     Gone {
