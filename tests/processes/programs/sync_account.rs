@@ -49,10 +49,8 @@ async fn submit_a_draft(account: &Account) -> String {
         .unwrap()
         .unwrap();
     let draft = account.consignment(draft.id.unwrap()).await.unwrap().value;
-    account
-        .submit_consignment(ConsignmentInput::from(&draft))
-        .await
-        .unwrap();
+    let submit = account.submit_consignment(ConsignmentInput::from(&draft));
+    let _ = submit.await.unwrap();
     draft.id.unwrap().into()
 }
 
