@@ -27,9 +27,6 @@ use serde_json::{Value, json};
 use canned::{Request, Server};
 use row::Goal;
 
-// Not every program uses all of it; CPU time is not measured here.
-#[allow(dead_code, unreachable_pub, clippy::unchecked_time_subtraction)]
-#[path = "peers/src/measure/canned.rs"]
 mod canned;
 mod cpu {
     /// Not measured here.

@@ -1,7 +1,7 @@
 //! How fast the validator is, as ratios within one run: `cargo bench --bench validate`.
 //!
 //! Clock times on shared machines are noise, so each pair is timed turn by turn and the shortest times are compared. A
-//! missed goal is printed, and the exit code is then 1. `benches/peers` compares with the jsonschema crate as well.
+//! missed goal is printed, and the exit code is then 1.
 
 #![allow(clippy::cast_precision_loss)] // Counts are small.
 

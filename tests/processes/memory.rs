@@ -353,7 +353,7 @@ fn page(request: &Value, records: usize) -> Value {
 }
 
 /// The greatest number of bytes that a first sync holds beside what is in the store in the end. Memory that one thread takes and another
-/// one frees, as a store in a file does, cannot be counted here; `benches/peers`, `--bin replica`, measures it in a process.
+/// one frees, as a store in a file does, cannot be counted here; the part `replica` of `benches/peers` measures it in a process.
 fn bytes_of_a_sync(records: usize) -> u64 {
     let server = Server::start(move |request| async move {
         let request = serde_json::from_str(&request.body).unwrap();
