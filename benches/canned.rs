@@ -147,7 +147,7 @@ impl Shared {
                 None => (&mut &*stream).write_all(&message).ok()?,
             }
             let spent = cpu::of_thread();
-            let more = u64::try_from((spent - counted).as_nanos()).unwrap();
+            let more = u64::try_from(spent.saturating_sub(counted).as_nanos()).unwrap();
             self.cpu_nanoseconds.fetch_add(more, Ordering::Relaxed);
             counted = spent;
         }
