@@ -152,9 +152,10 @@ fn varied(row: usize) -> Value {
     set("/updatedAt", "2026-11-1#T1#:3#:2#Z");
     set("/createdBy", "Sam Sample #");
     for party in ["owner", "origin", "destination", "consignee"] {
-        set(&format!("/{party}/name"), "Sample ### Pastoral");
+        set(&format!("/{party}/name"), "Testbrook #### Pastoral");
         set(&format!("/{party}/pic"), "QAZZ####");
-        set(&format!("/{party}/address/line1"), "## Sample Road");
+        set(&format!("/{party}/address/line1"), "#### Testbrook Road");
+        set(&format!("/{party}/address/postcode"), "4###");
     }
     for form in 0..2 {
         set(&format!("/forms/{form}/serialNumber"), "########");

@@ -69,9 +69,8 @@ fn accept(folder: &Folder, rounds: usize) {
 /// A table of texts, with the settings of the store.
 fn plain(file: &str) -> Connection {
     let connection = Connection::open(file).unwrap();
-    let settings =
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000;
-        CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL)";
+    let settings = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+        PRAGMA wal_autocheckpoint = 4000; CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL)";
     connection.execute_batch(settings).unwrap();
     connection
 }

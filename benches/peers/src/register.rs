@@ -22,7 +22,7 @@ pub fn show(rounds: usize) {
     let work =
         format!("record of the register, {kilobytes} KB a page of {PAGE_SIZE}, {LANES} at a time");
     let server = Server::start(move |request: &Request<'_>, reply| {
-        let (_, rest) = request.target.split_once("pageindex=").unwrap();
+        let (_, rest) = request.target.split_once("pageindex=").unwrap_or(("", "0"));
         let index: usize = rest.split('&').next().unwrap().parse().unwrap();
         reply.extend_from_slice(pages[index].as_bytes());
     });
