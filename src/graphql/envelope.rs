@@ -11,6 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Outcome;
+use super::misfit::{self, Misfit, joined};
 use crate::error::{Error, Kind, Received, json_fault};
 use crate::model::{Condition, ServerError, reply_memory};
 
@@ -157,15 +158,10 @@ impl RawReply<'_> {
                 return Err(self.rejected(problems, Some(data)));
             }
         }
-        let mut reader = serde_json::Deserializer::from_str(data.get());
-        match serde_path_to_error::deserialize(&mut reader) {
+        match misfit::read(data.get()) {
             Ok(value) => Ok(self.outcome(value, problems, extensions)),
-            Err(error) => {
-                let path = match error.path().to_string().as_str() {
-                    "." => "data".to_owned(),
-                    path => format!("data.{path}"),
-                };
-                let detail = json_fault(error.inner());
+            Err(Misfit { path, detail }) => {
+                let path = joined("data", &path);
                 Err(self.unreadable(&path, detail, problems, Some(raw_value(data))))
             }
         }

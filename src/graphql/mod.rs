@@ -11,6 +11,7 @@ mod adapted_operation;
 pub(crate) mod catalogue;
 mod document;
 mod envelope;
+pub(crate) mod misfit;
 pub(crate) mod outcome;
 mod overrides;
 mod reply;

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::document::OperationKind;
 use super::envelope::is_void;
+use super::misfit::{self, joined};
 use super::overrides::{RecordLocation, can_be_id};
 use super::request::Encoded;
 use super::unreadable::decode_salvaged;
@@ -64,7 +65,7 @@ impl Encoded {
         if self.is_change() && is_void(&data, false) {
             return Err(rest.without_record().with_received(received()));
         }
-        let error = match serde_path_to_error::deserialize(&data) {
+        let error = match misfit::read(&data.to_string()) {
             Ok(value) => return Ok(rest.with(value)),
             Err(error) => error,
         };
@@ -75,8 +76,8 @@ impl Encoded {
         }
         let kind = Kind::Decode {
             status: rest.http_status(),
-            path: format!("data.{}", error.path()),
-            detail: "a value of another type than expected".to_owned(),
+            path: joined("data", &error.path),
+            detail: error.detail.to_owned(),
             errors: rest.problems,
         };
         let error = Error::new(kind).with_omitted(rest.omitted);

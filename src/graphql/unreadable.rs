@@ -12,8 +12,9 @@ use serde::de::{DeserializeOwned, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use super::misfit::{self, Misfit};
 use super::{Outcome, decode};
-use crate::error::{Error, Kind, Received, json_fault};
+use crate::error::{Error, Kind, Received};
 use crate::model::{Position, reply_memory};
 
 /// More unreadable records than this in one reply are a difference of the schema: the reply as a whole is unreadable.
@@ -77,16 +78,17 @@ fn salvage<T: DeserializeOwned>(
     }
     let (mut unreadable, mut salvaged) = (Vec::new(), Vec::with_capacity(records.len()));
     for (index, record) in records.iter().map(|raw| raw.get()).enumerate() {
-        let alone = around(record);
-        if reply_memory::from_str::<T>(&alone).is_ok() {
+        let Err(Misfit { path, detail }) = misfit::read::<T>(&around(record)) else {
             salvaged.push(record);
             continue;
-        }
+        };
         if unreadable.len() == MAX_UNREADABLE {
             return None;
         }
-        let (path, detail) = misfit_in::<T>(&alone, &list.join("."), index);
-        let error = unreadable_record(status, format!("{root}{path}"), detail, record);
+        let list = list.join(".");
+        let inside = path.strip_prefix(&format!("{list}[0]")).unwrap_or_default();
+        let path = format!("{root}{list}[{index}]{inside}");
+        let error = unreadable_record(status, path, detail, record);
         unreadable.push(Unreadable { index, error });
         salvaged.push("null");
     }
@@ -137,19 +139,6 @@ fn range_of(text: &str, list: &[&str]) -> Option<Range<usize>> {
     // `part` is a slice of `text`, so this is its distance from the start.
     let start = part.get().as_ptr().addr() - text.as_ptr().addr();
     Some(start..start + part.get().len())
-}
-
-/// The path, with its index in the list, at which the only record of a text does not fit, and the reason.
-fn misfit_in<T: DeserializeOwned>(alone: &str, list: &str, index: usize) -> (String, &'static str) {
-    let mut reader = serde_json::Deserializer::from_str(alone);
-    let (path, detail) = reply_memory::limited(alone.len(), || {
-        serde_path_to_error::deserialize::<_, T>(&mut reader).err()
-    })
-    .flatten()
-    .map(|error| (error.path().to_string(), json_fault(error.inner())))
-    .unwrap_or_default();
-    let inside = path.strip_prefix(&format!("{list}[0]")).unwrap_or_default();
-    (format!("{list}[{index}]{inside}"), detail)
 }
 
 /// The error for a record that does not fit.

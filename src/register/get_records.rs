@@ -10,6 +10,7 @@ use url::Url;
 use super::OPERATION;
 use super::if_modified::{IfModified, last_modified};
 use crate::error::{Error, Kind, Received, Result, json_fault};
+use crate::graphql::misfit::{self, Misfit, joined};
 use crate::graphql::{SalvagedList, Unreadable, salvage_list, unreadable_record};
 use crate::model::{List, Property, reply_memory};
 use crate::send::Operation;
@@ -101,8 +102,8 @@ impl Operation for GetValue {
             204 => Ok(Value::Null),
             200..=299 => match text_of(&reply).map(serde_json::from_str) {
                 Some(Ok(value)) => Ok(value),
-                Some(Err(failure)) => Err(misfit(reply, None, fault_at(&failure))),
-                None => Err(misfit(reply, None, NOT_UTF8.to_owned())),
+                Some(Err(failure)) => Err(unexpected(reply, None, fault_at(&failure))),
+                None => Err(unexpected(reply, None, NOT_UTF8.to_owned())),
             },
             _ => Err(reply.into_error()),
         }
@@ -147,7 +148,7 @@ fn decode(reply: Reply) -> Result<Subset> {
         return Ok(Subset::default());
     }
     let Some(text) = text_of(&reply) else {
-        return Err(misfit(reply, None, NOT_UTF8.to_owned()));
+        return Err(unexpected(reply, None, NOT_UTF8.to_owned()));
     };
     let read = reply_memory::limited(text.len(), || serde_json::from_str::<RecordsReply>(text));
     let failure = match read.ok_or_else(|| too_much(&reply))? {
@@ -158,14 +159,14 @@ fn decode(reply: Reply) -> Result<Subset> {
         return Ok(subset);
     }
     if failure.classify() != Category::Data {
-        return Err(misfit(reply, None, fault_at(&failure)));
+        return Err(unexpected(reply, None, fault_at(&failure)));
     }
     let value = reply_memory::value(text);
     if let Some(subset) = other_shape(status, &value) {
         return Ok(subset);
     }
-    let path = path_of_misfit(text);
-    Err(misfit(reply, Some((path, value)), fault_at(&failure)))
+    let path = misfit::path_of(text, &failure);
+    Err(unexpected(reply, Some((path, value)), fault_at(&failure)))
 }
 
 const NOT_UTF8: &str = "the body is not UTF-8";
@@ -183,7 +184,7 @@ fn fault_at(failure: &serde_json::Error) -> String {
 }
 
 /// The error for a reply that does not fit; `found` is JSON of another shape, and where it does not fit.
-fn misfit(reply: Reply, found: Option<(String, Value)>, detail: String) -> Error {
+fn unexpected(reply: Reply, found: Option<(String, Value)>, detail: String) -> Error {
     let is_json =
         !reply.is_encoded() && reply.media_type().is_some_and(|name| name.contains("json"));
     // A web page of a proxy in front of the register, or a compressed body.
@@ -194,7 +195,7 @@ fn misfit(reply: Reply, found: Option<(String, Value)>, detail: String) -> Error
     let media_type = reply.media_type();
     let received = Received::new(reply.status, media_type.as_deref(), &reply.body, data);
     // The server's message is more precise than "no records".
-    if path.as_deref() == Some(".") {
+    if path.as_deref() == Some("") {
         let error = Error::http(received.clone());
         if error.server_message().is_some() {
             return error;
@@ -202,7 +203,9 @@ fn misfit(reply: Reply, found: Option<(String, Value)>, detail: String) -> Error
     }
     let kind = Kind::Decode {
         status: reply.status,
-        path: path.unwrap_or_else(|| ".".to_owned()),
+        path: path
+            .filter(|path| !path.is_empty())
+            .unwrap_or_else(|| ".".to_owned()),
         detail,
         errors: Vec::new(),
     };
@@ -272,16 +275,21 @@ fn other_shape(status: u16, reply: &Value) -> Option<Subset> {
     }
     let mut unreadable = Vec::new();
     for (index, record) in records.iter_mut().enumerate() {
-        let Err(error) = serde_path_to_error::deserialize::<_, Option<Property>>(&*record) else {
+        let text = record.to_string();
+        let Err(Misfit {
+            path: inside,
+            detail,
+        }) = misfit::read::<Option<Property>>(&text)
+        else {
             continue;
         };
-        let at = match (found.is_array(), path.as_str()) {
-            (true, _) => format!("{path}[{index}].{}", error.path()),
-            (false, "") => error.path().to_string(),
-            (false, _) => format!("{path}.{}", error.path()),
+        let part = if found.is_array() {
+            format!("{path}[{index}]")
+        } else {
+            path.clone()
         };
-        let detail = json_fault(error.inner());
-        let error = unreadable_record(status, at, detail, &record.to_string());
+        let at = joined(&part, &inside);
+        let error = unreadable_record(status, at, detail, &text);
         unreadable.push(Unreadable {
             index,
             error: error.with_operation(OPERATION),
@@ -296,7 +304,7 @@ fn other_shape(status: u16, reply: &Value) -> Option<Subset> {
         offset: number("Offset")?,
         limit: number("Limit")?,
         total: number("Total")?,
-        records: List::deserialize(Value::Array(records)).ok()?,
+        records: reply_memory::from_str(&Value::Array(records).to_string()).ok()?,
         unreadable,
         last_modified: None,
     })
@@ -310,17 +318,6 @@ fn is_record(value: &Value) -> bool {
 fn is_without_records(members: &serde_json::Map<String, Value>) -> bool {
     let is_number = |name: &String| ["Offset", "Limit", "Total"].contains(&name.as_str());
     members.get("Total").is_some_and(|total| *total == 0) || members.keys().all(is_number)
-}
-
-/// Where JSON of another shape does not fit; the reply is read again for that.
-fn path_of_misfit(text: &str) -> String {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let found = reply_memory::limited(text.len(), || {
-        serde_path_to_error::deserialize::<_, RecordsReply>(&mut reader).err()
-    });
-    found
-        .flatten()
-        .map_or_else(|| ".".to_owned(), |error| error.path().to_string())
 }
 
 #[cfg(test)]

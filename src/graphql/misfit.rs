@@ -1,0 +1,155 @@
+//! Where JSON does not fit the type that it is read as.
+//!
+//! The place is found in the text alone. A decoder that follows its own path would build all types a second time, which was a third of
+//! the code of this crate.
+
+use serde::de::DeserializeOwned;
+
+use crate::error::json_fault;
+use crate::model::reply_memory;
+
+/// Where a text does not fit, and why.
+#[derive(Debug)]
+pub(crate) struct Misfit {
+    /// As `edges[3].node.heads`; empty where the text as a whole does not fit.
+    pub(crate) path: String,
+    pub(crate) detail: &'static str,
+}
+
+/// Reads a text within what it may take in memory.
+pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Misfit> {
+    reply_memory::from_str(text).map_err(|error| Misfit {
+        path: path_of(text, &error),
+        detail: json_fault(&error),
+    })
+}
+
+/// The path of what stands inside a part of a text.
+pub(crate) fn joined(part: &str, path: &str) -> String {
+    match path.chars().next() {
+        None => part.to_owned(),
+        Some(_) if part.is_empty() => path.to_owned(),
+        Some('[') => format!("{part}{path}"),
+        Some(_) => format!("{part}.{path}"),
+    }
+}
+
+/// Where an error of this text is.
+pub(crate) fn path_of(text: &str, error: &serde_json::Error) -> String {
+    // A value that does not fit is read to its end, or not begun.
+    let lines = text.split_inclusive('\n').take(error.line().max(1) - 1);
+    path_to(text, lines.map(str::len).sum::<usize>() + error.column())
+}
+
+/// What is open: an object with the name of the member that is being read, or a list with its position.
+enum Level<'a> {
+    Object(Option<&'a str>),
+    List(usize),
+}
+
+/// The path of the value that so many bytes end in, or stand before.
+fn path_to(text: &str, offset: usize) -> String {
+    let mut open: Vec<Level<'_>> = Vec::new();
+    let (mut key, mut at) = ("", 0);
+    let read = text.get(..offset).unwrap_or(text);
+    while let Some(byte) = read.as_bytes().get(at) {
+        let mut length = 1;
+        match (byte, open.last_mut()) {
+            (b'{', _) => open.push(Level::Object(None)),
+            (b'[', _) => open.push(Level::List(0)),
+            (b'}' | b']', _) => drop(open.pop()),
+            (b',', Some(Level::List(position))) => *position += 1,
+            (b',', Some(Level::Object(name))) => *name = None,
+            (b':', Some(Level::Object(name))) => *name = Some(key),
+            (b'"', _) => {
+                let string = read.get(at..).unwrap_or_default();
+                length = string_length(string);
+                key = string.get(..length).unwrap_or_default();
+            }
+            _ => {}
+        }
+        at += length;
+    }
+    let step = |path: String, level: &Level<'_>| match level {
+        Level::List(position) => format!("{path}[{position}]"),
+        Level::Object(None) => path,
+        Level::Object(Some(name)) => {
+            let name: String = serde_json::from_str(name).unwrap_or_else(|_| (*name).to_owned());
+            joined(&path, &name)
+        }
+    };
+    open.iter().fold(String::new(), step)
+}
+
+/// The bytes of the string that a text begins with, quotes included.
+fn string_length(text: &str) -> usize {
+    let mut is_escaped = false;
+    let end = text.bytes().skip(1).position(|byte| {
+        let ends = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        ends
+    });
+    end.map_or(text.len(), |end| end + 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    #[allow(dead_code)] // OK because where it fails is the question.
+    struct Record {
+        heads: u8,
+        pics: Option<Vec<String>>,
+        by_name: Option<BTreeMap<String, Vec<Record>>>,
+        status: Option<Status>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    enum Status {
+        Draft,
+    }
+
+    #[test]
+    fn the_path_is_that_of_the_value_that_does_not_fit() {
+        for (text, path) in [
+            ("5", ""),
+            ("[]", ""),
+            (r#"{"heads": "2"}"#, "heads"),
+            (r#"{"heads": 300, "pics": []}"#, "heads"),
+            (r#"{"heads": [1], "pics": []}"#, "heads"),
+            (r#"{"heads": {"of": 1}}"#, "heads"),
+            (r#"{"heads": null}"#, "heads"),
+            (r#"{"heads": 1e999}"#, "heads"),
+            (r#"{"heads": 1, "status": "SENT", "pics": []}"#, "status"),
+            (r#"{"heads": 1, "pics": ["a", "b\"],[", 7]}"#, "pics[2]"),
+            (r#"{"heads": 1, "pics": [ [], "b"]}"#, "pics[0]"),
+            (r#"{"heads": 1, "pics": {}}"#, "pics"),
+            // A field that is missing, or there twice, is a fault of its object.
+            (r#"{"pics": ["a"]}"#, ""),
+            (r#"{"heads": 1, "heads": 2}"#, ""),
+            (r#"{"heads": 1, "byName": {"a": [{}, 1]}}"#, "byName.a[0]"),
+            (
+                "{\"heads\": 1,\n \"byName\":\n{\"\\u00e9 \\\"x\\\"\": [\n {\"heads\": 2}, {\"heads\": false}]}}",
+                "byName.é \"x\"[1].heads",
+            ),
+        ] {
+            assert_eq!(read::<Record>(text).unwrap_err().path, path, "{text}");
+        }
+    }
+
+    #[test]
+    fn any_text_and_any_offset_have_a_path() {
+        for text in ["", "\"", "}]", "{\"\\", "[{\"a\":[", "é\n,:", "{\"a\" 1,"] {
+            for offset in 0..=text.len() + 1 {
+                path_to(text, offset);
+            }
+        }
+        assert_eq!(path_to(&"[".repeat(3), 3), "[0][0][0]");
+    }
+}
