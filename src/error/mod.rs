@@ -37,7 +37,7 @@ use crate::model::{Position, ServerError};
 /// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong in a call of the client. Cheap to clone.
+/// What went wrong in a call of the client. Cheap to clone. All predicates by what to do: [`guide::errors`](crate::guide::errors).
 ///
 /// ```
 /// # equipment::example(async {

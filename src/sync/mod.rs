@@ -65,3 +65,9 @@ pub mod replica;
 pub mod store;
 #[cfg(test)]
 mod tests;
+
+/// A count with its noun.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
+}

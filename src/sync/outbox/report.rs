@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::model::Timestamp;
+use crate::sync::counted;
 
 /// What [`Outbox::send`](super::Outbox::send) did, and what is left. `Display` tells it in words.
 ///
@@ -51,17 +52,24 @@ pub struct OutboxReport {
 
 impl fmt::Display for OutboxReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} confirmed, {} refused, {} need attention, {} waiting; {} requests",
-            self.confirmed, self.refused, self.needs_attention, self.waiting, self.requests
-        )?;
+        write!(f, "{} confirmed", self.confirmed)?;
+        for (count, what) in [
+            (self.refused, "refused"),
+            (self.needs_attention, "for a person to decide"),
+            (self.waiting, "waiting"),
+        ] {
+            if count > 0 {
+                write!(f, ", {count} {what}")?;
+            }
+        }
+        write!(f, "; {}", counted(self.requests, "request"))?;
         if self.confirmed_with_problems > 0 {
             let count = self.confirmed_with_problems;
             write!(f, "; {count} of the confirmed with problems")?;
         }
         if self.late_duplicates > 0 {
-            write!(f, "; {} records too many were found", self.late_duplicates)?;
+            let records = counted(self.late_duplicates, "record");
+            write!(f, "; found too many: {records}")?;
         }
         if self.login_needed {
             f.write_str("; a login is needed")?;

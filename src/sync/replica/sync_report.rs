@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::model::Timestamp;
+use crate::sync::counted;
 
 /// How the list of an account is read.
 ///
@@ -100,8 +101,14 @@ impl fmt::Display for SyncReport {
         let resumed = if self.resumed { ", resumed" } else { "" };
         write!(
             f,
-            "{} sync{resumed} ({}): {} requests, {} records listed; {} appeared, {} changed, {} gone",
-            self.mode, self.why, self.requests, self.seen, self.appeared, self.changed, self.gone
+            "{} sync{resumed} ({}): {}, {} listed; {} appeared, {} changed, {} gone",
+            self.mode,
+            self.why,
+            counted(self.requests, "request"),
+            counted(self.seen, "record"),
+            self.appeared,
+            self.changed,
+            self.gone
         )?;
         if !self.clean {
             f.write_str("; the list was not clean")?;
@@ -110,7 +117,7 @@ impl fmt::Display for SyncReport {
             write!(f, "; {} too old to keep", self.pruned)?;
         }
         if self.restarts > 0 {
-            write!(f, "; started anew {} times", self.restarts)?;
+            write!(f, "; started anew {}", counted(self.restarts, "time"))?;
         }
         for problem in &self.problems {
             write!(f, "; {problem}")?;
