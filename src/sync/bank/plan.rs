@@ -126,22 +126,10 @@ pub enum DraftError {
 }
 
 impl Plan {
-    /// The list that the draft pins.
-    #[must_use]
-    pub fn content_hash_before(&self) -> ContentHash {
-        self.draft.content_hash()
-    }
-
     /// The list that it is moved to.
     #[must_use]
     pub fn content_hash(&self) -> ContentHash {
         self.moved.content_hash()
-    }
-
-    /// The forms of the draft.
-    #[must_use]
-    pub fn forms_before(&self) -> &[FormType] {
-        &self.draft.input().forms
     }
 
     /// The forms that it has then.
@@ -164,12 +152,9 @@ impl Plan {
 
     /// The answers that are removed.
     pub fn dropped(&self) -> impl Iterator<Item = &PlannedAnswer> {
-        self.with(|outcome| matches!(outcome, AnswerOutcome::Dropped(_)))
-    }
-
-    /// The answers that the newer list does not take.
-    pub fn not_acceptable(&self) -> impl Iterator<Item = &PlannedAnswer> {
-        self.with(|outcome| matches!(outcome, AnswerOutcome::NotAcceptable(_)))
+        let is_dropped =
+            |answer: &&PlannedAnswer| matches!(answer.outcome, AnswerOutcome::Dropped(_));
+        self.answers.iter().filter(is_dropped)
     }
 
     /// What has to be answered before the draft can be submitted, and had not before: questions, and sections without a row.
@@ -209,11 +194,6 @@ impl Plan {
         }
         Ok(self.moved.clone())
     }
-
-    fn with(&self, wanted: fn(&AnswerOutcome) -> bool) -> impl Iterator<Item = &PlannedAnswer> {
-        let answers = self.answers.iter();
-        answers.filter(move |answer| wanted(&answer.outcome))
-    }
 }
 
 impl DraftError {
@@ -244,7 +224,7 @@ impl fmt::Display for Plan {
             let names: Vec<&str> = forms.iter().map(FormType::as_str).collect();
             names.join(", ")
         };
-        let (before, after) = (names(self.forms_before()), names(self.forms()));
+        let (before, after) = (names(&self.draft.input().forms), names(self.forms()));
         if before != after {
             write!(f, "{before} becomes ")?;
         }
@@ -268,7 +248,7 @@ impl fmt::Display for Plan {
 }
 
 debug_shows!(Plan, |it|
-    content_hash_before: it.content_hash_before(),
+    draft: it.draft,
     content_hash: it.content_hash(),
     answers: it.answers,
 );

@@ -82,12 +82,6 @@ pub struct Conflict {
 }
 
 impl Conflict {
-    /// The fields that only one side changed: both edits can be kept.
-    pub fn one_sided(&self) -> impl Iterator<Item = &FieldDifference> {
-        let fields = self.fields.iter();
-        fields.filter(|field| field.changed_by != ChangedBy::Both)
-    }
-
     pub(super) fn new(base: Option<&Value>, mine: &Value, theirs: &Value) -> Self {
         let known = base.unwrap_or(theirs);
         let wanted = overlaid(known, mine);
@@ -463,7 +457,6 @@ mod tests {
                 ("owner.pic", ChangedBy::Mine),
             ]
         );
-        assert_eq!(conflict.one_sided().count(), 2);
         let day = &conflict.fields[1];
         assert_eq!(
             [&day.base, &day.mine, &day.theirs],

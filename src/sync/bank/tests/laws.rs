@@ -113,7 +113,7 @@ proptest! {
             Blocker::Finding(finding) => Some(finding),
             _ => None,
         });
-        let refused = plan.not_acceptable().flat_map(|one| match &one.outcome {
+        let refused = plan.answers().iter().flat_map(|one| match &one.outcome {
             AnswerOutcome::NotAcceptable(findings) => findings.as_slice(),
             _ => &[],
         });

@@ -15,7 +15,6 @@ fn plan(before: &Value, answers: &[AnswerInput], after: &Value) -> (Plan, SavedF
     let draft = draft(&before, &input);
     let plan = before.plan(&draft, &after, &on(TODAY)).unwrap();
     let moved = plan.accept(&draft).unwrap();
-    assert_eq!(plan.content_hash_before(), before.content_hash());
     assert_eq!(
         [plan.content_hash(), moved.content_hash()],
         [after.content_hash(); 2]
@@ -73,7 +72,6 @@ fn lpag2_becomes_lpag3_without_questions_23_24_and_87() {
 
     let plan = list.plan(&draft, &list, &on("2024-11-19")).unwrap();
     assert!(plan.is_needed());
-    assert_eq!(plan.forms_before(), [FormType::Lpag2]);
     assert_eq!(plan.forms(), [FormType::Lpag3]);
     for dropped in plan.dropped() {
         let other_forms = AnswerOutcome::Dropped(Explanation::OtherForms);
@@ -160,12 +158,18 @@ fn what_the_newer_list_does_not_take_stays_to_be_corrected() {
         answer("4", Some(1), "Hereford"),
     ];
     let (plan, moved) = plan(&cattle(|_| ()), &answers, &newer);
-    let refused: Vec<_> = plan.not_acceptable().collect();
-    assert_eq!(refused.len(), 1);
-    assert_eq!(refused[0].question.to_string(), "4 in row 2");
-    let AnswerOutcome::NotAcceptable(findings) = &refused[0].outcome else {
-        panic!("an outcome with findings");
+    let refused = plan
+        .answers()
+        .iter()
+        .filter_map(|answer| match &answer.outcome {
+            AnswerOutcome::NotAcceptable(findings) => Some((answer.question.to_string(), findings)),
+            _ => None,
+        });
+    let refused: Vec<_> = refused.collect();
+    let [(question, findings)] = &refused[..] else {
+        panic!("one outcome with findings: {refused:?}");
     };
+    assert_eq!(question, "4 in row 2");
     assert_eq!(findings[0].rule, Rule::Acceptable);
     assert_eq!(moved.input().answers(), answers);
     assert!(required(&plan).is_empty());
