@@ -12,7 +12,7 @@ use std::{env, fs};
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// What the dependency begins with in every block of TOML. CONTRIBUTING says how it loses the path when the crate is published.
-const DEPENDENCY: &str = r#"envd-sdk = { path = "../envd-sdk", version = "0.1.0-dev""#;
+const DEPENDENCY: &str = r#"envd-sdk = { path = "../envd-sdk", version = "0.1""#;
 
 /// A fenced block, named after its page and its number there.
 struct Block {
