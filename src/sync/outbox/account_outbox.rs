@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use super::compare::ServiceFields;
 use super::entry::{Entry, EntryId, EntryState, Reason};
 use super::events::{EntryEvents, EventSender};
-use super::ordering::is_next;
+use super::ordering::Turns;
 use super::outbox_store::{Draft, OutboxStore, Snapshot};
 use super::stored::Stored;
 use crate::client::Account;
@@ -221,7 +221,7 @@ impl Outbox {
             return Ok(self.show(&snapshot, [found]).pop());
         }
         let past = self.store().past(id.0).await?;
-        Ok(past.map(|entry| entry.show(&|_| false)))
+        Ok(past.map(|entry| Entry::of(&Arc::new(entry), |_| false)))
     }
 
     /// The entries that change from now on, for a screen. An entry may change without another state, so
@@ -310,11 +310,12 @@ impl Outbox {
         snapshot: &Snapshot,
         entries: impl IntoIterator<Item = &'a Arc<Stored>>,
     ) -> Vec<Entry> {
+        let turns = Turns::of(snapshot.entries());
         let memory = lock(&self.shared.memory);
         let shown = entries.into_iter().map(|stored| {
-            let mut entry = stored.show(&|id| snapshot.live.contains_key(&id));
+            let mut entry = Entry::of(stored, |id| snapshot.live.contains_key(&id));
             if entry.state == EntryState::Queued && entry.reason.is_none() {
-                entry.reason = if !is_next(snapshot.entries(), stored) {
+                entry.reason = if !turns.is_next(stored) {
                     Some(Reason::WaitsForEarlier)
                 } else if memory.is_login_needed {
                     Some(Reason::LoginNeeded)

@@ -159,7 +159,11 @@ impl Outbox {
                     "entry {entry} does not wait: there is nothing to decide"
                 ))
             })?;
-            if !stored.fits(&decision, &|id| draft.get(id).is_some()) {
+            let is_base_waiting = match stored.target {
+                Target::Entry(before) => draft.get(before).is_some(),
+                _ => false,
+            };
+            if !stored.fits(&decision, is_base_waiting) {
                 return Err(unfit(&stored, &decision));
             }
             if matches!(decision, Decision::KeepMine | Decision::Resend) {
@@ -195,8 +199,8 @@ impl Outbox {
 }
 
 impl Stored {
-    /// Whether a person may decide so about it. `waits`: whether an entry with a number is not at its end.
-    fn fits(&self, decision: &Decision, waits: &dyn Fn(u64) -> bool) -> bool {
+    /// Whether a person may decide so about it. `is_base_waiting`: whether the entry that it builds on is not at its end.
+    fn fits(&self, decision: &Decision, is_base_waiting: bool) -> bool {
         use Reason::{Candidates, Conflict, EarlierGivenUp, Forbidden, Gone, MovementPassed};
         use Reason::{NoUsableAnswer, NotADraft};
         let standing = self.standing();
@@ -221,10 +225,9 @@ impl Stored {
                     )
             }
             // What it is about is there, or will be.
-            (Decision::KeepMine, Some(EarlierGivenUp)) => match &self.target {
-                Target::Entry(before) => waits(*before),
-                _ => true,
-            },
+            (Decision::KeepMine, Some(EarlierGivenUp)) => {
+                is_base_waiting || !matches!(self.target, Target::Entry(_))
+            }
             (Decision::KeepMine, Some(Conflict | NotADraft | MovementPassed))
             | (Decision::TakeTheirs, Some(Conflict | NotADraft | Gone | EarlierGivenUp)) => true,
             (Decision::KeepMine | Decision::TakeTheirs, _) => false,
@@ -232,7 +235,7 @@ impl Stored {
     }
 
     /// What a person can decide about it now.
-    pub(super) fn decisions(&self, waits: &dyn Fn(u64) -> bool) -> Vec<Decision> {
+    pub(super) fn decisions(&self, is_base_waiting: bool) -> Vec<Decision> {
         if self.state().is_final() {
             return Vec::new();
         }
@@ -245,7 +248,7 @@ impl Stored {
             .chain([Decision::Resend]);
         let all = all.chain(candidates.iter().cloned().map(Decision::Adopt));
         all.chain([Decision::Discard])
-            .filter(|decision| self.fits(decision, waits))
+            .filter(|decision| self.fits(decision, is_base_waiting))
             .collect()
     }
 }

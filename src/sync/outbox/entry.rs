@@ -2,11 +2,14 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::compare::Conflict;
 use super::decision::Decision;
+use super::input_text::InputText;
+use super::stored::{Stored, Target};
 use crate::error::Error;
 use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentNumber, ServerError, Timestamp};
 
@@ -266,10 +269,47 @@ pub struct Entry {
     pub earlier_inputs: Vec<ConsignmentInput>,
     /// The text of a comment.
     pub comment: Option<String>,
-    pub(super) decisions: Vec<Decision>,
+    stored: Arc<Stored>,
+    /// Whether the entry that it builds on is not at its end.
+    is_base_waiting: bool,
 }
 
 impl Entry {
+    /// The entry as the user sees it. `waits`: whether an entry with a number is not at its end.
+    pub(super) fn of(stored: &Arc<Stored>, waits: impl Fn(u64) -> bool) -> Self {
+        let standing = stored.standing();
+        let (named, numbered, before) = match &stored.target {
+            Target::Record(id) => (Some(id), None, None),
+            Target::Number(number) => (None, Some(number), None),
+            Target::Entry(before) => (None, None, Some(*before)),
+            Target::New => (None, None, None),
+        };
+        Self {
+            id: EntryId(stored.id),
+            kind: stored.kind,
+            state: standing.state,
+            reason: standing.reason,
+            findings: (standing.findings.iter().cloned())
+                .map(ServerError::from_value)
+                .collect(),
+            candidates: standing.candidates.to_vec(),
+            consignment: standing.record.or(named).cloned(),
+            number: standing.number.or(numbered).cloned(),
+            is_adopted: standing.is_adopted,
+            late_duplicates: stored.late_duplicates().cloned().collect(),
+            attempts: stored.attempts(),
+            created_at: stored.created_at.clone(),
+            not_after: stored.not_after.clone(),
+            next_at: standing.next_at.cloned(),
+            conflict: standing.conflict.cloned(),
+            input: stored.input.as_ref().map(InputText::input),
+            earlier_inputs: stored.earlier_inputs.iter().map(InputText::input).collect(),
+            comment: stored.comment.clone(),
+            stored: Arc::clone(stored),
+            is_base_waiting: before.is_some_and(waits),
+        }
+    }
+
     /// What a person can decide about the entry as it was when it was read, in the order of the buttons of a screen: with
     /// [`Edit`](Decision::Edit) of what was written, and [`Adopt`](Decision::Adopt) of each of the
     /// [`candidates`](Self::candidates). Empty for one that is being sent, or at its end.
@@ -289,8 +329,8 @@ impl Entry {
     /// assert_eq!(buttons, ["edit", "resend", "discard"]);
     /// # Ok(()) });
     /// ```
-    pub fn decisions(&self) -> &[Decision] {
-        &self.decisions
+    pub fn decisions(&self) -> Vec<Decision> {
+        self.stored.decisions(self.is_base_waiting)
     }
 }
 

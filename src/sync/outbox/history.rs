@@ -1,5 +1,7 @@
 //! What was sent, when, and what came back.
 
+use std::sync::Arc;
+
 use super::account_outbox::Outbox;
 use super::entry::{Entry, EntryId};
 use super::outbox_store::{BLOCK, record_name};
@@ -62,7 +64,8 @@ impl Outbox {
             if past.is_empty() && before > 0 {
                 continue;
             }
-            let entries = past.iter().rev().map(|entry| entry.show(&|_| false));
+            let past = past.into_iter().rev().map(Arc::new);
+            let entries = past.map(|entry| Entry::of(&entry, |_| false));
             let next = Some(EntryId(before)).filter(|next| next.0 > head.pruned.max(1));
             return Ok(HistoryPage {
                 entries: entries.collect(),

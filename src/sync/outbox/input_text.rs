@@ -1,6 +1,7 @@
 //! The text of an input, kept as it was written.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::value::MapDeserializer;
 use serde::de::{MapAccess, Visitor};
@@ -16,7 +17,7 @@ use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentStatus, WithExtra
 /// An input as the fields that are sent, each as the JSON that was written when the entry was made: what is sent equals what
 /// was signed, byte for byte. Only `id`, `number` and `status`, which say which record is meant, are replaced.
 #[derive(Clone)]
-pub(super) struct InputText(Vec<(String, Box<RawValue>)>);
+pub(super) struct InputText(Arc<Vec<(String, Box<RawValue>)>>);
 
 const NAMES: [&str; 2] = ["id", "number"];
 const STATUS: &str = "status";
@@ -72,9 +73,7 @@ impl InputText {
     /// What it says of a record, whichever that is.
     pub(super) fn without_names(&self) -> Self {
         let mut without = self.clone();
-        without
-            .0
-            .retain(|(name, _)| !NAMES.contains(&name.as_str()));
+        Arc::make_mut(&mut without.0).retain(|(name, _)| !NAMES.contains(&name.as_str()));
         without
     }
 
@@ -106,9 +105,10 @@ impl InputText {
         let Ok(value) = serde_json::value::to_raw_value(value) else {
             return;
         };
-        match self.0.iter_mut().find(|(field, _)| field == name) {
+        let fields = Arc::make_mut(&mut self.0);
+        match fields.iter_mut().find(|(field, _)| field == name) {
             Some((_, field)) => *field = value,
-            None => self.0.push((name.to_owned(), value)),
+            None => fields.push((name.to_owned(), value)),
         }
     }
 }
@@ -116,7 +116,7 @@ impl InputText {
 impl Serialize for InputText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, value) in &self.0 {
+        for (name, value) in self.fields() {
             map.serialize_entry(name, value)?;
         }
         map.end()
@@ -138,7 +138,7 @@ impl<'de> Deserialize<'de> for InputText {
                 while let Some(field) = map.next_entry()? {
                     fields.push(field);
                 }
-                Ok(InputText(fields))
+                Ok(InputText(Arc::new(fields)))
             }
         }
         deserializer.deserialize_map(Fields)

@@ -1,6 +1,8 @@
 //! Entries about one record are sent one after another, in the order in which they were written: which is next, and what the
 //! end of one means for those behind it.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::entry::{EntryKind, EntryState, Reason};
@@ -9,7 +11,7 @@ use super::stored::{Base, Event, Happened, Stored, Target, Watch};
 use crate::model::{ConsignmentId, ConsignmentNumber};
 
 /// What entries that are sent one after another have in common.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum OrderingKey<'a> {
     /// A record of the service.
     Record(&'a ConsignmentId),
@@ -30,20 +32,36 @@ impl Stored {
     }
 }
 
-/// Whether an entry need not wait for others. A creation waits until no other is open, so that two identical loads are never
-/// taken for each other.
-pub(super) fn is_next<'a>(entries: impl IntoIterator<Item = &'a Stored>, entry: &Stored) -> bool {
-    if let Target::Entry(_) = entry.target {
-        return false;
+/// Whose turn it is among all entries.
+pub(super) struct Turns<'a> {
+    /// The earliest entry about each record.
+    first: HashMap<OrderingKey<'a>, u64>,
+    /// The earliest creation that is open.
+    open: Option<u64>,
+}
+
+impl<'a> Turns<'a> {
+    pub(super) fn of(entries: impl IntoIterator<Item = &'a Stored>) -> Self {
+        let (mut first, mut open) = (HashMap::new(), None);
+        for entry in entries {
+            let earliest = first.entry(entry.key()).or_insert(entry.order);
+            *earliest = entry.order.min(*earliest);
+            if entry.is_open_creation() {
+                open = Some(open.map_or(entry.order, |other| entry.order.min(other)));
+            }
+        }
+        Self { first, open }
     }
-    let is_open = entry.is_open_creation();
-    let mut others = entries.into_iter();
-    !others.any(|other| {
-        let is_earlier = other.order < entry.order;
-        let is_in_the_way = (is_earlier || !is_open) && other.id != entry.id;
-        is_earlier && other.key() == entry.key()
-            || entry.creates() && is_in_the_way && other.is_open_creation()
-    })
+
+    /// Whether one of them need not wait for others. A creation waits until no other is open, so that two identical loads are
+    /// never taken for each other.
+    pub(super) fn is_next(&self, entry: &Stored) -> bool {
+        let is_made = !matches!(entry.target, Target::Entry(_));
+        let is_first = self.first.get(&entry.key()) == Some(&entry.order);
+        let is_open = entry.is_open_creation();
+        let is_in_the_way = |other: u64| !is_open || other < entry.order;
+        is_made && is_first && !(entry.creates() && self.open.is_some_and(is_in_the_way))
+    }
 }
 
 impl Draft {

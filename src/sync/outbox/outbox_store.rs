@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use super::entry::EntryKind;
+use super::entry::{Entry, EntryKind};
 use super::events::{EventSender, Written};
 use super::stored::{FORMAT, Head, Stored};
 use crate::auth::StoreError;
@@ -132,7 +132,7 @@ impl Draft {
             let known = self.live.get(id);
             written.push(Written {
                 before: known.map(|known| known.state()),
-                entry: entry.show(&waits),
+                entry: Entry::of(&Arc::new(entry.clone()), waits),
             });
             if !entry.state().is_final() {
                 batch.documents.push((live_name(*id), Some(text(entry))));
@@ -153,7 +153,7 @@ impl Draft {
             // What is at its end stays there.
             written.extend(entry.as_ref().map(|entry| Written {
                 before: Some(entry.state()),
-                entry: entry.show(&waits),
+                entry: Entry::of(&Arc::new(entry.clone()), waits),
             }));
         }
         written

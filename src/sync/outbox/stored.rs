@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::compare::{Compared, Conflict, ServiceFields, compare, is_unchanged, overlaid};
-use super::entry::{Attempt, Entry, EntryId, EntryKind, EntryState, Reason};
+use super::entry::{Attempt, EntryKind, EntryState, Reason};
 use super::input_text::InputText;
 use crate::error::Error;
 use crate::model::{ConsignmentId, ConsignmentNumber, ConsignmentStatus, ServerError, Timestamp};
@@ -484,40 +484,7 @@ impl Stored {
             || signature.is_some_and(|signature| !signature.is_empty())
     }
 
-    /// The entry as the user sees it. `waits`: whether an entry with a number is not at its end.
-    pub(super) fn show(&self, waits: &dyn Fn(u64) -> bool) -> Entry {
-        let standing = self.standing();
-        let (named, numbered) = match &self.target {
-            Target::Record(id) => (Some(id), None),
-            Target::Number(number) => (None, Some(number)),
-            _ => (None, None),
-        };
-        Entry {
-            id: EntryId(self.id),
-            kind: self.kind,
-            state: standing.state,
-            reason: standing.reason,
-            findings: (standing.findings.iter().cloned())
-                .map(ServerError::from_value)
-                .collect(),
-            candidates: standing.candidates.to_vec(),
-            consignment: standing.record.or(named).cloned(),
-            number: standing.number.or(numbered).cloned(),
-            is_adopted: standing.is_adopted,
-            late_duplicates: self.late_duplicates().cloned().collect(),
-            attempts: self.attempts(),
-            created_at: self.created_at.clone(),
-            not_after: self.not_after.clone(),
-            next_at: standing.next_at.cloned(),
-            conflict: standing.conflict.cloned(),
-            input: self.input.as_ref().map(InputText::input),
-            earlier_inputs: self.earlier_inputs.iter().map(InputText::input).collect(),
-            comment: self.comment.clone(),
-            decisions: self.decisions(waits),
-        }
-    }
-
-    fn attempts(&self) -> Vec<Attempt> {
+    pub(super) fn attempts(&self) -> Vec<Attempt> {
         let mut attempts = Vec::new();
         for Happened { at, event } in &self.events {
             match event {
