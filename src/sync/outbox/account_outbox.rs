@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use super::compare::ServiceFields;
 use super::entry::{Entry, EntryId, EntryState, Reason};
 use super::events::{EntryEvents, EventSender};
-use super::ordering::Turns;
+use super::ordering::{Turns, is_next};
 use super::outbox_store::{Draft, OutboxStore, Snapshot};
 use super::stored::Stored;
 use crate::client::Account;
@@ -66,6 +66,8 @@ pub(super) struct Memory {
     /// When the last complete list was begun.
     pub(super) listed_at: Option<SystemTime>,
     pub(super) duplicates_looked_at: Option<SystemTime>,
+    /// The replica as it was read last.
+    pub(super) listed: Option<Listed>,
 }
 
 impl Memory {
@@ -207,7 +209,11 @@ impl Outbox {
     /// [`is_store`](crate::Error::is_store) when the store fails.
     pub async fn entries(&self) -> Result<Vec<Entry>> {
         let snapshot = self.store().load().await?;
-        Ok(self.show(&snapshot, snapshot.live.values()))
+        let turns = Turns::of(snapshot.entries());
+        let shown = snapshot.live.values();
+        Ok(shown
+            .map(|entry| self.show(&snapshot, entry, turns.is_next(entry)))
+            .collect())
     }
 
     /// One entry, also one of the history; `None`: there is none with this number, or it was pruned.
@@ -218,7 +224,8 @@ impl Outbox {
     pub async fn entry(&self, id: EntryId) -> Result<Option<Entry>> {
         let snapshot = self.store().load().await?;
         if let Some(found) = snapshot.live.get(&id.0) {
-            return Ok(self.show(&snapshot, [found]).pop());
+            let is_next = is_next(snapshot.entries(), found);
+            return Ok(Some(self.show(&snapshot, found, is_next)));
         }
         let past = self.store().past(id.0).await?;
         Ok(past.map(|entry| Entry::of(&Arc::new(entry), |_| false)))
@@ -229,15 +236,6 @@ impl Outbox {
     #[must_use]
     pub fn events(&self) -> EntryEvents {
         self.shared.events.subscribe()
-    }
-
-    /// An entry that this process has just written.
-    pub(super) async fn entry_written(&self, id: EntryId) -> Result<Option<Entry>> {
-        let snapshot = self.store().cached();
-        match snapshot.live.get(&id.0) {
-            Some(found) => Ok(self.show(&snapshot, [found]).pop()),
-            None => self.entry(id).await,
-        }
     }
 
     pub(super) fn store(&self) -> &OutboxStore {
@@ -271,7 +269,9 @@ impl Outbox {
     /// The replica as it is in the store.
     pub(super) async fn listed(&self) -> Result<Listed> {
         let (version, last) = last_sequence(&self.store().store).await?;
-        Ok(Listed { version, last })
+        let listed = Listed { version, last };
+        self.with_memory(|memory| memory.listed = Some(listed));
+        Ok(listed)
     }
 
     /// Whether the replica holds the record.
@@ -304,29 +304,21 @@ impl Outbox {
         is_later && age.is_some_and(|age| age < FRESH)
     }
 
-    /// The entries as they are shown, with what only this process knows: why those wait that could be sent.
-    fn show<'a>(
-        &self,
-        snapshot: &Snapshot,
-        entries: impl IntoIterator<Item = &'a Arc<Stored>>,
-    ) -> Vec<Entry> {
-        let turns = Turns::of(snapshot.entries());
-        let memory = lock(&self.shared.memory);
-        let shown = entries.into_iter().map(|stored| {
-            let mut entry = Entry::of(stored, |id| snapshot.live.contains_key(&id));
-            if entry.state == EntryState::Queued && entry.reason.is_none() {
-                entry.reason = if !turns.is_next(stored) {
-                    Some(Reason::WaitsForEarlier)
-                } else if memory.is_login_needed {
-                    Some(Reason::LoginNeeded)
-                } else {
-                    let waits = memory.paused_until.is_some() || stored.standing().tries > 0;
-                    waits.then_some(Reason::NoReception)
-                };
-            }
-            entry
-        });
-        shown.collect()
+    /// An entry as it is shown, with what only this process knows: why one waits that could be sent.
+    pub(super) fn show(&self, snapshot: &Snapshot, stored: &Arc<Stored>, is_next: bool) -> Entry {
+        let mut entry = Entry::of(stored, |id| snapshot.live.contains_key(&id));
+        if entry.state == EntryState::Queued && entry.reason.is_none() {
+            let memory = lock(&self.shared.memory);
+            entry.reason = if !is_next {
+                Some(Reason::WaitsForEarlier)
+            } else if memory.is_login_needed {
+                Some(Reason::LoginNeeded)
+            } else {
+                let waits = memory.paused_until.is_some() || stored.standing().tries > 0;
+                waits.then_some(Reason::NoReception)
+            };
+        }
+        entry
     }
 }
 

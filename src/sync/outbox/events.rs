@@ -24,6 +24,10 @@ impl EventSender {
         Self(broadcast::Sender::new(CAPACITY))
     }
 
+    pub(super) fn has_listeners(&self) -> bool {
+        self.0.receiver_count() > 0
+    }
+
     pub(super) fn send(&self, written: Written) {
         // OK to ignore: nobody listens.
         let _ = self.0.send(written);

@@ -64,6 +64,12 @@ impl<'a> Turns<'a> {
     }
 }
 
+/// Whether one entry need not wait for others.
+pub(super) fn is_next<'a>(entries: impl IntoIterator<Item = &'a Stored>, entry: &Stored) -> bool {
+    let matters = |other: &&Stored| other.key() == entry.key() || other.is_open_creation();
+    Turns::of(entries.into_iter().filter(matters)).is_next(entry)
+}
+
 impl Draft {
     /// Adds an event to an entry, with what it means for the entries behind it.
     pub(super) fn append(&mut self, id: u64, event: Event) {

@@ -123,23 +123,16 @@ impl Draft {
         }
     }
 
-    /// Puts what differs into a batch, and moves what is at its end to the history. Returns the entries that changed.
-    fn write_entries(&mut self, batch: &mut Batch) -> Vec<Written> {
-        let mut written = Vec::new();
+    /// Puts what differs into a batch, and moves what is at its end to the history.
+    fn write_entries(&mut self, batch: &mut Batch) {
         (self.changed).retain(|id, entry| self.live.get(id).is_none_or(|known| **known != *entry));
-        let waits = |id| self.get(id).is_some();
         for (id, entry) in &self.changed {
-            let known = self.live.get(id);
-            written.push(Written {
-                before: known.map(|known| known.state()),
-                entry: Entry::of(&Arc::new(entry.clone()), waits),
-            });
             if !entry.state().is_final() {
                 batch.documents.push((live_name(*id), Some(text(entry))));
                 continue;
             }
             batch.documents.push((past_name(*id), Some(text(entry))));
-            if known.is_some() {
+            if self.live.contains_key(id) {
                 batch.documents.push((live_name(*id), None));
             }
             if let Some(record) = entry.saved_record() {
@@ -150,13 +143,21 @@ impl Draft {
         for (id, entry) in &self.past {
             let document = entry.as_ref().map(text);
             batch.documents.push((past_name(*id), document));
-            // What is at its end stays there.
-            written.extend(entry.as_ref().map(|entry| Written {
-                before: Some(entry.state()),
-                entry: Entry::of(&Arc::new(entry.clone()), waits),
-            }));
         }
-        written
+    }
+
+    /// What was written, for a screen. What is at its end stays there.
+    fn written(&self) -> Vec<Written> {
+        let shown = |entry: &Stored, before: Option<&Stored>| Written {
+            before: before.map(Stored::state),
+            entry: Entry::of(&Arc::new(entry.clone()), |id| self.get(id).is_some()),
+        };
+        let changed = self.changed.iter();
+        let changed = changed.map(|(id, entry)| shown(entry, self.live.get(id).map(AsRef::as_ref)));
+        let past = self.past.values().flatten();
+        changed
+            .chain(past.map(|entry| shown(entry, Some(entry))))
+            .collect()
     }
 }
 
@@ -246,13 +247,7 @@ impl OutboxStore {
         now: Timestamp,
         mut change: impl FnMut(&mut Draft) -> Result<T>,
     ) -> Result<T> {
-        // Mostly nobody else has written, which the commit checks. What fails or writes nothing needs the present state.
-        let before = self.cached();
-        let mut draft = Draft::of(&before, now.clone());
-        if before.version > 0
-            && let Ok(result) = change(&mut draft)
-            && self.commit(before, draft).await? == Commit::Whole
-        {
+        if let Some(result) = self.try_cached(now.clone(), &mut change).await? {
             return Ok(result);
         }
         loop {
@@ -260,6 +255,25 @@ impl OutboxStore {
                 return Ok(result);
             }
         }
+    }
+
+    /// Changes the outbox as it was read last, without reading it: mostly nobody else has written, which the commit checks. `None`:
+    /// somebody has, or the change fails or writes nothing, which needs the present state.
+    pub(super) async fn try_cached<T>(
+        &self,
+        now: Timestamp,
+        change: impl FnOnce(&mut Draft) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let before = self.cached();
+        if before.version == 0 {
+            return Ok(None);
+        }
+        let mut draft = Draft::of(&before, now);
+        let Ok(result) = change(&mut draft) else {
+            return Ok(None);
+        };
+        let written = self.commit(before, draft).await?;
+        Ok((written == Commit::Whole).then_some(result))
     }
 
     /// As [`change`](Self::change), with an entry of the history as it is at that time.
@@ -300,9 +314,10 @@ impl OutboxStore {
         if let Some(version) = draft.replica {
             batch.expected.push(("replica".to_owned(), version));
         }
-        let written = draft.write_entries(&mut batch);
+        draft.write_entries(&mut batch);
         draft.head.pin = pin(&draft);
-        if written.is_empty() && draft.past.is_empty() && draft.head == before.head {
+        let is_same = draft.changed.is_empty() && draft.past.is_empty();
+        if is_same && draft.head == before.head {
             return Ok(Commit::Nothing);
         }
         draft.head.format = FORMAT;
@@ -317,6 +332,11 @@ impl OutboxStore {
         if !self.store.commit(&batch).await? {
             return Ok(Commit::Overtaken);
         }
+        let written = if self.events.has_listeners() {
+            draft.written()
+        } else {
+            Vec::new()
+        };
         self.keep(before, draft);
         for written in written {
             self.events.send(written);

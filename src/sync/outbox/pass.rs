@@ -9,7 +9,7 @@ use super::account_outbox::{Memory, Outbox};
 use super::decide::{Action, Circumstances, decide, remaining};
 use super::entry::{EntryState, Reason};
 use super::observe::{Observation, Reader};
-use super::ordering::Turns;
+use super::ordering::is_next;
 use super::outbox_store::Snapshot;
 use super::report::OutboxReport;
 use super::stored::{Event, Stored, findings};
@@ -262,7 +262,7 @@ impl Pass<'_> {
         seen: &mut Option<Observation>,
     ) -> Result<Step> {
         let when = Circumstances {
-            is_next: Turns::of(snapshot.entries()).is_next(entry),
+            is_next: is_next(snapshot.entries(), entry),
             retries_now: self.retries_now && !self.failed.contains(&entry.id),
             service: self.outbox.service_fields(snapshot.head.service),
             now: self.outbox.now(),

@@ -6,7 +6,7 @@ use super::compare::{Compared, shape};
 use super::decide::too_late;
 use super::entry::{EntryKind, EntryState};
 use super::observe::{Observation, comment_name};
-use super::ordering::Turns;
+use super::ordering::is_next;
 use super::pass::Pass;
 use super::stored::{Answer, Base, Event, Stored, Target, findings};
 use crate::error::{Error, Result};
@@ -68,7 +68,7 @@ impl Pass<'_> {
         let marked = self.try_change_held(|draft| {
             // What was in flight with another process is in the way since this one has taken over.
             let is_same = draft.get(entry.id) == Some(entry);
-            let is_next = Turns::of(draft.entries()).is_next(entry);
+            let is_next = is_next(draft.entries(), entry);
             // The reads before this may have taken long.
             if !is_same || !is_next || too_late(entry, self.outbox.now()).is_some() {
                 return Ok(None);

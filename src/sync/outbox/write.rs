@@ -1,10 +1,11 @@
 //! New entries, and edits of those that wait.
 
-use super::account_outbox::Outbox;
+use super::account_outbox::{Listed, Outbox};
 use super::compare::shape;
 use super::edits::{put, replace};
 use super::entry::{Entry, EntryId, EntryKind, EntryState};
 use super::input_text::InputText;
+use super::ordering::is_next;
 use super::outbox_store::Draft;
 use super::stored::{Base, Stored, Target};
 use crate::error::{Error, Result};
@@ -212,29 +213,38 @@ impl Outbox {
             Some(Base::Record(record)) => record["number"].as_str().map(Into::into),
             _ => None,
         };
-        loop {
-            let listed = match target {
-                Target::New => Some(self.listed().await?),
-                _ => None,
+        let write = |draft: &mut Draft, listed: Option<Listed>| {
+            // The replica keeps what appears from here on.
+            draft.replica = listed.map(|listed| listed.version);
+            let new = draft.next();
+            let new = self.new_entry(new, EntryKind::Save, target.clone());
+            let new = Stored {
+                input: Some(text.clone()),
+                base: base.clone(),
+                number: number.clone(),
+                baseline: listed.map(|listed| listed.last),
+                ..new
             };
-            let written = self.store().try_change(self.timestamp(), |draft| {
-                // The replica keeps what appears from here on.
-                draft.replica = listed.map(|listed| listed.version);
-                let new = draft.next();
-                let new = self.new_entry(new, EntryKind::Save, target.clone());
-                let new = Stored {
-                    input: Some(text.clone()),
-                    base: base.clone(),
-                    number: number.clone(),
-                    baseline: listed.map(|listed| listed.last),
-                    ..new
-                };
-                let id = put(draft, new)?;
-                if is_submitted {
-                    self.put_submit(draft, None, EntryId(id))?;
-                }
-                Ok(id)
-            });
+            let id = put(draft, new)?;
+            if is_submitted {
+                self.put_submit(draft, None, EntryId(id))?;
+            }
+            Ok(id)
+        };
+        if target != Target::New {
+            let id = self.change(|draft| write(draft, None)).await?;
+            return self.written(id).await;
+        }
+        let (store, now) = (self.store(), self.timestamp());
+        if let Some(listed) = self.with_memory(|memory| memory.listed) {
+            let written = store.try_cached(now.clone(), |draft| write(draft, Some(listed)));
+            if let Some(id) = written.await? {
+                return self.written(id).await;
+            }
+        }
+        loop {
+            let listed = self.listed().await?;
+            let written = store.try_change(now.clone(), |draft| write(draft, Some(listed)));
             if let Some(id) = written.await? {
                 return self.written(id).await;
             }
@@ -300,7 +310,11 @@ impl Outbox {
     /// The entry as it is shown, after it was written.
     pub(super) async fn written(&self, id: u64) -> Result<Entry> {
         self.shared.written.notify_one();
-        let entry = self.entry_written(EntryId(id)).await?;
+        let snapshot = self.store().cached();
+        let entry = match snapshot.live.get(&id) {
+            Some(found) => Some(self.show(&snapshot, found, is_next(snapshot.entries(), found))),
+            None => self.entry(EntryId(id)).await?,
+        };
         entry.ok_or_else(|| Error::config(format!("entry {id} was removed meanwhile")))
     }
 }

@@ -1,5 +1,6 @@
 //! Reads what an account has.
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Row as Stored, ToSql, Transaction, params_from_iter};
 
@@ -62,20 +63,37 @@ impl AccountReads<'_> {
 
     pub(super) fn query(&self, query: &Query) -> Result<Vec<Row>, SqliteError> {
         let mut found = Vec::new();
-        for record in self.select(&page(self.account, query), |row| row.integer(0))? {
+        for record in self.select_by_values(&page(self.account, query), |row| row.integer(0))? {
             found.extend(self.rows_with("record = $2", record.into())?);
         }
         Ok(found)
     }
 
     pub(super) fn count(&self, query: &Query) -> Result<u64, SqliteError> {
-        let counts = self.select(&Sql::count(self.account, query), |row| row.number(0))?;
+        let counts =
+            self.select_by_values(&Sql::count(self.account, query), |row| row.number(0))?;
         Ok(counts.into_iter().sum())
     }
 
     fn rows_with(&self, condition: &str, value: SqlValue<'_>) -> Result<Vec<Row>, SqliteError> {
         let sql = Sql::new(self.account, &format!("{ROWS}{condition}"), [value]);
         self.select(&sql, sql::row)
+    }
+
+    /// As [`select`](Self::select), planned for its values: some are rare, and others are in most rows.
+    fn select_by_values<T>(
+        &self,
+        sql: &Sql<'_>,
+        read: impl Fn(&dyn StoredColumns) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, SqliteError> {
+        let plans_once = |yes| {
+            let option = DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
+            self.transaction.set_db_config(option, yes)
+        };
+        plans_once(false)?;
+        let found = self.select(sql, read);
+        plans_once(true)?;
+        found
     }
 
     fn select<T>(

@@ -88,12 +88,17 @@ pub(super) fn analyze(connection: &mut Connection, last: &AtomicI64) -> Result<(
     };
     // The numbers of rows are given in order, and statistics begin with the count of rows.
     let rows: i64 = number("SELECT coalesce(max(record), 0) FROM records")?;
-    let counted = number("SELECT CAST(stat AS INTEGER) FROM sqlite_stat1 WHERE idx = 'records_id'");
-    let counted = counted.unwrap_or(0).max(last.load(Ordering::Relaxed));
-    if rows < FEWEST_COUNTED.max(2 * counted) {
+    let is_few = |counted: i64| rows < FEWEST_COUNTED.max(2 * counted);
+    if is_few(last.load(Ordering::Relaxed)) {
         return Ok(());
     }
-    last.store(rows, Ordering::Relaxed);
+    let counted = number("SELECT CAST(stat AS INTEGER) FROM sqlite_stat1 WHERE idx = 'records_id'");
+    let counted = counted.unwrap_or(0);
+    if is_few(counted) {
+        last.fetch_max(counted, Ordering::Relaxed);
+        return Ok(());
+    }
+    last.fetch_max(rows, Ordering::Relaxed);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(
         "DROP TABLE IF EXISTS sqlite_stat1; DROP TABLE IF EXISTS sqlite_stat4; ANALYZE records",

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -106,6 +107,8 @@ fn open(path: &Path) -> Result<Connection, SqliteError> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     // Never parts of records in files elsewhere.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
+    // With statistics, SQLite would plan each statement anew for each value.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // Damage is found before it is followed.
     connection.pragma_update(None, "cell_size_check", true)?;
     Ok(connection)
