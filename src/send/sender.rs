@@ -96,13 +96,54 @@ pub(crate) trait Operation: Sync {
     fn keep_document(&self, _request: &Request) {}
 }
 
-/// The value of an operation. It is large and passed from future to future, hence the box.
-type DecodedReply<O> = Result<Box<<O as Operation>::Value>>;
+/// An operation whose value is kept here, and not passed from future to future: so the path of a request is compiled once, and not
+/// for the type of each value.
+trait AnyOperation: Send {
+    fn is_change(&self) -> bool;
+
+    /// Keeps the value of a reply in place of an earlier one.
+    fn read(&mut self, reply: Reply) -> Result<()>;
+
+    fn problems(&self) -> &[ServerError];
+
+    fn rewrite_document(&self, request: &Request, error: &Error) -> Option<Request>;
+
+    fn keep_document(&self, request: &Request);
+}
+
+struct Answered<'a, O: Operation> {
+    operation: &'a O,
+    value: Option<O::Value>,
+}
+
+impl<O: Operation> AnyOperation for Answered<'_, O> {
+    fn is_change(&self) -> bool {
+        self.operation.is_change()
+    }
+
+    fn read(&mut self, reply: Reply) -> Result<()> {
+        self.value = None;
+        self.value = Some(self.operation.decode_reply(reply)?);
+        Ok(())
+    }
+
+    fn problems(&self) -> &[ServerError] {
+        self.value.as_ref().map_or(&[], O::problems)
+    }
+
+    fn rewrite_document(&self, request: &Request, error: &Error) -> Option<Request> {
+        self.operation.rewrite_document(request, error)
+    }
+
+    fn keep_document(&self, request: &Request) {
+        self.operation.keep_document(request);
+    }
+}
 
 /// One request, its attempts, and what is known of it when its time runs out.
-struct Exchange<'a, O> {
+struct Exchange<'a> {
     sender: &'a Sender,
-    operation: &'a O,
+    operation: &'a mut dyn AnyOperation,
     settings: &'a Settings,
     request: Box<Request>,
     safety: Safety,
@@ -213,12 +254,32 @@ impl Sender {
         settings: &Settings,
     ) -> Result<O::Value> {
         self.prepare(&mut request, settings);
+        let span = trace::call(operation.name(), operation.kind(), settings.page);
+        let mut answered = Answered {
+            operation,
+            value: None,
+        };
+        let exchanged = self.exchange(&mut answered, request, settings, &span).await;
+        // What was exchanged has been read.
+        let read = exchanged.and(answered.value.ok_or_else(|| Error::protocol("no value")));
+        read.map_err(|error| error.with_operation(operation.name()))
+    }
+
+    /// As [`send`](Self::send), whatever is sent.
+    async fn exchange(
+        &self,
+        operation: &mut dyn AnyOperation,
+        request: Box<Request>,
+        settings: &Settings,
+        span: &tracing::Span,
+    ) -> Result<()> {
+        let is_change = operation.is_change();
         let mut exchange = Exchange {
             sender: self,
             operation,
             settings,
             request,
-            safety: match (operation.is_change(), settings.idempotent) {
+            safety: match (is_change, settings.idempotent) {
                 (false, _) => Safety::Repeatable,
                 (true, true) => Safety::Idempotent,
                 (true, false) => Safety::Once,
@@ -229,7 +290,6 @@ impl Sender {
             is_renewed: false,
             in_doubt: false,
         };
-        let span = trace::call(operation.name(), operation.kind(), settings.page);
         let result = exchange.run().instrument(span.clone()).await;
         let (attempts, in_doubt) = (exchange.attempts, exchange.in_doubt);
         let result = result.map_err(|error| {
@@ -238,17 +298,15 @@ impl Sender {
                 .with_may_have_applied(in_doubt)
         });
         span.record("attempts", attempts);
-        exchange.trace_end(&span, &result);
+        exchange.trace_end(span, &result);
         settings.note(|facts| facts.attempts += attempts);
         result
-            .map(|value| *value)
-            .map_err(|error| error.with_operation(operation.name()))
     }
 }
 
-impl<O: Operation> Exchange<'_, O> {
+impl Exchange<'_> {
     /// Ends the call when its deadline has passed.
-    async fn run(&mut self) -> DecodedReply<O> {
+    async fn run(&mut self) -> Result<()> {
         let (pool, settings) = (&self.sender.pool, self.settings);
         let policy = settings.retry.as_ref().unwrap_or(&pool.retry);
         let Some(end) = settings.end else {
@@ -277,7 +335,7 @@ impl<O: Operation> Exchange<'_, O> {
     }
 
     /// Makes attempts until one succeeds, or the failure or the policy allows no further one.
-    async fn retry(&mut self, policy: &RetryPolicy) -> DecodedReply<O> {
+    async fn retry(&mut self, policy: &RetryPolicy) -> Result<()> {
         let pool = &self.sender.pool;
         if self.sender.paused_for().is_some() {
             // Waits are rare, so they are boxed: the futures around them stay small.
@@ -294,9 +352,9 @@ impl<O: Operation> Exchange<'_, O> {
             let result = attempt.instrument(span.clone()).await;
             self.trace_end(&span, &result);
             let error = match result {
-                Ok(value) => {
+                Ok(()) => {
                     pool.budget.give_back();
-                    return Ok(value);
+                    return Ok(());
                 }
                 Err(error) => error,
             };
@@ -325,7 +383,7 @@ impl<O: Operation> Exchange<'_, O> {
     }
 
     /// Sends a request with a token, and once more with a new one when the first is refused.
-    async fn authorize(&mut self) -> DecodedReply<O> {
+    async fn authorize(&mut self) -> Result<()> {
         let Some(tokens) = &self.sender.tokens else {
             return self.fit_document(None).await;
         };
@@ -351,7 +409,7 @@ impl<O: Operation> Exchange<'_, O> {
     }
 
     /// Sends a request, and again with another document when the server's schema does not fit the first one.
-    async fn fit_document(&mut self, token: Option<&AccessToken>) -> DecodedReply<O> {
+    async fn fit_document(&mut self, token: Option<&AccessToken>) -> Result<()> {
         let mut result = self.connect(None, token).await;
         let mut request: Option<Box<Request>> = None;
         for _ in 0..DOCUMENTS {
@@ -374,7 +432,7 @@ impl<O: Operation> Exchange<'_, O> {
         &mut self,
         rewritten: Option<&Request>,
         token: Option<&AccessToken>,
-    ) -> DecodedReply<O> {
+    ) -> Result<()> {
         // A call whose time runs out in this wait has not been sent, so the facts are noted after it.
         let sender = self.sender;
         let slot = sender.pool.http.slot().await;
@@ -407,7 +465,7 @@ impl<O: Operation> Exchange<'_, O> {
         &self,
         request: &Request,
         token: Option<&AccessToken>,
-    ) -> impl Future<Output = Result<Reply>> + Send + use<O> {
+    ) -> impl Future<Output = Result<Reply>> + Send + use<> {
         let mut request = request.clone();
         if let Some(token) = token {
             request.headers.insert(AUTHORIZATION, token.header());
@@ -416,7 +474,7 @@ impl<O: Operation> Exchange<'_, O> {
     }
 
     /// Reads a reply. A refusal with `Retry-After` starts a pause.
-    fn read(&mut self, reply: Reply) -> DecodedReply<O> {
+    fn read(&mut self, reply: Reply) -> Result<()> {
         let pool = &self.sender.pool;
         let wait = retry_after(&reply.headers, pool.clock.now());
         self.status = reply.status;
@@ -424,14 +482,10 @@ impl<O: Operation> Exchange<'_, O> {
             facts.status = Some(reply.status);
             facts.request_id = reply.request_id().map(str::to_owned);
         });
-        let decoded = self
-            .operation
-            .decode_reply(reply)
-            .map(Box::new)
-            .map_err(|error| {
-                trace::decode_failure(&error);
-                error.with_retry_after(wait)
-            });
+        let decoded = self.operation.read(reply).map_err(|error| {
+            trace::decode_failure(&error);
+            error.with_retry_after(wait)
+        });
         if let Err(error) = &decoded {
             for (status, pause) in self.sender.pauses() {
                 pause.note(&pool.clock, status, error);
@@ -440,8 +494,11 @@ impl<O: Operation> Exchange<'_, O> {
         decoded
     }
 
-    fn trace_end(&self, span: &tracing::Span, result: &DecodedReply<O>) {
+    fn trace_end(&self, span: &tracing::Span, result: &Result<()>) {
         let result = result.as_ref();
-        trace::ended(span, result.map(|value| (self.status, O::problems(value))));
+        trace::ended(
+            span,
+            result.map(|()| (self.status, self.operation.problems())),
+        );
     }
 }
