@@ -66,6 +66,17 @@ pub mod store;
 #[cfg(test)]
 mod tests;
 
+use std::time::{Duration, UNIX_EPOCH};
+
+use crate::model::Timestamp;
+
+/// An instant for people: in UTC, without fractions of seconds.
+pub(crate) fn instant(at: &Timestamp) -> Timestamp {
+    let since = (at.to_time()).and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let whole = since.map(|since| UNIX_EPOCH + Duration::from_secs(since.as_secs()));
+    whole.map_or_else(|| at.clone(), Timestamp::from)
+}
+
 /// A count with its noun.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::model::Timestamp;
-use crate::sync::counted;
+use crate::sync::{counted, instant};
 
 /// What [`Outbox::send`](super::Outbox::send) did, and what is left. `Display` tells it in words.
 ///
@@ -77,7 +77,7 @@ impl fmt::Display for OutboxReport {
             write!(f, "; stopped: {why}")?;
         }
         match &self.next_at {
-            Some(at) => write!(f, "; next at {at}"),
+            Some(at) => write!(f, "; next at {}", instant(at)),
             None => Ok(()),
         }
     }

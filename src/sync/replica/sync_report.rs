@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::model::Timestamp;
-use crate::sync::counted;
+use crate::sync::{counted, instant};
 
 /// How the list of an account is read.
 ///
@@ -123,11 +123,11 @@ impl fmt::Display for SyncReport {
             write!(f, "; {problem}")?;
         }
         match &self.watermark {
-            Some(watermark) => write!(f, "; complete up to {watermark}")?,
+            Some(watermark) => write!(f, "; complete up to {}", instant(watermark))?,
             None => f.write_str("; not known to be complete")?,
         }
         match &self.next_full_walk {
-            Some(at) => write!(f, "; next full walk at {at}"),
+            Some(at) => write!(f, "; next full walk at {}", instant(at)),
             None => write!(f, "; the next sync is full: {}", self.calibration),
         }
     }
