@@ -1,13 +1,13 @@
 //! The test that the README shows, and a check that both are equal.
 
 use envd_sdk::fake::{Fake, Fault};
-use envd_sdk::graphql::generated::UserDetails;
 
 #[tokio::test]
 async fn the_user_is_found_although_the_service_stumbles() {
     let fake = Fake::start().await;
     let away = Fault::status(503).header("retry-after", "0");
-    fake.on::<UserDetails>().fault(away).times(2).expect(3);
+    let user_details = fake.on_operation("UserDetails");
+    user_details.fault(away).times(2).expect(3);
 
     let client = fake.client().build().unwrap(); // hand it to your application
     let user = client.registered_user().await.unwrap().value;

@@ -57,7 +57,7 @@ fn pages(folder: &str) -> impl Iterator<Item = Vec<Block>> {
 impl Block {
     /// What is copied from the page, unless it is a fragment or no Rust.
     fn shown(&self) -> Option<String> {
-        let is_rust = ["", "rust", "standalone_crate"].contains(&self.language.as_str());
+        let is_rust = ["", "rust", "no_run", "standalone_crate"].contains(&self.language.as_str());
         let hidden = |line: &&str| line.trim() == "#" || line.trim_start().starts_with("# ");
         let lines = self.text.lines().filter(|line| !hidden(line));
         let shown: String = lines.flat_map(|line| [line, "\n"]).collect();
