@@ -107,11 +107,11 @@ mod tests {
         heads: u8,
         pics: Option<Vec<String>>,
         by_name: Option<BTreeMap<String, Vec<Record>>>,
-        status: Option<Status>,
+        status: Option<Stage>,
     }
 
     #[derive(Debug, Deserialize)]
-    enum Status {
+    enum Stage {
         Draft,
     }
 

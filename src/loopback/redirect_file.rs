@@ -192,7 +192,8 @@ mod tests {
     fn the_file_is_private_and_deleted_on_drop() {
         use std::os::unix::fs::PermissionsExt;
 
-        let page = RedirectFile::write_in(&env::temp_dir(), "text").unwrap();
+        let folder = TestFolder::new();
+        let page = RedirectFile::write_in(folder.path(), "text").unwrap();
         let path = page.0.clone();
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
