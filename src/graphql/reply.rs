@@ -65,11 +65,12 @@ impl Encoded {
         if self.is_change() && is_void(&data, false) {
             return Err(rest.without_record().with_received(received()));
         }
-        let error = match misfit::read(&data.to_string()) {
+        let text = data.to_string();
+        let error = match misfit::read(&text) {
             Ok(value) => return Ok(rest.with(value)),
             Err(error) => error,
         };
-        if let Some((value, unreadable)) = self.salvaged(&data, rest.http_status()) {
+        if let Some((value, unreadable)) = self.salvaged(&text, rest.http_status()) {
             let mut outcome = rest.with(value);
             outcome.unreadable = unreadable;
             return Ok(outcome);
@@ -86,11 +87,11 @@ impl Encoded {
 
     fn salvaged<T: DeserializeOwned>(
         &self,
-        moved: &Value,
+        moved: &str,
         status: u16,
     ) -> Option<(T, Vec<Unreadable>)> {
         let SalvagedList { text, unreadable } =
-            salvage_list::<T>(&moved.to_string(), "data.", self.list?, status)?;
+            salvage_list::<T>(moved, "data.", self.list?, status)?;
         Some((reply_memory::from_str(&text).ok()?, unreadable))
     }
 

@@ -95,10 +95,10 @@ pub(super) fn analyze(connection: &mut Connection, last: &AtomicI64) -> Result<(
     let counted = number("SELECT CAST(stat AS INTEGER) FROM sqlite_stat1 WHERE idx = 'records_id'");
     let counted = counted.unwrap_or(0);
     if is_few(counted) {
-        last.fetch_max(counted, Ordering::Relaxed);
+        last.store(counted, Ordering::Relaxed);
         return Ok(());
     }
-    last.fetch_max(rows, Ordering::Relaxed);
+    last.store(rows, Ordering::Relaxed);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(
         "DROP TABLE IF EXISTS sqlite_stat1; DROP TABLE IF EXISTS sqlite_stat4; ANALYZE records",
