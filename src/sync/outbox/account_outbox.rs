@@ -223,9 +223,8 @@ impl Outbox {
     /// [`is_store`](crate::Error::is_store) when the store fails.
     pub async fn entry(&self, id: EntryId) -> Result<Option<Entry>> {
         let snapshot = self.store().load().await?;
-        if let Some(found) = snapshot.live.get(&id.0) {
-            let is_next = is_next(snapshot.entries(), found);
-            return Ok(Some(self.show(&snapshot, found, is_next)));
+        if let Some(live) = self.show_live(&snapshot, id.0) {
+            return Ok(Some(live));
         }
         let past = self.store().past(id.0).await?;
         Ok(past.map(|entry| Entry::of(&Arc::new(entry), |_| false)))
@@ -304,8 +303,14 @@ impl Outbox {
         is_later && age.is_some_and(|age| age < FRESH)
     }
 
+    /// One entry that is not at its end, as it is shown.
+    pub(super) fn show_live(&self, snapshot: &Snapshot, id: u64) -> Option<Entry> {
+        let stored = snapshot.live.get(&id)?;
+        Some(self.show(snapshot, stored, is_next(snapshot.entries(), stored)))
+    }
+
     /// An entry as it is shown, with what only this process knows: why one waits that could be sent.
-    pub(super) fn show(&self, snapshot: &Snapshot, stored: &Arc<Stored>, is_next: bool) -> Entry {
+    fn show(&self, snapshot: &Snapshot, stored: &Arc<Stored>, is_next: bool) -> Entry {
         let mut entry = Entry::of(stored, |id| snapshot.live.contains_key(&id));
         if entry.state == EntryState::Queued && entry.reason.is_none() {
             let memory = lock(&self.shared.memory);

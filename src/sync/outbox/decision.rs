@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::account_outbox::Outbox;
 use super::entry::{Entry, EntryId, EntryKind, EntryState, Reason};
-use super::stored::{Event, Stored, Target};
+use super::stored::{Event, Stored};
 use crate::error::{Error, Result};
 use crate::model::{ConsignmentId, ConsignmentInput, WithExtra};
 use crate::sync::replica::{RecordRead, is_answer};
@@ -159,10 +159,8 @@ impl Outbox {
                     "entry {entry} does not wait: there is nothing to decide"
                 ))
             })?;
-            let is_base_waiting = match stored.target {
-                Target::Entry(before) => draft.get(before).is_some(),
-                _ => false,
-            };
+            let before = stored.builds_on();
+            let is_base_waiting = before.is_some_and(|id| draft.get(id).is_some());
             if !stored.fits(&decision, is_base_waiting) {
                 return Err(unfit(&stored, &decision));
             }
@@ -226,7 +224,7 @@ impl Stored {
             }
             // What it is about is there, or will be.
             (Decision::KeepMine, Some(EarlierGivenUp)) => {
-                is_base_waiting || !matches!(self.target, Target::Entry(_))
+                is_base_waiting || self.builds_on().is_none()
             }
             (Decision::KeepMine, Some(Conflict | NotADraft | MovementPassed))
             | (Decision::TakeTheirs, Some(Conflict | NotADraft | Gone | EarlierGivenUp)) => true,

@@ -27,7 +27,7 @@ impl Stored {
     /// Whether what it changes was given up before it was made.
     fn is_orphan(&self) -> bool {
         let is_left = self.standing().reason == Some(Reason::EarlierGivenUp);
-        is_left && matches!(self.target, Target::Entry(_))
+        is_left && self.builds_on().is_some()
     }
 
     fn is_orphaned_submit(&self) -> bool {

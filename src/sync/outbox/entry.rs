@@ -278,11 +278,9 @@ impl Entry {
     /// The entry as the user sees it. `waits`: whether an entry with a number is not at its end.
     pub(super) fn of(stored: &Arc<Stored>, waits: impl Fn(u64) -> bool) -> Self {
         let standing = stored.standing();
-        let (named, numbered, before) = match &stored.target {
-            Target::Record(id) => (Some(id), None, None),
-            Target::Number(number) => (None, Some(number), None),
-            Target::Entry(before) => (None, None, Some(*before)),
-            Target::New => (None, None, None),
+        let numbered = match &stored.target {
+            Target::Number(number) => Some(number),
+            _ => None,
         };
         Self {
             id: EntryId(stored.id),
@@ -293,7 +291,7 @@ impl Entry {
                 .map(ServerError::from_value)
                 .collect(),
             candidates: standing.candidates.to_vec(),
-            consignment: standing.record.or(named).cloned(),
+            consignment: standing.record.or(stored.record_id()).cloned(),
             number: standing.number.or(numbered).cloned(),
             is_adopted: standing.is_adopted,
             late_duplicates: stored.late_duplicates().cloned().collect(),
@@ -306,7 +304,7 @@ impl Entry {
             earlier_inputs: stored.earlier_inputs.iter().map(InputText::input).collect(),
             comment: stored.comment.clone(),
             stored: Arc::clone(stored),
-            is_base_waiting: before.is_some_and(waits),
+            is_base_waiting: stored.builds_on().is_some_and(waits),
         }
     }
 

@@ -56,7 +56,7 @@ impl<'a> Turns<'a> {
     /// Whether one of them need not wait for others. A creation waits until no other is open, so that two identical loads are
     /// never taken for each other.
     pub(super) fn is_next(&self, entry: &Stored) -> bool {
-        let is_made = !matches!(entry.target, Target::Entry(_));
+        let is_made = entry.builds_on().is_none();
         let is_first = self.first.get(&entry.key()) == Some(&entry.order);
         let is_open = entry.is_open_creation();
         let is_in_the_way = |other: u64| !is_open || other < entry.order;

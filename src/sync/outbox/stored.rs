@@ -410,6 +410,14 @@ impl Stored {
         }
     }
 
+    /// The entry whose record it is about, while that is not known.
+    pub(super) fn builds_on(&self) -> Option<u64> {
+        match self.target {
+            Target::Entry(before) => Some(before),
+            _ => None,
+        }
+    }
+
     /// Whether it makes a record, and nothing but time is missing to know whether it did.
     pub(super) fn is_open_creation(&self) -> bool {
         let standing = self.standing();

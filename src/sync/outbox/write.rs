@@ -5,7 +5,6 @@ use super::compare::shape;
 use super::edits::{put, replace};
 use super::entry::{Entry, EntryId, EntryKind, EntryState};
 use super::input_text::InputText;
-use super::ordering::is_next;
 use super::outbox_store::Draft;
 use super::stored::{Base, Stored, Target};
 use crate::error::{Error, Result};
@@ -310,9 +309,8 @@ impl Outbox {
     /// The entry as it is shown, after it was written.
     pub(super) async fn written(&self, id: u64) -> Result<Entry> {
         self.shared.written.notify_one();
-        let snapshot = self.store().cached();
-        let entry = match snapshot.live.get(&id) {
-            Some(found) => Some(self.show(&snapshot, found, is_next(snapshot.entries(), found))),
+        let entry = match self.show_live(&self.store().cached(), id) {
+            Some(live) => Some(live),
             None => self.entry(EntryId(id)).await?,
         };
         entry.ok_or_else(|| Error::config(format!("entry {id} was removed meanwhile")))
