@@ -268,7 +268,7 @@ pub use self::store::FileStore;
 #[doc(alias("persist", "token storage"))]
 pub use self::store::TokenStore;
 pub use self::store::{
-    MemoryStore, Record, StoreError, StoreFuture, StoreGuard, Version, Versioned,
+    MemoryStore, Record, StoreError, StoreErrorKind, StoreFuture, StoreGuard, Version, Versioned,
 };
 pub use self::token_set::TokenSet;
 #[doc(alias("bearer", "fixed token"))]

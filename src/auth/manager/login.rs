@@ -274,7 +274,11 @@ impl Logout {
                 return Ok(stored.record.tokens.refresh_token);
             }
         }
-        Err(StoreError::new("the record keeps changing and could not be deleted").into())
+        Err(StoreError::new(
+            StoreErrorKind::Other,
+            "the record keeps changing and could not be deleted",
+        )
+        .into())
     }
 
     /// Sets an unreadable record aside, so that the next login can be saved. Returns the error to report.
@@ -284,11 +288,11 @@ impl Logout {
         }
         let shared = &self.epoch.shared;
         match shared.store.set_aside_unreadable(&shared.key).await {
-            Ok(true) => StoreError::of(
+            Ok(true) => StoreError::new(
                 StoreErrorKind::Unreadable,
                 "the stored record could not be read: it was set aside, and a refresh token in it was not revoked",
             )
-            .caused_by(error),
+            .with_source(error),
             Ok(false) => error,
             Err(error) => error,
         }

@@ -16,7 +16,8 @@ use super::memory::{CachedTokens, ForeignMark, RefreshPolicy, Snapshot, State, S
 use super::report::{Event, LastFailure};
 use crate::auth::failure::{no_tokens, reauth};
 use crate::auth::{
-    AccessToken, Provider, Record, StoreError, StoreGuard, TokenStore, Version, Versioned,
+    AccessToken, Provider, Record, StoreError, StoreErrorKind, StoreGuard, TokenStore, Version,
+    Versioned,
 };
 use crate::error::{AuthProblem, Error, Kind, Result};
 use crate::locked::lock;
@@ -391,7 +392,7 @@ impl Epoch {
 
     /// Stores the cached tokens. The inner error is the store's; the outer one means that the tokens are obsolete.
     pub(super) async fn save(&self) -> Result<Result<(), StoreError>, Stop> {
-        let mut last = StoreError::new("the record keeps changing");
+        let mut last = StoreError::new(StoreErrorKind::Other, "the record keeps changing");
         for _ in 0..3 {
             let cached = self.cached()?;
             if cached.saved {

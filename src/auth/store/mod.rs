@@ -16,10 +16,9 @@ mod tests;
 pub use self::file::FileStore;
 pub use self::memory_store::MemoryStore;
 pub use self::record::Record;
-pub use self::store_error::StoreError;
+pub use self::store_error::{StoreError, StoreErrorKind};
 pub use self::token_store::{StoreFuture, StoreGuard, TokenStore, Version, Versioned};
 
 pub(super) use self::record::{Ended, StoredMark, read_stored};
-pub(crate) use self::store_error::StoreErrorKind;
 #[cfg(test)]
 pub(super) use self::tests::{Gate, HookedStore, StoreCall, counts_down, fault, tokens};

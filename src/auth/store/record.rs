@@ -113,13 +113,13 @@ pub(in crate::auth) fn read_stored<'a, T: Deserialize<'a>>(
     let RecordFormat { form } = serde_json::from_slice(json).map_err(unreadable)?;
     if form > newest {
         let message = format!("{name} was written by a newer version of this crate");
-        return Err(StoreError::of(StoreErrorKind::NewerVersion, message));
+        return Err(StoreError::new(StoreErrorKind::NewerVersion, message));
     }
     serde_json::from_slice(json).map_err(unreadable)
 }
 
 fn unreadable(name: &str) -> StoreError {
-    StoreError::of(
+    StoreError::new(
         StoreErrorKind::Unreadable,
         format!("{name} is not readable"),
     )
@@ -170,7 +170,7 @@ impl Record {
             return Ok(self);
         }
         let message = "the stored record is sealed; wrap the store in a SealedStore";
-        Err(StoreError::of(StoreErrorKind::Unreadable, message))
+        Err(StoreError::new(StoreErrorKind::Unreadable, message))
     }
 
     /// The record as text, with live credentials in it.

@@ -49,7 +49,7 @@ pub(crate) fn check_kind_and_owner(metadata: &Metadata, name: &str) -> Result<()
     }
     if !metadata.is_file() {
         let message = format!("{name} is not a file");
-        return Err(StoreError::of(StoreErrorKind::Unreadable, message));
+        return Err(StoreError::new(StoreErrorKind::Unreadable, message));
     }
     #[cfg(unix)]
     if metadata.uid() != geteuid().as_raw() {
@@ -61,7 +61,7 @@ pub(crate) fn check_kind_and_owner(metadata: &Metadata, name: &str) -> Result<()
 }
 
 fn insecure(message: impl Into<String>) -> StoreError {
-    StoreError::of(StoreErrorKind::Insecure, message)
+    StoreError::new(StoreErrorKind::Insecure, message)
 }
 
 /// Replacing a link would not replace its file, and locks beside the link would not be those beside the file.

@@ -221,7 +221,7 @@ fn open_lock(path: &Path) -> Result<File, StoreError> {
     let file = file_access::open(path, options, "the lock of the token file")?;
     file.ok_or_else(|| {
         let message = "the directory of the token file does not exist";
-        StoreError::of(StoreErrorKind::Missing, message)
+        StoreError::new(StoreErrorKind::Missing, message)
     })
 }
 
@@ -237,7 +237,7 @@ fn try_lock(file: File, faults: &WriteFaults) -> Result<Result<FileLock, File>, 
         // Fails without a lock: two processes would use one refresh token.
         Err(TryLockError::Error(error)) => {
             let message = "the file system of the token file has no locks";
-            Err(StoreError::of(StoreErrorKind::Unsupported, message).caused_by(error))
+            Err(StoreError::new(StoreErrorKind::Unsupported, message).with_source(error))
         }
     }
 }
@@ -246,8 +246,17 @@ fn try_lock(file: File, faults: &WriteFaults) -> Result<Result<FileLock, File>, 
 async fn spawn_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
-    let runtime = Handle::try_current()
-        .map_err(|_| StoreError::new("the file store must be used inside a tokio runtime"))?;
+    let runtime = Handle::try_current().map_err(|_| {
+        StoreError::new(
+            StoreErrorKind::Other,
+            "the file store must be used inside a tokio runtime",
+        )
+    })?;
     let done = runtime.spawn_blocking(work).await;
-    done.map_err(|_| StoreError::new("the runtime ended during access to the token file"))?
+    done.map_err(|_| {
+        StoreError::new(
+            StoreErrorKind::Other,
+            "the runtime ended during access to the token file",
+        )
+    })?
 }

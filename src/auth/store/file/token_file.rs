@@ -36,6 +36,7 @@ impl TokenFile {
     pub(super) fn find(path: &Path, faults: WriteFaults) -> Result<Self, StoreError> {
         let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(StoreError::new(
+                StoreErrorKind::Other,
                 "the path of the token file has no file name",
             ));
         };
@@ -227,7 +228,7 @@ struct VersionedJson<'a> {
 impl<'a> FileContents<'a> {
     pub(super) fn parse(json: Option<&'a Vec<u8>>) -> Result<Self, StoreError> {
         match json {
-            Some(json) if json.trim_ascii().is_empty() => Err(StoreError::of(
+            Some(json) if json.trim_ascii().is_empty() => Err(StoreError::new(
                 StoreErrorKind::Unreadable,
                 "the token file is empty",
             )),
@@ -255,7 +256,7 @@ impl<'a> FileContents<'a> {
 
     pub(super) fn insert(&mut self, key: &str, record: &'a Secret) -> Result<Version, StoreError> {
         let record = serde_json::from_str(record.expose())
-            .map_err(|_| StoreError::new("the record cannot be written"))?;
+            .map_err(|_| StoreError::new(StoreErrorKind::Other, "the record cannot be written"))?;
         let version = self.count_write();
         let stored = VersionedJson { version, record };
         self.accounts.insert(key.to_owned(), stored);
@@ -277,7 +278,8 @@ impl<'a> FileContents<'a> {
         // Six bytes for each of a key, and room around: a buffer that grows leaves copies of the tokens behind.
         let sizes = accounts.map(|(key, stored)| 6 * key.len() + stored.record.get().len() + 64);
         let mut json = Zeroizing::new(Vec::with_capacity(sizes.sum::<usize>() + 128));
-        serde_json::to_writer(&mut *json, self).map_err(|_| StoreError::new(NOT_WRITTEN))?;
+        serde_json::to_writer(&mut *json, self)
+            .map_err(|_| StoreError::new(StoreErrorKind::Other, NOT_WRITTEN))?;
         json.push(b'\n');
         Ok(json)
     }
