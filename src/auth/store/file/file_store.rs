@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 
-use super::file_access;
 use super::token_file::{FileContents, TokenFile, WriteFaults, WriteStep};
-use crate::auth::store::StoreErrorKind;
 use crate::auth::store::token_store::RetryPauses;
-use crate::auth::{Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
+use crate::auth::{
+    PrivateFile, Record, StoreError, StoreErrorKind, StoreFuture, StoreGuard, TokenStore, Version,
+    Versioned,
+};
 use crate::transport::Clock;
 
 /// Longer than a write of another process takes, unless that is stopped.
@@ -217,9 +218,8 @@ impl Drop for FileLock {
 fn open_lock(path: &Path) -> Result<File, StoreError> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
-    let options = file_access::private(&mut options);
-    let file = file_access::open(path, options, "the lock of the token file")?;
-    file.ok_or_else(|| {
+    let file = PrivateFile::new(path, "the lock of the token file").in_sticky_directory();
+    file.open(&mut options)?.ok_or_else(|| {
         let message = "the directory of the token file does not exist";
         StoreError::new(StoreErrorKind::Missing, message)
     })

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
-use super::file_access::{check_directory, open, private, sync_directory};
-use crate::auth::store::{StoreErrorKind, read_stored};
-use crate::auth::{Record, StoreError, Version, Versioned};
+use crate::auth::store::private_file::{private, sync_directory};
+use crate::auth::store::read_stored;
+use crate::auth::{PrivateFile, Record, StoreError, StoreErrorKind, Version, Versioned};
 use crate::secret::Secret;
 
 /// The number of the file's format; a higher one is of a newer crate and is not touched.
@@ -43,7 +43,6 @@ impl TokenFile {
         let directory = fs::canonicalize(directory).map_err(|source| {
             StoreError::io("the directory of the token file cannot be used", source)
         })?;
-        check_directory(&directory, NAME)?;
         let name = name.to_owned();
         Ok(Self {
             directory,
@@ -75,8 +74,8 @@ impl TokenFile {
     /// The text of the file; `None` only if there is no file.
     pub(super) fn read(&self) -> Result<Option<Zeroizing<Vec<u8>>>, StoreError> {
         let failed = |source| StoreError::io("the token file cannot be read", source);
-        let mut options = OpenOptions::new();
-        let Some(mut file) = open(&self.path(), options.read(true), NAME)? else {
+        let file = PrivateFile::new(self.path(), NAME).in_sticky_directory();
+        let Some(mut file) = file.open(OpenOptions::new().read(true))? else {
             return Ok(None);
         };
         // Allocated once: a buffer that grows leaves copies of the tokens behind.
