@@ -10,6 +10,9 @@ use tokio::sync::Notify;
 
 use crate::locked::lock;
 
+/// Longer times are cut to it where they are added to a calendar time, which cannot be far from now.
+const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
+
 /// The clock of clients and token managers: the system's clocks, or one that a test moves.
 ///
 /// ```
@@ -123,8 +126,9 @@ impl Clock {
         }
     }
 
-    /// Moves both clocks of a manual clock forward. Does nothing to a clock that runs.
+    /// Moves both clocks of a manual clock forward, at most by a century. Does nothing to a clock that runs.
     pub fn advance(&self, by: Duration) {
+        let by = by.min(CENTURY);
         self.change(|moment| {
             moment.wall += by;
             moment.monotonic += by;

@@ -132,8 +132,10 @@ pub(super) fn content_encoding(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// `Retry-After` (seconds or an HTTP date, RFC 9110 section 10.2.3), else `x-ratelimit-reset` (seconds since 1970, as Auth0 sends it).
+/// Dates are compared with the server's own clock if the reply has it: `now` may be hours off.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let now = server_time(headers).unwrap_or(now);
     let until = |at: SystemTime| at.duration_since(now).unwrap_or_default();
     if let Some(wait) = text(RETRY_AFTER.as_str()) {
         if let Some(wait) = delta_seconds(wait) {
@@ -218,6 +220,17 @@ mod tests {
                 seconds.map(Duration::from_secs),
                 "{name}: {value}"
             );
+        }
+    }
+
+    #[test]
+    fn a_date_is_compared_with_the_clock_of_the_server() {
+        let mut headers = headers("retry-after", "Sun, 06 Nov 1994 08:50:37 GMT");
+        headers.insert(DATE, "Sun, 06 Nov 1994 08:49:37 GMT".parse().unwrap());
+        for hours_ahead in [0, 11, 100_000] {
+            let now = SystemTime::UNIX_EPOCH + Duration::from_secs(hours_ahead * 3_600);
+            let wait = retry_after(&headers, now);
+            assert_eq!(wait, Some(Duration::from_secs(60)), "{hours_ahead}");
         }
     }
 }

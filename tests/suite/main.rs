@@ -19,6 +19,7 @@ mod fixed_date;
 mod future_sizes;
 mod gzip;
 mod hostile_texts;
+mod limits;
 mod login;
 mod manager;
 mod many_users;

@@ -3,6 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use super::issued::{Issued, ReplyFields};
+use crate::auth::Provider;
+use crate::auth::client_authentication::clock_problem;
 use crate::auth::failure::{
     auth, blames_settings, error_code, login_refused, misconfigured, reauth, unavailable,
     wants_interaction,
@@ -90,6 +92,19 @@ impl Refusal {
         };
         let unreachable = unavailable("the token endpoint could not be reached");
         Self::new(class, unreachable.with_source(error))
+    }
+
+    /// Names the clock as the likely reason when the client that signs with the time is not accepted.
+    pub(super) fn with_clock_problem(mut self, provider: &Provider, reply: &Reply) -> Self {
+        let settings = &provider.0;
+        if settings.authentication.signs()
+            && matches!(self.error.kind(), Kind::Auth(AuthProblem::Misconfigured { code }) if code == "invalid_client")
+            && let Some(server) = server_time(&reply.headers)
+            && let Some(problem) = clock_problem(settings.clock.now(), server)
+        {
+            self.error = self.error.with_source(problem);
+        }
+        self
     }
 
     /// The body ended too early; it may hold the new refresh token.

@@ -255,6 +255,7 @@ fn failed(error: KeyringError) -> StoreError {
         KeyringError::NoDefaultStore | KeyringError::NotSupportedByStore(_) => {
             StoreErrorKind::Unsupported
         }
+        KeyringError::NoStorageAccess(_) => StoreErrorKind::Denied,
         _ => StoreErrorKind::Other,
     };
     StoreError::new(kind, "the keyring of the operating system failed").with_source(cause(&error))

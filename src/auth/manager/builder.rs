@@ -78,7 +78,8 @@ impl TokenManagerBuilder {
 
         /// Whether new tokens that cannot be stored stay unused; false unless set.
         ///
-        /// If false, they are served from memory and [`Event::PersistFailed`](super::Event::PersistFailed) is sent. Either way
+        /// If false, they are served from memory and [`Event::PersistFailed`](super::Event::PersistFailed) is sent; a login also
+        /// returns an error unless the reason passes by itself. Either way
         /// they are kept, with the account's lock, and storing is retried for as long as the process lives.
         pub fn strict(yes: bool) |it| Arc::make_mut(&mut it.policy).strict = yes;
 

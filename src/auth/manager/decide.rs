@@ -67,8 +67,10 @@ pub(super) fn serve(
     if state.closed {
         return Err(unavailable("the token manager was shut down"));
     }
-    if let Some((_, error)) = state.paused(now.monotonic) {
-        return Err(error.clone());
+    if let Some((until, error)) = state.paused(now.monotonic) {
+        // By the clock of now: the calendar may have been set since the failure.
+        let left = until.saturating_sub(now.monotonic);
+        return Err(error.clone().with_retry_at(Some(now.wall + left)));
     }
     if is_rejected {
         let too_soon = |at: Duration| now.monotonic < at.saturating_add(policy.between_forced);

@@ -364,7 +364,7 @@ impl Refresh {
         let shared = &self.epoch.shared;
         let mut record = Record::new(cached.tokens.as_ref().clone());
         record.refresh_mark = mark;
-        let version = shared.swap(cached.version, &record).await?;
+        let version = shared.swap(cached.version, record).await?;
         if let (Some(_), Ok(mut state)) = (version, self.epoch.state()) {
             state.trials.foreign_mark = None;
             if let Some(cached) = &mut state.cached {
@@ -558,7 +558,7 @@ impl Refresh {
         let current = self.epoch.state()?.cached.clone();
         let version = current.map_or(failed.version, |cached| cached.version);
         // Only the record that failed is replaced: another process may be storing its own.
-        match shared.swap(version, &record).await {
+        match shared.swap(version, record).await {
             Ok(Some(version)) => {
                 if let Some(cached) = &mut self.epoch.state()?.cached {
                     cached.version = Some(version);
@@ -581,7 +581,8 @@ impl Refresh {
 /// a login, without a nonce: no authorization request asked for it. Its user is compared before.
 fn drop_invalid_id_token(provider: &Provider, issued: &mut Issued) {
     if let Some(id_token) = &issued.id_token
-        && let Err(error) = provider.check_id_token(id_token, None, None)
+        && let now = issued.server_time_or(provider.clock())
+        && let Err(error) = provider.check_id_token(id_token, None, None, now)
     {
         // Only the code is logged: the source may be an error of the application.
         let reason = match error.kind() {

@@ -12,6 +12,9 @@ use tokio::time::timeout;
 use crate::auth::StoreError;
 use crate::auth::store::StoreErrorKind as Kind;
 
+/// The limit of `PostgreSQL` itself.
+const MOST_CONNECTIONS: usize = 262_143;
+
 const TIME_OUT: Duration = Duration::from_secs(5);
 
 /// A connection that goes back to the pool only by [`give_back`](Self::give_back): after work that was cancelled, replies
@@ -89,6 +92,8 @@ pub fn loopback_pool(url: &str, size: usize) -> Result<Pool, StoreError> {
         let message = "the database is on another machine; pass a pool whose connections use TLS";
         return Err(StoreError::new(Kind::Insecure, message));
     }
+    // No server has more; the pool makes room for all of them at once.
+    let size = size.min(MOST_CONNECTIONS);
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(TIME_OUT);
     }

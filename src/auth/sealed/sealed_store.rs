@@ -142,6 +142,7 @@ pub(super) fn sealed_record(record: &Record, seal: Seal) -> Record {
         },
         refresh_mark: record.refresh_mark,
         ended: None,
+        client: None,
         seal: Some(seal),
     }
 }

@@ -21,6 +21,6 @@ pub use self::record::Record;
 pub use self::store_error::{StoreError, StoreErrorKind};
 pub use self::token_store::{StoreFuture, StoreGuard, TokenStore, Version, Versioned};
 
-pub(super) use self::record::{Ended, StoredMark, read_stored};
+pub(super) use self::record::{Ended, RecordClient, StoredMark, read_stored};
 #[cfg(test)]
 pub(super) use self::tests::{Gate, HookedStore, StoreCall, counts_down, fault, tokens};

@@ -394,11 +394,13 @@ mod tests {
     /// What each way to a file returns: its check, its preparation, and the file opened to be written.
     fn tried(file: &PrivateFile) -> [Result<bool, StoreErrorKind>; 3] {
         let kind = |error: StoreError| error.kind();
-        let opened = file.open(OpenOptions::new().write(true));
+        let opened = |file: Option<File>| file.is_some();
         [
             file.check().map_err(kind),
             file.prepare().map(|()| true).map_err(kind),
-            opened.map(|file| file.is_some()).map_err(kind),
+            file.open(OpenOptions::new().write(true))
+                .map(opened)
+                .map_err(kind),
         ]
     }
 

@@ -127,6 +127,28 @@ pub enum StoreErrorKind {
     ///
     /// Retry later. It passes.
     Unreachable,
+    /// What is stored belongs to another client id or token endpoint than the provider of the token manager. Only a manager finds it.
+    ///
+    /// Correct the setting, or give the client a store or an account key of its own. The record stays: it is another client's
+    /// session. [`Error::is_config`] is true. It does not pass.
+    AnotherClient,
+}
+
+impl StoreErrorKind {
+    /// Whether the same call can succeed later although nobody changed the program, its settings or its rights.
+    pub(in crate::auth) fn passes(self) -> bool {
+        match self {
+            Self::LockTimeout | Self::Full | Self::Unreachable => true,
+            Self::Other
+            | Self::Unreadable
+            | Self::NewerVersion
+            | Self::Insecure
+            | Self::Unsupported
+            | Self::Denied
+            | Self::Missing
+            | Self::AnotherClient => false,
+        }
+    }
 }
 
 impl StoreError {
@@ -191,14 +213,30 @@ impl StoreError {
         self.kind
     }
 
-    /// The error of a login whose tokens are in memory alone, because what is stored cannot be read.
+    /// The error of a login whose tokens are in memory alone, for a reason that does not pass.
     pub(in crate::auth) fn with_login_not_saved(self) -> Self {
-        let reason = if self.is_newer_version() {
-            "a newer version of this crate wrote what is stored; update this program"
-        } else if self.missing_key_id.is_some() {
-            "what is stored is sealed with a key that this process does not have; add the key and log in again"
-        } else {
-            "what is stored cannot be read; restore it, or log out to set it aside and log in again"
+        let reason = match self.kind {
+            StoreErrorKind::NewerVersion => {
+                "a newer version of this crate wrote what is stored; update this program"
+            }
+            StoreErrorKind::Unreadable if self.missing_key_id.is_some() => {
+                "what is stored is sealed with a key that this process does not have; add the key and log in again"
+            }
+            StoreErrorKind::Unreadable => {
+                "what is stored cannot be read; restore it, or log out to set it aside and log in again"
+            }
+            StoreErrorKind::Insecure => "other users could change what is stored; make it private",
+            StoreErrorKind::Denied => {
+                "the program may not write to the store; grant it the right, or choose another place"
+            }
+            StoreErrorKind::Missing => {
+                "the directory or table of the store does not exist; create it"
+            }
+            StoreErrorKind::Unsupported => {
+                "this kind of store does not work on this machine; choose another"
+            }
+            StoreErrorKind::AnotherClient => "what is stored is another client's session",
+            _ => "the store failed",
         };
         let message = format!("the login is not saved, its tokens are in memory only: {reason}");
         Self {
@@ -274,6 +312,10 @@ impl StdError for StoreError {
 
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
+        if error.kind == StoreErrorKind::AnotherClient {
+            let what = "client_id or token_url is not that of the stored tokens";
+            return Self::config(what).with_source(error);
+        }
         let problem = match error.kind {
             StoreErrorKind::LockTimeout => AuthProblem::LockTimeout,
             StoreErrorKind::Unreachable => AuthProblem::StoreUnreachable,
@@ -334,6 +376,7 @@ mod tests {
                 ],
                 "is_unreachable",
             ),
+            (StoreErrorKind::AnotherClient, &[], ""),
         ]
     };
 

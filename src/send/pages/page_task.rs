@@ -86,7 +86,7 @@ impl<T: Send + 'static, P: ListPosition> PageSource<T, P> {
         mut number: u64,
         pages: usize,
     ) -> LookAhead<T, P> {
-        let (sender, tasks) = mpsc::channel(pages);
+        let (sender, tasks) = mpsc::channel(pages.min(Semaphore::MAX_PERMITS));
         let source = Arc::clone(self);
         let task = Task::spawn(async move {
             while let Some(position) = next.recv().await

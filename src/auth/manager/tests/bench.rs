@@ -134,6 +134,11 @@ impl Idp {
         here.map(|(_, form)| form.clone()).collect()
     }
 
+    /// How many requests came in all.
+    pub(in crate::auth) fn requests(&self) -> usize {
+        self.state().forms.len()
+    }
+
     pub(in crate::auth) fn refreshes(&self) -> usize {
         self.forms("/oauth/token").len()
     }
@@ -272,8 +277,13 @@ impl Bench {
     }
 
     pub(in crate::auth) fn provider(&self) -> ProviderBuilder {
+        self.provider_of(Provider::builder("app"))
+    }
+
+    /// With the addresses of this provider.
+    pub(in crate::auth) fn provider_of(&self, client: ProviderBuilder) -> ProviderBuilder {
         let base = "http://127.0.0.1:1";
-        Provider::builder("app")
+        client
             .http(self.http())
             .authorize_url(format!("{base}/authorize"))
             .token_url(format!("{base}/oauth/token"))

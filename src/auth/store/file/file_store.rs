@@ -23,7 +23,7 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// The file is replaced in one step, so a process that dies leaves the old tokens or the new ones. Only its owner may read
 /// it (mode 600); if others may read it, their rights are removed, with a warning in the log. A file that its group
 /// or others may write is refused, as is one of another user, and a symbolic link or a pipe in its place. A file that cannot be read is
-/// an error and is never overwritten. When the last account is removed, the file is deleted.
+/// an error and is never overwritten; an empty one counts as none. When the last account is removed, the file is deleted.
 ///
 /// The directory must belong to the user that the program runs as, or to root, and neither its group nor others may
 /// write to it, for they could replace the file. Directories with the sticky bit, such as `/tmp`, are accepted, and so are those
@@ -46,10 +46,10 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// # Ok(()) });
 /// ```
 ///
-/// Its errors have these predicates of [`StoreError`]: [`is_full`](StoreError::is_full),
-/// [`is_denied`](StoreError::is_denied), [`is_missing`](StoreError::is_missing) (the directory),
-/// [`is_insecure`](StoreError::is_insecure), [`is_unreadable`](StoreError::is_unreadable),
-/// [`is_newer_version`](StoreError::is_newer_version), [`is_unsupported`](StoreError::is_unsupported) (no locks).
+/// Its errors have these [kinds](StoreErrorKind): [`Full`](StoreErrorKind::Full), [`Denied`](StoreErrorKind::Denied),
+/// [`Missing`](StoreErrorKind::Missing) (the directory), [`Insecure`](StoreErrorKind::Insecure),
+/// [`Unreadable`](StoreErrorKind::Unreadable), [`NewerVersion`](StoreErrorKind::NewerVersion),
+/// [`Unsupported`](StoreErrorKind::Unsupported) (no locks).
 #[derive(Clone)]
 pub struct FileStore {
     path: PathBuf,

@@ -226,11 +226,8 @@ struct VersionedJson<'a> {
 
 impl<'a> FileContents<'a> {
     pub(super) fn parse(json: Option<&'a Vec<u8>>) -> Result<Self, StoreError> {
-        match json {
-            Some(json) if json.trim_ascii().is_empty() => Err(StoreError::new(
-                StoreErrorKind::Unreadable,
-                "the token file is empty",
-            )),
+        // A full disk can leave an empty file in the place of one that another program wrote: nothing is lost by writing over it.
+        match json.filter(|json| !json.trim_ascii().is_empty()) {
             Some(json) => read_stored(json, FORM, "the token file"),
             None => Ok(Self {
                 form: FORM,

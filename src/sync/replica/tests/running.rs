@@ -24,8 +24,12 @@ const INTERVAL: Duration = Duration::from_secs(300);
 
 impl Running {
     fn start(replica: &Replica, clock: &Clock) -> Self {
+        Self::start_every(INTERVAL, replica, clock)
+    }
+
+    fn start_every(interval: Duration, replica: &Replica, clock: &Clock) -> Self {
         let (sender, events) = mpsc::unbounded_channel();
-        let syncs = replica.run(INTERVAL).seed(1);
+        let syncs = replica.run(interval).seed(1);
         let handle = syncs.handle();
         let syncs = syncs.on_event(move |event| sender.send(event.clone()).unwrap());
         Self {
@@ -67,6 +71,17 @@ async fn it_syncs_after_each_interval_and_writes_nothing_when_nothing_is_new() {
         assert!((240..=360).contains(&wait), "{wait}");
     }
     assert_eq!(store.commits(), commits);
+    running.handle.stop();
+    running.task.await.unwrap();
+}
+
+#[tokio::test]
+async fn an_interval_without_an_end_is_one_sync() {
+    let site = Site::with(3);
+    let replica = site.replica(MemorySync::new());
+    let mut running = Running::start_every(Duration::MAX, &replica, &site.clock);
+    let event = running.events.recv().await.unwrap();
+    assert!(matches!(event, SyncEvent::Synced { .. }), "{event:?}");
     running.handle.stop();
     running.task.await.unwrap();
 }
