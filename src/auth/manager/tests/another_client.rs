@@ -86,7 +86,7 @@ async fn a_record_of_an_earlier_version_is_taken_as_ones_own_and_signed_at_the_n
 async fn a_login_of_another_client_in_the_meantime_is_not_overwritten() {
     let bench = Bench::new();
     let owner = bench.manager();
-    let [other, _] = others(&bench);
+    let [_, other] = others(&bench);
     let held = bench.idp.hold();
     let late = begin_login(&bench, &bench.manager_of(other), "kim");
     held.arrived().await;
