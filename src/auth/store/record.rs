@@ -193,7 +193,7 @@ impl Record {
         match &self.client {
             Some(theirs) if theirs != client => Err(StoreError::new(
                 StoreErrorKind::AnotherClient,
-                "the stored tokens were issued to another client id or by another token endpoint; correct the setting, or give this client a store or an account key of its own",
+                "the stored tokens were issued to another client id or by another token endpoint; correct the setting, give this client a store or an account key of its own, or delete the record if the provider has moved",
             )),
             _ => Ok(self),
         }

@@ -129,8 +129,9 @@ pub enum StoreErrorKind {
     Unreachable,
     /// What is stored belongs to another client id or token endpoint than the provider of the token manager. Only a manager finds it.
     ///
-    /// Correct the setting, or give the client a store or an account key of its own. The record stays: it is another client's
-    /// session. [`Error::is_config`] is true. It does not pass.
+    /// Correct the setting, or give the client a store or an account key of its own. The record stays, since it is another
+    /// client's session; if the provider has moved its token endpoint, delete the record and log in again. [`Error::is_config`] is true.
+    /// It does not pass.
     AnotherClient,
 }
 
