@@ -15,8 +15,8 @@ use rustix::process::geteuid;
 use super::{StoreError, StoreErrorKind};
 use crate::locked::lock;
 
-/// Held while a file is created and while one is checked, so that nobody finds a new file before it is closed: on Unix a process that
-/// closes any handle of a file loses the locks that it holds on that file by other handles, such as those of `SQLite`.
+/// Held while a file is created and while one is checked, so that no other thread opens a new file before it is closed here. On
+/// Unix a process that closes any handle of a file loses its locks on that file by other handles, such as those of `SQLite`.
 static CREATING: Mutex<()> = Mutex::new(());
 
 /// A file that only its owner may read and write, in a directory where no other user can replace it; for stores of your own
@@ -38,7 +38,7 @@ static CREATING: Mutex<()> = Mutex::new(());
 ///
 /// /// To be called before SQLite opens the database.
 /// fn prepare(database: &Path) -> Result<(), StoreError> {
-///     // SQLite takes the files with these names, whoever made them.
+///     // SQLite opens files of these names if they exist, also those that another user made.
 ///     for ending in ["-wal", "-shm", "-journal"] {
 ///         let mut beside = database.as_os_str().to_owned();
 ///         beside.push(ending);
@@ -82,7 +82,8 @@ impl PrivateFile {
 
     /// Accepts a directory with the sticky bit, such as `/tmp`: others can make files in it, and cannot replace this one.
     ///
-    /// Only for a file that is opened by [`open`](Self::open), and beside which no other file is looked for by name: another user may have put it there.
+    /// Only for a file that is opened by [`open`](Self::open), and not for one beside which a library looks for other files by
+    /// name: another user may have put them there.
     #[must_use]
     pub fn in_sticky_directory(mut self) -> Self {
         self.may_be_sticky = true;

@@ -8,7 +8,7 @@ const NAME: &str = "the database of the copy";
 
 /// Checks the file without opening it, or creates it empty. The files that `SQLite` makes beside it get its mode.
 pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
-    // SQLite takes those that are there, whoever made them.
+    // SQLite opens them if they exist, also those that another user made.
     for ending in ["-wal", "-shm", "-journal"] {
         let mut beside = path.as_os_str().to_owned();
         beside.push(ending);
