@@ -40,9 +40,10 @@ use crate::error::{AuthProblem, Error, Kind};
 /// # impl std::error::Error for DatabaseError {}
 ///
 /// fn to_store_error(error: DatabaseError) -> StoreError {
+///     use StoreErrorKind as Kind;
 ///     let (kind, message) = match error {
-///         DatabaseError::Closed => (StoreErrorKind::Unreachable, "the database closed the connection"),
-///         DatabaseError::UndefinedTable => (StoreErrorKind::Missing, "the table of the tokens does not exist"),
+///         DatabaseError::Closed => (Kind::Unreachable, "the connection was closed"),
+///         DatabaseError::UndefinedTable => (Kind::Missing, "the table does not exist"),
 ///     };
 ///     StoreError::new(kind, message).with_source(error)
 /// }
@@ -80,7 +81,7 @@ pub struct StoreError {
 ///     }
 /// }
 ///
-/// let error = StoreError::new(StoreErrorKind::Missing, "the directory of the tokens does not exist");
+/// let error = StoreError::new(StoreErrorKind::Missing, "the directory does not exist");
 /// assert_eq!(advice(&error), "create the directory");
 /// ```
 #[non_exhaustive]

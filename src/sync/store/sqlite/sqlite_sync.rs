@@ -8,10 +8,10 @@ use async_trait::async_trait;
 use rusqlite::Transaction;
 
 use super::account_reads::AccountReads;
+use super::batch_commit;
 use super::sqlite_connections::SqliteConnections;
 use super::sqlite_error::SqliteError;
-use super::{batch_commit, database_file};
-use crate::auth::StoreError;
+use crate::auth::{PrivateFile, StoreError};
 use crate::sync::store::{Batch, ChangeRange, ChangeRow, Document, Query, Row, RowStore};
 
 /// Keeps the copies of accounts in a file, which several processes of one machine may use at the same time. Clones share
@@ -73,7 +73,7 @@ impl SqliteSync {
         // The file stays the same when the program changes its directory.
         let path = std::path::absolute(path)
             .map_err(|source| StoreError::io("the path of the copy cannot be used", source))?;
-        database_file::prepare(&path)?;
+        prepare(&path)?;
         let connections = SqliteConnections::open(path).map_err(|error| error.0)?;
         Ok(Self(Arc::new(connections)))
     }
@@ -95,6 +95,18 @@ impl SqliteSync {
         };
         self.0.read(read).await
     }
+}
+
+/// Checks the file without opening it, or creates it empty. The files that `SQLite` makes beside it get its mode.
+fn prepare(path: &Path) -> Result<(), StoreError> {
+    const NAME: &str = "the database of the copy";
+    // SQLite opens them if they exist, also those that another user made.
+    for ending in ["-wal", "-shm", "-journal"] {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(ending);
+        PrivateFile::new(beside, NAME).check()?;
+    }
+    PrivateFile::new(path, NAME).prepare()
 }
 
 #[async_trait]
