@@ -31,7 +31,7 @@ use crate::graphql::{
 use crate::model::AccountId;
 use crate::profile::{ServiceProfile, Sourced};
 use crate::send::{Call, Operation, Sender, Settings};
-use crate::transport::{Request, is_loopback, is_private, parse_endpoint};
+use crate::transport::{Clock, Request, is_loopback, is_private, parse_endpoint};
 
 /// A client of the consignment declaration interface. Cheap to clone; clones share connections and tokens.
 ///
@@ -59,11 +59,6 @@ struct Endpoint {
 }
 
 impl Client {
-    #[cfg(feature = "sync")]
-    pub(crate) fn clock(&self) -> &crate::transport::Clock {
-        self.sender.clock()
-    }
-
     /// Starts a client for an endpoint, the full address to which operations are posted.
     pub fn builder(endpoint: impl Into<String>) -> ClientBuilder {
         ClientBuilder::new(endpoint.into())
@@ -232,6 +227,33 @@ impl Client {
             settings,
             ..self.clone()
         }
+    }
+
+    /// The clock of the client's waits and deadlines: that of [`ClientBuilder::clock`], else the system's.
+    ///
+    /// Code that is given a client waits and measures by it, and then a test that has the clock moves all of it:
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use std::time::{Duration, UNIX_EPOCH};
+    /// use envd_sdk::{Client, Clock};
+    ///
+    /// /// How old what was read at this time is by now.
+    /// fn age(client: &Client, read_at: Duration) -> Duration {
+    ///     client.clock().monotonic().saturating_sub(read_at)
+    /// }
+    ///
+    /// let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(1_795_176_000));
+    /// let fake = envd_sdk::fake::Fake::builder().clock(clock.clone()).start().await?;
+    /// let client = fake.client().build()?;
+    /// client.user_details().await?;
+    /// let read_at = client.clock().monotonic();
+    /// clock.advance(Duration::from_secs(90));
+    /// assert_eq!(age(&client, read_at), Duration::from_secs(90));
+    /// # Ok(()) });
+    /// ```
+    pub fn clock(&self) -> &Clock {
+        self.sender.clock()
     }
 
     /// How long calls are still deferred after HTTP 429 or 503 with `Retry-After`.
