@@ -43,6 +43,23 @@ pub(crate) struct Failure {
     pub(crate) refused_locally: bool,
 }
 
+impl Failure {
+    /// Of a request that the network could not carry there and back.
+    pub(crate) fn no_reply(timeout: bool, unsent: Unsent) -> Self {
+        Self {
+            what: match (timeout, unsent) {
+                (true, Unsent::Surely) => "no connection could be made in time",
+                (true, Unsent::Perhaps) => "no complete reply came in time",
+                (false, Unsent::Surely) => "no connection could be made",
+                (false, Unsent::Perhaps) => "the connection was lost before the reply was complete",
+            },
+            timeout,
+            unsent,
+            refused_locally: false,
+        }
+    }
+}
+
 /// Whether the request reached the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsent {

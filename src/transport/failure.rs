@@ -51,21 +51,13 @@ pub(super) fn failed(source: reqwest::Error) -> Error {
         Unsent::Perhaps
     };
     let timeout = source.is_timeout();
-    let what = match (timeout, unsent) {
-        (true, Unsent::Surely) => "no connection could be made in time",
-        (true, Unsent::Perhaps) => "no complete reply came in time",
-        (false, Unsent::Surely) => "no connection could be made",
-        (false, Unsent::Perhaps) => "the connection was lost before the reply was complete",
-    };
     if unsent == Unsent::Perhaps && !timeout && is_foreign(&source) {
         return Error::protocol("the server's reply breaks the rules of HTTP")
             .with_source(source.without_url());
     }
     let failure = Failure {
-        what,
-        timeout,
-        unsent,
         refused_locally: source.is_builder(),
+        ..Failure::no_reply(timeout, unsent)
     };
     let server = source.url().map(|url| url.origin().ascii_serialization());
     // The rest of the address is taken out: it may carry a token or what the user searches for.

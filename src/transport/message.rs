@@ -30,7 +30,8 @@ pub(crate) struct Request {
     pub(crate) watch: Option<Watch>,
 }
 
-/// A complete reply, of any status.
+/// A complete reply, of any status; cloning it does not copy the body.
+#[derive(Clone)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,

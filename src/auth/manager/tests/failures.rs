@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::bench::{
     Bench, DAY, SECOND, advance_until, call, call_after_loss, error, event, needs_login, refusal,
-    renewed, reply, token, with_header, yields,
+    renewed, reply, token, yields,
 };
 use crate::auth::{Event, TokenSource};
 
@@ -15,7 +15,7 @@ async fn a_failed_early_refresh_leaves_the_token_in_use_and_is_not_repeated_at_o
     let mut events = manager.events();
     bench.clock.advance(DAY / 100 * 81);
     for _ in 0..2 {
-        let busy = with_header(reply(429, ""), "retry-after", "600");
+        let busy = reply(429, "").header("retry-after", "600");
         bench.idp.reply(busy);
         let sent = bench.idp.refreshes();
         assert_eq!(token(&manager).await, "at-1");
@@ -51,7 +51,7 @@ async fn retry_after_is_kept_in_each_of_its_formats() {
     ] {
         let bench = Bench::expired().await;
         let manager = bench.manager();
-        bench.idp.reply(with_header(reply(429, ""), header, value));
+        bench.idp.reply(reply(429, "").header(header, value));
         let start = bench.clock.now();
         let retry_at = refusal(&manager).await.retry_at().unwrap();
         let wait = retry_at.duration_since(start).unwrap();
