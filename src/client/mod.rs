@@ -26,7 +26,7 @@ use self::operation::GraphqlOperation;
 use crate::auth::TokenSource;
 use crate::error::{Error, Result};
 use crate::graphql::{
-    Encoded, Outcome, Overrides, encode, encode_document, encode_operation, operation_name,
+    Encoded, Outcome, Overrides, ValueIn, encode, encode_document, encode_operation, operation_name,
 };
 use crate::model::AccountId;
 use crate::profile::{ServiceProfile, Sourced};
@@ -123,7 +123,8 @@ impl Client {
     where
         Q::ResponseData: Send + 'static,
     {
-        self.operation::<Q, _>(variables, Some)
+        let encoded = encode::<Q>(variables, &self.endpoint.overrides);
+        self.call(encoded, ValueIn::Data, Some)
     }
 
     /// Runs a document of the caller's, with the caller's types for variables and data.
@@ -151,7 +152,8 @@ impl Client {
         operation_name: &str,
         variables: &impl Serialize,
     ) -> Call<Outcome<T>> {
-        self.call(encode_document(document, operation_name, variables), Some)
+        let encoded = encode_document(document, operation_name, variables);
+        self.call(encoded, ValueIn::Data, Some)
     }
 
     /// An operation of ours; `part` takes the record out of its data.
@@ -163,7 +165,8 @@ impl Client {
     where
         Q::ResponseData: Send + 'static,
     {
-        self.call(encode::<Q>(variables, &self.endpoint.overrides), part)
+        let encoded = encode::<Q>(variables, &self.endpoint.overrides);
+        self.call(encoded, ValueIn::Record, part)
     }
 
     /// As [`operation`](Self::operation), with variables of another type.
@@ -176,12 +179,13 @@ impl Client {
         let overrides = &self.endpoint.overrides;
         let name = operation_name(document);
         let encoded = encode_operation(document, name, variables, overrides);
-        self.call(encoded, part)
+        self.call(encoded, ValueIn::Record, part)
     }
 
     fn call<D: DeserializeOwned + Send + 'static, T: Send + 'static>(
         &self,
         encoded: Result<Encoded>,
+        value: ValueIn,
         part: fn(D) -> Option<T>,
     ) -> Call<Outcome<T>> {
         let work = encoded.map(|encoded| {
@@ -194,6 +198,7 @@ impl Client {
             let request = Box::new(operation.request());
             let send = move |request, settings: Arc<Settings>| async move {
                 let read = sender.send(&operation, request, &settings).await?;
+                settings.keep_json(|| operation.json_of(value, &read.1));
                 operation.part(read, part)
             };
             (request, send)

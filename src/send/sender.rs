@@ -438,7 +438,7 @@ impl Exchange<'_> {
         let slot = sender.pool.http.slot().await;
         if matches!(&self.settings.condition, Some(condition) if !condition()) {
             return Err(Error::new(Kind::Transport(Failure {
-                what: "it was too late when the request could be sent",
+                what: "the condition of the call no longer held when the request could be sent",
                 timeout: false,
                 unsent: Unsent::Surely,
                 refused_locally: true,

@@ -113,9 +113,9 @@ impl Pass<'_> {
                 let names = &account.client().given_profile().updates.value;
                 let record = entry.changed_record().filter(|_| names.number.is_some());
                 let number = record.map(|record| &record[NUMBER]);
-                account.save_consignment_text(&text.as_update_of(id, number))
+                account.save_consignment_text(text.as_update_of(id, number).text())
             }
-            (Target::New, Some(text), _) => account.save_consignment_text(&text),
+            (Target::New, Some(text), _) => account.save_consignment_text(text.text()),
             _ => {
                 return Some(Err(Error::config(
                     "the entry says nothing that can be sent",

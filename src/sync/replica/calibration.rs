@@ -13,8 +13,10 @@ use super::sync_state::{Walk, Witness};
 use super::walk::ListedPage;
 use super::{Depth, is_answer};
 use crate::error::Result;
-use crate::model::Timestamp;
+use crate::graphql::AsReceived;
+use crate::model::{ConsignmentSummary, Timestamp};
 use crate::profile::ComparedDate;
+use crate::send::pages::Pager;
 use crate::sync::store::{Query, Row, StoreError};
 
 /// What is known of `fromDate`.
@@ -360,6 +362,16 @@ impl Round<'_> {
     async fn listed_since(&self, question: &Question) -> Result<Option<(ListedDates, Days)>> {
         let from = Timestamp::from_utc(question.from);
         let mut pager = self.pager(Some(&from)).look_ahead(0);
+        let listed = self.listed_by(&mut pager, question).await;
+        self.requested(pager.requests());
+        listed
+    }
+
+    async fn listed_by(
+        &self,
+        pager: &mut Pager<AsReceived<ConsignmentSummary>>,
+        question: &Question,
+    ) -> Result<Option<(ListedDates, Days)>> {
         let (mut listed, mut days) = (ListedDates::new(), Days::new());
         for _ in 0..WINDOW.div_ceil(self.replica.page_size as usize) + PAGES {
             let Some(page) = pager.next_page().await? else {
