@@ -219,6 +219,8 @@ pub use crate::client::{Account, Client, Connection};
 #[doc(alias = "exception")]
 pub use crate::error::Error;
 #[cfg(feature = "client")]
+pub use crate::error::ErrorKind;
+#[cfg(feature = "client")]
 pub use crate::error::Result;
 #[cfg(feature = "client")]
 #[doc(inline)]

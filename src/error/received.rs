@@ -3,7 +3,7 @@
 use serde_json::Value;
 use url::{ParseError, Position, Url};
 
-use super::{Error, Kind};
+use super::{Error, Repr};
 
 /// The parts of a reply that accessors return; neither `Display` nor `Debug` shows them.
 #[derive(Clone)]
@@ -71,7 +71,7 @@ impl Received {
 impl Error {
     /// The error for a reply that is not of the interface.
     pub(crate) fn http(received: Received) -> Self {
-        Self::new(Kind::Http).with_received(received)
+        Self::new(Repr::Http).with_received(received)
     }
 
     pub(super) fn redirect(&self) -> Option<&str> {
@@ -88,8 +88,8 @@ impl Error {
 
     /// The HTTP status of the reply, if there was one.
     pub fn http_status(&self) -> Option<u16> {
-        match self.kind() {
-            Kind::Rejected { status, .. } | Kind::Decode { status, .. } => Some(*status),
+        match self.repr() {
+            Repr::Rejected { status, .. } | Repr::Decode { status, .. } => Some(*status),
             _ => self.received().map(|received| received.status),
         }
     }
@@ -107,8 +107,8 @@ impl Error {
     /// The JSON path at which a reply did not have the expected shape, as it was received: a server chooses the names in
     /// it, so it may hold control characters or personal data. `Display` shows known names of fields only.
     pub fn json_path(&self) -> Option<&str> {
-        match self.kind() {
-            Kind::Decode { path, .. } => Some(path),
+        match self.repr() {
+            Repr::Decode { path, .. } => Some(path),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Error, Kind};
+use super::{Error, Repr};
 use crate::model::{Condition, PathSegment, ServerError};
 
 impl Error {
@@ -18,9 +18,9 @@ impl Error {
         if errors.len() < self.server_error_count() || errors.iter().any(is_internal) {
             return false;
         }
-        match (self.http_status(), self.kind()) {
+        match (self.http_status(), self.repr()) {
             (Some(401 | 413 | 429), _) => true,
-            (Some(200..=299 | 400..=499), Kind::Rejected { status, .. }) => {
+            (Some(200..=299 | 400..=499), Repr::Rejected { status, .. }) => {
                 let named = *status == 403 || errors.iter().all(names_reason);
                 named && self.raw_data().is_none_or(|data| explains(errors, data))
             }
@@ -30,8 +30,8 @@ impl Error {
 
     /// The same error, as the answer to a request that named no record.
     pub(crate) fn of_no_record(mut self) -> Self {
-        let kind = &mut self.parts().kind;
-        if let Kind::Rejected { errors, .. } | Kind::Decode { errors, .. } = kind {
+        let repr = &mut self.parts().repr;
+        if let Repr::Rejected { errors, .. } | Repr::Decode { errors, .. } = repr {
             mark_no_record_named(errors);
         }
         self

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Unreadable;
-use crate::error::{Error, Kind};
+use crate::error::{Error, Repr};
 use crate::model::{ServerError, reply_memory};
 
 /// The result of a call: the value, and the errors of the server beside it.
@@ -172,5 +172,5 @@ impl Outcome<()> {
 }
 
 fn rejected(status: u16, errors: Vec<ServerError>, omitted: usize) -> Error {
-    Error::new(Kind::Rejected { status, errors }).with_omitted(omitted)
+    Error::new(Repr::Rejected { status, errors }).with_omitted(omitted)
 }

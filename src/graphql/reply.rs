@@ -14,7 +14,7 @@ use super::overrides::{RecordLocation, can_be_id};
 use super::request::Encoded;
 use super::unreadable::decode_salvaged;
 use super::{Outcome, SalvagedList, Unreadable, decode, salvage_list};
-use crate::error::{Error, Kind, Received, mark_no_record_named};
+use crate::error::{Error, Received, Repr, mark_no_record_named};
 use crate::model::{Condition, PageInfo, ServerError, reply_memory};
 
 impl Encoded {
@@ -75,7 +75,7 @@ impl Encoded {
             outcome.unreadable = unreadable;
             return Ok(outcome);
         }
-        let kind = Kind::Decode {
+        let kind = Repr::Decode {
             status: rest.http_status(),
             path: joined("data", &error.path),
             detail: error.detail.to_owned(),

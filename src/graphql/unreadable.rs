@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use super::misfit::{self, Misfit};
 use super::{Outcome, decode};
-use crate::error::{Error, Kind, Received};
+use crate::error::{Error, Received, Repr};
 use crate::model::{Position, reply_memory};
 
 /// More unreadable records than this in one reply are a difference of the schema: the reply as a whole is unreadable.
@@ -147,7 +147,7 @@ pub(crate) fn unreadable_record(status: u16, path: String, detail: &str, record:
     struct Edge {
         cursor: String,
     }
-    let error = Error::new(Kind::Decode {
+    let error = Error::new(Repr::Decode {
         status,
         path,
         detail: detail.to_owned(),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::ConsignmentFilter;
 use super::similarity::{Similarity, shown, similarity};
 use crate::client::Account;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Repr, Result};
 use crate::graphql::generated::Consignments;
 use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentSummary, ServerError, Timestamp};
 use crate::send::Call;
@@ -181,7 +181,7 @@ fn incomplete(errors: Vec<ServerError>) -> Error {
     } else {
         // The status of a page is not kept; data comes with 200 (spec 7.1).
         let status = 200;
-        Error::new(Kind::Rejected { status, errors })
+        Error::new(Repr::Rejected { status, errors })
     };
     error.with_operation("consignments")
 }

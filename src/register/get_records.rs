@@ -9,7 +9,7 @@ use url::Url;
 
 use super::OPERATION;
 use super::if_modified::{IfModified, last_modified};
-use crate::error::{Error, Kind, Received, Result, json_fault};
+use crate::error::{Error, Received, Repr, Result, json_fault};
 use crate::graphql::misfit::{self, Misfit, joined};
 use crate::graphql::{SalvagedList, Unreadable, salvage_list, unreadable_record};
 use crate::model::{List, Property, reply_memory};
@@ -201,7 +201,7 @@ fn unexpected(reply: Reply, found: Option<(String, Value)>, detail: String) -> E
             return error;
         }
     }
-    let kind = Kind::Decode {
+    let kind = Repr::Decode {
         status: reply.status,
         path: path
             .filter(|path| !path.is_empty())

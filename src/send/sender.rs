@@ -18,7 +18,7 @@ use url::Url;
 use super::backpressure::Backpressure;
 use super::{Headers, Settings, trace};
 use crate::auth::{AccessToken, TokenSource};
-use crate::error::{Error, Failure, Kind, Result, Unsent};
+use crate::error::{Error, Failure, Repr, Result, Unsent};
 use crate::model::ServerError;
 use crate::secret::Secret;
 use crate::transport::header::AUTHORIZATION;
@@ -321,7 +321,7 @@ impl Exchange<'_> {
         };
         match result {
             Some(result) => result,
-            None => Err(Error::new(Kind::Transport(Failure {
+            None => Err(Error::new(Repr::Transport(Failure {
                 what: "the deadline of the call has passed",
                 timeout: true,
                 unsent: if self.attempts > 0 {
@@ -437,7 +437,7 @@ impl Exchange<'_> {
         let sender = self.sender;
         let slot = sender.pool.http.slot().await;
         if matches!(&self.settings.condition, Some(condition) if !condition()) {
-            return Err(Error::new(Kind::Transport(Failure {
+            return Err(Error::new(Repr::Transport(Failure {
                 what: "it was too late when the request could be sent",
                 timeout: false,
                 unsent: Unsent::Surely,

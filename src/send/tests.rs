@@ -8,7 +8,7 @@ use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{Operation, SenderOptions, Settings};
-use crate::error::{Error, Failure, Kind, Received, Result, Unsent};
+use crate::error::{Error, Failure, Received, Repr, Result, Unsent};
 use crate::transport::{Clock, Reply, Request, RetryPolicy};
 
 /// An operation that fails with these errors, and succeeds after the last.
@@ -42,7 +42,7 @@ fn http(status: u16) -> Error {
 }
 
 fn lost() -> Error {
-    Error::new(Kind::Transport(Failure {
+    Error::new(Repr::Transport(Failure {
         what: "lost",
         timeout: false,
         unsent: Unsent::Perhaps,

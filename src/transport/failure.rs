@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::iter::successors;
 
 use super::tls;
-use crate::error::{Error, Failure, Kind, Unsent};
+use crate::error::{Error, Failure, Repr, Unsent};
 
 /// A reply with more bytes than the caller allows.
 pub(super) fn too_large() -> Error {
@@ -14,7 +14,7 @@ pub(super) fn too_large() -> Error {
 
 /// Ended by this crate after the request may have been sent.
 fn refused(what: &'static str) -> Error {
-    Error::new(Kind::Transport(Failure {
+    Error::new(Repr::Transport(Failure {
         what,
         timeout: false,
         unsent: Unsent::Perhaps,
@@ -70,7 +70,7 @@ pub(super) fn failed(source: reqwest::Error) -> Error {
     let server = source.url().map(|url| url.origin().ascii_serialization());
     // The rest of the address is taken out: it may carry a token or what the user searches for.
     let source = source.without_url();
-    let error = Error::new(Kind::Transport(failure));
+    let error = Error::new(Repr::Transport(failure));
     match server {
         Some(server) => error.with_source(AtServer { server, source }),
         None => error.with_source(source),

@@ -17,7 +17,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use crate::error::{Error, Kind, Unsent};
+use crate::error::{Error, Repr, Unsent};
 
 /// How often and for how long a call is tried.
 ///
@@ -150,17 +150,17 @@ impl Safety {
     /// Whether a change that failed this way may have been carried out: unless it surely was not sent, or was refused.
     pub(crate) fn may_have_applied(self, error: &Error) -> bool {
         self != Self::Repeatable
-            && match error.kind() {
-                Kind::Transport(failure) => failure.unsent == Unsent::Perhaps,
-                Kind::Http | Kind::Rejected { .. } | Kind::Decode { .. } | Kind::Protocol(_) => {
+            && match error.repr() {
+                Repr::Transport(failure) => failure.unsent == Unsent::Perhaps,
+                Repr::Http | Repr::Rejected { .. } | Repr::Decode { .. } | Repr::Protocol(_) => {
                     !error.is_refusal()
                 }
                 // These arise before a request is sent, or after a read.
-                Kind::Config(_)
-                | Kind::Auth(_)
-                | Kind::Stalled(_)
-                | Kind::AccountChoice(_)
-                | Kind::NotRegistered => false,
+                Repr::Config(_)
+                | Repr::Auth(_)
+                | Repr::Stalled(_)
+                | Repr::AccountChoice(_)
+                | Repr::NotRegistered => false,
             }
     }
 }

@@ -7,7 +7,7 @@ use crate::auth::failure::{
     auth, blames_settings, error_code, login_refused, misconfigured, reauth, unavailable,
     wants_interaction,
 };
-use crate::error::{AuthProblem, Error, Kind, Unsent};
+use crate::error::{AuthProblem, Error, Repr, Unsent};
 use crate::secret::Secret;
 use crate::transport::header::RETRY_AFTER;
 use crate::transport::{Reply, retry_after, server_time};
@@ -77,15 +77,15 @@ impl Refusal {
 
     /// No complete reply came.
     pub(super) fn without_reply(error: Error) -> Self {
-        if matches!(error.kind(), Kind::Config(_)) {
+        if matches!(error.repr(), Repr::Config(_)) {
             // A certificate that the server does not accept: nothing was processed.
             return Self::without_request(error);
         }
-        let class = match error.kind() {
-            Kind::Transport(failure) if failure.unsent == Unsent::Surely => Class::NotSent,
-            Kind::Transport(failure) if failure.timeout => Class::TimedOut,
+        let class = match error.repr() {
+            Repr::Transport(failure) if failure.unsent == Unsent::Surely => Class::NotSent,
+            Repr::Transport(failure) if failure.timeout => Class::TimedOut,
             // A reply that is not HTTP is a reply: the request may have been processed.
-            Kind::Transport(_) | Kind::Protocol(_) => Class::Ambiguous,
+            Repr::Transport(_) | Repr::Protocol(_) => Class::Ambiguous,
             _ => Class::Refused,
         };
         let unreachable = unavailable("the token endpoint could not be reached");

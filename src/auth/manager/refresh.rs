@@ -20,7 +20,7 @@ use crate::auth::endpoint::{self, Issued, Refusal};
 use crate::auth::failure::reauth;
 use crate::auth::store::{Ended, StoredMark};
 use crate::auth::{AccessToken, Provider, Record, StoreError, StoreGuard, TokenSet, Version};
-use crate::error::{AuthProblem, Error, Kind, Result};
+use crate::error::{AuthProblem, Error, Repr, Result};
 
 /// The longest pause between two attempts to store tokens: other processes wait longer before they send the stored refresh
 /// token (see [`CLAIM_PERIOD`]).
@@ -584,8 +584,8 @@ fn drop_invalid_id_token(provider: &Provider, issued: &mut Issued) {
         && let Err(error) = provider.check_id_token(id_token, None, None)
     {
         // Only the code is logged: the source may be an error of the application.
-        let reason = match error.kind() {
-            Kind::Auth(AuthProblem::LoginRefused { code }) => code.as_str(),
+        let reason = match error.repr() {
+            Repr::Auth(AuthProblem::LoginRefused { code }) => code.as_str(),
             _ => "unreadable",
         };
         tracing::warn!(reason, "the id token of a refresh is not kept");

@@ -18,7 +18,7 @@ use crate::auth::failure::{no_tokens, reauth};
 use crate::auth::{
     AccessToken, Provider, Record, StoreError, StoreGuard, TokenStore, Version, Versioned,
 };
-use crate::error::{AuthProblem, Error, Kind, Result};
+use crate::error::{AuthProblem, Error, Repr, Result};
 use crate::locked::lock;
 use crate::secret::Secret;
 use crate::transport::{Clock, Moment};
@@ -166,7 +166,7 @@ impl Shared {
     /// Remembers a failure for support.
     pub(in crate::auth) fn note_failure(&self, error: &Error) {
         // A session without a user is no failure.
-        if !matches!(error.kind(), Kind::Auth(AuthProblem::NoTokens)) {
+        if !matches!(error.repr(), Repr::Auth(AuthProblem::NoTokens)) {
             let at = self.clock().now();
             let error = error.clone();
             self.state().last_failure = Some(LastFailure { at, error });

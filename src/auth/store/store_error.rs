@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::sync::Arc;
 use std::{fmt, io};
 
-use crate::error::{AuthProblem, Error, Kind};
+use crate::error::{AuthProblem, Error, Repr};
 
 /// Why a store failed: a [`TokenStore`](super::TokenStore), or the store of a copy (feature `sync`).
 ///
@@ -197,7 +197,7 @@ impl From<StoreError> for Error {
         } else {
             AuthProblem::Store
         };
-        Self::new(Kind::Auth(problem)).with_source(error)
+        Self::new(Repr::Auth(problem)).with_source(error)
     }
 }
 

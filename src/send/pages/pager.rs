@@ -12,7 +12,7 @@ use futures_util::stream;
 use super::list_guard::{ListGuard, RecordIdentity};
 use super::page_task::{Fetch, LookAhead, PageSource, PageTask, Run, Task};
 use super::{Items, ListPosition, Page};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Repr, Result};
 use crate::model::Position;
 
 /// How many pages in a row may have no new record, unless set. A server that filters after paging may send some.
@@ -156,7 +156,7 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Page<T, P>>>> {
         if let Some(reason) = self.stalled.take() {
-            let error = self.failed(Error::new(Kind::Stalled(reason)));
+            let error = self.failed(Error::new(Repr::Stalled(reason)));
             return Poll::Ready(Some(Err(error)));
         }
         if self.ended {

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde_json::value::RawValue;
 
 use super::LocalRecord;
-use crate::error::{Error, Kind, Result, json_fault};
+use crate::error::{Error, Repr, Result, json_fault};
 use crate::graphql::Outcome;
 use crate::model::{Condition, Consignment, ConsignmentStatus, Timestamp, reply_memory};
 
@@ -46,7 +46,7 @@ impl RecordRead {
             }
             Ok(record) => Self::Found(ReadRecord { json, record }),
             Err(fault) => {
-                let error = Error::new(Kind::Decode {
+                let error = Error::new(Repr::Decode {
                     status,
                     path: "consignment".to_owned(),
                     detail: json_fault(&fault).to_owned(),

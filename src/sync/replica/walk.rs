@@ -14,7 +14,7 @@ use super::round::Round;
 use super::sync_report::{SyncMode, WalkProgress};
 use super::sync_state::{Shown, Walk};
 use super::{RecordRead, is_answer};
-use crate::error::{Error, Kind, Result, json_fault};
+use crate::error::{Error, Repr, Result, json_fault};
 use crate::model::{ConsignmentSummary, Position, reply_memory};
 use crate::send::pages::{Page, Pager};
 use crate::sync::store::{Row, StoreError};
@@ -188,7 +188,7 @@ impl Round<'_> {
 }
 
 async fn next_page(pager: &mut Pager<Box<RawValue>>, empty: u32) -> Result<ListedPage> {
-    let stalled = |reason| Err(Error::new(Kind::Stalled(reason)).with_operation("consignments"));
+    let stalled = |reason| Err(Error::new(Repr::Stalled(reason)).with_operation("consignments"));
     if empty >= EMPTY_PAGES {
         return stalled("more than 20 pages in a row had no new record, and another is announced");
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::{Client, ClientBuilder};
-use crate::error::{Error, Failure, Kind, Unsent};
+use crate::error::{Error, Failure, Repr, Unsent};
 use crate::transport::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use crate::transport::{HttpOptions, InProcess, Reply, Request, RetryPolicy};
 
@@ -33,7 +33,7 @@ pub(in crate::sync) fn service(
 }
 
 pub(in crate::sync) fn lost(unsent: Unsent) -> Error {
-    Error::new(Kind::Transport(Failure {
+    Error::new(Repr::Transport(Failure {
         what: "the connection was lost",
         timeout: false,
         unsent,

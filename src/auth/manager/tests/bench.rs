@@ -16,7 +16,7 @@ use crate::auth::{
     AccessToken, Event, Events, MemoryStore, PendingLogin, Provider, ProviderBuilder, Record,
     TokenManager, TokenManagerBuilder, TokenSet, TokenStore, Version, Versioned,
 };
-use crate::error::{Error, Failure, Kind, Result, Unsent};
+use crate::error::{Error, Failure, Repr, Result, Unsent};
 use crate::transport::header::HeaderMap;
 use crate::transport::{Clock, HttpOptions, InProcess, Reply, Request};
 
@@ -106,7 +106,7 @@ impl Idp {
 
     /// Rotates at the next request, after its sender has given up.
     pub(in crate::auth) fn time_out(&self) {
-        let failure = Kind::Transport(Failure {
+        let failure = Repr::Transport(Failure {
             what: "no complete reply came in time",
             timeout: true,
             unsent: Unsent::Perhaps,

@@ -26,7 +26,7 @@ use crate::auth::{
     AccessToken, LogoutReport, Provider, Record, StoreError, StoreFuture, StoreGuard, TokenManager,
     TokenSource, TokenStore, Version, Versioned,
 };
-use crate::error::{Error, Failure, Kind, Result, Unsent};
+use crate::error::{Error, Failure, Repr, Result, Unsent};
 use crate::tests::schedules::{count, note, run_without_runtime};
 use crate::transport::{Clock, HttpOptions, InProcess, Reply, Request};
 
@@ -322,7 +322,7 @@ async fn answer(world: Shared, clock: Clock, process: u64, request: Request) -> 
         (fate, Duration::from_millis(world.random.u64(0..8_000)))
     };
     let failure = |timeout, unsent| {
-        Error::new(Kind::Transport(Failure {
+        Error::new(Repr::Transport(Failure {
             what: "planned",
             timeout,
             unsent,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::site::{Site, copied};
-use crate::error::{AuthProblem, Error, Kind};
+use crate::error::{AuthProblem, Error, Repr};
 use crate::sync::replica::{Replica, SyncEvent, SyncLoopHandle};
 use crate::sync::store::MemorySync;
 use crate::sync::store::tests::faulty_store::FaultyStore;
@@ -103,7 +103,7 @@ async fn failures_wait_longer_each_time_and_as_long_as_the_service_says() {
 #[tokio::test]
 async fn a_lost_login_pauses_it_and_a_new_one_resumes_it() {
     let site = Site::with(3);
-    let error = Error::new(Kind::Auth(AuthProblem::NoTokens));
+    let error = Error::new(Repr::Auth(AuthProblem::NoTokens));
     let answer = Arc::new(Mutex::new(Err(error)));
     let source = Arc::clone(&answer);
     let client = site.account("envd-1").client().with_token_source(move || {

@@ -1,12 +1,12 @@
-//! The kinds of the opaque error.
+//! What is inside the opaque error.
 
 use serde_json::error::Category;
 
 use crate::model::ServerError;
 
-/// The kinds of failure; private, so that a new kind breaks no caller.
+/// What failed, with its data; private. [`ErrorKind`](super::ErrorKind) is what callers see of it.
 #[derive(Clone)]
-pub(crate) enum Kind {
+pub(crate) enum Repr {
     Config(String),
     Transport(Failure),
     /// A reply that is not of the interface: an HTML page, an empty body, XML.
