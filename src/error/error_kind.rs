@@ -1,6 +1,7 @@
 //! The kinds of the opaque error, for callers to match on.
 
 use super::refusal::is_rate_limit;
+use super::reply_meaning::{kind_of_reply, kind_of_status};
 use super::{AuthProblem, Error, Repr, Unsent};
 use crate::model::{Condition, ServerError};
 
@@ -95,8 +96,11 @@ impl Error {
                 Unsent::Surely => ErrorKind::Connect,
                 Unsent::Perhaps => ErrorKind::Transport,
             },
+            // A body that cannot be read shows nothing.
+            Repr::Http if self.encoding().is_some() => ErrorKind::Protocol,
             Repr::Http => {
-                of_status(self.http_status().unwrap_or_default()).unwrap_or(ErrorKind::NoAnswer)
+                let status = self.http_status().unwrap_or_default();
+                kind_of_reply(status, self.service_status().is_some())
             }
             Repr::Rejected { status, errors } => {
                 of_errors(*status, errors).unwrap_or(ErrorKind::Rejected)
@@ -105,7 +109,11 @@ impl Error {
             Repr::Decode { status, errors, .. } => {
                 of_errors(*status, errors).unwrap_or(ErrorKind::Decode)
             }
-            Repr::Protocol(_) => ErrorKind::Protocol,
+            Repr::Protocol(_) => {
+                let kind = self.service_status().and_then(kind_of_status);
+                kind.filter(|kind| *kind != ErrorKind::Rejected)
+                    .unwrap_or(ErrorKind::Protocol)
+            }
             Repr::Stalled(_) => ErrorKind::Stalled,
             Repr::AccountChoice(_) => ErrorKind::AccountChoice,
             Repr::NotRegistered => ErrorKind::NotRegistered,
@@ -114,40 +122,25 @@ impl Error {
     }
 }
 
-/// What the service says by a status (spec 7.1).
-fn of_status(status: u16) -> Option<ErrorKind> {
-    Some(match status {
-        401 => ErrorKind::Unauthorized,
-        403 => ErrorKind::Forbidden,
-        404 => ErrorKind::NotFound,
-        429 => ErrorKind::RateLimited,
-        400..=499 => ErrorKind::Rejected,
-        500 => ErrorKind::Internal,
-        501..=599 => ErrorKind::Unavailable,
-        _ => return None,
-    })
-}
-
 /// What the service says by its errors and their status; `None` for an error about the input.
 fn of_errors(status: u16, errors: &[ServerError]) -> Option<ErrorKind> {
-    let by_status = of_status(status).filter(|kind| *kind != ErrorKind::Rejected);
-    if by_status.is_some() {
-        return by_status;
-    }
     let has = |condition| errors.iter().any(|error| error.condition() == condition);
+    if errors.iter().any(is_rate_limit) {
+        return Some(ErrorKind::RateLimited);
+    }
+    if has(Condition::InvalidToken) {
+        return Some(ErrorKind::Unauthorized);
+    }
+    let by_status = kind_of_status(status).filter(|kind| *kind != ErrorKind::Rejected);
     let by_condition = [
-        (Condition::InvalidToken, ErrorKind::Unauthorized),
         (Condition::AccessDenied, ErrorKind::Forbidden),
         (Condition::SchemaMismatch, ErrorKind::SchemaMismatch),
         (Condition::NotFoundOrForbidden, ErrorKind::NotFound),
     ];
-    if errors.iter().any(is_rate_limit) {
-        return Some(ErrorKind::RateLimited);
-    }
     let mut found = by_condition
         .into_iter()
         .filter(|(condition, _)| has(*condition));
-    found.next().map(|(_, kind)| kind)
+    by_status.or_else(|| found.next().map(|(_, kind)| kind))
 }
 
 fn of_auth(problem: &AuthProblem) -> ErrorKind {
@@ -181,12 +174,17 @@ mod tests {
         }))
     }
 
+    /// An error of the schema where the code is one of GraphQL.
     fn errors(words: &str) -> Vec<ServerError> {
-        let (message, code) = words.split_once(" / ").unwrap();
-        let code = Some(code).filter(|code| !code.is_empty());
-        vec![ServerError::from_value(
-            json!({"message": message, "extensions": {"code": code, "data": {"Code": code}}}),
-        )]
+        let (message, code) = words.split_once('/').unwrap();
+        let (message, code) = (message.trim(), code.trim());
+        let extensions = if code.contains('_') {
+            json!({"code": code, "number": "5.3.1"})
+        } else {
+            json!({"data": {"Code": code}})
+        };
+        let error = json!({"message": message, "extensions": extensions});
+        vec![ServerError::from_value(error)]
     }
 
     fn decode(status: u16, errors: Vec<ServerError>) -> Error {
@@ -273,6 +271,7 @@ mod tests {
         429 | No /                                        | RateLimited | RateLimited
         500 | No /                                        | Internal | Internal
         503 | Access denied /                             | Unavailable | Unavailable
+        503 | The access token is invalid / Unauthorized  | Unauthorized | Unauthorized
     ";
 
     #[test]
@@ -282,8 +281,7 @@ mod tests {
             let [status, words, rejected, decoded] = cells[..] else {
                 panic!("{row}");
             };
-            let words = format!("{words} ");
-            let (status, errors) = (status.parse().unwrap(), errors(&words));
+            let (status, errors) = (status.parse().unwrap(), errors(words));
             let decode = decode(status, errors.clone());
             let error = Error::new(Repr::Rejected { status, errors });
             assert_eq!(format!("{:?}", error.kind()), rejected, "{row}");

@@ -12,6 +12,7 @@ mod error_kind;
 mod predicates;
 mod received;
 mod refusal;
+mod reply_meaning;
 mod report;
 mod repr;
 mod server_message;
@@ -25,6 +26,7 @@ pub(crate) use self::display::codes;
 pub use self::error_kind::ErrorKind;
 pub(crate) use self::received::Received;
 pub(crate) use self::refusal::mark_no_record_named;
+pub(crate) use self::reply_meaning::BodyShape;
 pub(crate) use self::repr::{AuthProblem, Failure, Repr, Unsent, json_fault};
 
 use crate::model::{Position, ServerError};
@@ -123,6 +125,19 @@ impl Error {
         pub(crate) fn with_unreadable_record() |it| it.parts().unreadable_record = true;
     }
 
+    /// This error, which came after another one. A [`StoreError`](crate::auth::StoreError) stays the source: callers look for it.
+    pub(crate) fn after(self, earlier: Self) -> Self {
+        match self.0.source.clone() {
+            None => self.with_source(earlier),
+            Some(source) if source.is::<crate::auth::StoreError>() => self,
+            Some(below) => {
+                let mut earlier = earlier;
+                earlier.parts().source.get_or_insert(below);
+                self.with_source(earlier)
+            }
+        }
+    }
+
     pub(crate) fn with_error_description(mut self, text: Option<&str>) -> Self {
         if let Some(text) = text.filter(|text| !text.is_empty()) {
             let start: String = text.chars().take(1_000).collect();
@@ -174,7 +189,7 @@ impl Error {
         self.0.error_description.as_deref()
     }
 
-    /// How long to wait before the next request (`Retry-After`).
+    /// How long to wait before the next request (`Retry-After`); at most a day, whatever the server sent.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }

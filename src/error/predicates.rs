@@ -1,31 +1,33 @@
 //! The predicates of [`guide::errors`](crate::guide::errors).
 
 use super::refusal::is_rate_limit;
-use super::{AuthProblem, Error, Failure, Repr, Unsent};
+use super::reply_meaning::is_transient_status;
+use super::{AuthProblem, Error, ErrorKind, Failure, Repr, Unsent};
 use crate::model::Condition;
 
 impl Error {
-    /// Whether the access token was refused, also after a new one was tried.
+    /// Whether the service refused the access token, also after a new one was tried: HTTP 401 in JSON, in XML or with a
+    /// `WWW-Authenticate` for bearer tokens (RFC 6750 section 3), or an error to that effect.
     #[doc(alias = "401")]
     pub fn is_unauthorized(&self) -> bool {
-        self.http_status() == Some(401) || self.has(Condition::InvalidToken)
+        self.service_status() == Some(401) || self.has(Condition::InvalidToken)
     }
 
-    /// Whether the user is known but may not do this (HTTP 403, or an error to that effect).
+    /// Whether the user is known but may not do this (HTTP 403 of the service, or an error to that effect).
     #[doc(alias("403", "permission"))]
     pub fn is_forbidden(&self) -> bool {
-        self.http_status() == Some(403) || self.has(Condition::AccessDenied)
+        self.service_status() == Some(403) || self.has(Condition::AccessDenied)
     }
 
     /// Whether the record does not exist (or, for changes, may not be changed: the server does not distinguish them).
     ///
-    /// HTTP 404, or an error to that effect, which has the text of any failure ("Internal server error"). So it
+    /// HTTP 404 with a body of the service (JSON or XML), or an error to that effect, which has the text of any failure ("Internal server error"). So it
     /// counts only as the reply to a request with the id or the number of a record in its variables: not for a new
     /// consignment, and not for a list. A change that ends so [may have been carried out](Self::may_have_applied) all the
     /// same.
     #[doc(alias = "404")]
     pub fn is_not_found(&self) -> bool {
-        self.http_status() == Some(404) || self.has(Condition::NotFoundOrForbidden)
+        self.service_status() == Some(404) || self.has(Condition::NotFoundOrForbidden)
     }
 
     /// Whether the user has to log in again: there is no token, and none can be obtained without the user.
@@ -85,12 +87,16 @@ impl Error {
         self.0.unreadable_record
     }
 
-    /// Whether the server broke the rules of the interface: a page whose cursor does not change, a page of HTML with
-    /// HTTP 200, a reply with neither data nor errors, a reply that is not HTTP, a damaged gzip body.
+    /// Whether the server broke the rules of the interface: a page whose cursor does not change, a reply with neither data
+    /// nor errors, a reply that is not HTTP, a damaged gzip body. A web page or an empty body is
+    /// [`NoAnswer`](ErrorKind::NoAnswer) instead, whatever its status.
     pub fn is_protocol(&self) -> bool {
         match &self.0.repr {
             Repr::Protocol(_) | Repr::Stalled(_) => true,
-            Repr::Http => matches!(self.http_status(), Some(200..=299)),
+            Repr::Http => {
+                let is_success = matches!(self.http_status(), Some(200..=299));
+                is_success && self.kind() == ErrorKind::Protocol
+            }
             _ => false,
         }
     }
@@ -113,10 +119,10 @@ impl Error {
         self.http_status() == Some(429) || self.server_errors().iter().any(is_rate_limit)
     }
 
-    /// Whether the request could not be understood (HTTP 400, spec 7.1). Repeating it does not help.
+    /// Whether the service could not understand the request (HTTP 400, spec 7.1). Repeating it does not help.
     #[doc(alias = "400")]
     pub fn is_bad_request(&self) -> bool {
-        self.http_status() == Some(400)
+        self.service_status() == Some(400)
     }
 
     /// Whether nothing has changed since the date of the request (HTTP 304, spec 7.1).
@@ -180,10 +186,10 @@ impl Error {
 
     /// Whether a change may have been carried out although no clear answer came.
     ///
-    /// It is false only if the change surely was not sent, or was refused: HTTP 401, 413 or 429, or an error body on 2xx
-    /// or 4xx in which every error names a reason that is known (validation, token, permission, limit, schema). Errors on
-    /// 5xx, "Internal server error" on any status, a reply without the record, a reply that is cut or not of the
-    /// interface leave it in doubt. [`is_retryable`](Self::is_retryable) is then false.
+    /// It is false only if the change surely was not sent, or was refused: HTTP 401, 413 or 429, JSON or XML on 400, 403
+    /// or 404, or an error body on 2xx or 4xx in which every error names a reason that is known (validation, token,
+    /// permission, limit, schema). Errors on 5xx, "Internal server error" on any status, a reply without the record, a reply
+    /// that is cut, a web page or an empty body leave it in doubt. [`is_retryable`](Self::is_retryable) is then false.
     ///
     /// Look at the server's records before sending it again: a declaration sent twice is a second declaration. For a new
     /// consignment [`Account::candidates`](crate::Account::candidates) does that.
@@ -205,8 +211,11 @@ impl Error {
     pub(crate) fn is_transient(&self) -> bool {
         match &self.0.repr {
             Repr::Transport(failure) => !failure.refused_locally,
-            // A proxy in front of the server answers 502 to 504, with any body.
-            _ => matches!(self.http_status(), Some(502..=504)) || self.is_rate_limited(),
+            _ => {
+                self.kind() == ErrorKind::NoAnswer
+                    || self.is_rate_limited()
+                    || self.http_status().is_some_and(is_transient_status)
+            }
         }
     }
 

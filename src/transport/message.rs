@@ -7,7 +7,7 @@ use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::{
     CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue,
-    LOCATION, RETRY_AFTER,
+    LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use url::Url;
 
@@ -111,9 +111,23 @@ impl Reply {
             .headers
             .get(LOCATION)
             .map(|address| address.to_str().unwrap_or_default());
-        Received::new(self.status, self.media_type().as_deref(), &self.body, None)
+        let received = Received::new(self.status, self.media_type().as_deref(), &self.body, None)
             .redirected(location)
-            .encoded(content_encoding(&self.headers).filter(|_| self.is_encoded()))
+            .encoded(content_encoding(&self.headers).filter(|_| self.is_encoded()));
+        if self.is_challenge() {
+            return received.of_service();
+        }
+        received
+    }
+
+    /// Whether it says by a header why a bearer token was refused, as a service must (RFC 6750 section 3).
+    fn is_challenge(&self) -> bool {
+        let mut challenges = self.headers.get_all(WWW_AUTHENTICATE).iter();
+        let is_bearer = challenges.any(|challenge| {
+            let scheme = challenge.as_bytes().get(..6).unwrap_or_default();
+            scheme.eq_ignore_ascii_case(b"bearer")
+        });
+        is_bearer && matches!(self.status, 401 | 403)
     }
 }
 
@@ -131,8 +145,16 @@ pub(super) fn content_encoding(headers: &HeaderMap) -> Option<&str> {
     Some(name).filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity"))
 }
 
-/// `Retry-After` (seconds or an HTTP date, RFC 9110 section 10.2.3), else `x-ratelimit-reset` (seconds since 1970, as Auth0 sends it).
+/// The longest wait that a reply can ask for: with a wrong date or number it would have no end.
+const LONGEST_WAIT: Duration = Duration::from_secs(86_400);
+
+/// `Retry-After` (seconds or an HTTP date, RFC 9110 section 10.2.3), else `x-ratelimit-reset` (seconds since 1970, as Auth0 sends it);
+/// at most a day.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    wait_in(headers, now).map(|wait| wait.min(LONGEST_WAIT))
+}
+
+fn wait_in(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let until = |at: SystemTime| at.duration_since(now).unwrap_or_default();
     if let Some(wait) = text(RETRY_AFTER.as_str()) {
@@ -204,8 +226,10 @@ mod tests {
             (
                 "retry-after",
                 "9999999999999999999999999999999999999999",
-                Some(u64::MAX),
+                Some(86_400),
             ),
+            ("retry-after", "86401", Some(86_400)),
+            ("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT", Some(86_400)),
             ("retry-after", "", None),
             ("retry-after", "-1", None),
             ("retry-after", "+1", None),

@@ -72,14 +72,20 @@ fn rows() -> Vec<(&'static str, Reply, [RetryOutcome; 3])> {
         ("503", html(503), TRANSIENT),
         ("504", html(504), TRANSIENT),
         ("503 with errors", Reply::json(503, &errors), TRANSIENT),
-        ("500", html(500), UNKNOWN),
-        ("400", html(400), UNKNOWN),
-        ("403", html(403), UNKNOWN),
-        ("404", html(404), UNKNOWN),
+        ("500", html(500), TRANSIENT),
+        ("400", html(400), TRANSIENT),
+        ("403", html(403), TRANSIENT),
+        ("404", html(404), TRANSIENT),
+        ("407", html(407), TRANSIENT),
+        ("500 in JSON", Reply::json(500, json!({"Message": "x"})), UNKNOWN),
+        ("404 in JSON", Reply::json(404, json!({"Message": "x"})), REFUSED),
+        ("408 in JSON", Reply::json(408, json!({"Message": "x"})), TRANSIENT),
+        ("530 in JSON", Reply::json(530, json!({"Message": "x"})), TRANSIENT),
         ("413", html(413), REFUSED),
         ("a reason", ok(code("INVALID_VALUE")), REFUSED),
         ("errors without a reason", ok(errors), UNKNOWN),
-        ("an empty reply", Reply::new(200), UNKNOWN),
+        ("an empty reply", Reply::new(200), TRANSIENT),
+        ("a page", html(200), TRANSIENT),
         ("a reply cut short", Reply::json(200, "{\"data\": {"), UNKNOWN),
     ]
 }
@@ -228,7 +234,8 @@ async fn the_deadline_of_a_call_ends_a_running_request() {
 async fn a_token_that_the_status_or_the_body_refuses_is_renewed_once() {
     let body = json!({"data": null, "errors": [{
         "message": "The access token is invalid.", "path": ["a"], "extensions": {"data": {"Code": "Unauthorized"}}}]});
-    for refusal in [Reply::new(401), ok(body)] {
+    let bearer = Reply::new(401).header("www-authenticate", "Bearer error=\"invalid_token\"");
+    for refusal in [bearer, Reply::json(401, json!({"Message": "x"})), ok(body)] {
         for document in [QUERY, MUTATION] {
             let server = serve(refusal.clone(), 1);
             let renewing = client(&server).token_source(Renewing).build().unwrap();
@@ -249,7 +256,9 @@ async fn a_token_that_the_status_or_the_body_refuses_is_renewed_once() {
 
 #[tokio::test]
 async fn a_token_is_renewed_once_in_all_attempts_of_a_call() {
-    let server = Server::script([401, 503, 401, 503].map(Reply::new));
+    let server = Server::script(
+        [401, 503, 401, 503].map(|status| Reply::new(status).header("www-authenticate", "Bearer")),
+    );
     let client = client(&server).token_source(Renewing).build().unwrap();
     assert!(call(&client, QUERY).await.unwrap_err().is_unauthorized());
     assert_eq!(server.count(), 3);
