@@ -392,16 +392,17 @@ impl Exchange<'_> {
             None => tokens.token().await?,
         };
         match self.fit_document(Some(&token)).await {
-            // The request was refused before it was carried out, so a change may be sent again as well.
+            // The request was refused before it was carried out, so a change may be sent again as well. A page with 401 may be
+            // of the service: a new token shows it.
             Err(refused)
-                if refused.is_unauthorized()
+                if (refused.is_unauthorized() || refused.http_status() == Some(401))
                     && !self.safety.may_have_applied(&refused)
                     && !std::mem::replace(&mut self.is_renewed, true) =>
             {
                 match tokens.renew(&token).await {
+                    Ok(same) if same.is_same(&token) => Err(refused),
                     Ok(token) => self.fit_document(Some(&token)).await,
-                    Err(error) if error.is_retryable() => Err(refused),
-                    Err(error) => Err(error),
+                    Err(error) => Err(error.after(refused)),
                 }
             }
             result => result,

@@ -199,6 +199,10 @@ pub(super) fn start(
         if let Ok(mut state) = refresh.epoch.state() {
             // Before the result: a woken caller must not find a refresh that has ended.
             state.trials.refresh = None;
+            if outcome.is_err() {
+                // Nothing was renewed, so the next refusal of the token may start another refresh.
+                state.trials.forced_at = None;
+            }
         }
         result.send_replace(Some(outcome));
     };

@@ -368,8 +368,7 @@ impl TokenSource for TokenManager {
     ///
     /// # Errors
     ///
-    /// As [`access_token`](Self::access_token); also [`is_retryable`](Error::is_retryable) when the refused token was
-    /// just renewed.
+    /// As [`access_token`](Self::access_token). A token that was just renewed is returned again.
     fn renew(&self, rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
         let generation = rejected.generation();
         Box::pin(self.obtain(Some(generation)))

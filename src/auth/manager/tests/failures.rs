@@ -7,6 +7,7 @@ use super::bench::{
     renewed, reply, token, with_header, yields,
 };
 use crate::auth::{Event, TokenSource};
+use crate::error::ErrorKind;
 
 /// Row 32.
 #[tokio::test]
@@ -139,6 +140,64 @@ async fn a_temporary_problem_is_retried_once() {
         caller.await.unwrap().unwrap();
         let next = if stored == "rt-2" { "rt-3" } else { "rt-2" };
         assert_eq!(bench.stored_refresh_token().await.unwrap(), next, "{body}");
+    }
+}
+
+/// Row 32. Row 39. The calendar is set back by a day during the pause.
+#[tokio::test]
+async fn the_end_of_a_pause_follows_a_calendar_that_is_set_back() {
+    let bench = Bench::new();
+    bench.seed(3 * DAY).await;
+    let manager = bench.manager();
+    let busy = with_header(reply(429, ""), "retry-after", "5");
+    bench.idp.reply(busy);
+    let left = async || {
+        let retry_at = refusal(&manager).await.retry_at().unwrap();
+        retry_at.duration_since(bench.clock.now()).unwrap()
+    };
+    assert_eq!(left().await, 5 * SECOND);
+    bench.clock.advance(SECOND);
+    bench.clock.set_wall(bench.clock.now() - DAY);
+    assert_eq!(left().await, 4 * SECOND);
+    bench.clock.advance(4 * SECOND);
+    assert_eq!(token(&manager).await, "at-2");
+}
+
+/// Row 33. A token that the service refuses early, while none can be renewed.
+#[tokio::test]
+async fn a_rejection_during_an_outage_ends_with_the_failure_of_the_refresh() {
+    let busy = r#"{"error":"temporarily_unavailable"}"#;
+    for (status, body, wait) in [
+        (503, "", "x"),
+        (502, "<html>", "x"),
+        (200, "<html>", "x"),
+        (429, "", "7"),
+        (400, busy, "x"),
+    ] {
+        let (bench, manager) = Bench::in_use().await;
+        let rejected = manager.access_token().await.unwrap();
+        let renew = || {
+            let (manager, rejected) = (manager.clone(), rejected.clone());
+            tokio::spawn(async move { manager.renew(&rejected).await })
+        };
+        for _ in 0..3 {
+            // One reply is for the repetition.
+            for _ in 0..2 {
+                let outage = with_header(reply(status, body), "retry-after", wait);
+                bench.idp.reply(outage);
+            }
+            let renewal = renew();
+            advance_until(&bench, async || renewal.is_finished()).await;
+            let error = renewal.await.unwrap().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
+            assert!(error.is_retryable());
+            let at = error.retry_at().unwrap();
+            let left = at.duration_since(bench.clock.now()).unwrap_or_default();
+            bench.clock.advance(left);
+            bench.idp.end_script();
+        }
+        let renewed = renew().await.unwrap().unwrap();
+        assert_eq!(renewed.expose(), "at-2", "{status}");
     }
 }
 
