@@ -20,7 +20,7 @@ use crate::model::{Condition, ServerError};
 /// match error.kind() {
 ///     ErrorKind::NotFound => println!("it was deleted, or belongs to another user"),
 ///     ErrorKind::ReauthRequired => println!("log in again"),
-///     ErrorKind::Connect | ErrorKind::Timeout | ErrorKind::Transport | ErrorKind::NoAnswer => println!("no reception"),
+///     ErrorKind::Connect | ErrorKind::Timeout | ErrorKind::NoAnswer => println!("no reception"),
 ///     _ => println!("{}", error.report()),
 /// }
 /// assert_eq!(error.kind(), ErrorKind::NotFound);
