@@ -181,7 +181,7 @@ impl TokenSource for Renewal {
 fn below(error: &Error) -> (Option<u16>, bool) {
     let source = std::error::Error::source(error);
     let refusal = source.and_then(|source| source.downcast_ref::<Error>());
-    let is_store = source.is_some_and(|source| source.is::<StoreError>());
+    let is_store = source.is_some_and(<dyn std::error::Error>::is::<StoreError>);
     (refusal.and_then(Error::http_status), is_store)
 }
 
