@@ -10,7 +10,7 @@ use std::{env, fs, process};
 // It has a trait without a name.
 #[allow(clippy::wildcard_imports)]
 use envd_sdk::sync::store::internal::*;
-use envd_sdk::sync::store::{Order, SqliteSync, StoreError, SyncStore};
+use envd_sdk::sync::store::{Order, SqliteSync, StoreError, StoreErrorKind, SyncStore};
 
 const ROWS: u64 = 200_000;
 const PAGE: u64 = 100;
@@ -60,9 +60,9 @@ async fn postgres(url: &str) -> Result<(), Box<dyn std::error::Error>> {
         let client = pool
             .get()
             .await
-            .map_err(|_| StoreError::new("no connection"))?;
+            .map_err(|_| StoreError::new(StoreErrorKind::Other, "no connection"))?;
         let analyzed = client.batch_execute(&analyze).await;
-        analyzed.map_err(|_| StoreError::new("no statistics"))?;
+        analyzed.map_err(|_| StoreError::new(StoreErrorKind::Other, "no statistics"))?;
         queries(&store).await
     };
     let measured = measured.await;

@@ -75,6 +75,7 @@
 //! | task | see |
 //! | --- | --- |
 //! | save, submit, copy, delete consignments | [`Account::save_consignment`] and the other methods of [`Account`] |
+//! | keep records elsewhere without losing a field, save a signed text byte for byte | [`guide::calls`](guide::calls#records-as-received), [`AsReceived`], [`ConsignmentText`](model::ConsignmentText) |
 //! | list consignments and templates, resume a list | [`Account::consignments`], [`Pager`], [`Position`](model::Position) |
 //! | read comments, questions, user details, eDECs | [`ops`] |
 //! | know the types of records and inputs | [`model`]: [`Consignment`](model::Consignment), [`ConsignmentInput`](model::ConsignmentInput) |
@@ -219,7 +220,13 @@ pub use crate::client::{Account, Client, Connection};
 #[doc(alias = "exception")]
 pub use crate::error::Error;
 #[cfg(feature = "client")]
+pub use crate::error::ErrorKind;
+#[cfg(feature = "client")]
 pub use crate::error::Result;
+#[cfg(feature = "client")]
+#[doc(inline)]
+#[doc(alias("raw", "unknown fields"))]
+pub use crate::graphql::as_received::AsReceived;
 #[cfg(feature = "client")]
 #[doc(inline)]
 #[doc(alias = "warning")]

@@ -248,7 +248,11 @@ impl Options {
         }
         let listener = listener.redirect_uri(address);
         Ok(match certificate {
-            Some(file) => listener.certificate(fs::read_to_string(file)?),
+            Some(file) => {
+                let text = fs::read_to_string(&file);
+                let unusable = |problem| cli::Unusable::new(file.as_ref(), problem);
+                listener.certificate(text.map_err(unusable)?)
+            }
             None => listener,
         })
     }

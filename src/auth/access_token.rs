@@ -66,6 +66,11 @@ impl AccessToken {
         text.strip_prefix(SCHEME).unwrap_or_default()
     }
 
+    /// Whether the service would see the same token.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.header == other.header
+    }
+
     /// The value of the `authorization` header; cloning it copies no bytes.
     pub(crate) fn header(&self) -> HeaderValue {
         self.header.clone()

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use url::form_urlencoded;
+use zeroize::Zeroizing;
 
 use super::Provider;
 use super::claims::ExpectedIdToken;
@@ -36,8 +37,26 @@ pub struct CheckedCallback {
 
 pub(super) type CallbackParameters = HashMap<String, Secret>;
 
+/// What stands around an address that was copied from a mail or a chat, besides white space.
+const AROUND: &str = "\"'<>`\u{201c}\u{201d}\u{2018}\u{2019}\u{ab}\u{bb}";
+
+/// Without what mail programs and people add to an address: characters without a width, line ends, quotes, `&amp;`. None of it
+/// stands in the address of a browser, which encodes it.
+fn as_in_the_browser(pasted: &str) -> String {
+    let is_invisible = |c: char| {
+        matches!(
+            c,
+            '\t' | '\n' | '\r' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}'
+        )
+    };
+    let visible = Zeroizing::new(pasted.replace(is_invisible, ""));
+    let is_around = |c: char| c.is_whitespace() || AROUND.contains(c);
+    visible.trim_matches(is_around).replace("&amp;", "&")
+}
+
 /// The parameters of an address or of a query alone.
 pub(super) fn parameters(callback: &str) -> Result<CallbackParameters> {
+    let callback = Zeroizing::new(as_in_the_browser(callback));
     let callback = callback.split('#').next().unwrap_or_default();
     let query = match callback.split_once('?') {
         // An address stands before the question mark, unless it is a parameter already.
@@ -130,6 +149,38 @@ mod tests {
         ] {
             assert_eq!(judge(callback).unwrap(), "c/1", "{callback}");
         }
+    }
+
+    #[test]
+    fn what_is_pasted_with_an_address_does_not_change_it() {
+        const ADDRESS: &str = "https://app.example/cb?code=c%2F1&state=st-1";
+        for pasted in [
+            "{}\n",
+            "{}\r\n",
+            "  {}\t",
+            "\u{a0}{}\u{3000}",
+            "\"{}\"",
+            "'{}'",
+            "`{}`",
+            "\u{201c}{}\u{201d}",
+            "\u{ab}\u{a0}{}\u{a0}\u{bb}",
+            "<{}>",
+            " \"<{}>\" \n",
+            "\u{feff}{}",
+            "\u{200b}{}\u{200e}\u{2060}\u{ad}\u{200f}",
+        ] {
+            let pasted = pasted.replace("{}", ADDRESS);
+            assert_eq!(judge(&pasted).unwrap(), "c/1", "{pasted:?}");
+        }
+        for inside in [
+            "https://app.example/cb?code=c%2F1&amp;state=st-1",
+            "https://app.example/cb?code=c%\n2F1&st\r\nate=st-1",
+            "code=c%2F1&sta\u{200b}te=st\u{ad}-1",
+        ] {
+            assert_eq!(judge(inside).unwrap(), "c/1", "{inside:?}");
+        }
+        // Encoded, such characters are part of a value.
+        assert_eq!(judge("code=%22c%20%0A%22&state=st-1").unwrap(), "\"c \n\"");
     }
 
     /// Row 43.

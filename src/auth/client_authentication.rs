@@ -89,6 +89,23 @@ pub(super) struct Credentials<'a> {
     assertion: Option<Secret>,
 }
 
+/// How far our clock is off, if a server that refuses assertions may do so for that: they are valid for two minutes.
+pub(super) fn clock_problem(ours: SystemTime, server: SystemTime) -> Option<String> {
+    let (difference, direction) = match ours.duration_since(server) {
+        Ok(ahead) => (ahead, "ahead of"),
+        Err(behind) => (behind.duration(), "behind"),
+    };
+    // What the provider tolerates is not known; within a minute, the clock is not the reason.
+    let minutes = difference.as_secs() / 60;
+    (minutes > 0).then(|| {
+        let off = match (minutes / 60, minutes % 60) {
+            (0, minutes) => format!("{minutes} min"),
+            (hours, minutes) => format!("{hours} h {minutes} min"),
+        };
+        format!("the clock of this computer is {off} {direction} the identity provider's; set it, since signed assertions hold its time")
+    })
+}
+
 impl ClientAuthentication {
     /// RFC 6749 section 2.3.1: id and secret are form-encoded before they become user name and password.
     fn secret_basic(client_id: &str, secret: &Secret) -> Result<Self> {
@@ -129,6 +146,11 @@ impl ClientAuthentication {
             }
         }
         Ok(credentials)
+    }
+
+    /// Whether requests hold the time of this computer.
+    pub(super) fn signs(&self) -> bool {
+        matches!(self, Self::PrivateKeyJwt(_))
     }
 
     /// How long signing may delay a request.

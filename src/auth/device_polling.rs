@@ -88,6 +88,7 @@ impl DevicePolling {
 
     /// Only the polls run in tasks of their own: a caller that is dropped stops them.
     async fn run(mut self) -> Result<TokenSet> {
+        self.login.check_record().await?;
         let shared = self.login.shared.clone();
         let clock = shared.clock();
         loop {

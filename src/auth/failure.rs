@@ -1,9 +1,9 @@
 //! Constructors of authentication errors, and the error codes of providers.
 
-use crate::error::{AuthProblem, Error, Kind};
+use crate::error::{AuthProblem, Error, Repr};
 
 pub(super) fn auth(problem: AuthProblem) -> Error {
-    Error::new(Kind::Auth(problem))
+    Error::new(Repr::Auth(problem))
 }
 
 /// The login ended; `code` is the provider's or one of this crate, never free text.

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use serde::de::DeserializeOwned;
 
@@ -91,12 +92,14 @@ impl ProviderBuilder {
 }
 
 impl Provider {
-    /// The checks of OIDC Core 3.1.3.7 that need no key, then that of the application.
+    /// The checks of OIDC Core 3.1.3.7 that need no key, then that of the application. `now` is the time of the reply by the
+    /// provider's clock, if it is known: this computer's may be hours off.
     pub(super) fn check_id_token(
         &self,
         id_token: &Secret,
         nonce: Option<&Secret>,
         subject: Option<&Secret>,
+        now: SystemTime,
     ) -> Result<()> {
         let settings = &self.0;
         Claims::read(id_token.expose())
@@ -106,7 +109,7 @@ impl Provider {
                 client_id: &settings.client_id,
                 nonce,
                 subject: subject.map(Secret::expose),
-                now: settings.clock.now(),
+                now,
             })?;
         let Some(check) = &settings.id_token_check else {
             return Ok(());

@@ -13,6 +13,7 @@
 //! | log in from a device without a browser | [`LoginRequest::start_device`], [`TokenManager::complete_device_login`] |
 //! | get a token that is valid | [`TokenManager::access_token`]; a [`Client`](crate::Client) does it by itself |
 //! | store tokens: in memory, in a file, or in a store of your own | [`MemoryStore`], [`FileStore`], [`TokenStore`]; [`guide::token_stores`](crate::guide::token_stores) says which |
+//! | write such a store: its errors, and files that no other user can replace | [`StoreError`], [`StoreErrorKind`], [`PrivateFile`] |
 //! | follow logins, renewals and logouts | [`TokenManager::events`], [`Event`] |
 //! | show the state of a session to support | [`TokenManager::inspect`], [`Inspection`] |
 //! | log out | [`TokenManager::logout`], [`LogoutReport`] |
@@ -268,7 +269,8 @@ pub use self::store::FileStore;
 #[doc(alias("persist", "token storage"))]
 pub use self::store::TokenStore;
 pub use self::store::{
-    MemoryStore, Record, StoreError, StoreFuture, StoreGuard, Version, Versioned,
+    MemoryStore, PrivateFile, Record, StoreError, StoreErrorKind, StoreFuture, StoreGuard, Version,
+    Versioned,
 };
 pub use self::token_set::TokenSet;
 #[doc(alias("bearer", "fixed token"))]

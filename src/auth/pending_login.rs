@@ -168,7 +168,8 @@ impl PendingLogin {
 
     /// Checks the callback of this login and consumes the login. Sends nothing.
     ///
-    /// `callback` is the whole address that the browser was redirected to, its path and query, or the query alone.
+    /// `callback` is the whole address that the browser was redirected to, its path and query, or the query alone. What pasting and
+    /// mail programs add is left out: blanks, quotes, angle brackets, line ends, `&amp;`, characters without a width.
     /// [`TokenManager::complete_login`](super::TokenManager::complete_login) does this and the exchange in one.
     ///
     /// # Errors

@@ -55,7 +55,7 @@ impl TokenSet {
     /// The id token: who logged in (OIDC Core 2). `None` without the scope `openid`.
     ///
     /// Checked at the login (OIDC Core 3.1.3.7): `iss`, if [`issuer`](super::ProviderBuilder::issuer) is set; `aud` has the client
-    /// id; `azp` is the client id, and must be there with several audiences; `exp`, with five minutes of leeway; `nonce` is that
+    /// id; `azp` is the client id, and must be there with several audiences; `exp`, by the clock of the provider, with five minutes of leeway; `nonce` is that
     /// of the login; `sub` is not empty, and is the [expected](super::LoginRequest::expected_subject) one. A token that
     /// does not pass ends the login, and its refresh token is revoked.
     ///

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 
 use super::AccessToken;
-use super::failure::{no_tokens, reauth, unavailable};
+use super::failure::{no_tokens, unavailable};
 use crate::error::{Error, Result};
 
 /// A boxed future that can be sent to another thread.
@@ -64,6 +64,9 @@ pub trait TokenSource: Send + Sync + 'static {
     fn token(&self) -> BoxFuture<'_, Result<AccessToken>>;
 
     /// A token in place of one that the server refused. The client calls this at most once for each request.
+    ///
+    /// A source that has no other token returns the refused one: the call then ends with the server's refusal. An error ends the
+    /// call in its place, with the refusal as its [`source`](std::error::Error::source) where it has none.
     fn renew(&self, rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>>;
 
     /// A token that is available without waiting. After `None` the client calls [`token`](Self::token).
@@ -115,8 +118,7 @@ impl TokenSource for StaticToken {
     }
 
     fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
-        let refused = reauth("the token was refused, and a static token cannot be renewed");
-        Box::pin(std::future::ready(Err(refused)))
+        self.token()
     }
 
     fn current(&self) -> Option<AccessToken> {
@@ -142,10 +144,10 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_static_token_cannot_be_renewed() {
+    async fn a_static_token_stays_the_same_when_it_is_refused() {
         let source = StaticToken::new("s3cr3t").unwrap();
         let token = source.token().await.unwrap();
-        assert!(source.renew(&token).await.unwrap_err().is_reauth_required());
+        assert!(source.renew(&token).await.unwrap().is_same(&token));
         assert!(!format!("{source:?}").contains("s3cr3t"));
     }
 }

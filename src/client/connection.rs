@@ -5,13 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use graphql_client::GraphQLQuery;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use super::Client;
-use crate::graphql::{BEGINNING, Outcome, early_page_info};
+use crate::graphql::{BEGINNING, Outcome, ValueIn, early_page_info, encode};
+use crate::locked::lock;
 use crate::model::{List, PageInfo, Position};
 use crate::send::Call;
-use crate::send::pages::{Page, Pager, RecordId};
+use crate::send::pages::{Page, PageRequest, Pager, RecordId};
 use crate::transport::Watch;
 
 /// How many pages are fetched beyond the current one, so that a line of long round trips is busy while a page is processed
@@ -123,8 +126,10 @@ impl Client {
         T: Send + 'static,
     {
         let operation = Q::build_query(variables(None)).operation_name;
-        let call =
-            move |client: &Self, after| client.operation::<Q, _>(variables(after), connection);
+        let call = move |client: &Self, after| {
+            let encoded = encode::<Q>(variables(after), &client.endpoint.overrides);
+            client.call(encoded, ValueIn::Data, connection)
+        };
         self.list(operation, call, |_| None)
     }
 
@@ -136,11 +141,17 @@ impl Client {
         id: RecordId<T>,
     ) -> Pager<T> {
         let client = self.clone();
-        let fetch = move |here: Position, number, next| {
-            let call = call(&client, here.cursor().map(str::to_owned))
-                .page(number, watch(here.clone(), next))
-                .into_future();
-            Box::pin(async move { Ok(Some(page(here, call.await?))) }) as _
+        let fetch = move |request: PageRequest<Position>| {
+            let here = request.position;
+            let mut call = call(&client, here.cursor().map(str::to_owned))
+                .page(request.number, watch(here.clone(), request.next));
+            let json = request.keeps_json.then(|| call.keep_json());
+            let call = call.into_future();
+            Box::pin(async move {
+                let outcome = call.await?;
+                let json = json.and_then(|json| lock(&json).take());
+                Ok(Some(page(here, outcome, json.as_deref())))
+            }) as _
         };
         Pager::new(operation, LOOK_AHEAD, id.into(), Box::new(fetch))
     }
@@ -162,7 +173,7 @@ fn watch(here: Position, next: mpsc::Sender<Position>) -> Watch {
     })
 }
 
-fn page<T>(here: Position, outcome: Outcome<Connection<T>>) -> Page<T> {
+fn page<T>(here: Position, outcome: Outcome<Connection<T>>, json: Option<&str>) -> Page<T> {
     let Outcome {
         value: connection,
         problems,
@@ -178,7 +189,30 @@ fn page<T>(here: Position, outcome: Outcome<Connection<T>>) -> Page<T> {
     page.fingerprint = page.next.as_ref().map(|next| hasher.hash_one(next));
     (page.total, page.cursors) = (connection.total, connection.cursors);
     page.problems = problems;
+    page.json = json.map_or_else(Vec::new, |json| nodes(json, &connection.gaps));
     page
+}
+
+/// The JSON of the records of a list, without the places that have no record.
+fn nodes(list: &str, gaps: &[usize]) -> Vec<Box<str>> {
+    #[derive(Deserialize)]
+    struct ListedNodes {
+        edges: Vec<Option<ListedNode>>,
+    }
+
+    #[derive(Deserialize)]
+    struct ListedNode {
+        node: Option<Box<RawValue>>,
+    }
+    // No limit of memory: the list was read within one, and its records took more than their texts.
+    let Ok(list) = serde_json::from_str::<ListedNodes>(list) else {
+        return Vec::new();
+    };
+    let edges = list.edges.into_iter().enumerate();
+    edges
+        .filter(|(place, _)| gaps.binary_search(place).is_err())
+        .filter_map(|(_, edge)| Some(edge?.node?.into()))
+        .collect()
 }
 
 /// The position of the page that follows, if one does; an error is why the list cannot be read further.

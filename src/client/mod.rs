@@ -26,12 +26,12 @@ use self::operation::GraphqlOperation;
 use crate::auth::TokenSource;
 use crate::error::{Error, Result};
 use crate::graphql::{
-    Encoded, Outcome, Overrides, encode, encode_document, encode_operation, operation_name,
+    Encoded, Outcome, Overrides, ValueIn, encode, encode_document, encode_operation, operation_name,
 };
 use crate::model::AccountId;
 use crate::profile::{ServiceProfile, Sourced};
 use crate::send::{Call, Operation, Sender, Settings};
-use crate::transport::{Request, is_loopback, is_private, parse_endpoint};
+use crate::transport::{Clock, Request, is_loopback, is_private, parse_endpoint};
 
 /// A client of the consignment declaration interface. Cheap to clone; clones share connections and tokens.
 ///
@@ -59,11 +59,6 @@ struct Endpoint {
 }
 
 impl Client {
-    #[cfg(feature = "sync")]
-    pub(crate) fn clock(&self) -> &crate::transport::Clock {
-        self.sender.clock()
-    }
-
     /// Starts a client for an endpoint, the full address to which operations are posted.
     pub fn builder(endpoint: impl Into<String>) -> ClientBuilder {
         ClientBuilder::new(endpoint.into())
@@ -123,7 +118,8 @@ impl Client {
     where
         Q::ResponseData: Send + 'static,
     {
-        self.operation::<Q, _>(variables, Some)
+        let encoded = encode::<Q>(variables, &self.endpoint.overrides);
+        self.call(encoded, ValueIn::Data, Some)
     }
 
     /// Runs a document of the caller's, with the caller's types for variables and data.
@@ -151,7 +147,8 @@ impl Client {
         operation_name: &str,
         variables: &impl Serialize,
     ) -> Call<Outcome<T>> {
-        self.call(encode_document(document, operation_name, variables), Some)
+        let encoded = encode_document(document, operation_name, variables);
+        self.call(encoded, ValueIn::Data, Some)
     }
 
     /// An operation of ours; `part` takes the record out of its data.
@@ -163,7 +160,8 @@ impl Client {
     where
         Q::ResponseData: Send + 'static,
     {
-        self.call(encode::<Q>(variables, &self.endpoint.overrides), part)
+        let encoded = encode::<Q>(variables, &self.endpoint.overrides);
+        self.call(encoded, ValueIn::Record, part)
     }
 
     /// As [`operation`](Self::operation), with variables of another type.
@@ -176,12 +174,13 @@ impl Client {
         let overrides = &self.endpoint.overrides;
         let name = operation_name(document);
         let encoded = encode_operation(document, name, variables, overrides);
-        self.call(encoded, part)
+        self.call(encoded, ValueIn::Record, part)
     }
 
     fn call<D: DeserializeOwned + Send + 'static, T: Send + 'static>(
         &self,
         encoded: Result<Encoded>,
+        value: ValueIn,
         part: fn(D) -> Option<T>,
     ) -> Call<Outcome<T>> {
         let work = encoded.map(|encoded| {
@@ -194,6 +193,7 @@ impl Client {
             let request = Box::new(operation.request());
             let send = move |request, settings: Arc<Settings>| async move {
                 let read = sender.send(&operation, request, &settings).await?;
+                settings.keep_json(|| operation.json_of(value, &read.1));
                 operation.part(read, part)
             };
             (request, send)
@@ -232,6 +232,33 @@ impl Client {
             settings,
             ..self.clone()
         }
+    }
+
+    /// The clock of the client's waits and deadlines: that of [`ClientBuilder::clock`], else the system's.
+    ///
+    /// Code that is given a client waits and measures by it, and then a test that has the clock moves all of it:
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use std::time::{Duration, UNIX_EPOCH};
+    /// use envd_sdk::{Client, Clock};
+    ///
+    /// /// How old what was read at this time is by now.
+    /// fn age(client: &Client, read_at: Duration) -> Duration {
+    ///     client.clock().monotonic().saturating_sub(read_at)
+    /// }
+    ///
+    /// let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(1_795_176_000));
+    /// let fake = envd_sdk::fake::Fake::builder().clock(clock.clone()).start().await?;
+    /// let client = fake.client().build()?;
+    /// client.user_details().await?;
+    /// let read_at = client.clock().monotonic();
+    /// clock.advance(Duration::from_secs(90));
+    /// assert_eq!(age(&client, read_at), Duration::from_secs(90));
+    /// # Ok(()) });
+    /// ```
+    pub fn clock(&self) -> &Clock {
+        self.sender.clock()
     }
 
     /// How long calls are still deferred after HTTP 429 or 503 with `Retry-After`.

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::Endpoint;
 use crate::error::{Error, Result};
-use crate::graphql::{Encoded, OperationKind, Outcome, received};
+use crate::graphql::{Encoded, OperationKind, Outcome, ValueIn, received};
 use crate::model::ServerError;
 use crate::send::{self, Operation};
 use crate::transport::header::{ACCEPT, HeaderValue};
@@ -28,6 +28,11 @@ impl<D> GraphqlOperation<D> {
     pub(super) fn request(&self) -> Request {
         let (url, body) = (self.endpoint.url.clone(), self.encoded.body.clone());
         Request::post_json(url, body).header(ACCEPT, ACCEPTED)
+    }
+
+    /// The JSON of the value in a reply.
+    pub(super) fn json_of(&self, value: ValueIn, reply: &Reply) -> Option<Box<str>> {
+        self.encoded.json_of(value, &reply.body)
     }
 
     /// The requested part of the data.

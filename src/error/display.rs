@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::report::start_of;
-use super::{Error, Kind};
+use super::{Error, Repr};
 use crate::model::redact::{shown_code, shown_path};
 use crate::model::{Condition, OneLine, ServerError};
 
@@ -56,33 +56,33 @@ struct Clause<'a>(&'a Error);
 
 impl fmt::Display for Clause<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.kind() {
-            Kind::Config(what) | Kind::Protocol(what) | Kind::AccountChoice(what) => {
+        match self.0.repr() {
+            Repr::Config(what) | Repr::Protocol(what) | Repr::AccountChoice(what) => {
                 f.write_str(what)
             }
-            Kind::Stalled(what) => f.write_str(what),
-            Kind::Transport(failure) => {
+            Repr::Stalled(what) => f.write_str(what),
+            Repr::Transport(failure) => {
                 f.write_str(failure.what)?;
                 match self.0.http_status() {
                     Some(status) => write!(f, " (HTTP {status})"),
                     None => Ok(()),
                 }
             }
-            Kind::Http => other_reply(f, self.0),
-            Kind::Rejected { status, errors } => rejected(f, *status, errors),
+            Repr::Http => other_reply(f, self.0),
+            Repr::Rejected { status, errors } => rejected(f, *status, errors),
             // The whole reply cannot be read: its end is missing, or it is no JSON.
-            Kind::Decode { path, detail, .. } if path == "." => {
+            Repr::Decode { path, detail, .. } if path == "." => {
                 write!(f, "the reply does not have the expected shape: {detail}")
             }
-            Kind::Decode { path, detail, .. } => write!(
+            Repr::Decode { path, detail, .. } => write!(
                 f,
                 "the reply does not have the expected shape at {}: {detail}",
                 shown_path(path)
             ),
-            Kind::NotRegistered => {
+            Repr::NotRegistered => {
                 f.write_str("the user is not registered with the service; register on its website")
             }
-            Kind::Auth(problem) => problem.fmt(f),
+            Repr::Auth(problem) => problem.fmt(f),
         }
     }
 }
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn neither_display_nor_debug_repeats_the_servers_message() {
-        let error = Error::new(Kind::Rejected {
+        let error = Error::new(Repr::Rejected {
             status: 200,
             errors: vec![ServerError::from_value(json!({
                 "message": "Answer: Maybe is not valid. Acceptable answers are: Yes, No",
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn an_error_without_a_code_or_a_path_has_a_text() {
         let text = |kind| Error::new(kind).to_string();
-        let rejected = Kind::Rejected {
+        let rejected = Repr::Rejected {
             status: 200,
             errors: vec![ServerError::from_value(json!({"message": "No"}))],
         };
@@ -214,7 +214,7 @@ mod tests {
             text(rejected),
             "the server refused: another reason (HTTP 200); see Error::report()"
         );
-        let cut = Kind::Decode {
+        let cut = Repr::Decode {
             status: 200,
             path: ".".to_owned(),
             detail: "it ends too early".to_owned(),
@@ -239,14 +239,14 @@ mod tests {
                 json!({"message": "", "extensions": {"data": {"Code": chosen}, "code": chosen}}),
             )];
             assert_eq!(codes(&errors), "FieldRule");
-            let decode = Kind::Decode {
+            let decode = Repr::Decode {
                 status: 200,
                 path: format!("data.{chosen}[3].pic"),
                 detail: "a value of another type".to_owned(),
                 errors: errors.clone(),
             };
             let status = 200;
-            for kind in [decode, Kind::Rejected { status, errors }] {
+            for kind in [decode, Repr::Rejected { status, errors }] {
                 let error = Error::new(kind);
                 let shown = format!("{error} {error:?} {:?}", error.server_errors());
                 for part in ["Sam", "0491", "eyJ", "\n", "ERROR"] {
@@ -254,7 +254,7 @@ mod tests {
                 }
             }
         }
-        let error = Error::new(Kind::Decode {
+        let error = Error::new(Repr::Decode {
             status: 200,
             path: "data.extra.Sam[3].pic".to_owned(),
             detail: "a value of another type".to_owned(),
@@ -279,9 +279,9 @@ mod tests {
         let path = vec!["createOrSaveConsignment"; 50].join(".");
         let (status, detail) = (200, "a value of another type than expected".to_owned());
         for kind in [
-            Kind::Config(long.clone()),
-            Kind::Rejected { status, errors },
-            Kind::Decode {
+            Repr::Config(long.clone()),
+            Repr::Rejected { status, errors },
+            Repr::Decode {
                 status,
                 path,
                 detail,

@@ -1,18 +1,20 @@
 //! The one error of the client.
 //!
-//! [`Error`] is opaque: the `is_*` predicates classify it and the accessors give its data. Its `Display` describes what happened
+//! [`Error`] is opaque: its [`ErrorKind`] and the `is_*` predicates classify it and the accessors give its data. Its `Display` describes what happened
 //! in this layer, [`source`](std::error::Error::source) what happened below. Neither, nor `Debug`, shows a token, a secret,
 //! a body, an answer or a message of the server, since servers repeat what they were sent; the messages of the server are
 //! in [`Error::server_errors`], and in [`Error::report`] as one text. A `Display` is one line of less than 300 bytes.
 //!
-//! Inside, a [`Kind`] says what failed, a [`Failure`] why no complete reply came, and a [`Received`] is the reply behind the error.
+//! Inside, a [`Repr`] says what failed, a [`Failure`] why no complete reply came, and a [`Received`] is the reply behind the error.
 
 mod display;
-mod kind;
+mod error_kind;
 mod predicates;
 mod received;
 mod refusal;
+mod reply_meaning;
 mod report;
+mod repr;
 mod server_message;
 #[cfg(test)]
 mod tests;
@@ -21,9 +23,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 pub(crate) use self::display::codes;
-pub(crate) use self::kind::{AuthProblem, Failure, Kind, Unsent, json_fault};
+pub use self::error_kind::ErrorKind;
 pub(crate) use self::received::Received;
 pub(crate) use self::refusal::mark_no_record_named;
+pub(crate) use self::reply_meaning::BodyShape;
+pub(crate) use self::repr::{AuthProblem, Failure, Repr, Unsent, json_fault};
 
 use crate::model::{Position, ServerError};
 
@@ -61,7 +65,7 @@ pub struct Error(Arc<ErrorParts>);
 
 #[derive(Clone)]
 struct ErrorParts {
-    kind: Kind,
+    repr: Repr,
     operation: Option<String>,
     attempts: u32,
     retry_at: Option<SystemTime>,
@@ -77,9 +81,9 @@ struct ErrorParts {
 }
 
 impl Error {
-    pub(crate) fn new(kind: Kind) -> Self {
+    pub(crate) fn new(repr: Repr) -> Self {
         Self(Arc::new(ErrorParts {
-            kind,
+            repr,
             operation: None,
             attempts: 0,
             retry_at: None,
@@ -96,12 +100,12 @@ impl Error {
 
     /// A setting or an argument that cannot be used. The text is shown: it must not hold a secret.
     pub(crate) fn config(what: impl Into<String>) -> Self {
-        Self::new(Kind::Config(what.into()))
+        Self::new(Repr::Config(what.into()))
     }
 
     /// A reply that the interface does not allow.
     pub(crate) fn protocol(what: impl Into<String>) -> Self {
-        Self::new(Kind::Protocol(what.into()))
+        Self::new(Repr::Protocol(what.into()))
     }
 
     setters! {
@@ -121,6 +125,19 @@ impl Error {
         pub(crate) fn with_unreadable_record() |it| it.parts().unreadable_record = true;
     }
 
+    /// This error, which came after another one. A [`StoreError`](crate::auth::StoreError) stays the source: callers look for it.
+    pub(crate) fn after(self, earlier: Self) -> Self {
+        match self.0.source.clone() {
+            None => self.with_source(earlier),
+            Some(source) if source.is::<crate::auth::StoreError>() => self,
+            Some(below) => {
+                let mut earlier = earlier;
+                earlier.parts().source.get_or_insert(below);
+                self.with_source(earlier)
+            }
+        }
+    }
+
     pub(crate) fn with_error_description(mut self, text: Option<&str>) -> Self {
         if let Some(text) = text.filter(|text| !text.is_empty()) {
             let start: String = text.chars().take(1_000).collect();
@@ -134,8 +151,8 @@ impl Error {
         Arc::make_mut(&mut self.0)
     }
 
-    pub(crate) fn kind(&self) -> &Kind {
-        &self.0.kind
+    pub(crate) fn repr(&self) -> &Repr {
+        &self.0.repr
     }
 
     /// The operation that failed, such as `createOrSaveConsignment`.
@@ -154,8 +171,8 @@ impl Error {
     /// A refusal of a draft also repeats its open questions: [`severity`](ServerError::severity) separates the reasons
     /// from the remarks.
     pub fn server_errors(&self) -> &[ServerError] {
-        match &self.0.kind {
-            Kind::Rejected { errors, .. } | Kind::Decode { errors, .. } => errors,
+        match &self.0.repr {
+            Repr::Rejected { errors, .. } | Repr::Decode { errors, .. } => errors,
             _ => &[],
         }
     }

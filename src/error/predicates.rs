@@ -1,44 +1,46 @@
 //! The predicates of [`guide::errors`](crate::guide::errors).
 
 use super::refusal::is_rate_limit;
-use super::{AuthProblem, Error, Failure, Kind, Unsent};
+use super::reply_meaning::is_transient_status;
+use super::{AuthProblem, Error, ErrorKind, Failure, Repr, Unsent};
 use crate::model::Condition;
 
 impl Error {
-    /// Whether the access token was refused, also after a new one was tried.
+    /// Whether the service refused the access token, also after a new one was tried: HTTP 401 in JSON, in XML or with a
+    /// `WWW-Authenticate` for bearer tokens (RFC 6750 section 3), or an error to that effect.
     #[doc(alias = "401")]
     pub fn is_unauthorized(&self) -> bool {
-        self.http_status() == Some(401) || self.has(Condition::InvalidToken)
+        self.service_status() == Some(401) || self.has(Condition::InvalidToken)
     }
 
-    /// Whether the user is known but may not do this (HTTP 403, or an error to that effect).
+    /// Whether the user is known but may not do this (HTTP 403 of the service, or an error to that effect).
     #[doc(alias("403", "permission"))]
     pub fn is_forbidden(&self) -> bool {
-        self.http_status() == Some(403) || self.has(Condition::AccessDenied)
+        self.service_status() == Some(403) || self.has(Condition::AccessDenied)
     }
 
     /// Whether the record does not exist (or, for changes, may not be changed: the server does not distinguish them).
     ///
-    /// HTTP 404, or an error to that effect, which has the text of any failure ("Internal server error"). So it
+    /// HTTP 404 with a body of the service (JSON or XML), or an error to that effect, which has the text of any failure ("Internal server error"). So it
     /// counts only as the reply to a request with the id or the number of a record in its variables: not for a new
     /// consignment, and not for a list. A change that ends so [may have been carried out](Self::may_have_applied) all the
     /// same.
     #[doc(alias = "404")]
     pub fn is_not_found(&self) -> bool {
-        self.http_status() == Some(404) || self.has(Condition::NotFoundOrForbidden)
+        self.service_status() == Some(404) || self.has(Condition::NotFoundOrForbidden)
     }
 
     /// Whether the user has to log in again: there is no token, and none can be obtained without the user.
     pub fn is_reauth_required(&self) -> bool {
-        matches!(&self.0.kind, Kind::Auth(problem) if problem.needs_login())
+        matches!(&self.0.repr, Repr::Auth(problem) if problem.needs_login())
     }
 
     /// Whether a store failed, that of the tokens or that of the copy (feature `sync`). The [`source`](std::error::Error::source) is a
     /// [`StoreError`](crate::auth::StoreError) with the details.
     pub fn is_store(&self) -> bool {
         matches!(
-            &self.0.kind,
-            Kind::Auth(
+            &self.0.repr,
+            Repr::Auth(
                 AuthProblem::Store | AuthProblem::StoreUnreachable | AuthProblem::LockTimeout
             )
         )
@@ -46,25 +48,25 @@ impl Error {
 
     /// Whether the user was refused at the identity provider, or cancelled the login.
     pub fn is_login_refused(&self) -> bool {
-        matches!(&self.0.kind, Kind::Auth(AuthProblem::LoginRefused { .. }))
+        matches!(&self.0.repr, Repr::Auth(AuthProblem::LoginRefused { .. }))
     }
 
     /// Whether the identity provider refused to renew the token for a reason that does not end the session, such as
     /// `access_denied`. The tokens are kept, and [`retry_at`](Self::retry_at) is when the provider is called again.
     pub fn is_refresh_refused(&self) -> bool {
-        matches!(&self.0.kind, Kind::Auth(AuthProblem::RefreshRefused { .. }))
+        matches!(&self.0.repr, Repr::Auth(AuthProblem::RefreshRefused { .. }))
     }
 
     /// Whether the user is logged in but not registered with the service. Registration happens on the service's website.
     pub fn is_not_registered(&self) -> bool {
-        matches!(&self.0.kind, Kind::NotRegistered)
+        matches!(&self.0.repr, Repr::NotRegistered)
     }
 
     /// Whether the server answered with errors and without data; [`server_errors`](Self::server_errors) has the reasons.
     ///
     /// For a change, check [`may_have_applied`](Self::may_have_applied) first: a server that failed halfway sends such errors, too.
     pub fn is_rejected(&self) -> bool {
-        matches!(&self.0.kind, Kind::Rejected { .. })
+        matches!(&self.0.repr, Repr::Rejected { .. })
     }
 
     /// Whether the server's schema differs from the document that was sent, or lacks a field of an input. An override of the
@@ -75,7 +77,7 @@ impl Error {
 
     /// Whether a reply came that does not have the expected shape; [`json_path`](Self::json_path) is where.
     pub fn is_decode(&self) -> bool {
-        matches!(&self.0.kind, Kind::Decode { .. })
+        matches!(&self.0.repr, Repr::Decode { .. })
     }
 
     /// Whether one record of a list does not have the expected shape. The other records are returned, and the list continues:
@@ -85,12 +87,16 @@ impl Error {
         self.0.unreadable_record
     }
 
-    /// Whether the server broke the rules of the interface: a page whose cursor does not change, a page of HTML with
-    /// HTTP 200, a reply with neither data nor errors, a reply that is not HTTP, a damaged gzip body.
+    /// Whether the server broke the rules of the interface: a page whose cursor does not change, a reply with neither data
+    /// nor errors, a reply that is not HTTP, a damaged gzip body. A web page or an empty body is
+    /// [`NoAnswer`](ErrorKind::NoAnswer) instead, whatever its status.
     pub fn is_protocol(&self) -> bool {
-        match &self.0.kind {
-            Kind::Protocol(_) | Kind::Stalled(_) => true,
-            Kind::Http => matches!(self.http_status(), Some(200..=299)),
+        match &self.0.repr {
+            Repr::Protocol(_) | Repr::Stalled(_) => true,
+            Repr::Http => {
+                let is_success = matches!(self.http_status(), Some(200..=299));
+                is_success && self.kind() == ErrorKind::Protocol
+            }
             _ => false,
         }
     }
@@ -98,12 +104,12 @@ impl Error {
     /// Whether a list does not come to an end: its cursor does not change or repeats, or another page is announced without
     /// a cursor.
     pub fn is_pagination_stalled(&self) -> bool {
-        matches!(&self.0.kind, Kind::Stalled(_))
+        matches!(&self.0.repr, Repr::Stalled(_))
     }
 
     /// Whether no account, or more than one, fits an [`AccountChoice`](crate::ops::AccountChoice).
     pub fn is_account_choice(&self) -> bool {
-        matches!(&self.0.kind, Kind::AccountChoice(_))
+        matches!(&self.0.repr, Repr::AccountChoice(_))
     }
 
     /// Whether the server refused because there were too many requests: HTTP 429, or a code to that effect (assumed: the
@@ -113,10 +119,10 @@ impl Error {
         self.http_status() == Some(429) || self.server_errors().iter().any(is_rate_limit)
     }
 
-    /// Whether the request could not be understood (HTTP 400, spec 7.1). Repeating it does not help.
+    /// Whether the service could not understand the request (HTTP 400, spec 7.1). Repeating it does not help.
     #[doc(alias = "400")]
     pub fn is_bad_request(&self) -> bool {
-        self.http_status() == Some(400)
+        self.service_status() == Some(400)
     }
 
     /// Whether nothing has changed since the date of the request (HTTP 304, spec 7.1).
@@ -150,14 +156,14 @@ impl Error {
 
     /// Whether a time-out ended the call.
     pub fn is_timeout(&self) -> bool {
-        matches!(&self.0.kind, Kind::Transport(Failure { timeout: true, .. }))
+        matches!(&self.0.repr, Repr::Transport(Failure { timeout: true, .. }))
     }
 
     /// Whether no connection could be made.
     pub fn is_connect(&self) -> bool {
         matches!(
-            &self.0.kind,
-            Kind::Transport(Failure {
+            &self.0.repr,
+            Repr::Transport(Failure {
                 unsent: Unsent::Surely,
                 ..
             })
@@ -166,24 +172,24 @@ impl Error {
 
     /// Whether no complete reply came: no connection, a time-out, a lost connection, a compressed body that ends early.
     pub fn is_transport(&self) -> bool {
-        matches!(&self.0.kind, Kind::Transport(_))
+        matches!(&self.0.repr, Repr::Transport(_))
     }
 
     /// Whether a setting or an argument cannot be used: nothing was sent, or the identity provider did not accept the
     /// client's settings.
     pub fn is_config(&self) -> bool {
         matches!(
-            &self.0.kind,
-            Kind::Config(_) | Kind::Auth(AuthProblem::Misconfigured { .. })
+            &self.0.repr,
+            Repr::Config(_) | Repr::Auth(AuthProblem::Misconfigured { .. })
         )
     }
 
     /// Whether a change may have been carried out although no clear answer came.
     ///
-    /// It is false only if the change surely was not sent, or was refused: HTTP 401, 413 or 429, or an error body on 2xx
-    /// or 4xx in which every error names a reason that is known (validation, token, permission, limit, schema). Errors on
-    /// 5xx, "Internal server error" on any status, a reply without the record, a reply that is cut or not of the
-    /// interface leave it in doubt. [`is_retryable`](Self::is_retryable) is then false.
+    /// It is false only if the change surely was not sent, or was refused: HTTP 401, 413 or 429, JSON or XML on 400, 403
+    /// or 404, or an error body on 2xx or 4xx in which every error names a reason that is known (validation, token,
+    /// permission, limit, schema). Errors on 5xx, "Internal server error" on any status, a reply without the record, a reply
+    /// that is cut, a web page or an empty body leave it in doubt. [`is_retryable`](Self::is_retryable) is then false.
     ///
     /// Look at the server's records before sending it again: a declaration sent twice is a second declaration. For a new
     /// consignment [`Account::candidates`](crate::Account::candidates) does that.
@@ -195,18 +201,21 @@ impl Error {
     /// Whether the same call may succeed later without any change, and repeating it does no harm.
     pub fn is_retryable(&self) -> bool {
         !self.0.may_have_applied
-            && match &self.0.kind {
-                Kind::Auth(problem) => problem.is_transient(),
+            && match &self.0.repr {
+                Repr::Auth(problem) => problem.is_transient(),
                 _ => self.is_transient(),
             }
     }
 
     /// Whether sending the request again may give another reply, regardless of the harm that it may do.
     pub(crate) fn is_transient(&self) -> bool {
-        match &self.0.kind {
-            Kind::Transport(failure) => !failure.refused_locally,
-            // A proxy in front of the server answers 502 to 504, with any body.
-            _ => matches!(self.http_status(), Some(502..=504)) || self.is_rate_limited(),
+        match &self.0.repr {
+            Repr::Transport(failure) => !failure.refused_locally,
+            _ => {
+                self.kind() == ErrorKind::NoAnswer
+                    || self.is_rate_limited()
+                    || self.http_status().is_some_and(is_transient_status)
+            }
         }
     }
 

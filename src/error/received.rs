@@ -3,7 +3,7 @@
 use serde_json::Value;
 use url::{ParseError, Position, Url};
 
-use super::{Error, Kind};
+use super::{BodyShape, Error, Repr};
 
 /// The parts of a reply that accessors return; neither `Display` nor `Debug` shows them.
 #[derive(Clone)]
@@ -16,6 +16,8 @@ pub(crate) struct Received {
     redirect: Option<String>,
     /// An encoding of the body that was not requested, in words.
     encoding: Option<String>,
+    /// The reply is of the service, whatever its body.
+    is_of_service: bool,
 }
 
 /// The encodings of RFC 9110 section 8.4.1 and of IANA's registry that servers use.
@@ -35,7 +37,18 @@ impl Received {
             data,
             redirect: None,
             encoding: None,
+            is_of_service: false,
         }
+    }
+
+    /// Marks the reply as one of the service, whatever its body: by a header, or since the host answers browsers and has pages.
+    pub(crate) fn of_service(mut self) -> Self {
+        self.is_of_service = true;
+        self
+    }
+
+    pub(super) fn shape(&self) -> BodyShape {
+        BodyShape::of(self.media_type.as_deref(), &self.excerpt)
     }
 
     /// Keeps the host of `Location` only: the rest may hold a token.
@@ -71,7 +84,7 @@ impl Received {
 impl Error {
     /// The error for a reply that is not of the interface.
     pub(crate) fn http(received: Received) -> Self {
-        Self::new(Kind::Http).with_received(received)
+        Self::new(Repr::Http).with_received(received)
     }
 
     pub(super) fn redirect(&self) -> Option<&str> {
@@ -82,14 +95,26 @@ impl Error {
         self.received()?.encoding.as_deref()
     }
 
-    fn received(&self) -> Option<&Received> {
+    /// The status, if the service sent it: nothing else on the way.
+    pub(super) fn service_status(&self) -> Option<u16> {
+        match self.repr() {
+            Repr::Rejected { status, .. } | Repr::Decode { status, .. } => Some(*status),
+            Repr::Http | Repr::Protocol(_) => self
+                .received()
+                .filter(|received| received.is_of_service || received.shape().is_of_service())
+                .map(|received| received.status),
+            _ => None,
+        }
+    }
+
+    pub(super) fn received(&self) -> Option<&Received> {
         self.0.received.as_deref()
     }
 
     /// The HTTP status of the reply, if there was one.
     pub fn http_status(&self) -> Option<u16> {
-        match self.kind() {
-            Kind::Rejected { status, .. } | Kind::Decode { status, .. } => Some(*status),
+        match self.repr() {
+            Repr::Rejected { status, .. } | Repr::Decode { status, .. } => Some(*status),
             _ => self.received().map(|received| received.status),
         }
     }
@@ -107,8 +132,8 @@ impl Error {
     /// The JSON path at which a reply did not have the expected shape, as it was received: a server chooses the names in
     /// it, so it may hold control characters or personal data. `Display` shows known names of fields only.
     pub fn json_path(&self) -> Option<&str> {
-        match self.kind() {
-            Kind::Decode { path, .. } => Some(path),
+        match self.repr() {
+            Repr::Decode { path, .. } => Some(path),
             _ => None,
         }
     }

@@ -2,25 +2,26 @@
 
 use serde_json::Value;
 
-use super::{Error, Kind};
+use super::{BodyShape, Error, Received, Repr};
 use crate::model::{Condition, PathSegment, ServerError};
 
 impl Error {
     /// Whether the reply means that nothing was carried out.
     ///
-    /// Either the status means it by its definition: 401 ("the request has not been applied", RFC 9110 section 15.5.2),
-    /// 413 (the request is not processed, section 15.5.14), 429 (RFC 6585 section 4). Or an error body of the interface
-    /// on 2xx or 4xx names a reason that is known, in every error. Other statuses of a proxy do not count, 403 and 404
-    /// among them: a firewall that inspects replies answers so after the change was made.
+    /// Either the status means it by its definition, whoever sends it: 401 ("the request has not been applied", RFC 9110 section
+    /// 15.5.2), 413 (the request is not processed, section 15.5.14), 429 (RFC 6585 section 4). Or the service sends 400, 403 or 404
+    /// in XML or in JSON with a message (spec 7.1). Or an error body of the interface on 2xx or 4xx names a reason that is known, in every error.
+    /// A page with 403 or 404 does not count: a firewall that inspects replies answers so after the change was made.
     pub(crate) fn is_refusal(&self) -> bool {
         let errors = self.server_errors();
         // An error that is not kept may have any reason.
         if errors.len() < self.server_error_count() || errors.iter().any(is_internal) {
             return false;
         }
-        match (self.http_status(), self.kind()) {
+        match (self.http_status(), self.repr()) {
             (Some(401 | 413 | 429), _) => true,
-            (Some(200..=299 | 400..=499), Kind::Rejected { status, .. }) => {
+            (Some(400 | 403 | 404), Repr::Http) => self.names_its_reason(),
+            (Some(200..=299 | 400..=499), Repr::Rejected { status, .. }) => {
                 let named = *status == 403 || errors.iter().all(names_reason);
                 named && self.raw_data().is_none_or(|data| explains(errors, data))
             }
@@ -28,10 +29,19 @@ impl Error {
         }
     }
 
+    /// Whether a reply that is not GraphQL refuses as the service does: in XML, in JSON with a message, or by a header.
+    fn names_its_reason(&self) -> bool {
+        let message = self.server_message();
+        let is_xml = self.received().map(Received::shape) == Some(BodyShape::Xml);
+        let has_reason = is_xml || message.is_some() || self.body_excerpt() == Some("");
+        let is_said = self.service_status().is_some();
+        is_said && has_reason && !says_internal(&message.unwrap_or_default())
+    }
+
     /// The same error, as the answer to a request that named no record.
     pub(crate) fn of_no_record(mut self) -> Self {
-        let kind = &mut self.parts().kind;
-        if let Kind::Rejected { errors, .. } | Kind::Decode { errors, .. } = kind {
+        let repr = &mut self.parts().repr;
+        if let Repr::Rejected { errors, .. } | Repr::Decode { errors, .. } = repr {
             mark_no_record_named(errors);
         }
         self
@@ -47,7 +57,11 @@ pub(crate) fn mark_no_record_named(errors: &mut [ServerError]) {
 
 /// The message of a server that failed, whatever its code and status.
 fn is_internal(error: &ServerError) -> bool {
-    let message = error.message().to_ascii_lowercase();
+    says_internal(error.message())
+}
+
+fn says_internal(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
     message.contains("internal server error")
 }
 

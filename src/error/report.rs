@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Error, Kind};
+use super::{Error, Repr};
 use crate::model::{OneLine, ServerError};
 
 /// How many of the server's errors are shown.
@@ -37,7 +37,7 @@ impl Error {
             line(&mut report, "caused by", &cause.to_string());
             source = cause.source();
         }
-        if let (Some(path), Kind::Decode { .. }) = (self.json_path(), self.kind()) {
+        if let (Some(path), Repr::Decode { .. }) = (self.json_path(), self.repr()) {
             line(&mut report, "at", path);
         }
         if let Some(description) = self.error_description() {
@@ -105,7 +105,7 @@ mod tests {
             }));
             2_000
         ];
-        let error = Error::new(Kind::Decode {
+        let error = Error::new(Repr::Decode {
             status: 200,
             path: "data.Sam\u{7}".to_owned(),
             detail: "a value of another type".to_owned(),

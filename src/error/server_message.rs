@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::{Error, Kind};
+use super::{Error, Repr};
 
 impl Error {
     /// The message in a reply that was not the expected JSON, when it is clear which of its texts that is.
@@ -27,7 +27,7 @@ impl Error {
     /// # Ok(()) });
     /// ```
     pub fn server_message(&self) -> Option<String> {
-        if !matches!(self.kind(), Kind::Http) {
+        if !matches!(self.repr(), Repr::Http) {
             return None;
         }
         let media_type = self.media_type().unwrap_or_default();

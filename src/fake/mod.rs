@@ -20,6 +20,7 @@
 //! | see what was sent | [`Fake::requests`], [`Fake::request_count`], [`Received`] |
 //! | move the time | [`Fake::clock`], [`Clock`] |
 //! | run under other readings of the specification | [`Assumptions`] |
+//! | answer requests by a function of the test, without a socket | [`InProcess`], [`HttpOptions::in_process`](crate::HttpOptions::in_process) |
 //! | check a token store of your own | [`check_token_store`] |
 //!
 //! [`guide::testing`](crate::guide::testing) shows how to test an application with it.
@@ -74,6 +75,7 @@ mod assumptions;
 mod builder;
 mod graphql;
 mod gzip;
+mod in_process;
 mod instant;
 mod logins;
 mod problem;
@@ -104,6 +106,7 @@ use wiremock::MockServer;
 
 pub use self::assumptions::{Assumptions, Deleted, TotalCount};
 pub use self::builder::FakeBuilder;
+pub use self::in_process::{InProcess, InProcessReply, NoReply};
 use self::provider::{AUDIENCE, CLIENT_ID};
 use self::routes::FakeState;
 #[doc(alias("outage", "inject", "simulate"))]

@@ -51,7 +51,8 @@ pub(super) struct Routes(pub(super) Arc<FakeState>);
 impl Respond for Routes {
     fn respond(&self, request: &Request) -> ResponseTemplate {
         let mut reply = self.0.answer(request);
-        reply.delivery.delay += self.0.latency;
+        let delay = reply.delivery.delay.saturating_add(self.0.latency);
+        reply.delivery.delay = delay;
         let accepts = header(request, "accept-encoding").unwrap_or_default();
         if self.0.gzip && gzip::is_accepted(accepts) {
             reply.compress();

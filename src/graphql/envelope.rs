@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::Outcome;
 use super::misfit::{self, Misfit, joined};
-use crate::error::{Error, Kind, Received, json_fault};
+use crate::error::{Error, Received, Repr, json_fault};
 use crate::model::{Condition, ServerError, reply_memory};
 
 /// How many errors are kept: a server may repeat one for each record of a large request.
@@ -208,7 +208,7 @@ impl RawReply<'_> {
 
     fn rejected(&self, errors: Vec<ServerError>, data: Option<Value>) -> Error {
         let status = self.status;
-        Error::new(Kind::Rejected { status, errors })
+        Error::new(Repr::Rejected { status, errors })
             .with_omitted(self.omitted)
             .with_received(self.received(data))
     }
@@ -220,7 +220,7 @@ impl RawReply<'_> {
         errors: Vec<ServerError>,
         data: Option<Value>,
     ) -> Error {
-        Error::new(Kind::Decode {
+        Error::new(Repr::Decode {
             status: self.status,
             path: path.to_owned(),
             detail: detail.into(),

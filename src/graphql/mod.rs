@@ -8,6 +8,7 @@
 //! part. The result is an [`Outcome`]: the data, with the errors of the server beside it.
 
 mod adapted_operation;
+pub(crate) mod as_received;
 pub(crate) mod catalogue;
 mod document;
 mod envelope;
@@ -21,11 +22,12 @@ mod selections;
 mod tests;
 mod unreadable;
 
+pub(crate) use self::as_received::AsReceived;
 pub(crate) use self::document::{OperationKind, operation_name};
 pub(crate) use self::envelope::decode;
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::overrides::Overrides;
-pub(crate) use self::reply::{BEGINNING, early_page_info, received};
+pub(crate) use self::reply::{BEGINNING, ValueIn, early_page_info, received};
 pub(crate) use self::request::{Encoded, encode, encode_document, encode_operation};
 pub(crate) use self::unreadable::{SalvagedList, Unreadable, salvage_list, unreadable_record};
 

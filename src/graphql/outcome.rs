@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Unreadable;
-use crate::error::{Error, Kind};
+use crate::error::{Error, Repr};
 use crate::model::{ServerError, reply_memory};
 
 /// The result of a call: the value, and the errors of the server beside it.
@@ -154,6 +154,22 @@ impl<T> Outcome<T> {
     }
 }
 
+impl<T> Outcome<Option<T>> {
+    /// The outcome of a query that the service answered with null and no error beside it, if the error says that.
+    pub(crate) fn of_null(error: &Error) -> Option<Self> {
+        let is_null = matches!(error.repr(), Repr::Protocol(what) if what == NO_RECORD);
+        (is_null && !error.may_have_applied()).then(|| Self {
+            value: None,
+            problems: Vec::new(),
+            unreadable: Vec::new(),
+            omitted: 0,
+            status: error.http_status().unwrap_or(200),
+            extensions: None,
+            change: false,
+        })
+    }
+}
+
 impl Outcome<()> {
     /// The outcome with another value.
     pub(super) fn with<T>(self, value: T) -> Outcome<T> {
@@ -163,7 +179,7 @@ impl Outcome<()> {
     /// The error for a reply without a record: the server's reasons, or that it gave none.
     pub(super) fn without_record(self) -> Error {
         let error = if self.problems.is_empty() {
-            Error::protocol("the reply has no record")
+            Error::protocol(NO_RECORD)
         } else {
             rejected(self.status, self.problems, self.omitted)
         };
@@ -171,6 +187,9 @@ impl Outcome<()> {
     }
 }
 
+/// Of a reply with data and without the record.
+const NO_RECORD: &str = "the reply has no record";
+
 fn rejected(status: u16, errors: Vec<ServerError>, omitted: usize) -> Error {
-    Error::new(Kind::Rejected { status, errors }).with_omitted(omitted)
+    Error::new(Repr::Rejected { status, errors }).with_omitted(omitted)
 }

@@ -4,11 +4,13 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::adapted_operation::fitted;
 use super::catalogue::{KnownOperation, named, operation_names};
 use super::document::{OperationDefinition, OperationKind, operations};
+use super::request::RawVariables;
 use crate::error::Error;
 use crate::locked::lock;
 use crate::profile::{OperationProfile, ServiceProfile};
@@ -175,21 +177,17 @@ fn check(known: &KnownOperation, document: &str) -> Result<Checked, String> {
 impl Override {
     /// The variables that the document declares: ours, and the fields of `input` among them. One that has a value and is not
     /// declared is an error: a filter or a field that is left out silently would give wrong records.
-    pub(super) fn variables(
-        &self,
-        mut given: Map<String, Value>,
-    ) -> Result<Map<String, Value>, Error> {
+    pub(super) fn variables(&self, mut given: RawVariables) -> Result<RawVariables, Error> {
         let undeclared = |name: &str| {
             Error::config(format!(
                 "the override does not declare ${name}, which has a value"
             ))
         };
         let takes_input = self.declares(INPUT);
-        let input = match given.get_mut(INPUT) {
-            Some(Value::Object(fields)) if takes_input => fields.clone(),
-            Some(Value::Object(fields)) => std::mem::take(fields),
-            _ => Map::new(),
-        };
+        let input = given.get(INPUT).map(|input| input.get());
+        // What is no object has no fields.
+        let input = input.and_then(|input| serde_json::from_str::<RawVariables>(input).ok());
+        let input = input.unwrap_or_default();
         if !input.is_empty() && !takes_input {
             given.remove(INPUT);
             // A null clears the field, so it is a value.
@@ -198,7 +196,7 @@ impl Override {
             }
         }
         let is_undeclared =
-            |(name, value): &(&String, &Value)| !value.is_null() && !self.declares(name);
+            |(name, value): &(&String, &Box<RawValue>)| !is_null(value) && !self.declares(name);
         if let Some((name, _)) = given.iter().find(is_undeclared) {
             return Err(undeclared(name));
         }
@@ -208,7 +206,7 @@ impl Override {
         given.retain(|name, _| self.declares(name));
         let mut required = self.declared.iter().filter(|declared| declared.required);
         if let Some(DeclaredVariable { name, .. }) =
-            required.find(|declared| given.get(&declared.name).is_none_or(Value::is_null))
+            required.find(|declared| given.get(&declared.name).is_none_or(|value| is_null(value)))
         {
             return Err(Error::config(format!(
                 "the override requires ${name}, which has no value"
@@ -220,6 +218,10 @@ impl Override {
     fn declares(&self, name: &str) -> bool {
         self.declared.iter().any(|declared| declared.name == name)
     }
+}
+
+fn is_null(value: &RawValue) -> bool {
+    value.get() == "null"
 }
 
 impl RecordLocation {

@@ -12,10 +12,19 @@ use super::envelope::is_void;
 use super::misfit::{self, joined};
 use super::overrides::{RecordLocation, can_be_id};
 use super::request::Encoded;
-use super::unreadable::decode_salvaged;
+use super::unreadable::{decode_salvaged, part_of};
 use super::{Outcome, SalvagedList, Unreadable, decode, salvage_list};
-use crate::error::{Error, Kind, Received, mark_no_record_named};
+use crate::error::{Error, Received, Repr, mark_no_record_named};
 use crate::model::{Condition, PageInfo, ServerError, reply_memory};
+
+/// What the value of a call is read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ValueIn {
+    /// All of the data.
+    Data,
+    /// The field of the operation, and of a change the record in it.
+    Record,
+}
 
 impl Encoded {
     /// Reads the reply; `None` is a body that is not of the interface.
@@ -49,6 +58,36 @@ impl Encoded {
         Some(self.completed(read))
     }
 
+    /// The JSON of the value in a reply that was decoded: as it was received, or written again where the profile says that the record
+    /// is elsewhere.
+    pub(crate) fn json_of(&self, value: ValueIn, body: &[u8]) -> Option<Box<str>> {
+        #[derive(Deserialize)]
+        struct Reply<'a> {
+            #[serde(borrow)]
+            data: &'a RawValue,
+        }
+        let members = match self.known.filter(|_| value == ValueIn::Record) {
+            Some(known) if known.is_change() => vec![known.name, "data"],
+            Some(known) => vec![known.name],
+            None => Vec::new(),
+        };
+        // The record of a change may stand without the object around it.
+        let part = |data: &str| {
+            let lengths = (0..=members.len()).rev();
+            let mut parts = lengths.filter_map(|length| part_of(data, members.get(..length)?));
+            parts.find(|part| *part != "null").map(Box::from)
+        };
+        let reply: Reply<'_> = serde_json::from_slice(without_mark(body)).ok()?;
+        let moved = self.location.as_ref();
+        match moved.filter(|location| location.expected().is_none()) {
+            Some(location) => {
+                let data = location.moved(reply_memory::value(reply.data.get()));
+                part(&data.to_string())
+            }
+            None => part(reply.data.get()),
+        }
+    }
+
     fn is_change(&self) -> bool {
         self.kind == OperationKind::Mutation
     }
@@ -75,7 +114,7 @@ impl Encoded {
             outcome.unreadable = unreadable;
             return Ok(outcome);
         }
-        let kind = Kind::Decode {
+        let kind = Repr::Decode {
             status: rest.http_status(),
             path: joined("data", &error.path),
             detail: error.detail.to_owned(),

@@ -1,11 +1,12 @@
 //! The body of a request.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use graphql_client::GraphQLQuery;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::value::RawValue;
 
 use super::catalogue::{KnownOperation, ours};
 use super::document::{OperationKind, operations, without_unset};
@@ -28,6 +29,8 @@ pub(crate) struct Encoded {
     pub(super) list: Option<&'static [&'static str]>,
     /// A query of this crate, whose document may be adapted to the server.
     pub(super) adaptable: Option<&'static KnownOperation>,
+    /// The operation of this crate that it is.
+    pub(super) known: Option<&'static KnownOperation>,
 }
 
 /// The JSON body of a request. No further members: the GraphQL over HTTP draft forbids them.
@@ -80,7 +83,7 @@ pub(crate) fn encode_operation(
         // A server that has another name for an argument refuses only the calls that use it.
         None => {
             let mut variables = object(variables)?;
-            variables.retain(|_, value| !value.is_null());
+            variables.retain(|_, value| value.get() != "null");
             let query = overrides.adapted.of(known);
             let shorter = without_unset(&query, |name| variables.contains_key(name));
             RequestBody {
@@ -105,6 +108,7 @@ pub(crate) fn encode_operation(
         location: overrides.location(known),
         list: known.list,
         adaptable: is_adaptable.then_some(known),
+        known: Some(known),
     })
 }
 
@@ -126,14 +130,16 @@ pub(crate) fn encode_document(
         location: None,
         list: None,
         adaptable: None,
+        known: None,
     })
 }
 
-fn object(variables: &impl Serialize) -> Result<Map<String, Value>, Error> {
-    match serde_json::to_value(variables).map_err(not_json)? {
-        Value::Object(variables) => Ok(variables),
-        _ => Err(Error::config("the variables are not an object")),
-    }
+/// The variables by name, each as its JSON: what was signed is sent as it is.
+pub(super) type RawVariables = BTreeMap<String, Box<RawValue>>;
+
+fn object(variables: &impl Serialize) -> Result<RawVariables, Error> {
+    let text = serde_json::to_string(variables).map_err(not_json)?;
+    serde_json::from_str(&text).map_err(|_| Error::config("the variables are not an object"))
 }
 
 fn not_json(source: serde_json::Error) -> Error {

@@ -4,17 +4,16 @@
 //! decoded alone: one that does not fit becomes an error with its JSON, and null replaces it.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-use serde::de::{DeserializeOwned, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::misfit::{self, Misfit};
 use super::{Outcome, decode};
-use crate::error::{Error, Kind, Received};
+use crate::error::{Error, Received, Repr};
 use crate::model::{Position, reply_memory};
 
 /// More unreadable records than this in one reply are a difference of the schema: the reply as a whole is unreadable.
@@ -127,18 +126,55 @@ impl<'de> Deserialize<'de> for RecordSeed<'de> {
 
 /// Where the list is in the text.
 fn range_of(text: &str, list: &[&str]) -> Option<Range<usize>> {
-    #[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
-    #[serde(transparent)]
-    struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-
-    let mut part: &RawValue = serde_json::from_str(text).ok()?;
-    for name in list {
-        let mut members: BTreeMap<Name<'_>, &RawValue> = serde_json::from_str(part.get()).ok()?;
-        part = members.remove(&Name(Cow::Borrowed(name)))?;
-    }
+    let part = part_of(text, list)?;
     // `part` is a slice of `text`, so this is its distance from the start.
-    let start = part.get().as_ptr().addr() - text.as_ptr().addr();
-    Some(start..start + part.get().len())
+    let start = part.as_ptr().addr() - text.as_ptr().addr();
+    Some(start..start + part.len())
+}
+
+/// The part of a text to which these members lead.
+pub(super) fn part_of<'a>(text: &'a str, members: &[&str]) -> Option<&'a str> {
+    let mut part = serde_json::from_str::<&RawValue>(text).ok()?;
+    for name in members {
+        let mut object = serde_json::Deserializer::from_str(part.get());
+        part = MemberSeed(name).deserialize(&mut object).ok()??;
+    }
+    Some(part.get())
+}
+
+/// Reads one member of an object, and keeps nothing of the others.
+struct MemberSeed<'n>(&'n str);
+
+impl<'de> DeserializeSeed<'de> for MemberSeed<'_> {
+    type Value = Option<&'de RawValue>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for MemberSeed<'_> {
+    type Value = Option<&'de RawValue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        #[derive(Deserialize)]
+        #[serde(transparent)]
+        struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+        let mut found = None;
+        while let Some(Name(name)) = map.next_key()? {
+            if name == self.0 {
+                found = Some(map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(found)
+    }
 }
 
 /// The error for a record that does not fit.
@@ -147,7 +183,7 @@ pub(crate) fn unreadable_record(status: u16, path: String, detail: &str, record:
     struct Edge {
         cursor: String,
     }
-    let error = Error::new(Kind::Decode {
+    let error = Error::new(Repr::Decode {
         status,
         path,
         detail: detail.to_owned(),

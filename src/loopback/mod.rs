@@ -86,7 +86,7 @@ use self::notice::Notice;
 use self::redirect_file::RedirectFile;
 use self::sockets::{Host, Sockets};
 use crate::auth::{CheckedCallback, PendingLogin};
-use crate::error::{AuthProblem, Error, Kind, Result};
+use crate::error::{AuthProblem, Error, Repr, Result};
 use crate::model::Day;
 use crate::secret::Secret;
 use crate::transport::Clock;
@@ -332,7 +332,7 @@ impl Loopback {
             receive_callback(sockets, handshake, &self.redirect_uri, &login, &self.clock);
         let Some(callback) = self.clock.within(self.timeout, callback).await else {
             let code = "no_callback_in_time".to_owned();
-            return Err(Error::new(Kind::Auth(AuthProblem::LoginRefused { code })));
+            return Err(Error::new(Repr::Auth(AuthProblem::LoginRefused { code })));
         };
         let checked = login.check(callback.query.expose());
         let notice = match &checked {

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use url::Url;
 
 use super::notice::escaped;
-use crate::auth::store::file::file_access::{check_directory, private};
+use crate::auth::PrivateFile;
 use crate::error::{Error, Result};
 
 const PREFIX: &str = "envd-sdk-login-";
@@ -58,15 +58,16 @@ impl RedirectFile {
     }
 
     fn write_in(directory: &Path, text: &str) -> io::Result<Self> {
-        // Who can replace the file chooses where the login goes.
-        check_directory(directory, "the file that redirects the browser")
-            .map_err(io::Error::other)?;
-        remove_leftovers(directory);
         // Need not be unpredictable: a file that exists already is an error.
-        let name = format!("{PREFIX}{:016x}.html", fastrand::u64(..));
-        let mut options = OpenOptions::new();
-        let mut file = private(options.write(true).create_new(true)).open(directory.join(&name))?;
-        let path = Self(directory.join(name));
+        let path = directory.join(format!("{PREFIX}{:016x}.html", fastrand::u64(..)));
+        // A user who can replace the file chooses where the login goes.
+        let mut file = PrivateFile::new(&path, "the file that redirects the browser")
+            .in_sticky_directory()
+            .open(OpenOptions::new().write(true).create_new(true))
+            .map_err(io::Error::other)?
+            .ok_or(io::ErrorKind::NotFound)?;
+        let path = Self(path);
+        remove_leftovers(directory);
         file.write_all(text.as_bytes())?;
         Ok(path)
     }

@@ -81,11 +81,12 @@
 //! `new` takes what is required, and every field has a setter of its name; see [`ConsignmentInput::new`] and
 //! [`DeclarationInput`]. A field of it is a [`Maybe`]: absent, null, or a value. An input made from a record
 //! ([`ConsignmentInput::from`]) can be changed and saved. [`WithExtra`] is an input with further fields, for what the
-//! specification does not show.
+//! specification does not show; [`ConsignmentText`] is one whose text is sent byte for byte.
 
 mod answered_question;
 mod codes;
 mod condition;
+mod consignment_text;
 mod day;
 mod edit;
 mod extra;
@@ -107,6 +108,7 @@ mod property;
 pub(crate) mod redact;
 pub(crate) mod reply_memory;
 mod server_error;
+mod similarity;
 mod time_zone;
 mod timestamp;
 mod user_details;
@@ -119,6 +121,7 @@ pub use self::codes::PropertyTypeCode;
 pub use self::codes::Role;
 pub use self::codes::{AccountType, PropertyStatus, QuestionType, SpeciesCode, ValidatorType};
 pub use self::condition::Condition;
+pub use self::consignment_text::ConsignmentText;
 #[doc(alias = "date")]
 pub use self::day::Day;
 pub use self::extra::WithExtra;
@@ -173,6 +176,8 @@ pub use self::pic_advice::PicAdvice;
 pub use self::property::Property;
 pub use self::property::PropertyContact;
 pub use self::server_error::{Location, PathSegment, ServerError, Severity};
+#[doc(alias("diff", "compare"))]
+pub use self::similarity::{Similarity, same_value};
 pub use self::time_zone::TimeZone;
 #[doc(alias("instant", "date-time"))]
 pub use self::timestamp::Timestamp;

@@ -1,7 +1,7 @@
 //! The user, and the choice of one of the user's accounts.
 
 use crate::client::{Account, Client};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Repr, Result};
 use crate::graphql::Outcome;
 use crate::graphql::generated::{UserDetails as ReadUserDetails, user_details};
 use crate::model::{AccountId, List, Pic, Role, UserAccount, UserDetails};
@@ -51,13 +51,13 @@ impl AccountChoice {
     /// [`is_account_choice`](Error::is_account_choice) when no account, or more than one, fits.
     pub fn among(&self, user: &UserDetails) -> Result<AccountId> {
         if user.is_new_user == Some(true) {
-            return Err(Error::new(Kind::NotRegistered));
+            return Err(Error::new(Repr::NotRegistered));
         }
         let accounts = user.accounts.iter();
         let found: Vec<&UserAccount> = accounts
             .filter(|account| self.fits(user, account))
             .collect();
-        let problem = |what: String| Err(Error::new(Kind::AccountChoice(what)));
+        let problem = |what: String| Err(Error::new(Repr::AccountChoice(what)));
         match found.as_slice() {
             [account] => match &account.envd_account_id {
                 Some(id) => Ok(id.clone()),
@@ -177,7 +177,7 @@ impl Client {
     pub fn registered_user(&self) -> Call<Outcome<UserDetails>> {
         self.user_details().then(async |outcome, _| {
             if outcome.value.is_new_user == Some(true) {
-                return Err(Error::new(Kind::NotRegistered).with_operation("userDetails"));
+                return Err(Error::new(Repr::NotRegistered).with_operation("userDetails"));
             }
             Ok(outcome)
         })

@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 
 use super::ConsignmentFilter;
-use super::similarity::{Similarity, shown, similarity};
 use crate::client::Account;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Repr, Result};
 use crate::graphql::generated::Consignments;
-use crate::model::{ConsignmentId, ConsignmentInput, ConsignmentSummary, ServerError, Timestamp};
+use crate::model::{
+    ConsignmentId, ConsignmentInput, ConsignmentSummary, ServerError, Similarity, Timestamp,
+};
 use crate::send::Call;
 
 impl Account {
@@ -134,7 +135,7 @@ impl Candidates {
                     Some(_) => {}
                     None => unnamed += 1,
                 }
-                let similarity = similarity(&self.input, &shown(&record));
+                let similarity = self.input.similarity(&ConsignmentInput::of_listed(&record));
                 if similarity != Similarity::Differs && !self.is_known(&record) {
                     records.push((record, similarity));
                 }
@@ -162,7 +163,7 @@ impl Candidates {
         };
         let whole = self.account.consignment(id).await?.value;
         let read = ConsignmentInput::from(&whole);
-        Ok(similarity(&self.input, &read) != Similarity::Differs)
+        Ok(self.input.similarity(&read) != Similarity::Differs)
     }
 }
 
@@ -181,7 +182,7 @@ fn incomplete(errors: Vec<ServerError>) -> Error {
     } else {
         // The status of a page is not kept; data comes with 200 (spec 7.1).
         let status = 200;
-        Error::new(Kind::Rejected { status, errors })
+        Error::new(Repr::Rejected { status, errors })
     };
     error.with_operation("consignments")
 }

@@ -1,16 +1,15 @@
 //! Consignments: list, read, save, copy, delete.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use graphql_client::GraphQLQuery;
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
 
 use super::ConsignmentFilter;
 use super::questions::levels;
 use crate::client::{Account, Client, Connection};
+use crate::error::Error;
 use crate::graphql::Outcome;
 use crate::graphql::generated::{
     Consignment as ReadConsignment, Consignments, CopyConsignment, CreateOrSaveConsignment,
@@ -19,8 +18,8 @@ use crate::graphql::generated::{
 };
 use crate::model::{
     AccountId, Consignment, ConsignmentEdge, ConsignmentId, ConsignmentInput, ConsignmentNumber,
-    ConsignmentPage, ConsignmentStatus, ConsignmentSummary, FullConsignmentEdge, SavedConsignment,
-    WithExtra,
+    ConsignmentPage, ConsignmentStatus, ConsignmentSummary, ConsignmentText, FullConsignmentEdge,
+    SavedConsignment, WithExtra,
 };
 use crate::profile::RecordNames;
 use crate::send::Call;
@@ -159,15 +158,25 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// [`is_not_found`](crate::Error::is_not_found), and as [`execute`](crate::Client::execute).
+    /// [`is_not_found`](crate::Error::is_not_found); [`is_protocol`](crate::Error::is_protocol) when the service answers null without
+    /// an error ([`optional`](Call::optional) makes `None` of it), or with another consignment; and as
+    /// [`execute`](crate::Client::execute).
     pub fn consignment(&self, id: impl Into<ConsignmentId>) -> Call<Outcome<Consignment>> {
+        let id = id.into();
         let variables = consignment::Variables {
-            id: id.into(),
+            id: id.clone(),
             envd_account_id: self.id().clone(),
         };
         let client = self.client();
         let read = client.operation::<ReadConsignment, _>(variables, |data| data.consignment);
-        client.all_levels("consignment", read, |record| levels(&record.questions))
+        let read = client.all_levels("consignment", read, |record| levels(&record.questions));
+        read.checked(move |outcome| {
+            if is_named(&outcome.value, &id) {
+                return Ok(());
+            }
+            let what = "the reply has another consignment than the one that was requested";
+            Err(Error::protocol(what).with_operation("consignment"))
+        })
     }
 
     /// Creates a consignment, or saves one that exists. Problems beside the record are the server's warnings.
@@ -204,14 +213,46 @@ impl Account {
         &self,
         input: impl Into<WithExtra<ConsignmentInput>>,
     ) -> Call<Outcome<SavedConsignment>> {
-        self.save_consignment_text(&input.into())
+        self.save_named(&input.into())
     }
 
-    /// Saves an input that may be written already, with the names by which the service knows its record.
-    pub(crate) fn save_consignment_text(
-        &self,
-        input: &impl Serialize,
-    ) -> Call<Outcome<SavedConsignment>> {
+    /// As [`save_consignment`](Self::save_consignment), with a text that was written before: what was signed, or put into a queue, is
+    /// what is sent, byte for byte.
+    ///
+    /// Where the [profile](crate::ClientBuilder::profile) names the record by other fields than `id` and `number`, these two are
+    /// renamed or left out, and all other bytes stay. Save a text without `id` and `number` to create a record, and
+    /// [with](crate::model::ConsignmentText::with) them to update one.
+    ///
+    /// Source: as [`save_consignment`](Self::save_consignment).
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, ConsignmentText, FormType, PartyInput};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+    /// let signed = ConsignmentText::parse(&serde_json::to_string(&input)?)?;
+    /// let saved = account.save_consignment_text(&signed).await?.value;
+    ///
+    /// // The same declaration again, as an update of that record.
+    /// let id = saved.id.ok_or("no id")?;
+    /// let update = signed.with("id", id.as_str());
+    /// let again = account.save_consignment_text(&update).await?.value;
+    /// assert_eq!(again.id, Some(id));
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`save_consignment`](Self::save_consignment).
+    #[doc(alias("signed", "raw"))]
+    pub fn save_consignment_text(&self, text: &ConsignmentText) -> Call<Outcome<SavedConsignment>> {
+        self.save_named(text)
+    }
+
+    fn save_named(&self, input: &impl Serialize) -> Call<Outcome<SavedConsignment>> {
         let names = &self.client().given_profile().updates.value;
         self.save::<CreateOrSaveConsignment, _>(
             create_or_save_consignment::QUERY,
@@ -359,31 +400,24 @@ impl<I: Serialize> Serialize for NamedInput<'_, I> {
             return self.input.serialize(serializer);
         }
         let text = serde_json::to_string(self.input).map_err(S::Error::custom)?;
-        let fields = serde_json::from_str(&text).map_err(S::Error::custom)?;
-        let renamed = renamed(fields, self.names).map_err(S::Error::custom)?;
-        renamed.serialize(serializer)
+        let text = ConsignmentText::parse(&text).map_err(S::Error::custom)?;
+        let named = named(&text, self.names).map_err(S::Error::custom)?;
+        named.serialize(serializer)
     }
 }
 
-fn renamed(
-    mut fields: BTreeMap<String, Box<RawValue>>,
-    names: &RecordNames,
-) -> Result<BTreeMap<String, Box<RawValue>>, String> {
-    let known = [("id", &names.id), ("number", &names.number)];
-    let taken = known.map(|(name, field)| {
-        let value = fields.remove(name);
-        (field, value.filter(|value| value.get() != "null"))
-    });
-    let is_update = taken.iter().any(|(_, value)| value.is_some());
-    let mut is_named = false;
-    for (field, value) in taken {
-        if let (Some(field), Some(value)) = (field, value) {
-            fields.insert(field.clone(), value);
-            is_named = true;
-        }
-    }
+fn named(text: &ConsignmentText, names: &RecordNames) -> Result<ConsignmentText, String> {
+    let known = [
+        ("id", names.id.as_deref()),
+        ("number", names.number.as_deref()),
+    ];
+    let has = |name: &str| text.field(name).is_some_and(|value| value != "null");
+    let is_update = known.iter().any(|(name, _)| has(name));
+    let is_named = known
+        .iter()
+        .any(|(name, field)| field.is_some() && has(name));
     if is_named || !is_update {
-        return Ok(fields);
+        return text.renamed(&known).map_err(|error| error.to_string());
     }
     let needed = known.iter().filter(|(_, field)| field.is_some());
     let needed: Vec<&str> = needed.map(|(name, _)| *name).collect();
@@ -394,6 +428,15 @@ fn renamed(
             needed.join(" or ")
         ),
     })
+}
+
+/// Whether a record may be the one of an id or a number. One that shows neither may be any.
+fn is_named(record: &Consignment, id: &ConsignmentId) -> bool {
+    let number = record.number.as_ref().map(ConsignmentNumber::as_str);
+    let names = [record.id.as_ref().map(ConsignmentId::as_str), number];
+    let is_same = |name: &str| name.eq_ignore_ascii_case(id.as_str().trim());
+    let mut names = names.into_iter().flatten().peekable();
+    names.peek().is_none() || names.any(is_same)
 }
 
 fn id_or_number<'a>(
@@ -407,6 +450,7 @@ fn id_or_number<'a>(
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use serde_json::value::RawValue;
 
     use super::*;
 
@@ -432,7 +476,7 @@ mod tests {
             (
                 names(Some("id"), Some("consignmentNumber")),
                 both,
-                r#"{"consignmentNumber":"C-1","id":"1","weight":1.50}"#,
+                r#"{"id":"1","consignmentNumber":"C-1","weight":1.50}"#,
             ),
             (
                 names(Some("id"), Some("number")),

@@ -7,13 +7,15 @@
 //! | read one consignment | [`Account::consignment`](crate::Account::consignment) |
 //! | download a declaration as a PDF | [`Client::pdf`](crate::Client::pdf) |
 //! | change a consignment | [`Account::save_consignment`](crate::Account::save_consignment), [`submit_consignment`](crate::Account::submit_consignment), [`copy_consignment`](crate::Account::copy_consignment), [`delete_consignment`](crate::Account::delete_consignment) |
+//! | save a text that was signed, byte for byte | [`Account::save_consignment_text`](crate::Account::save_consignment_text) |
 //! | find what became of a save without a clear answer | [`Account::candidates`](crate::Account::candidates) |
 //! | read and add comments, read viewers | [`Account::comments`](crate::Account::comments), [`create_comment`](crate::Account::create_comment), [`user_mappings`](crate::Account::user_mappings) |
 //! | list, read and change templates | [`Account::templates`](crate::Account::templates), [`templates_page`](crate::Account::templates_page), [`template`](crate::Account::template), [`save_template`](crate::Account::save_template), [`delete_template`](crate::Account::delete_template) |
 //! | read the questions of all forms | [`Client::questions`](crate::Client::questions) |
 //! | read declarations of the electronic declaration system | [`Account::edecs`](crate::Account::edecs) |
 //!
-//! Each is a [`Call`](crate::Call), to be awaited, or a [`Pager`](crate::Pager) over a list. Properties are in [`register`](crate::register).
+//! Each is a [`Call`](crate::Call), to be awaited, or a [`Pager`](crate::Pager) over a list; both have `received()`, which keeps the JSON
+//! beside the value. Properties are in [`register`](crate::register).
 //!
 //! # Flows without an operation
 //!
@@ -60,9 +62,6 @@ mod consignments;
 mod filter;
 mod pdf;
 mod questions;
-#[cfg(feature = "sync")]
-mod received_records;
-pub(crate) mod similarity;
 mod templates;
 
 pub use self::account_choice::AccountChoice;
@@ -71,5 +70,3 @@ pub use self::candidates::Candidates;
 #[doc(alias("search", "query"))]
 pub use self::filter::ConsignmentFilter;
 pub use self::filter::TemplateFilter;
-#[cfg(feature = "sync")]
-pub(crate) use self::received_records::ReceivedQuestionList;

@@ -1,7 +1,7 @@
 //! The printed declaration.
 
 use crate::client::Client;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::PdfUrl;
 use crate::send::{Call, Operation};
 use crate::transport::Reply;
@@ -31,7 +31,8 @@ impl Operation for GetPdf {
         let is_pdf = start.windows(5).any(|bytes| bytes == b"%PDF-");
         match reply.status {
             200..=299 if is_pdf => Ok(reply.body.into()),
-            _ => Err(reply.into_error()),
+            // The host answers browsers, so its pages are its answers.
+            _ => Err(Error::http(reply.received().of_service())),
         }
     }
 }

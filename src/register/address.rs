@@ -22,7 +22,26 @@ impl Address {
                 "the register's address must end before the query",
             ));
         }
-        Ok(Self(url))
+        let mut segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
+        while segments.last().is_some_and(|last| last.is_empty()) {
+            segments.pop();
+        }
+        // The address of the search, as documentation shows it.
+        let is_path = |end: &[&str]| end.iter().zip(PATH).all(|(a, b)| a.eq_ignore_ascii_case(b));
+        if let Some((_, end)) = segments.split_last_chunk::<3>()
+            && is_path(end)
+        {
+            segments.truncate(segments.len() - PATH.len());
+        }
+        let is_wrong = |segment: &&str| segment.is_empty() || segment.eq_ignore_ascii_case(PATH[2]);
+        if segments.iter().any(is_wrong) {
+            return Err(Error::config(
+                "the register's address must end before `api/v2/PICRegister` and have no empty part in its path",
+            ));
+        }
+        let mut base = url.clone();
+        base.set_path(&segments.join("/"));
+        Ok(Self(base))
     }
 
     fn below(&self, segments: &[&str]) -> Url {
@@ -103,6 +122,35 @@ mod tests {
             address.search(&PropertySearch::new(), Some(0)).as_str(),
             "https://example.com/nlis/api/v2/PICRegister?pageindex=0"
         );
+    }
+
+    /// What people paste, and where a look-up is then sent.
+    const BASES: &str = "
+        https://e.com                              | /api/v2/PICRegister/(PIC=QAZZ7777)
+        https://e.com/                             | /api/v2/PICRegister/(PIC=QAZZ7777)
+        https://e.com///                           | /api/v2/PICRegister/(PIC=QAZZ7777)
+        https://e.com/api/v2/PICRegister           | /api/v2/PICRegister/(PIC=QAZZ7777)
+        https://e.com/api/v2/picregister//         | /api/v2/PICRegister/(PIC=QAZZ7777)
+        https://e.com/nlis                         | /nlis/api/v2/PICRegister/(PIC=QAZZ7777)
+        https://e.com/nl%20is/api/v2/PICRegister/  | /nl%20is/api/v2/PICRegister/(PIC=QAZZ7777)
+        https://e.com/api                          | /api/api/v2/PICRegister/(PIC=QAZZ7777)
+        https://e.com/PICRegister                  | refused
+        https://e.com/api/v2/PICRegister/(PIC=QAZZ7777) | refused
+        https://e.com//nlis                        | refused
+    ";
+
+    #[test]
+    fn an_address_that_has_the_path_already_is_taken_and_another_one_refused() {
+        for row in BASES.trim().lines() {
+            let (base, sent) = row.trim().split_once('|').unwrap();
+            let pic = Pic::parse("QAZZ7777").unwrap();
+            let found = match Address::new(base.trim()) {
+                Ok(address) => address.property(pic).path().to_owned(),
+                Err(error) if error.is_config() => "refused".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(found, sent.trim(), "{base}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use url::Url;
 
 use super::OPERATION;
 use super::if_modified::{IfModified, last_modified};
-use crate::error::{Error, Kind, Received, Result, json_fault};
+use crate::error::{BodyShape, Error, Received, Repr, Result, json_fault};
 use crate::graphql::misfit::{self, Misfit, joined};
 use crate::graphql::{SalvagedList, Unreadable, salvage_list, unreadable_record};
 use crate::model::{List, Property, reply_memory};
@@ -185,14 +185,14 @@ fn fault_at(failure: &serde_json::Error) -> String {
 
 /// The error for a reply that does not fit; `found` is JSON of another shape, and where it does not fit.
 fn unexpected(reply: Reply, found: Option<(String, Value)>, detail: String) -> Error {
-    let is_json =
-        !reply.is_encoded() && reply.media_type().is_some_and(|name| name.contains("json"));
+    let media_type = reply.media_type();
+    let text = String::from_utf8_lossy(&reply.body);
+    let is_json = BodyShape::of(media_type.as_deref(), &text) == BodyShape::Json;
     // A web page of a proxy in front of the register, or a compressed body.
-    if found.is_none() && !is_json {
+    if found.is_none() && (!is_json || reply.is_encoded()) {
         return reply.into_error();
     }
     let (path, data) = found.map_or((None, None), |(path, data)| (Some(path), Some(data)));
-    let media_type = reply.media_type();
     let received = Received::new(reply.status, media_type.as_deref(), &reply.body, data);
     // The server's message is more precise than "no records".
     if path.as_deref() == Some("") {
@@ -201,7 +201,7 @@ fn unexpected(reply: Reply, found: Option<(String, Value)>, detail: String) -> E
             return error;
         }
     }
-    let kind = Kind::Decode {
+    let kind = Repr::Decode {
         status: reply.status,
         path: path
             .filter(|path| !path.is_empty())

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use super::get_records::{GetRecords, Subset};
 use super::if_modified::{IfModified, if_modified_since};
 use super::{LookupMany, OPERATION, Register};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::locked::lock;
 use crate::model::{Pic, Property};
 use crate::send::{Call, Settings};
@@ -38,7 +38,7 @@ use crate::transport::header::HeaderValue;
 pub enum Lookup {
     /// The property.
     Found(Box<Property>),
-    /// The register has no such property (status 404).
+    /// The register has no such property (status 404, with a body in JSON or XML).
     NotFound,
     /// A reply without a record, and no `Total` that announces one: most likely there is none, which the specification does
     /// not show.
@@ -150,10 +150,10 @@ impl Register {
     }
 }
 
-/// Whether the register has no such property. A web page with that status is not the register's: the address is wrong, and
-/// "not found" for each PIC would hide it.
+/// Whether the register says that it has no such property. A web page or an empty body with that status is not its word: a
+/// wrong address would make each PIC "not found".
 fn is_unknown(error: &Error) -> bool {
-    error.http_status() == Some(404) && error.media_type() != Some("text/html")
+    error.kind() == ErrorKind::NotFound
 }
 
 fn lookup_of(mut subset: Subset, pic: Pic) -> Result<Lookup> {

@@ -76,7 +76,8 @@ const OPERATION: &str = "PICRegister";
 ///
 /// All calls fail with [`is_transport`](crate::Error::is_transport) when no reply came,
 /// [`is_unauthorized`](crate::Error::is_unauthorized) or [`is_reauth_required`](crate::Error::is_reauth_required) when the
-/// token was refused, [`http_status`](crate::Error::http_status) for every refusal, with
+/// token was refused, [`NoAnswer`](crate::ErrorKind::NoAnswer) when something else than the register replied,
+/// [`http_status`](crate::Error::http_status) for every refusal, with
 /// [`media_type`](crate::Error::media_type), [`body_excerpt`](crate::Error::body_excerpt) and
 /// [`server_message`](crate::Error::server_message), and [`is_decode`](crate::Error::is_decode) when a reply has neither records
 /// nor the statement that there are none; [`raw_data`](crate::Error::raw_data) is that reply.
@@ -103,7 +104,7 @@ struct RegisterParts {
 const UNKNOWN: u32 = u32::MAX;
 
 impl Register {
-    /// Settings of a client for the register at this address: `/api/v2/PICRegister` comes below it.
+    /// Settings of a client for the register at this address: `/api/v2/PICRegister` comes below it, unless it ends so.
     ///
     /// ```
     /// use envd_sdk::register::Register;
@@ -160,7 +161,7 @@ impl Register {
     ///
     /// [`is_config`](crate::Error::is_config) for a path with an empty segment, `.` or `..`;
     /// [`is_decode`](crate::Error::is_decode) for a reply that is not JSON but claims to be; [`is_not_found`](crate::Error::is_not_found)
-    /// for HTTP 404; else as for all calls.
+    /// for HTTP 404 with a body in JSON or XML; else as for all calls.
     #[doc(alias("raw request", "custom request"))]
     pub fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Call<Value> {
         let sender = self.0.sender.clone();

@@ -14,7 +14,7 @@ use super::page_position::PageRange;
 use super::{OPERATION, PagePosition, PropertySearch, Register};
 use crate::error::{Error, Result};
 use crate::model::Property;
-use crate::send::pages::{Page, Pager, RecordIdentity};
+use crate::send::pages::{Page, PageRequest, Pager, RecordIdentity};
 use crate::send::{Call, Settings};
 
 type PropertyPage = Page<Property, PagePosition>;
@@ -52,9 +52,9 @@ impl Register {
             self.clone(),
             search.checked(&self.0.status_codes).map(Arc::new),
         );
-        let fetch = move |position: PagePosition, _, _| {
+        let fetch = move |request: PageRequest<PagePosition>| {
             let (register, search) = (register.clone(), search.clone());
-            Box::pin(async move { register.page(&*search?, position).await }) as _
+            Box::pin(async move { register.page(&*search?, request.position).await }) as _
         };
         Pager::new(OPERATION, 0, identity(), Box::new(fetch))
     }
@@ -159,10 +159,10 @@ impl Register {
 /// would show that pages repeat.
 fn identity() -> RecordIdentity<Property> {
     RecordIdentity {
-        id: |record| match record.register_id {
+        id: Arc::new(|record: &Property| match record.register_id {
             Some(id) => Some(id.to_string().into()),
             None => record.pic.as_deref().map(Cow::Borrowed),
-        },
+        }),
         number: |record| record.register_id,
         content: Some(|record, hasher| {
             let named = (&record.pic, &record.name, &record.town);

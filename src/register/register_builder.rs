@@ -108,7 +108,7 @@ impl RegisterBuilder {
     /// # Errors
     ///
     /// [`is_config`](crate::Error::is_config) when the address is not an `https` address (or `http` on loopback) or holds a
-    /// user name or a query, or the HTTP client cannot be set up, or a header cannot be sent or is one that the client sets; or by
+    /// user name, a query, or a part of the path of the search (`api/v2/PICRegister` at its end is accepted), or the HTTP client cannot be set up, or a header cannot be sent or is one that the client sets; or by
     /// the profile the first page is neither 0 nor 1, or the token source or the header is missing that authenticates.
     pub fn build(self) -> Result<Register> {
         let first_page_index = self.profile.first_page_index.value;

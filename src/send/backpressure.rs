@@ -76,3 +76,27 @@ impl Backpressure {
         self.ended.notify_waiters();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    #[test]
+    fn a_pause_is_an_hour_at_most_and_does_not_follow_the_calendar() {
+        let clock = Clock::manual(SystemTime::UNIX_EPOCH + 100 * LONGEST);
+        let busy = Error::http(Received::new(429, None, b"", None));
+        for (told, longest) in [(5, 5), (90_000, 3_600), (u64::MAX, 3_600)] {
+            let (told, longest) = (Duration::from_secs(told), Duration::from_secs(longest));
+            let pause = Backpressure::default();
+            pause.note(&clock, 429, &busy.clone().with_retry_after(Some(told)));
+            let left = |clock: &Clock| pause.left(clock).map(|(left, _)| left);
+            assert_eq!(left(&clock), Some(longest));
+            clock.set_wall(clock.now() - LONGEST);
+            assert_eq!(left(&clock), Some(longest));
+            clock.advance(longest);
+            assert_eq!(left(&clock), None);
+        }
+    }
+}

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::{DryRun, Headers, Response, Sender};
 use crate::auth::BoxFuture;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::graphql::{AsReceived, Outcome};
 use crate::locked::lock;
 use crate::transport::{Request, RetryPolicy, Watch};
 
@@ -75,9 +76,14 @@ pub(crate) struct Settings {
     /// The number of the page, for traces.
     pub(super) page: Option<u64>,
     pub(super) watch: Option<Watch>,
+    /// Where the JSON of the value is kept, if it is wanted.
+    pub(super) json: Option<JsonSlot>,
     /// Collected for a [`Response`] only.
     pub(super) facts: Option<Arc<Mutex<Facts>>>,
 }
+
+/// The JSON of a value, once its reply was read.
+pub(crate) type JsonSlot = Arc<Mutex<Option<Box<str>>>>;
 
 /// What HTTP shows of the requests of a call so far.
 #[derive(Default)]
@@ -92,6 +98,13 @@ impl Settings {
     pub(super) fn note(&self, note: impl FnOnce(&mut Facts)) {
         if let Some(facts) = &self.facts {
             note(&mut lock(facts));
+        }
+    }
+
+    /// Keeps the JSON of the value, if it is wanted.
+    pub(crate) fn keep_json(&self, read: impl FnOnce() -> Option<Box<str>>) {
+        if let Some(slot) = &self.json {
+            *lock(slot) = read();
         }
     }
 }
@@ -152,7 +165,10 @@ impl<T: Send + 'static> Call<T> {
             };
             (request, both)
         });
-        Call::new(&self.sender, self.settings, work)
+        Call {
+            deadline: self.deadline,
+            ..Call::new(&self.sender, self.settings, work)
+        }
     }
 
     /// A further header. Those that the client itself sends cannot be replaced. The value shows neither in `Debug` nor in
@@ -182,6 +198,13 @@ impl<T: Send + 'static> Call<T> {
         pub fn idempotent() |it| it.own_settings().idempotent = true;
     }
 
+    /// Where the JSON of the value will be.
+    pub(crate) fn keep_json(&mut self) -> JsonSlot {
+        let slot = JsonSlot::default();
+        self.own_settings().json = Some(Arc::clone(&slot));
+        slot
+    }
+
     /// The number of the page, and a function that is called while its reply arrives.
     pub(crate) fn page(mut self, number: u64, watch: Watch) -> Self {
         let settings = self.own_settings();
@@ -189,9 +212,40 @@ impl<T: Send + 'static> Call<T> {
         self
     }
 
-    /// Sends a request only if this holds right before its first byte. Otherwise the call fails, and was surely not sent.
-    #[cfg(feature = "sync")]
-    pub(crate) fn only_if(mut self, condition: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+    /// Sends a request only if this holds right before its first byte: after the waits for a pause, a token and a free
+    /// connection, and again before each further attempt. It is for what may pass in that time, such as a lock that expires, or a
+    /// day after which a declaration must not arrive. It runs on the path of the request, so it must not block.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+    /// // A lock of the application, which clears this when it loses the lock.
+    /// let is_ours = Arc::new(AtomicBool::new(true));
+    /// let still_ours = Arc::clone(&is_ours);
+    /// let save = account.save_consignment(input.clone());
+    /// let save = save.only_if(move || still_ours.load(Ordering::Acquire));
+    /// assert!(save.await?.value.id.is_some());
+    ///
+    /// is_ours.store(false, Ordering::Release);
+    /// let save = account.save_consignment(input);
+    /// let error = save.only_if(move || is_ours.load(Ordering::Acquire)).await.unwrap_err();
+    /// assert!(error.is_transport() && !error.may_have_applied() && !error.is_retryable());
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When it does not hold, the call fails with [`is_transport`](Error::is_transport), and is not sent again;
+    /// [`may_have_applied`](Error::may_have_applied) only if an attempt before was in doubt.
+    #[doc(alias("condition", "fence"))]
+    pub fn only_if(mut self, condition: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         self.own_settings().condition = Some(Arc::new(condition));
         self
     }
@@ -230,6 +284,72 @@ impl<T: Send + 'static> Call<T> {
                 elapsed,
                 request_id: facts.request_id.take(),
             })
+        }
+    }
+}
+
+impl<T: Send + 'static> Call<Outcome<T>> {
+    /// The value as it was received: typed as without this, and as JSON with the fields that this crate does not know.
+    ///
+    /// It reads the same for every call whose value is an [`Outcome`], and for [lists](crate::Pager::received).
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let client = fake.client().build()?;
+    /// let questions = client.questions().received().await?.value;
+    /// assert!(!questions.typed().items.is_empty());
+    /// let stored: String = questions.json().to_owned();
+    /// # let _ = stored;
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As the call without this.
+    #[doc(alias("raw", "json", "unknown fields"))]
+    pub fn received(mut self) -> Call<Outcome<AsReceived<T>>> {
+        let slot = self.keep_json();
+        self.then(async move |outcome, _| {
+            let json = lock(&slot).take();
+            // OK because the value was read from it.
+            let json =
+                json.ok_or_else(|| Error::protocol("the reply has no JSON of the record"))?;
+            Ok(outcome.map(|typed| AsReceived::new(typed, json)))
+        })
+    }
+
+    /// The value, or `None` where the service answers null and no error beside it, for a program that has to know that a record is
+    /// gone. "Not found" stays an error: the service says it of a record that the user may not read as well, and its text is
+    /// that of any failure.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # fake.on_operation("Consignment").respond(serde_json::json!({"consignment": null}));
+    /// let record = account.consignment("c-1").received().optional().await?.value;
+    /// assert!(record.is_none());
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As the call without this, but for null. A change whose reply has no record stays an error, since it may have been
+    /// carried out.
+    pub fn optional(self) -> Call<Outcome<Option<T>>> {
+        let work = self.work.map(|Work { request, start }| {
+            let optional = |request, settings| async {
+                match start(request, settings).await {
+                    Ok(outcome) => Ok(outcome.map(Some)),
+                    Err(error) => Outcome::of_null(&error).ok_or(error),
+                }
+            };
+            (request, optional)
+        });
+        Call {
+            deadline: self.deadline,
+            ..Call::new(&self.sender, self.settings, work)
         }
     }
 }

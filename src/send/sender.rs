@@ -18,7 +18,7 @@ use url::Url;
 use super::backpressure::Backpressure;
 use super::{Headers, Settings, trace};
 use crate::auth::{AccessToken, TokenSource};
-use crate::error::{Error, Failure, Kind, Result, Unsent};
+use crate::error::{Error, Failure, Repr, Result, Unsent};
 use crate::model::ServerError;
 use crate::secret::Secret;
 use crate::transport::header::AUTHORIZATION;
@@ -321,7 +321,7 @@ impl Exchange<'_> {
         };
         match result {
             Some(result) => result,
-            None => Err(Error::new(Kind::Transport(Failure {
+            None => Err(Error::new(Repr::Transport(Failure {
                 what: "the deadline of the call has passed",
                 timeout: true,
                 unsent: if self.attempts > 0 {
@@ -392,16 +392,17 @@ impl Exchange<'_> {
             None => tokens.token().await?,
         };
         match self.fit_document(Some(&token)).await {
-            // The request was refused before it was carried out, so a change may be sent again as well.
+            // The request was refused before it was carried out, so a change may be sent again as well. A page with 401 may be
+            // of the service: a new token shows it.
             Err(refused)
-                if refused.is_unauthorized()
+                if (refused.is_unauthorized() || refused.http_status() == Some(401))
                     && !self.safety.may_have_applied(&refused)
                     && !std::mem::replace(&mut self.is_renewed, true) =>
             {
                 match tokens.renew(&token).await {
+                    Ok(same) if same.is_same(&token) => Err(refused),
                     Ok(token) => self.fit_document(Some(&token)).await,
-                    Err(error) if error.is_retryable() => Err(refused),
-                    Err(error) => Err(error),
+                    Err(error) => Err(error.after(refused)),
                 }
             }
             result => result,
@@ -437,8 +438,8 @@ impl Exchange<'_> {
         let sender = self.sender;
         let slot = sender.pool.http.slot().await;
         if matches!(&self.settings.condition, Some(condition) if !condition()) {
-            return Err(Error::new(Kind::Transport(Failure {
-                what: "it was too late when the request could be sent",
+            return Err(Error::new(Repr::Transport(Failure {
+                what: "the condition of the call no longer held when the request could be sent",
                 timeout: false,
                 unsent: Unsent::Surely,
                 refused_locally: true,

@@ -8,7 +8,8 @@ use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{Operation, SenderOptions, Settings};
-use crate::error::{Error, Failure, Kind, Received, Result, Unsent};
+use crate::auth::{AccessToken, BoxFuture, StoreError, TokenSource};
+use crate::error::{Error, ErrorKind, Failure, Received, Repr, Result, Unsent};
 use crate::transport::{Clock, Reply, Request, RetryPolicy};
 
 /// An operation that fails with these errors, and succeeds after the last.
@@ -42,7 +43,7 @@ fn http(status: u16) -> Error {
 }
 
 fn lost() -> Error {
-    Error::new(Kind::Transport(Failure {
+    Error::new(Repr::Transport(Failure {
         what: "lost",
         timeout: false,
         unsent: Unsent::Perhaps,
@@ -155,4 +156,94 @@ async fn a_request_without_a_token_is_not_sent() {
     let error = result.unwrap_err();
     assert!(error.is_reauth_required() && !error.may_have_applied());
     assert_eq!(error.attempts(), 0);
+}
+
+/// A source with this renewal of its token.
+struct Renewal(fn() -> Result<AccessToken>);
+
+impl TokenSource for Renewal {
+    fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
+        Box::pin(async { AccessToken::new("old") })
+    }
+
+    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
+        Box::pin(std::future::ready(self.0()))
+    }
+}
+
+fn refused_token() -> Error {
+    let body = br#"{"Message": "no"}"#;
+    Error::http(Received::new(401, Some("application/json"), body, None))
+}
+
+/// The status of the first error below one, and whether a store failed.
+fn below(error: &Error) -> (Option<u16>, bool) {
+    let source = std::error::Error::source(error);
+    let refusal = source.and_then(|source| source.downcast_ref::<Error>());
+    let is_store = source.is_some_and(|source| source.is::<StoreError>());
+    (refusal.and_then(Error::http_status), is_store)
+}
+
+#[tokio::test]
+async fn a_call_with_a_refused_token_ends_with_the_failure_of_its_renewal_or_with_the_refusal() {
+    type Row = (fn() -> Result<AccessToken>, ErrorKind, (Option<u16>, bool));
+    let rows: [Row; 6] = [
+        (
+            || Err(Error::token_unavailable(std::io::Error::other("x"))),
+            ErrorKind::TokenUnavailable,
+            (Some(401), false),
+        ),
+        (
+            || Err(Error::login_needed()),
+            ErrorKind::ReauthRequired,
+            (Some(401), false),
+        ),
+        (
+            || Err(Error::config("x")),
+            ErrorKind::Config,
+            (Some(401), false),
+        ),
+        // The failure of a store stays the source.
+        (
+            || Err(StoreError::lock_timeout().into()),
+            ErrorKind::Store,
+            (None, true),
+        ),
+        // No other token: the refusal itself.
+        (
+            || AccessToken::new("old"),
+            ErrorKind::Unauthorized,
+            (None, false),
+        ),
+        (
+            || AccessToken::new("new"),
+            ErrorKind::Unauthorized,
+            (None, false),
+        ),
+    ];
+    for (number, (renewal, kind, source)) in rows.into_iter().enumerate() {
+        for is_change in [false, true] {
+            let server = MockServer::start().await;
+            let reply = ResponseTemplate::new(200);
+            Mock::given(any()).respond_with(reply).mount(&server).await;
+            let url = Url::parse(&server.uri()).unwrap();
+            let sender = SenderOptions::default().build(&url).unwrap();
+            let sender = sender.with_token_source(Renewal(renewal));
+            let operation = Failing {
+                is_change,
+                failures: Mutex::new(vec![refused_token(); 2].into_iter()),
+            };
+            let request = Box::new(Request::get(url));
+            let settings = Settings::default();
+            let result = sender.send(&operation, request, &settings).await;
+            let error = result.unwrap_err();
+            assert_eq!((error.kind(), below(&error)), (kind, source), "{error}");
+            assert!(!error.may_have_applied());
+            let sent = server.received_requests().await.unwrap().len();
+            assert_eq!(sent, if number == 5 { 2 } else { 1 }, "{number}");
+            if number == 0 {
+                assert!(error.is_retryable() && error.report().contains("(application/json)"));
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use tracing::Span;
 use tracing::field::Empty;
 
-use crate::error::{Error, Kind, codes};
+use crate::error::{Error, Repr, codes};
 use crate::model::ServerError;
 use crate::model::redact::shown_path;
 
@@ -55,7 +55,7 @@ pub(super) fn ended(span: &Span, result: Result<(u16, &[ServerError]), &Error>) 
 
 /// A reply in another shape than expected: perhaps the service has changed.
 pub(crate) fn decode_failure(error: &Error) {
-    if matches!(error.kind(), Kind::Decode { .. }) {
+    if matches!(error.repr(), Repr::Decode { .. }) {
         let path = error.json_path().map(shown_path);
         tracing::warn!(path, "a reply does not have the expected shape");
     }

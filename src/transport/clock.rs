@@ -10,7 +10,14 @@ use tokio::sync::Notify;
 
 use crate::locked::lock;
 
+/// Longer times are cut to it where they are added to a calendar time, which cannot be far from now.
+const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
+
 /// The clock of clients and token managers: the system's clocks, or one that a test moves.
+///
+/// It shows two times: the calendar time ([`now`](Self::now)), which jumps when somebody sets the clock of the machine, and a
+/// monotonic one ([`monotonic`](Self::monotonic)), which measures waits. An application that waits and measures by the clock of
+/// its client ([`Client::clock`](crate::Client::clock)) needs no real time in its tests.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -115,25 +122,40 @@ impl Clock {
         Moment { wall, monotonic }
     }
 
-    /// The time since the machine was started, time asleep included. It never jumps.
-    pub(crate) fn monotonic(&self) -> Duration {
+    /// A time that never jumps, to measure how long something takes: since the machine was started on most systems, time asleep
+    /// included. Only differences mean anything.
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use envd_sdk::Clock;
+    ///
+    /// let clock = Clock::manual(SystemTime::now());
+    /// let start = clock.monotonic();
+    /// clock.set_wall(SystemTime::UNIX_EPOCH);
+    /// clock.advance(Duration::from_secs(2));
+    /// assert_eq!(clock.monotonic() - start, Duration::from_secs(2));
+    /// ```
+    #[doc(alias("Instant", "stopwatch", "elapsed"))]
+    pub fn monotonic(&self) -> Duration {
         match &self.0 {
             TimeSource::System | TimeSource::Running { .. } => system_monotonic(),
             TimeSource::Manual(clock) => lock(&clock.moment).monotonic,
         }
     }
 
-    /// Moves both clocks of a manual clock forward. Does nothing to a clock that runs.
+    /// Moves both clocks of a manual clock forward, at most by a century. Does nothing to a clock that runs.
     pub fn advance(&self, by: Duration) {
+        let by = by.min(CENTURY);
         self.change(|moment| {
             moment.wall += by;
             moment.monotonic += by;
         });
     }
 
-    /// Sets the calendar of a manual clock, as a user or a time server would; the time since the start is unchanged.
-    #[cfg(test)]
-    pub(crate) fn set_wall(&self, to: SystemTime) {
+    /// Sets the calendar time of a manual clock, forwards or backwards, as a user or a time server does; the monotonic time stays
+    /// as it is. Does nothing to a clock that runs.
+    #[doc(alias("set time", "clock skew"))]
+    pub fn set_wall(&self, to: SystemTime) {
         self.change(|moment| moment.wall = to);
     }
 
@@ -144,9 +166,9 @@ impl Clock {
         }
     }
 
-    /// How many waits on a manual clock are under way.
-    #[cfg(test)]
-    pub(crate) fn sleepers(&self) -> usize {
+    /// How many waits on a manual clock and its clones are under way: a test advances the clock when there is one. 0 for a clock
+    /// that runs.
+    pub fn sleepers(&self) -> usize {
         match &self.0 {
             TimeSource::System | TimeSource::Running { .. } => 0,
             TimeSource::Manual(clock) => Arc::strong_count(&clock.sleepers) - 1,
@@ -161,8 +183,31 @@ impl Clock {
         }
     }
 
-    /// Waits until this much time has passed on the clock.
-    pub(crate) async fn sleep(&self, time: Duration) {
+    /// Waits until this much time has passed, by the monotonic time. On a manual clock it ends when the clock is advanced so far.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use std::time::{Duration, SystemTime};
+    /// use envd_sdk::Clock;
+    ///
+    /// /// Reminds a user after a day.
+    /// async fn remind(clock: &Clock) -> &'static str {
+    ///     clock.sleep(Duration::from_secs(86_400)).await;
+    ///     "a draft has been open since yesterday"
+    /// }
+    ///
+    /// let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+    /// let (reminder, ()) = tokio::join!(remind(&clock), async {
+    ///     while clock.sleepers() == 0 {
+    ///         tokio::task::yield_now().await;
+    ///     }
+    ///     clock.advance(Duration::from_secs(86_400));
+    /// });
+    /// assert!(reminder.ends_with("yesterday"));
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("timer", "delay", "wait"))]
+    pub async fn sleep(&self, time: Duration) {
         match &self.0 {
             TimeSource::System | TimeSource::Running { .. } => tokio::time::sleep(time).await,
             TimeSource::Manual(clock) => {
@@ -232,6 +277,8 @@ fn system_monotonic() -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
 
     #[tokio::test]
@@ -249,6 +296,23 @@ mod tests {
         assert!(!sleeper.is_finished());
         clock.advance(Duration::from_secs(1));
         (&mut sleeper).await.unwrap();
+    }
+
+    #[test]
+    fn sleepers_are_counted_while_they_wait() {
+        let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+        let sleep = || Box::pin(clock.sleep(Duration::from_secs(60)));
+        let (mut first, mut second) = (sleep(), sleep());
+        assert_eq!(clock.sleepers(), 0);
+        assert!((&mut first).now_or_never().is_none());
+        assert!((&mut second).now_or_never().is_none());
+        assert_eq!(clock.sleepers(), 2);
+        drop(second);
+        assert_eq!(clock.sleepers(), 1);
+        clock.advance(Duration::from_secs(60));
+        assert!(first.now_or_never().is_some());
+        assert_eq!(clock.sleepers(), 0);
+        assert_eq!(Clock::system().sleepers(), 0);
     }
 
     #[test]

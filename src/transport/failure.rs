@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::iter::successors;
 
 use super::tls;
-use crate::error::{Error, Failure, Kind, Unsent};
+use crate::error::{Error, Failure, Repr, Unsent};
 
 /// A reply with more bytes than the caller allows.
 pub(super) fn too_large() -> Error {
@@ -14,7 +14,7 @@ pub(super) fn too_large() -> Error {
 
 /// Ended by this crate after the request may have been sent.
 fn refused(what: &'static str) -> Error {
-    Error::new(Kind::Transport(Failure {
+    Error::new(Repr::Transport(Failure {
         what,
         timeout: false,
         unsent: Unsent::Perhaps,
@@ -51,26 +51,18 @@ pub(super) fn failed(source: reqwest::Error) -> Error {
         Unsent::Perhaps
     };
     let timeout = source.is_timeout();
-    let what = match (timeout, unsent) {
-        (true, Unsent::Surely) => "no connection could be made in time",
-        (true, Unsent::Perhaps) => "no complete reply came in time",
-        (false, Unsent::Surely) => "no connection could be made",
-        (false, Unsent::Perhaps) => "the connection was lost before the reply was complete",
-    };
     if unsent == Unsent::Perhaps && !timeout && is_foreign(&source) {
         return Error::protocol("the server's reply breaks the rules of HTTP")
             .with_source(source.without_url());
     }
     let failure = Failure {
-        what,
-        timeout,
-        unsent,
         refused_locally: source.is_builder(),
+        ..Failure::no_reply(timeout, unsent)
     };
     let server = source.url().map(|url| url.origin().ascii_serialization());
     // The rest of the address is taken out: it may carry a token or what the user searches for.
     let source = source.without_url();
-    let error = Error::new(Kind::Transport(failure));
+    let error = Error::new(Repr::Transport(failure));
     match server {
         Some(server) => error.with_source(AtServer { server, source }),
         None => error.with_source(source),

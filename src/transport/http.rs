@@ -3,33 +3,61 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use reqwest::redirect;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use url::Url;
 
 use super::chunks::{gather, gather_and_decode, gather_and_wipe};
-use super::failure::{failed, failed_first};
+use super::failure::{failed, failed_first, too_large};
 use super::gzip::decoder;
 use super::{HttpOptions, Reply, Request, is_loopback, tls};
 use crate::error::Error;
 
+/// Answers requests in place of the network.
+pub(crate) type InProcessHandler =
+    Arc<dyn Fn(Request) -> BoxFuture<'static, Result<Reply, Error>> + Send + Sync>;
+
 /// Sends requests. Cheap to clone; clones share their connections.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Http {
-    client: reqwest::Client,
+    carrier: Carrier,
     max_body_bytes: usize,
     keep_alive: bool,
     user_agent: String,
     /// One permit for each request that may be in transfer.
     slots: Option<Arc<Semaphore>>,
-    #[cfg(test)]
-    in_process: Option<super::InProcess>,
+}
+
+/// What takes a request to its server.
+#[derive(Clone)]
+enum Carrier {
+    Network(reqwest::Client),
+    InProcess(InProcessHandler),
 }
 
 impl Http {
     /// Makes the client for some endpoints. Certificates are loaded only if one of them needs them.
     pub(crate) fn new(options: &HttpOptions, endpoints: &[&Url]) -> Result<Self, Error> {
+        if options.max_concurrent_requests == Some(0) {
+            return Err(Error::config("max_concurrent_requests is zero"));
+        }
+        Ok(Self {
+            carrier: match &options.in_process {
+                Some(handler) => Carrier::InProcess(Arc::clone(handler)),
+                None => Carrier::Network(Self::network(options, endpoints)?),
+            },
+            max_body_bytes: options.max_body_bytes,
+            keep_alive: options.keep_alive,
+            user_agent: options.user_agent.clone(),
+            slots: options
+                .max_concurrent_requests
+                .map(|limit| Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS)))),
+        })
+    }
+
+    fn network(options: &HttpOptions, endpoints: &[&Url]) -> Result<reqwest::Client, Error> {
         let proxy = options.proxy.as_ref();
         let secure = |url: &Url| url.scheme() == "https";
         let secure = endpoints.iter().any(|url| secure(url)) || proxy.is_some_and(secure);
@@ -42,9 +70,6 @@ impl Http {
             .https_only(!endpoints.iter().any(|url| is_loopback(url)))
             .no_proxy();
         if let Some(limit) = options.max_concurrent_requests {
-            if limit == 0 {
-                return Err(Error::config("max_concurrent_requests is zero"));
-            }
             builder = builder.pool_max_idle_per_host(limit);
         }
         if !options.keep_alive {
@@ -53,22 +78,11 @@ impl Http {
         if let Some(proxy) = proxy {
             builder = builder.proxy(proxy_rule(proxy)?);
         }
-        let client = tls::configure(builder, secure, options)?
+        tls::configure(builder, secure, options)?
             .build()
             .map_err(|source| {
                 Error::config("the HTTP client cannot be set up").with_source(source.without_url())
-            })?;
-        Ok(Self {
-            client,
-            max_body_bytes: options.max_body_bytes,
-            keep_alive: options.keep_alive,
-            user_agent: options.user_agent.clone(),
-            slots: options
-                .max_concurrent_requests
-                .map(|limit| Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS)))),
-            #[cfg(test)]
-            in_process: options.in_process.clone(),
-        })
+            })
     }
 
     /// Waits until a further request may be sent; the permit is kept until its reply is read.
@@ -101,16 +115,19 @@ impl Http {
         &self,
         request: Request,
     ) -> impl Future<Output = Result<(Reply, Option<Error>), Error>> + Send + use<> {
-        #[cfg(test)]
-        if let Some(answers) = &self.in_process {
-            let (reply, limit) = (answers.answer(request), self.max_body_bytes);
-            let within = move |reply: Reply| match reply.body.len() {
-                length if length > limit => Err(super::failure::too_large()),
-                _ => Ok((reply, None)),
-            };
-            return reply.map(move |reply| reply.and_then(within)).left_future();
-        }
-        let (limit, is_secret, watch) = (self.max_body_bytes, request.is_secret, request.watch);
+        let limit = self.max_body_bytes;
+        let client = match &self.carrier {
+            Carrier::Network(client) => client,
+            Carrier::InProcess(handler) => {
+                let within = move |reply: Reply| match reply.body.len() {
+                    length if length > limit => Err(too_large()),
+                    _ => Ok((reply, None)),
+                };
+                let reply = handler(request).map(move |reply| reply.and_then(within));
+                return reply.left_future();
+            }
+        };
+        let (is_secret, watch) = (request.is_secret, request.watch);
         let is_first = !self.keep_alive;
         let accepts_gzip = request.headers.contains_key(ACCEPT_ENCODING);
         // reqwest's builder would copy the headers.
@@ -122,7 +139,7 @@ impl Http {
         if let Some(limit) = request.timeout {
             *outgoing.timeout_mut() = Some(limit);
         }
-        let reply = self.client.execute(outgoing);
+        let reply = client.execute(outgoing);
         let reply = async move {
             let mut reply = reply.await.map_err(|error| {
                 if is_first || error.is_connect() {
@@ -150,11 +167,11 @@ impl Http {
             };
             Ok((reply, cut))
         };
-        #[cfg(test)]
-        let reply = reply.right_future();
-        reply
+        reply.right_future()
     }
 }
+
+debug_shows!(Http, |it| user_agent: it.user_agent);
 
 /// Hosts on loopback are not proxied: they may be `http`, and the proxy would read the token.
 fn proxy_rule(proxy: &Url) -> Result<reqwest::Proxy, Error> {

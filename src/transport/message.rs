@@ -7,7 +7,7 @@ use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::{
     CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue,
-    LOCATION, RETRY_AFTER,
+    LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use url::Url;
 
@@ -30,7 +30,8 @@ pub(crate) struct Request {
     pub(crate) watch: Option<Watch>,
 }
 
-/// A complete reply, of any status.
+/// A complete reply, of any status; cloning it does not copy the body.
+#[derive(Clone)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
@@ -111,9 +112,23 @@ impl Reply {
             .headers
             .get(LOCATION)
             .map(|address| address.to_str().unwrap_or_default());
-        Received::new(self.status, self.media_type().as_deref(), &self.body, None)
+        let received = Received::new(self.status, self.media_type().as_deref(), &self.body, None)
             .redirected(location)
-            .encoded(content_encoding(&self.headers).filter(|_| self.is_encoded()))
+            .encoded(content_encoding(&self.headers).filter(|_| self.is_encoded()));
+        if self.is_challenge() {
+            return received.of_service();
+        }
+        received
+    }
+
+    /// Whether it says by a header why a bearer token was refused, as a service must (RFC 6750 section 3).
+    fn is_challenge(&self) -> bool {
+        let mut challenges = self.headers.get_all(WWW_AUTHENTICATE).iter();
+        let is_bearer = challenges.any(|challenge| {
+            let scheme = challenge.as_bytes().get(..6).unwrap_or_default();
+            scheme.eq_ignore_ascii_case(b"bearer")
+        });
+        is_bearer && matches!(self.status, 401 | 403)
     }
 }
 
@@ -132,8 +147,10 @@ pub(super) fn content_encoding(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// `Retry-After` (seconds or an HTTP date, RFC 9110 section 10.2.3), else `x-ratelimit-reset` (seconds since 1970, as Auth0 sends it).
+/// Dates are compared with the server's own clock if the reply has it: `now` may be hours off.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let now = server_time(headers).unwrap_or(now);
     let until = |at: SystemTime| at.duration_since(now).unwrap_or_default();
     if let Some(wait) = text(RETRY_AFTER.as_str()) {
         if let Some(wait) = delta_seconds(wait) {
@@ -204,8 +221,10 @@ mod tests {
             (
                 "retry-after",
                 "9999999999999999999999999999999999999999",
-                Some(u64::MAX),
+                Some(86_400),
             ),
+            ("retry-after", "86401", Some(86_400)),
+            ("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT", Some(86_400)),
             ("retry-after", "", None),
             ("retry-after", "-1", None),
             ("retry-after", "+1", None),
@@ -218,6 +237,17 @@ mod tests {
                 seconds.map(Duration::from_secs),
                 "{name}: {value}"
             );
+        }
+    }
+
+    #[test]
+    fn a_date_is_compared_with_the_clock_of_the_server() {
+        let mut headers = headers("retry-after", "Sun, 06 Nov 1994 08:50:37 GMT");
+        headers.insert(DATE, "Sun, 06 Nov 1994 08:49:37 GMT".parse().unwrap());
+        for hours_ahead in [0, 11, 100_000] {
+            let now = SystemTime::UNIX_EPOCH + Duration::from_secs(hours_ahead * 3_600);
+            let wait = retry_after(&headers, now);
+            assert_eq!(wait, Some(Duration::from_secs(60)), "{hours_ahead}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Sends one HTTP request. Only this room uses reqwest.
 //!
 //! [`Http`] is a pool of connections, made from [`HttpOptions`]. A [`Request`] goes out, and a [`Reply`] of any status comes
-//! back; an error means that no complete reply came, and whether the request may have arrived. [`RetryPolicy`],
+//! back; an error means that no complete reply came, and whether the request may have arrived. A test of an application may put an
+//! [`InProcessHandler`] in the place of the network. [`RetryPolicy`],
 //! [`RetryBudget`] and [`Safety`] decide whether it is sent again. A [`Clock`] has the time for all waits, and a test moves it.
 //!
 //! [`Http::slot`] waits for a free connection, [`Http::send`] passes the request to reqwest, `chunks` gathers the body (decompressed
@@ -16,8 +17,6 @@ mod http;
 mod message;
 mod options;
 mod retry;
-#[cfg(test)]
-mod tests;
 pub(crate) mod tls;
 
 pub use self::clock::Clock;
@@ -25,10 +24,8 @@ pub(crate) use self::clock::Moment;
 pub use self::options::HttpOptions;
 pub use self::retry::RetryPolicy;
 
-pub(crate) use self::http::Http;
+pub(crate) use self::http::{Http, InProcessHandler};
 pub(crate) use self::message::{Reply, Request, Watch, max_age, retry_after, server_time};
 pub(crate) use self::options::{is_loopback, is_private, parse_endpoint};
 pub(crate) use self::retry::{RetryBudget, Safety};
-#[cfg(test)]
-pub(crate) use self::tests::InProcess;
 pub(crate) use reqwest::header;

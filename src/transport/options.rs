@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use url::{Host, Url};
 
-use super::gzip;
+use super::{InProcessHandler, gzip};
 use crate::error::Error;
 use crate::secret::Secret;
 
@@ -33,8 +33,8 @@ pub struct HttpOptions {
     pub(super) max_concurrent_requests: Option<usize>,
     /// Whether a sender asks for compressed replies.
     pub(crate) gzip: bool,
-    #[cfg(test)]
-    pub(crate) in_process: Option<super::InProcess>,
+    /// Takes the place of the network.
+    pub(crate) in_process: Option<InProcessHandler>,
 }
 
 impl Default for HttpOptions {
@@ -53,7 +53,6 @@ impl Default for HttpOptions {
             keep_alive: true,
             max_concurrent_requests: None,
             gzip: gzip::IS_DEFAULT,
-            #[cfg(test)]
             in_process: None,
         }
     }
@@ -181,6 +180,7 @@ debug_shows!(HttpOptions, |it|
     client_certificate: it.client_certificate_pem.is_some(),
     max_concurrent_requests: it.max_concurrent_requests,
     gzip: it.gzip,
+    in_process: it.in_process.is_some(),
 );
 
 /// Reads an endpoint address and refuses one that would carry tokens in the clear.

@@ -6,23 +6,25 @@
 //! | connection lost, time-out or deadline after sending | again | in doubt |
 //! | HTTP 429, or a code for a limit | again | again on 2xx and 4xx: it was refused |
 //! | HTTP 401, or a body to that effect on 2xx and 4xx | once more with a new token | once more: it was refused |
+//! | HTTP 400, 403 and 404 in JSON or XML | error | error: it was refused |
 //! | errors on 2xx and 4xx that name known reasons | error | error: it was refused |
 //! | errors that name no known reason, "Internal server error" | error | in doubt |
-//! | HTTP 500, whatever the body | error | in doubt |
-//! | HTTP 502 to 504, whatever the body | again | in doubt |
-//! | a reply without the record, a cut reply, one of another kind | error | in doubt |
+//! | a web page, an empty body, a foreign text, whatever the status | again | in doubt, except on 401, 413 and 429 |
+//! | HTTP 500, 501 and 505 in JSON or XML | error | in doubt |
+//! | HTTP 408, 425 and other 5xx, whatever the body | again | in doubt |
+//! | a reply without the record, a cut reply | error | in doubt |
 //!
 //! A change in doubt is not sent again, unless the call is marked as idempotent.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use crate::error::{Error, Kind, Unsent};
+use crate::error::{Error, Repr, Unsent};
 
 /// How often and for how long a call is tried.
 ///
-/// Reads are sent again after transport faults, HTTP 502, 503 and 504, and when there were too many requests
-/// (HTTP 429, or a code to that effect); changes only if they surely did not reach the server or it refused
+/// Reads are sent again after transport faults, after a reply that is not of the service (a web page, an empty body), after HTTP
+/// 408, 425 and 5xx but 500, 501 and 505, and when there were too many requests (HTTP 429, or a code to that effect); changes only if they surely did not reach the server or it refused
 /// them. Waits are random up to a limit that doubles ("full jitter").
 ///
 /// ```
@@ -150,17 +152,17 @@ impl Safety {
     /// Whether a change that failed this way may have been carried out: unless it surely was not sent, or was refused.
     pub(crate) fn may_have_applied(self, error: &Error) -> bool {
         self != Self::Repeatable
-            && match error.kind() {
-                Kind::Transport(failure) => failure.unsent == Unsent::Perhaps,
-                Kind::Http | Kind::Rejected { .. } | Kind::Decode { .. } | Kind::Protocol(_) => {
+            && match error.repr() {
+                Repr::Transport(failure) => failure.unsent == Unsent::Perhaps,
+                Repr::Http | Repr::Rejected { .. } | Repr::Decode { .. } | Repr::Protocol(_) => {
                     !error.is_refusal()
                 }
                 // These arise before a request is sent, or after a read.
-                Kind::Config(_)
-                | Kind::Auth(_)
-                | Kind::Stalled(_)
-                | Kind::AccountChoice(_)
-                | Kind::NotRegistered => false,
+                Repr::Config(_)
+                | Repr::Auth(_)
+                | Repr::Stalled(_)
+                | Repr::AccountChoice(_)
+                | Repr::NotRegistered => false,
             }
     }
 }

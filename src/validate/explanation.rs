@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use super::QuestionRef;
-use super::answers::Instance;
+use super::answers::{self, Instance};
 use super::applicability::{Applicability, HiddenBy};
-use crate::model::QuestionId;
+use super::{QuestionRef, Questionnaire};
+use crate::model::{ConsignmentInput, QuestionId};
 
 /// Why a question applies, or what keeps it from doing so. `Display` is a text of it.
 ///
@@ -69,6 +69,66 @@ impl fmt::Display for Explanation {
             Self::TooLarge => f.write_str("there are too many questions and answers to judge"),
             Self::Cycle => f.write_str("it depends on itself"),
         }
+    }
+}
+
+/// Where an answer stands, and why its question applies or not.
+///
+/// From [`Questionnaire::explain_answers`], whose page has an example.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExplainedAnswer {
+    /// Its question, in its row if it stands in one. There are two where the id stands outside rows as well, and never none: an
+    /// answer without a question is named by its own id and row.
+    pub questions: Vec<QuestionRef>,
+    /// Why that applies or not, as [`Questionnaire::explain`] says it.
+    pub explanation: Explanation,
+}
+
+impl Questionnaire {
+    /// As [`explain`](Self::explain), for each answer of an input in its order. The input is judged once.
+    ///
+    /// ```
+    /// use envd_sdk::model::{AnswerInput, ConsignmentInput, FormType, PartyInput, Question};
+    /// use envd_sdk::validate::{Explanation, Questionnaire};
+    ///
+    /// let questions: Vec<Question> =
+    ///     serde_json::from_str(r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING"}]"#)?;
+    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
+    ///     .answer(AnswerInput::new("17", "Yes"))
+    ///     .answer(AnswerInput::new("23", "No"));
+    /// let explained = Questionnaire::prepare(&questions).explain_answers(&input);
+    /// assert_eq!(explained[0].explanation, Explanation::Applies);
+    /// assert_eq!(explained[1].explanation, Explanation::Unknown);
+    /// assert_eq!(explained[1].questions[0].id, "23");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn explain_answers(&self, input: &ConsignmentInput) -> Vec<ExplainedAnswer> {
+        let questions = Applicability::new(&self.tree, input);
+        let explained = input.answers().iter().map(|answer| {
+            let id = answer.question_id.value().map_or("", QuestionId::as_str);
+            let row = answers::row(answer);
+            let is_outside = |question: usize| self.tree[question].rows_of.is_none();
+            let place = |is_outside: bool| QuestionRef::new(id, row.filter(|_| !is_outside));
+            let mut places = Vec::new();
+            let with_id = self.tree.with_id(id);
+            for question in with_id.clone() {
+                let place = place(is_outside(question));
+                if questions.applies(Instance { question, row }) && !places.contains(&place) {
+                    places.push(place);
+                }
+            }
+            if places.is_empty() {
+                let is_known = with_id.len() > 0;
+                places.push(place(is_known && with_id.clone().all(is_outside)));
+            }
+            ExplainedAnswer {
+                questions: places,
+                explanation: explain(&questions, id, row),
+            }
+        });
+        explained.collect()
     }
 }
 

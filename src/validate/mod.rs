@@ -20,7 +20,8 @@
 //! | show a form while it is filled in | [`Questionnaire::form`], [`Form`], [`Item`], [`SavedForm`] |
 //! | ask about what the server does not refuse and looks odd: "two dozen" head, no animals, a mistyped PIC | [`Context::advice`], [`Report::advice`] |
 //! | list the questions that apply, with reasons, and count the answered ones | [`Questionnaire::applicable`], [`next_questions`](Questionnaire::next_questions), [`progress`](Questionnaire::progress) |
-//! | say why a question does not apply | [`Questionnaire::explain`], [`Explanation`] |
+//! | say why a question, or that of an answer, does not apply | [`Questionnaire::explain`], [`explain_answers`](Questionnaire::explain_answers), [`Explanation`] |
+//! | take a form over to a newer list of questions | [`Questionnaire::adopt`] |
 //! | remove stale answers | [`Questionnaire::prune`] |
 //! | show a form in a front end in another language | [`Form::items`], which serialize |
 //! | show errors of the server in the same way | [`Finding::from_server`], [`Report::from_server_errors`] |
@@ -148,7 +149,7 @@ pub use self::context::{Context, Operation, Policy};
 pub use self::draft::validate_fields_json;
 pub use self::expected::Expected;
 #[doc(alias = "why")]
-pub use self::explanation::Explanation;
+pub use self::explanation::{ExplainedAnswer, Explanation};
 pub use self::fields::validate_fields;
 #[doc(alias("problem", "violation", "validation error"))]
 pub use self::finding::Finding;

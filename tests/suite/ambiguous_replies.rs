@@ -5,7 +5,7 @@
 mod statuses_and_queries;
 
 use envd_sdk::model::{CommentInput, ConsignmentInput, FormType, PartyInput, TemplateInput};
-use envd_sdk::{Account, Client, Error, Result};
+use envd_sdk::{Account, Client, Error, ErrorKind, Result};
 use equipment::{Reply, Server};
 use serde_json::{Value, json};
 
@@ -117,6 +117,8 @@ enum Verdict {
     Token,
     /// Refused four times because of a rate limit, not applied.
     Limit,
+    /// Refused by a page with HTTP 401 for two tokens and three retries, not applied.
+    TokenPage,
     /// It may have been applied, and must not be sent again.
     MayHaveApplied,
 }
@@ -139,6 +141,7 @@ impl Verdict {
             (false, 1) if !retryable => Self::Refused,
             (false, 2) if !retryable && error.is_unauthorized() => Self::Token,
             (false, 4) if retryable && error.is_rate_limited() => Self::Limit,
+            (false, 5) if retryable && error.kind() == ErrorKind::NoAnswer => Self::TokenPage,
             (applied, sent) => {
                 return Err(format!(
                     "sent {sent} times, may have applied: {applied}, retryable: {retryable}: {error:?}"
@@ -180,6 +183,7 @@ impl Row {
 
     fn verdict(&self, mutation: Mutation, status: u16) -> Verdict {
         match status {
+            400 | 404 if self.name == "JSON of a gateway" => Verdict::Refused,
             200..=299 if mutation == Mutation::Custom => self.custom,
             200..=299 => self.verdicts[0],
             400..=499 => self.verdicts[1],

@@ -4,6 +4,7 @@ mod client_authentication;
 mod consignments;
 mod device;
 mod http;
+mod in_process;
 mod listing;
 mod login;
 mod properties;

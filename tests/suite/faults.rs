@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::graphql::generated::{Consignments, UserDetails};
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::{Client, Clock};
+use envd_sdk::{Client, Clock, ErrorKind, RetryPolicy};
 use serde_json::{Value, json};
 
 use crate::fixed_date::{fake_builder, start_fake};
@@ -67,9 +67,11 @@ async fn html_and_invalid_json_are_errors() {
     assert!(serde_json::from_slice::<Value>(&garbage.body).is_err());
 
     on.fault(Fault::html(200)).fault(Fault::garbage());
-    for _ in 0..2 {
-        let error = client(&fake).user_details().await.unwrap_err();
-        assert!(error.is_protocol() && !error.is_retryable(), "{error:?}");
+    for kind in [ErrorKind::NoAnswer, ErrorKind::Protocol] {
+        let call = client(&fake).user_details().retry(RetryPolicy::none());
+        let error = call.await.unwrap_err();
+        assert_eq!(error.kind(), kind, "{error:?}");
+        assert_eq!(error.is_retryable(), kind == ErrorKind::NoAnswer);
         assert_eq!(error.http_status(), Some(200));
         assert!(error.body_excerpt().is_some(), "{error:?}");
     }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use envd_sdk::Client;
 use envd_sdk::auth::TokenSource;
-use envd_sdk::fake::Fake;
+use envd_sdk::fake::{Fake, Fault};
+use envd_sdk::{Client, ErrorKind};
 use equipment::{Reply, Server};
 
 use crate::fixed_date::{fake_builder, start_fake};
@@ -42,7 +42,7 @@ async fn two_hundred_refused_calls_cause_one_refresh_and_all_succeed() {
 /// Row 4.
 #[tokio::test]
 async fn a_service_that_refuses_every_token_gets_one_refresh_and_the_caller_the_refusal() {
-    let (service, fake, client) = client_of(Reply::new(401)).await;
+    let (service, fake, client) = client_of(Reply::json(401, r#"{"Message": "no"}"#)).await;
     for _ in 0..5 {
         let error = client.user_details().await.unwrap_err();
         assert!(error.is_unauthorized() && !error.is_reauth_required());
@@ -50,6 +50,32 @@ async fn a_service_that_refuses_every_token_gets_one_refresh_and_the_caller_the_
     assert_eq!(fake.token_requests(), 2);
     // The first call is sent twice; the others once, since they get no new token.
     assert_eq!(service.count(), 6);
+}
+
+#[tokio::test]
+async fn a_token_refused_early_during_an_outage_of_the_token_endpoint_is_no_reason_to_log_in() {
+    let (service, fake, _) = client_of(Reply::json(401, r#"{"Message": "no"}"#)).await;
+    let manager = fake.token_manager().await.unwrap();
+    let register = crate::scripted::register(&service).token_source(manager.clone());
+    let register = register.build().unwrap();
+    let client = fake.client().token_source(manager).build().unwrap();
+    fake.expire_access_tokens();
+    let busy = Fault::status(429).header("retry-after", "600");
+    fake.on_path("/oauth/token").fault(busy);
+    let pic = "QAZZ7777".parse().unwrap();
+    for error in [
+        client.user_details().await.unwrap_err(),
+        register.property(&pic).await.unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
+        assert!(error.is_retryable() && error.retry_at().is_some());
+        assert!(!error.is_unauthorized() && !error.is_reauth_required());
+        let source = std::error::Error::source(&error).unwrap();
+        let refusal = source.downcast_ref::<envd_sdk::Error>().unwrap();
+        assert!(refusal.is_unauthorized(), "{refusal}");
+    }
+    // One login of each manager, and the refresh.
+    assert_eq!(fake.token_requests(), 3);
 }
 
 /// Row 5.

@@ -154,7 +154,7 @@ async fn users_of_the_register_share_its_limits_but_not_its_replies() {
 
 #[tokio::test]
 async fn a_function_is_a_token_source() {
-    let server = Server::script([Reply::new(401)]);
+    let server = Server::script([Reply::json(401, r#"{"Message": "no"}"#)]);
     let calls = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&calls);
     let source = move || {

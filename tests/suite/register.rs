@@ -13,7 +13,7 @@ mod unreadable;
 use envd_sdk::fake::Fake;
 use envd_sdk::model::{Pic, Property, PropertyStatus, PropertyTypeCode};
 use envd_sdk::register::{Lookup, PagePosition, PropertySearch, Register};
-use envd_sdk::{Error, Page, Pager, Result};
+use envd_sdk::{Error, ErrorKind, Page, Pager, Result};
 use equipment::{Reply, Request, Server};
 use serde_json::{Value, json};
 use url::Url;
@@ -170,7 +170,9 @@ async fn not_found_empty_and_several_are_distinguished() {
     let server = by_pic(|pic| match pic {
         "QAZZ7777" => page(0, 2, &["QAZZ7777", "QAZZ7777"]),
         "QBZZ2222" => page(0, 0, &[]),
-        "QCZZ8888" => Reply::new(404),
+        "QCZZ8888" => typed(404, "application/xml", "<Error/>"),
+        "QJZZ9999" => Reply::new(404),
+        "QKZZ1111" => typed(404, "text/plain", "hidden"),
         "QEZZ4444" => Reply::new(204),
         "QFZZ5555" => Reply::json(201, r#"{"Value": {}}"#),
         "QGZZ6666" => typed(404, "text/html", "<html>hidden</html>"),
@@ -191,9 +193,12 @@ async fn not_found_empty_and_several_are_distinguished() {
     for text in ["QBZZ2222", "QEZZ4444", "QFZZ5555"] {
         assert!(property(text).await.unwrap().is_none(), "{text}");
     }
-    // A web page is an error, and XML as well.
+    // A web page or a router's text is an error, and XML as well; so is an empty reply.
+    let empty = property("QJZZ9999").await.unwrap_err();
+    assert!(empty.kind() == ErrorKind::NoAnswer && empty.is_retryable());
     for (text, status, media_type) in [
         ("QGZZ6666", 404, "text/html"),
+        ("QKZZ1111", 404, "text/plain"),
         ("QHZZ7777", 200, "application/xml"),
     ] {
         let error = property(text).await.unwrap_err();
@@ -255,7 +260,7 @@ async fn any_path_is_read_with_the_settings_of_all_calls() {
             typed(200, "application/json", "{\"a\""),
             Error::is_decode as fn(&Error) -> bool,
         ),
-        (typed(200, "text/html", "<html>"), Error::is_protocol),
+        (typed(200, "text/html", "<html>"), Error::is_retryable),
         (typed(404, "application/json", "{}"), Error::is_not_found),
     ] {
         let error = client(&Server::script([reply]))

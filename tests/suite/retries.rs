@@ -72,14 +72,20 @@ fn rows() -> Vec<(&'static str, Reply, [RetryOutcome; 3])> {
         ("503", html(503), TRANSIENT),
         ("504", html(504), TRANSIENT),
         ("503 with errors", Reply::json(503, &errors), TRANSIENT),
-        ("500", html(500), UNKNOWN),
-        ("400", html(400), UNKNOWN),
-        ("403", html(403), UNKNOWN),
-        ("404", html(404), UNKNOWN),
+        ("500", html(500), TRANSIENT),
+        ("400", html(400), TRANSIENT),
+        ("403", html(403), TRANSIENT),
+        ("404", html(404), TRANSIENT),
+        ("407", html(407), TRANSIENT),
+        ("500 in JSON", Reply::json(500, json!({"Message": "x"})), UNKNOWN),
+        ("404 in JSON", Reply::json(404, json!({"Message": "x"})), REFUSED),
+        ("408 in JSON", Reply::json(408, json!({"Message": "x"})), TRANSIENT),
+        ("530 in JSON", Reply::json(530, json!({"Message": "x"})), TRANSIENT),
         ("413", html(413), REFUSED),
         ("a reason", ok(code("INVALID_VALUE")), REFUSED),
         ("errors without a reason", ok(errors), UNKNOWN),
-        ("an empty reply", Reply::new(200), UNKNOWN),
+        ("an empty reply", Reply::new(200), TRANSIENT),
+        ("a page", html(200), TRANSIENT),
         ("a reply cut short", Reply::json(200, "{\"data\": {"), UNKNOWN),
     ]
 }
@@ -228,7 +234,8 @@ async fn the_deadline_of_a_call_ends_a_running_request() {
 async fn a_token_that_the_status_or_the_body_refuses_is_renewed_once() {
     let body = json!({"data": null, "errors": [{
         "message": "The access token is invalid.", "path": ["a"], "extensions": {"data": {"Code": "Unauthorized"}}}]});
-    for refusal in [Reply::new(401), ok(body)] {
+    let bearer = Reply::new(401).header("www-authenticate", "Bearer error=\"invalid_token\"");
+    for refusal in [bearer, Reply::json(401, json!({"Message": "x"})), ok(body)] {
         for document in [QUERY, MUTATION] {
             let server = serve(refusal.clone(), 1);
             let renewing = client(&server).token_source(Renewing).build().unwrap();

@@ -116,16 +116,16 @@ async fn a_redirect_names_its_host_and_is_not_followed() {
         for status in ["301 Moved", "302 Found", "307 Temporary", "308 Permanent"] {
             let head = format!("{status}\r\nlocation: {location}");
             let server = Server::start(reply(&head, "<html>s3cr3t"));
-            for (error, sent) in [
-                server.query().await,
-                server.mutate().await,
-                server.look_up().await,
+            for ((error, sent), attempts) in [
+                (server.query().await, 4),
+                (server.mutate().await, 1),
+                (server.look_up().await, 4),
             ] {
                 let shown = format!("{error} {error:?}");
                 assert!(shown.contains(expected), "{shown}");
                 assert!(shown.contains("redirects are not followed"), "{shown}");
                 assert!(!shown.contains("s3cr3t"), "{shown}");
-                assert!(error.is_unexpected_status() && sent == 1);
+                assert!(error.is_unexpected_status() && sent == attempts);
             }
         }
     }
@@ -155,7 +155,7 @@ async fn a_reply_over_the_limit_keeps_its_status() {
                 "{error}"
             );
             assert_eq!(error.is_internal(), status == 500);
-            assert_eq!(error.is_forbidden(), status == 403);
+            assert!(!error.is_forbidden(), "it was not read whole");
             let (error, _) = server.mutate().await;
             assert!(error.may_have_applied(), "{error}");
         }

@@ -9,6 +9,7 @@ use crate::auth::claims::Claims;
 use crate::auth::secret_json;
 use crate::auth::token_set::{LONGEST, TokenSet, from_ms, to_ms};
 use crate::secret::Secret;
+use crate::transport::Clock;
 
 /// Ten years: longer sessions are cut to it, so that sums cannot overflow.
 const LONGEST_SESSION: Duration = Duration::from_secs(10 * 365 * 86_400);
@@ -120,6 +121,11 @@ impl Issued {
             },
             session_ends_at: stated.or_else(|| old.filter(|_| same)?.session_ends_at),
         }
+    }
+
+    /// The time of the reply: by the provider's clock if the reply has it, else by ours.
+    pub(in crate::auth) fn server_time_or(&self, ours: &Clock) -> SystemTime {
+        self.server_time.unwrap_or_else(|| ours.now())
     }
 
     /// The user of these tokens, if the reply has an id token.

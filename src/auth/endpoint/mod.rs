@@ -48,7 +48,8 @@ async fn send(
 ) -> Result<Issued, Refusal> {
     let request = request.map_err(Refusal::without_request)?;
     match provider.0.http.send_and_keep(request).await {
-        Ok((reply, None)) => read_reply(&reply, grant, provider.clock().now()),
+        Ok((reply, None)) => read_reply(&reply, grant, provider.clock().now())
+            .map_err(|refusal| refusal.with_clock_problem(provider, &reply)),
         Ok((reply, Some(error))) => Err(Refusal::of_cut_reply(&reply, error)),
         Err(error) => Err(Refusal::without_reply(error)),
     }

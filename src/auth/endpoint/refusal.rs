@@ -3,11 +3,13 @@
 use std::time::{Duration, SystemTime};
 
 use super::issued::{Issued, ReplyFields};
+use crate::auth::Provider;
+use crate::auth::client_authentication::clock_problem;
 use crate::auth::failure::{
     auth, blames_settings, error_code, login_refused, misconfigured, reauth, unavailable,
     wants_interaction,
 };
-use crate::error::{AuthProblem, Error, Kind, Unsent};
+use crate::error::{AuthProblem, Error, Repr, Unsent};
 use crate::secret::Secret;
 use crate::transport::header::RETRY_AFTER;
 use crate::transport::{Reply, retry_after, server_time};
@@ -77,19 +79,32 @@ impl Refusal {
 
     /// No complete reply came.
     pub(super) fn without_reply(error: Error) -> Self {
-        if matches!(error.kind(), Kind::Config(_)) {
+        if matches!(error.repr(), Repr::Config(_)) {
             // A certificate that the server does not accept: nothing was processed.
             return Self::without_request(error);
         }
-        let class = match error.kind() {
-            Kind::Transport(failure) if failure.unsent == Unsent::Surely => Class::NotSent,
-            Kind::Transport(failure) if failure.timeout => Class::TimedOut,
+        let class = match error.repr() {
+            Repr::Transport(failure) if failure.unsent == Unsent::Surely => Class::NotSent,
+            Repr::Transport(failure) if failure.timeout => Class::TimedOut,
             // A reply that is not HTTP is a reply: the request may have been processed.
-            Kind::Transport(_) | Kind::Protocol(_) => Class::Ambiguous,
+            Repr::Transport(_) | Repr::Protocol(_) => Class::Ambiguous,
             _ => Class::Refused,
         };
         let unreachable = unavailable("the token endpoint could not be reached");
         Self::new(class, unreachable.with_source(error))
+    }
+
+    /// Names the clock as the likely reason when the client that signs with the time is not accepted.
+    pub(super) fn with_clock_problem(mut self, provider: &Provider, reply: &Reply) -> Self {
+        let settings = &provider.0;
+        if settings.authentication.signs()
+            && matches!(self.error.repr(), Repr::Auth(AuthProblem::Misconfigured { code }) if code == "invalid_client")
+            && let Some(server) = server_time(&reply.headers)
+            && let Some(problem) = clock_problem(settings.clock.now(), server)
+        {
+            self.error = self.error.with_source(problem);
+        }
+        self
     }
 
     /// The body ended too early; it may hold the new refresh token.

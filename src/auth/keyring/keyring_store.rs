@@ -79,15 +79,18 @@ impl KeyringStore {
         locks: impl Into<PathBuf>,
     ) -> Result<Self, StoreError> {
         let runtime = Handle::try_current().map_err(|_| {
-            StoreError::new("the keyring store must be opened inside a tokio runtime")
+            StoreError::new(
+                StoreErrorKind::Other,
+                "the keyring store must be opened inside a tokio runtime",
+            )
         })?;
         let keyring = runtime
             .spawn_blocking(native)
             .await
-            .map_err(|_| StoreError::new("the keyring could not be opened"))?
+            .map_err(|_| StoreError::new(StoreErrorKind::Other, "the keyring could not be opened"))?
             .map_err(|error| {
                 let message = "there is no keyring for this user on this machine";
-                StoreError::of(StoreErrorKind::Unsupported, message).caused_by(cause(&error))
+                StoreError::new(StoreErrorKind::Unsupported, message).with_source(cause(&error))
             })?;
         Ok(Self::with_keyring(keyring, service.into(), locks.into()))
     }
@@ -122,7 +125,7 @@ impl KeyringStore {
 
     fn write_entry(&self, key: &str, version: Version, new: &Record) -> Result<(), StoreError> {
         let record = new.without_access_token().to_secret_json();
-        let unfit = |_| StoreError::new("the record cannot be written");
+        let unfit = |_| StoreError::new(StoreErrorKind::Other, "the record cannot be written");
         let stored = StoredEntry {
             form: FORM,
             version: version.number(),
@@ -252,9 +255,10 @@ fn failed(error: KeyringError) -> StoreError {
         KeyringError::NoDefaultStore | KeyringError::NotSupportedByStore(_) => {
             StoreErrorKind::Unsupported
         }
+        KeyringError::NoStorageAccess(_) => StoreErrorKind::Denied,
         _ => StoreErrorKind::Other,
     };
-    StoreError::of(kind, "the keyring of the operating system failed").caused_by(cause(&error))
+    StoreError::new(kind, "the keyring of the operating system failed").with_source(cause(&error))
 }
 
 /// Without what was read and the names of entries, which the library's errors hold: these may be names of users.

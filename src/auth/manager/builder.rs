@@ -58,7 +58,9 @@ impl TokenManagerBuilder {
         /// As [`store`](Self::store), for a store that managers share.
         pub fn shared_store(store: Arc<dyn TokenStore>) |it| it.store = store;
 
-        /// The key of the account's record in the store; `default` unless set. One user, one key.
+        /// The key of the account's record in the store; `default` unless set. One user, one key; another client needs another key or
+        /// store, since the record belongs to the client id and the token endpoint of its login
+        /// ([`AnotherClient`](crate::auth::StoreErrorKind::AnotherClient)).
         ///
         /// Keys are not secrets: they stand in the store, in clear unless a wrapper hashes them (`hash_accounts` of the
         /// feature `sealed`). Never use a credential such as a session id; use a hash of it.
@@ -78,7 +80,8 @@ impl TokenManagerBuilder {
 
         /// Whether new tokens that cannot be stored stay unused; false unless set.
         ///
-        /// If false, they are served from memory and [`Event::PersistFailed`](super::Event::PersistFailed) is sent. Either way
+        /// If false, they are served from memory and [`Event::PersistFailed`](super::Event::PersistFailed) is sent; a login also
+        /// returns an error unless the reason passes by itself. Either way
         /// they are kept, with the account's lock, and storing is retried for as long as the process lives.
         pub fn strict(yes: bool) |it| Arc::make_mut(&mut it.policy).strict = yes;
 

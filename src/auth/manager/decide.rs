@@ -67,14 +67,16 @@ pub(super) fn serve(
     if state.closed {
         return Err(unavailable("the token manager was shut down"));
     }
-    if let Some((_, error)) = state.paused(now.monotonic) {
-        return Err(error.clone());
+    if let Some((until, error)) = state.paused(now.monotonic) {
+        // By the clock of now: the calendar may have been set since the failure.
+        let left = until.saturating_sub(now.monotonic);
+        return Err(error.clone().with_retry_at(Some(now.wall + left)));
     }
     if is_rejected {
         let too_soon = |at: Duration| now.monotonic < at.saturating_add(policy.between_forced);
-        if state.trials.forced_at.is_some_and(too_soon) {
-            let what = "a token that was just renewed was refused as well";
-            return Err(unavailable(what));
+        if let Some(usable) = usable.filter(|_| state.trials.forced_at.is_some_and(too_soon)) {
+            // It was just renewed: another one would be refused as well.
+            return Ok(Served::Token(usable.token.clone(), None));
         }
         state.trials.forced_at = Some(now.monotonic);
     }

@@ -41,7 +41,17 @@ impl Login {
             .inspect_err(|error| self.shared.note_failure(error))
     }
 
+    /// Fails when the record is another client's, so that nothing is sent for tokens that could not be stored.
+    pub(in crate::auth) async fn check_record(&self) -> Result<()> {
+        match self.shared.load().await {
+            Err(error) if error.kind() == StoreErrorKind::AnotherClient => Err(error.into()),
+            // A store that fails now may work when the tokens are there.
+            _ => Ok(()),
+        }
+    }
+
     async fn exchange_and_accept(&self, callback: &CheckedCallback) -> Result<TokenSet> {
+        self.check_record().await?;
         let sent_at = self.shared.clock().now();
         let issued = self.exchange(callback).await?;
         self.accept(issued, sent_at).await
@@ -111,7 +121,8 @@ impl Login {
         match &issued.id_token {
             Some(id_token) => {
                 let provider = &self.shared.provider;
-                provider.check_id_token(id_token, nonce.as_ref(), subject.as_ref())
+                let now = issued.server_time_or(self.shared.clock());
+                provider.check_id_token(id_token, nonce.as_ref(), subject.as_ref(), now)
             }
             None if *is_required => Err(login_refused("id_token_missing")),
             None => Ok(()),
@@ -159,8 +170,8 @@ impl Login {
                 elsewhere: false,
             });
         }
-        if let Some(error) = failed.filter(StoreError::is_unreadable) {
-            // The record may stay unreadable, so the caller must not rely on a login that outlives the process.
+        if let Some(error) = failed.filter(|error| !error.kind().passes()) {
+            // Storing is retried, but the caller must not rely on a login that outlives the process.
             return Err(error.with_login_not_saved().into());
         }
         tracing::debug!(generation, "logged in");
@@ -274,7 +285,11 @@ impl Logout {
                 return Ok(stored.record.tokens.refresh_token);
             }
         }
-        Err(StoreError::new("the record keeps changing and could not be deleted").into())
+        Err(StoreError::new(
+            StoreErrorKind::LockTimeout,
+            "the record keeps changing and could not be deleted",
+        )
+        .into())
     }
 
     /// Sets an unreadable record aside, so that the next login can be saved. Returns the error to report.
@@ -284,11 +299,11 @@ impl Logout {
         }
         let shared = &self.epoch.shared;
         match shared.store.set_aside_unreadable(&shared.key).await {
-            Ok(true) => StoreError::of(
+            Ok(true) => StoreError::new(
                 StoreErrorKind::Unreadable,
                 "the stored record could not be read: it was set aside, and a refresh token in it was not revoked",
             )
-            .caused_by(error),
+            .with_source(error),
             Ok(false) => error,
             Err(error) => error,
         }

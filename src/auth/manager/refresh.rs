@@ -20,7 +20,7 @@ use crate::auth::endpoint::{self, Issued, Refusal};
 use crate::auth::failure::reauth;
 use crate::auth::store::{Ended, StoredMark};
 use crate::auth::{AccessToken, Provider, Record, StoreError, StoreGuard, TokenSet, Version};
-use crate::error::{AuthProblem, Error, Kind, Result};
+use crate::error::{AuthProblem, Error, Repr, Result};
 
 /// The longest pause between two attempts to store tokens: other processes wait longer before they send the stored refresh
 /// token (see [`CLAIM_PERIOD`]).
@@ -199,6 +199,10 @@ pub(super) fn start(
         if let Ok(mut state) = refresh.epoch.state() {
             // Before the result: a woken caller must not find a refresh that has ended.
             state.trials.refresh = None;
+            if outcome.is_err() {
+                // Nothing was renewed, so the next refusal of the token may start another refresh.
+                state.trials.forced_at = None;
+            }
         }
         result.send_replace(Some(outcome));
     };
@@ -364,7 +368,7 @@ impl Refresh {
         let shared = &self.epoch.shared;
         let mut record = Record::new(cached.tokens.as_ref().clone());
         record.refresh_mark = mark;
-        let version = shared.swap(cached.version, &record).await?;
+        let version = shared.swap(cached.version, record).await?;
         if let (Some(_), Ok(mut state)) = (version, self.epoch.state()) {
             state.trials.foreign_mark = None;
             if let Some(cached) = &mut state.cached {
@@ -558,7 +562,7 @@ impl Refresh {
         let current = self.epoch.state()?.cached.clone();
         let version = current.map_or(failed.version, |cached| cached.version);
         // Only the record that failed is replaced: another process may be storing its own.
-        match shared.swap(version, &record).await {
+        match shared.swap(version, record).await {
             Ok(Some(version)) => {
                 if let Some(cached) = &mut self.epoch.state()?.cached {
                     cached.version = Some(version);
@@ -581,11 +585,12 @@ impl Refresh {
 /// a login, without a nonce: no authorization request asked for it. Its user is compared before.
 fn drop_invalid_id_token(provider: &Provider, issued: &mut Issued) {
     if let Some(id_token) = &issued.id_token
-        && let Err(error) = provider.check_id_token(id_token, None, None)
+        && let now = issued.server_time_or(provider.clock())
+        && let Err(error) = provider.check_id_token(id_token, None, None, now)
     {
         // Only the code is logged: the source may be an error of the application.
-        let reason = match error.kind() {
-            Kind::Auth(AuthProblem::LoginRefused { code }) => code.as_str(),
+        let reason = match error.repr() {
+            Repr::Auth(AuthProblem::LoginRefused { code }) => code.as_str(),
             _ => "unreadable",
         };
         tracing::warn!(reason, "the id token of a refresh is not kept");

@@ -15,10 +15,12 @@ use super::decide::{RecordMeaning, backoff, compare};
 use super::memory::{CachedTokens, ForeignMark, RefreshPolicy, Snapshot, State, Stop, Trials};
 use super::report::{Event, LastFailure};
 use crate::auth::failure::{no_tokens, reauth};
+use crate::auth::store::RecordClient;
 use crate::auth::{
-    AccessToken, Provider, Record, StoreError, StoreGuard, TokenStore, Version, Versioned,
+    AccessToken, Provider, Record, StoreError, StoreErrorKind, StoreGuard, TokenStore, Version,
+    Versioned,
 };
-use crate::error::{AuthProblem, Error, Kind, Result};
+use crate::error::{AuthProblem, Error, Repr, Result};
 use crate::locked::lock;
 use crate::secret::Secret;
 use crate::transport::{Clock, Moment};
@@ -51,17 +53,6 @@ pub(in crate::auth) struct Shared {
 pub(super) struct StoreRead {
     pub(super) stored: Option<Versioned>,
     writes: u64,
-}
-
-impl StoreRead {
-    fn new(stored: Option<Versioned>, writes: u64) -> Result<Self, StoreError> {
-        let open = |stored: Versioned| {
-            let record = stored.record.open()?;
-            Ok::<_, StoreError>(Versioned::new(stored.version, record))
-        };
-        let stored = stored.map(open).transpose()?;
-        Ok(Self { stored, writes })
-    }
 }
 
 impl Shared {
@@ -104,7 +95,25 @@ impl Shared {
     /// Reads the record in the store.
     pub(super) async fn load(&self) -> Result<StoreRead, StoreError> {
         let writes = self.state().writes;
-        StoreRead::new(self.store.load(&self.key).await?, writes)
+        self.accept(self.store.load(&self.key).await?, writes)
+    }
+
+    /// Refuses a record that this manager cannot use.
+    fn accept(&self, stored: Option<Versioned>, writes: u64) -> Result<StoreRead, StoreError> {
+        let accept = |Versioned { version, record }| {
+            let record = record.open()?.of_client(&self.client())?;
+            Ok::<_, StoreError>(Versioned::new(version, record))
+        };
+        let stored = stored.map(accept).transpose()?;
+        Ok(StoreRead { stored, writes })
+    }
+
+    fn client(&self) -> RecordClient {
+        let provider = &self.provider.0;
+        RecordClient {
+            id: provider.client_id.clone(),
+            token_url: provider.token_url.as_str().to_owned(),
+        }
     }
 
     /// Takes the store's lock, and reads the record under it.
@@ -114,16 +123,17 @@ impl Shared {
     ) -> Result<(StoreGuard, StoreRead), StoreError> {
         let writes = self.state().writes;
         let (guard, stored) = self.store.lock_and_load(&self.key, wait).await?;
-        Ok((guard, StoreRead::new(stored, writes)?))
+        Ok((guard, self.accept(stored, writes)?))
     }
 
-    /// Writes a record in the place of a version.
+    /// Writes a record of this client in the place of a version.
     pub(super) async fn swap(
         &self,
         expected: Option<Version>,
-        record: &Record,
+        mut record: Record,
     ) -> Result<Option<Version>, StoreError> {
-        let swapped = self.store.swap(&self.key, expected, record).await;
+        record.client = Some(self.client());
+        let swapped = self.store.swap(&self.key, expected, &record).await;
         self.state().writes += 1;
         swapped
     }
@@ -166,7 +176,7 @@ impl Shared {
     /// Remembers a failure for support.
     pub(in crate::auth) fn note_failure(&self, error: &Error) {
         // A session without a user is no failure.
-        if !matches!(error.kind(), Kind::Auth(AuthProblem::NoTokens)) {
+        if !matches!(error.repr(), Repr::Auth(AuthProblem::NoTokens)) {
             let at = self.clock().now();
             let error = error.clone();
             self.state().last_failure = Some(LastFailure { at, error });
@@ -391,14 +401,14 @@ impl Epoch {
 
     /// Stores the cached tokens. The inner error is the store's; the outer one means that the tokens are obsolete.
     pub(super) async fn save(&self) -> Result<Result<(), StoreError>, Stop> {
-        let mut last = StoreError::new("the record keeps changing");
+        let mut last = StoreError::new(StoreErrorKind::LockTimeout, "the record keeps changing");
         for _ in 0..3 {
             let cached = self.cached()?;
             if cached.saved {
                 return Ok(Ok(()));
             }
             let record = Record::new(cached.tokens.as_ref().clone());
-            match self.shared.swap(cached.version, &record).await {
+            match self.shared.swap(cached.version, record).await {
                 Ok(Some(version)) => {
                     let mut state = self.state()?;
                     state.trials.foreign_mark = None;

@@ -62,11 +62,16 @@ impl TokenManager {
     ///
     /// [`is_login_refused`](Error::is_login_refused), [`is_reauth_required`](Error::is_reauth_required): start a new
     /// login. [`is_retryable`](Error::is_retryable): the provider could not be reached; the code is used up, so start a new
-    /// login later. [`is_protocol`](Error::is_protocol): the token endpoint issued a token of another type than Bearer. [`is_config`](Error::is_config): the login was started with another provider.
-    /// [`is_store`](Error::is_store): a strict manager could not store the tokens; it keeps them and retries. With a
-    /// [`StoreError`](crate::auth::StoreError) as source that [is
-    /// unreadable](crate::auth::StoreError::is_unreadable): the user is logged in for as long as this process lives, and
-    /// nothing was stored; [`logout`](Self::logout) sets the unreadable record aside, and the next login is stored.
+    /// login later. [`is_protocol`](Error::is_protocol): the token endpoint issued a token of another type than Bearer.
+    /// [`is_config`](Error::is_config): the login was started with another provider, or the stored record is another client's;
+    /// then nothing was sent.
+    ///
+    /// [`is_store`](Error::is_store): nothing was stored, for a [reason](crate::auth::StoreErrorKind) that does not pass by itself, such as
+    /// a folder that others can write or that is missing. The source is a [`StoreError`](crate::auth::StoreError) with the
+    /// reason and what to do. The user is logged in for as long as this process lives: the tokens are in memory, and storing them is retried. Over
+    /// an unreadable record, [`logout`](Self::logout) sets it aside, and the next login is stored. For a reason that passes,
+    /// such as a full disk, the login succeeds and [`Event::PersistFailed`](super::Event::PersistFailed) reports it, unless the manager is
+    /// [strict](super::TokenManagerBuilder::strict).
     #[doc(alias("login", "sign in"))]
     pub async fn complete_login(&self, login: PendingLogin, callback: &str) -> Result<TokenSet> {
         self.redeem(login.check(callback)?).await
@@ -368,8 +373,7 @@ impl TokenSource for TokenManager {
     ///
     /// # Errors
     ///
-    /// As [`access_token`](Self::access_token); also [`is_retryable`](Error::is_retryable) when the refused token was
-    /// just renewed.
+    /// As [`access_token`](Self::access_token). A token that was just renewed is returned again.
     fn renew(&self, rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
         let generation = rejected.generation();
         Box::pin(self.obtain(Some(generation)))

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use super::connection::{Connection, DatabaseError};
 use super::schema::Schema;
-use crate::auth::StoreError;
+use crate::auth::{StoreError, StoreErrorKind};
 
 /// Read committed, so that the record is read as it is under the lock. A host that hangs, or that is cut off without a
 /// word, loses the lock when nothing was heard of it for longer than any refresh takes.
@@ -48,8 +48,12 @@ impl AccountLock {
         key: &str,
         limit: Duration,
     ) -> Result<Option<(Self, Option<Row>)>, DatabaseError> {
-        let runtime = Handle::try_current()
-            .map_err(|_| StoreError::new("the store must be used inside a tokio runtime"))?;
+        let runtime = Handle::try_current().map_err(|_| {
+            StoreError::new(
+                StoreErrorKind::Other,
+                "the store must be used inside a tokio runtime",
+            )
+        })?;
         let (lock, load) = (schema.lock_name(key), schema.fill(LOAD));
         let (lock, key) = ([(&lock as _, Type::TEXT)], [(&key as _, Type::TEXT)]);
         let client = connection.client()?;

@@ -12,6 +12,9 @@ use tokio::time::timeout;
 use crate::auth::StoreError;
 use crate::auth::store::StoreErrorKind as Kind;
 
+/// The limit of `PostgreSQL` itself.
+const MOST_CONNECTIONS: usize = 262_143;
+
 const TIME_OUT: Duration = Duration::from_secs(5);
 
 /// A connection that goes back to the pool only by [`give_back`](Self::give_back): after work that was cancelled, replies
@@ -31,7 +34,7 @@ impl Connection {
 
     pub(crate) fn client(&self) -> Result<&Client, StoreError> {
         let object = self.object.as_ref().map(|object| &***object);
-        object.ok_or_else(|| StoreError::new("the connection was given back"))
+        object.ok_or_else(|| StoreError::new(Kind::Other, "the connection was given back"))
     }
 
     pub(crate) async fn execute(&self, statements: &str) -> Result<(), DatabaseError> {
@@ -73,9 +76,12 @@ impl Drop for Connection {
 /// [`is_insecure`](StoreError::is_insecure) when the database is on another machine.
 pub fn loopback_pool(url: &str, size: usize) -> Result<Pool, StoreError> {
     // The reason is left out: it may repeat a part of the text, and there is a password in it.
-    let mut config: Config = url
-        .parse()
-        .map_err(|_| StoreError::new("the connection string of the database is not readable"))?;
+    let mut config: Config = url.parse().map_err(|_| {
+        StoreError::new(
+            Kind::Other,
+            "the connection string of the database is not readable",
+        )
+    })?;
     let addresses = config.get_hostaddrs();
     let near = if addresses.is_empty() {
         config.get_hosts().iter().all(is_near)
@@ -84,8 +90,10 @@ pub fn loopback_pool(url: &str, size: usize) -> Result<Pool, StoreError> {
     };
     if !near {
         let message = "the database is on another machine; pass a pool whose connections use TLS";
-        return Err(StoreError::of(Kind::Insecure, message));
+        return Err(StoreError::new(Kind::Insecure, message));
     }
+    // No server has more; the pool makes room for all of them at once.
+    let size = size.min(MOST_CONNECTIONS);
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(TIME_OUT);
     }
@@ -94,7 +102,7 @@ pub fn loopback_pool(url: &str, size: usize) -> Result<Pool, StoreError> {
         .wait_timeout(Some(TIME_OUT))
         .runtime(Runtime::Tokio1)
         .build()
-        .map_err(|_| StoreError::new("the pool of connections is not set up"))
+        .map_err(|_| StoreError::new(Kind::Other, "the pool of connections is not set up"))
 }
 
 fn is_near(host: &Host) -> bool {
@@ -126,7 +134,7 @@ impl From<StoreError> for DatabaseError {
 
 impl From<Elapsed> for DatabaseError {
     fn from(_: Elapsed) -> Self {
-        StoreError::of(Kind::Unreachable, "the database did not answer in time").into()
+        StoreError::new(Kind::Unreachable, "the database did not answer in time").into()
     }
 }
 
@@ -141,7 +149,7 @@ impl From<PoolError> for DatabaseError {
             PoolError::Closed => (Kind::Other, "the pool of connections is closed"),
             _ => (Kind::Other, "the pool of connections is not configured"),
         };
-        StoreError::of(kind, message).into()
+        StoreError::new(kind, message).into()
     }
 }
 
@@ -192,8 +200,8 @@ fn of_reply(code: &str, message: &str) -> DatabaseError {
     // PgBouncer has this one code for nearly all of its errors, and most of them are transient.
     if code == "08P01" && message.contains("statement pooling") {
         let message = "the pooler before the database pools statements; set its pool_mode to transaction or session";
-        return StoreError::of(Kind::Unsupported, message)
-            .caused_by(cause)
+        return StoreError::new(Kind::Unsupported, message)
+            .with_source(cause)
             .into();
     }
     let meanings = MEANINGS
@@ -201,7 +209,7 @@ fn of_reply(code: &str, message: &str) -> DatabaseError {
         .find(|(prefix, ..)| code.starts_with(prefix));
     let (kind, text) = meanings.map_or((Kind::Other, ""), |(_, kind, text)| (*kind, text));
     DatabaseError {
-        error: StoreError::of(kind, text).caused_by(cause),
+        error: StoreError::new(kind, text).with_source(cause),
         connection_lost: LOST.iter().any(|prefix| code.starts_with(prefix)),
     }
 }
@@ -212,11 +220,14 @@ fn of_connection(error: &tokio_postgres::Error) -> DatabaseError {
     let mut network = sources.filter_map(|source| source.downcast_ref::<std::io::Error>());
     let error = if let Some(io) = network.next() {
         let cause = format!("network: {}", io.kind());
-        StoreError::of(Kind::Unreachable, "the database cannot be reached").caused_by(cause)
+        StoreError::new(Kind::Unreachable, "the database cannot be reached").with_source(cause)
     } else if error.is_closed() {
-        StoreError::of(Kind::Unreachable, "the connection to the database was cut")
+        StoreError::new(Kind::Unreachable, "the connection to the database was cut")
     } else {
-        StoreError::new("the connection to the database failed; it may need TLS or another login")
+        StoreError::new(
+            Kind::Other,
+            "the connection to the database failed; it may need TLS or another login",
+        )
     };
     DatabaseError {
         error,

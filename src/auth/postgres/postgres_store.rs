@@ -18,7 +18,9 @@ use super::database::{Database, Parameter};
 use super::postgres_builder::PostgresBuilder;
 use super::schema::{Layout, Migration};
 use crate::auth::store::token_store::RetryPauses;
-use crate::auth::{Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
+use crate::auth::{
+    Record, StoreError, StoreErrorKind, StoreFuture, StoreGuard, TokenStore, Version, Versioned,
+};
 use crate::secret::Secret;
 
 const MIGRATIONS: [Migration; 1] = [Migration {
@@ -76,6 +78,7 @@ impl PostgresBuilder<PostgresStore> {
         let database = self.database.build(&layout)?;
         if size < 2 {
             return Err(StoreError::new(
+                StoreErrorKind::Other,
                 "the token store needs a pool of at least two connections",
             ));
         }
@@ -208,7 +211,8 @@ impl PostgresStore {
     ) -> Result<Option<(AccountLock, Option<Row>)>, DatabaseError> {
         let permit = timeout_at(until, self.0.locks.clone().acquire_owned()).await;
         let permit = permit.map_err(|_| StoreError::lock_timeout())?;
-        let permit = permit.map_err(|_| StoreError::new("the token store is closed"))?;
+        let permit = permit
+            .map_err(|_| StoreError::new(StoreErrorKind::Other, "the token store is closed"))?;
         let database = &self.0.database;
         let connection = database.connect().await?;
         AccountLock::attempt(connection, permit, &database.schema, key, database.time_out).await

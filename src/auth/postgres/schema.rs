@@ -96,11 +96,13 @@ impl Schema {
         let mut tables = layout.tables.iter().map(|(_, table)| *table);
         if !is_plain(schema) || !is_plain(layout.prefix) || !tables.all(is_plain) {
             return Err(StoreError::new(
+                StoreErrorKind::Other,
                 "names of schemas and tables are 1 to 52 ASCII letters, digits and underscores, and do not begin with a digit",
             ));
         }
         if owner.len() > 63 || owner.contains(|c: char| c.is_control() || "'\"\\${}".contains(c)) {
             return Err(StoreError::new(
+                StoreErrorKind::Other,
                 "the name of the owner has quotes, backslashes, braces, dollar or control characters, or is too long",
             ));
         }
@@ -161,7 +163,7 @@ impl Schema {
         if self.applied(connection).await? < self.newest() {
             let message =
                 "the tables of the store are of an older version; call its method migrate";
-            return Err(StoreError::of(StoreErrorKind::Missing, message).into());
+            return Err(StoreError::new(StoreErrorKind::Missing, message).into());
         }
         Ok(())
     }
@@ -219,7 +221,7 @@ impl Schema {
         if row.try_get::<_, i32>(1)? > self.newest() {
             let message =
                 "the tables of the store are of a newer version of this crate; update this program";
-            return Err(StoreError::of(StoreErrorKind::NewerVersion, message).into());
+            return Err(StoreError::new(StoreErrorKind::NewerVersion, message).into());
         }
         Ok(row.try_get(0)?)
     }
@@ -230,7 +232,7 @@ impl Schema {
         if foreign.is_empty() {
             return Ok(());
         }
-        Err(StoreError::of(StoreErrorKind::Insecure, FOREIGN_OWNER).into())
+        Err(StoreError::new(StoreErrorKind::Insecure, FOREIGN_OWNER).into())
     }
 
     fn statements(&self, migration: &Migration) -> String {

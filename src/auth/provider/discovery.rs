@@ -129,7 +129,9 @@ impl ProviderBuilder {
         if matches!(reply.status, 200..=299) {
             return Ok(reply);
         }
-        Err(reply.with_wait(Error::http(reply.received()), self.clock.now()))
+        // assumed: an identity provider also says with a page that it has no metadata.
+        let error = Error::http(reply.received().of_service());
+        Err(reply.with_wait(error, self.clock.now()))
     }
 
     /// Fills what is not set.

@@ -48,15 +48,21 @@ impl SealingKey {
     /// Encrypts a text, which opens for the same `bound_to` only.
     pub(crate) fn seal(&self, bound_to: &[u8], text: &str) -> Result<Seal, StoreError> {
         // Random nonces of 24 bytes do not collide, so there is no counter.
-        let nonce = XNonce::try_generate()
-            .map_err(|_| StoreError::new("the operating system returns no random numbers"))?;
+        let nonce = XNonce::try_generate().map_err(|_| {
+            StoreError::new(
+                StoreErrorKind::Other,
+                "the operating system returns no random numbers",
+            )
+        })?;
         let payload = Payload {
             msg: text.as_bytes(),
             aad: bound_to,
         };
         let mut sealed = nonce.to_vec();
         let ciphertext = self.cipher.encrypt(&nonce, payload);
-        sealed.extend(ciphertext.map_err(|_| StoreError::new("the record cannot be encrypted"))?);
+        sealed.extend(ciphertext.map_err(|_| {
+            StoreError::new(StoreErrorKind::Other, "the record cannot be encrypted")
+        })?);
         Ok(Seal {
             key_id: self.id.clone(),
             text: STANDARD.encode(sealed),
@@ -83,7 +89,7 @@ impl SealingKey {
         text: &str,
     ) -> Result<Seal, StoreError> {
         let key = keys.first();
-        key.ok_or_else(|| StoreError::new("there is no sealing key"))?
+        key.ok_or_else(|| StoreError::new(StoreErrorKind::Other, "there is no sealing key"))?
             .seal(bound_to, text)
     }
 
@@ -99,7 +105,7 @@ impl SealingKey {
             .ok_or_else(|| missing_key(&seal.key_id))?;
         key.open(bound_to, seal).ok_or_else(|| {
             let message = "the stored record does not open: it was changed, moved, or sealed with another key of the same id";
-            StoreError::of(StoreErrorKind::Unreadable, message)
+            StoreError::new(StoreErrorKind::Unreadable, message)
         })
     }
 }
@@ -136,6 +142,7 @@ pub(super) fn sealed_record(record: &Record, seal: Seal) -> Record {
         },
         refresh_mark: record.refresh_mark,
         ended: None,
+        client: None,
         seal: Some(seal),
     }
 }
@@ -238,7 +245,7 @@ impl<S: TokenStore> SealedStore<S> {
     }
 
     fn open(&self, account: &str, stored: Versioned) -> Result<Versioned, StoreError> {
-        let unreadable = |message| StoreError::of(StoreErrorKind::Unreadable, message);
+        let unreadable = |message| StoreError::new(StoreErrorKind::Unreadable, message);
         let Some(seal) = &stored.record.seal else {
             let refused = unreadable("the stored record is not sealed");
             return self.accept_unsealed.then_some(stored).ok_or(refused);
@@ -331,7 +338,7 @@ fn missing_key(id: &str) -> StoreError {
     let message = format!(
         "the stored record is sealed with the key \"{shown}\", which this process does not have"
     );
-    let mut error = StoreError::of(StoreErrorKind::Unreadable, message);
+    let mut error = StoreError::new(StoreErrorKind::Unreadable, message);
     error.missing_key_id = Some(id.to_owned());
     error
 }

@@ -2,10 +2,11 @@
 //!
 //! A store holds one [`Record`] for each account, written whole or not at all. [`TokenStore`] is for you to implement on
 //! your database; [`FileStore`] keeps the tokens of a user's machine in a file; [`MemoryStore`] loses them at the end of the
-//! process.
+//! process. A [`PrivateFile`] is a file that no other user can read or replace.
 
-pub(crate) mod file;
+pub(in crate::auth) mod file;
 mod memory_store;
+mod private_file;
 pub(crate) mod record;
 mod store_error;
 pub(super) mod token_store;
@@ -15,11 +16,11 @@ mod tests;
 
 pub use self::file::FileStore;
 pub use self::memory_store::MemoryStore;
+pub use self::private_file::PrivateFile;
 pub use self::record::Record;
-pub use self::store_error::StoreError;
+pub use self::store_error::{StoreError, StoreErrorKind};
 pub use self::token_store::{StoreFuture, StoreGuard, TokenStore, Version, Versioned};
 
-pub(super) use self::record::{Ended, StoredMark, read_stored};
-pub(crate) use self::store_error::StoreErrorKind;
+pub(super) use self::record::{Ended, RecordClient, StoredMark, read_stored};
 #[cfg(test)]
 pub(super) use self::tests::{Gate, HookedStore, StoreCall, counts_down, fault, tokens};

@@ -23,6 +23,8 @@ pub struct Record {
     pub(in crate::auth) tokens: TokenSet,
     pub(in crate::auth) refresh_mark: Option<StoredMark>,
     pub(in crate::auth) ended: Option<Ended>,
+    /// Whose session it is. `None` in a record of an earlier version of this crate.
+    pub(in crate::auth) client: Option<RecordClient>,
     /// If present, the tokens have times and a generation only.
     pub(in crate::auth) seal: Option<Seal>,
 }
@@ -75,6 +77,16 @@ impl Ended {
     }
 }
 
+/// The client that a session belongs to: a refresh token is good for no other one (RFC 6749 section 10.4).
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::auth) struct RecordClient {
+    pub(in crate::auth) id: String,
+    pub(in crate::auth) token_url: String,
+}
+
+// Without the address, of which all but the host may be private.
+debug_shows!(RecordClient, |it| id: it.id);
+
 /// An encrypted record, and the id of the key that decrypts it.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Seal {
@@ -93,6 +105,8 @@ struct StoredRecord {
     /// Older versions ignore it, find no refresh token, and require a login as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<Ended>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client: Option<RecordClient>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seal: Option<Seal>,
 }
@@ -113,13 +127,13 @@ pub(in crate::auth) fn read_stored<'a, T: Deserialize<'a>>(
     let RecordFormat { form } = serde_json::from_slice(json).map_err(unreadable)?;
     if form > newest {
         let message = format!("{name} was written by a newer version of this crate");
-        return Err(StoreError::of(StoreErrorKind::NewerVersion, message));
+        return Err(StoreError::new(StoreErrorKind::NewerVersion, message));
     }
     serde_json::from_slice(json).map_err(unreadable)
 }
 
 fn unreadable(name: &str) -> StoreError {
-    StoreError::of(
+    StoreError::new(
         StoreErrorKind::Unreadable,
         format!("{name} is not readable"),
     )
@@ -132,6 +146,7 @@ impl Record {
             tokens,
             refresh_mark: None,
             ended: None,
+            client: None,
             seal: None,
         }
     }
@@ -170,7 +185,18 @@ impl Record {
             return Ok(self);
         }
         let message = "the stored record is sealed; wrap the store in a SealedStore";
-        Err(StoreError::of(StoreErrorKind::Unreadable, message))
+        Err(StoreError::new(StoreErrorKind::Unreadable, message))
+    }
+
+    /// The record, unless it is another client's, which no request of this one must touch.
+    pub(in crate::auth) fn of_client(self, client: &RecordClient) -> Result<Self, StoreError> {
+        match &self.client {
+            Some(theirs) if theirs != client => Err(StoreError::new(
+                StoreErrorKind::AnotherClient,
+                "the stored tokens were issued to another client id or by another token endpoint; correct the setting, give this client a store or an account key of its own, or delete the record if the provider has moved",
+            )),
+            _ => Ok(self),
+        }
     }
 
     /// The record as text, with live credentials in it.
@@ -180,6 +206,7 @@ impl Record {
             tokens: StoredTokens::from(&self.tokens),
             refresh_mark: self.refresh_mark,
             ended: self.ended,
+            client: self.client.clone(),
             seal: self.seal.clone(),
         };
         // Never the default: strings and numbers under text keys always serialize.
@@ -202,6 +229,7 @@ impl Record {
             tokens: tokens.ok_or_else(|| unreadable(NAME))?,
             refresh_mark: stored.refresh_mark,
             ended: stored.ended,
+            client: stored.client,
             seal: stored.seal,
         })
     }

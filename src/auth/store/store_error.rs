@@ -4,21 +4,54 @@ use std::error::Error as StdError;
 use std::sync::Arc;
 use std::{fmt, io};
 
-use crate::error::{AuthProblem, Error, Kind};
+use crate::error::{AuthProblem, Error, Repr};
 
-/// Why a store failed: a [`TokenStore`](super::TokenStore), or the store of a copy (feature `sync`).
+/// Why a store failed: a [`TokenStore`](super::TokenStore), or a store of your own for other data.
 ///
 /// An [`Error`] with [`is_store`](Error::is_store) has it as its [`source`](StdError::source):
 ///
 /// ```
 /// use std::error::Error as _;
-/// use envd_sdk::auth::StoreError;
+/// use envd_sdk::auth::{StoreError, StoreErrorKind};
 ///
 /// let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
 /// let error: envd_sdk::Error = StoreError::io("the tokens could not be written", full).into();
 /// assert!(error.is_store());
 /// let below = error.source().and_then(|source| source.downcast_ref::<StoreError>());
-/// assert!(below.is_some_and(StoreError::is_full));
+/// assert_eq!(below.map(StoreError::kind), Some(StoreErrorKind::Full));
+/// ```
+///
+/// # For authors of stores
+///
+/// [`new`](Self::new) takes the kind, [`io`](Self::io) finds it from an error of the operating system, and
+/// [`with_source`](Self::with_source) adds the failure below. The message and the source reach logs and support staff: neither may
+/// hold a token, a key of an account, a connection string, a statement with its values, or a part of a record.
+///
+/// ```
+/// use std::error::Error as _;
+/// use envd_sdk::auth::{StoreError, StoreErrorKind};
+///
+/// /// The error of your database client.
+/// # #[derive(Debug)]
+/// enum DatabaseError { Closed, UndefinedTable }
+/// # impl std::fmt::Display for DatabaseError {
+/// #     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { write!(f, "{self:?}") }
+/// # }
+/// # impl std::error::Error for DatabaseError {}
+///
+/// fn to_store_error(error: DatabaseError) -> StoreError {
+///     let (kind, message) = match error {
+///         DatabaseError::Closed => (StoreErrorKind::Unreachable, "the database closed the connection"),
+///         DatabaseError::UndefinedTable => (StoreErrorKind::Missing, "the table of the tokens does not exist"),
+///     };
+///     StoreError::new(kind, message).with_source(error)
+/// }
+///
+/// let error = to_store_error(DatabaseError::UndefinedTable);
+/// assert_eq!(error.kind(), StoreErrorKind::Missing);
+/// assert!(error.source().is_some());
+/// // Of the `Error` that the caller of the SDK gets.
+/// assert!(envd_sdk::Error::from(to_store_error(DatabaseError::Closed)).is_retryable());
 /// ```
 #[derive(Clone, Debug)]
 pub struct StoreError {
@@ -29,46 +62,130 @@ pub struct StoreError {
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
-/// What the caller can do about it; one predicate each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StoreErrorKind {
+/// Why a store failed, and what to do about it.
+///
+/// A reason *passes* if the same call can succeed later although nobody changed the program, its settings or its rights:
+/// new tokens stay in memory until then, and the manager tries again to store them.
+///
+/// ```
+/// use envd_sdk::auth::{StoreError, StoreErrorKind};
+///
+/// fn advice(error: &StoreError) -> &'static str {
+///     match error.kind() {
+///         StoreErrorKind::LockTimeout | StoreErrorKind::Unreachable => "try again later",
+///         StoreErrorKind::Full => "make room on the disk",
+///         StoreErrorKind::NewerVersion => "update this program",
+///         StoreErrorKind::Missing => "create the directory",
+///         _ => "ask support",
+///     }
+/// }
+///
+/// let error = StoreError::new(StoreErrorKind::Missing, "the directory of the tokens does not exist");
+/// assert_eq!(advice(&error), "create the directory");
+/// ```
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StoreErrorKind {
+    /// None of the other kinds, such as an error of the device or a setting of the store that does not work.
+    ///
+    /// The message says what it is. Nothing tells that it passes, so it counts as one that does not.
     Other,
+    /// The lock was not free before the deadline: another process holds it.
+    ///
+    /// Retry later. It passes, at the latest when that process ends.
     LockTimeout,
+    /// What is stored cannot be read: damaged, of another format, or sealed with a key that this process does not have.
+    ///
+    /// It was left as it is, for another process may read it: restore it or add the key. If no process can read it, delete
+    /// it; then log in again, or copy again. It does not pass.
     Unreadable,
+    /// A newer version of this crate wrote what is stored.
+    ///
+    /// Update the program; do not delete what is stored. It does not pass.
     NewerVersion,
+    /// Other users or roles could change what is stored, or replace it.
+    ///
+    /// Check what is stored, then set owner and mode. It does not pass.
     Insecure,
+    /// This kind of store does not work on this machine, such as a file system without locks or a session without a keyring.
+    ///
+    /// Choose another store. It does not pass.
     Unsupported,
+    /// No space is left on the disk, or a quota is used up.
+    ///
+    /// Make room. It passes: disks also become free by other programs' doing.
     Full,
+    /// Access is denied: a read-only directory, file system or database, another user's file, a wrong password.
+    ///
+    /// Grant the right, or choose another place. It does not pass.
     Denied,
+    /// The directory or the table of the store does not exist.
+    ///
+    /// Create it. It does not pass.
     Missing,
+    /// The server of the store does not answer: it is down, starting or out of connections, or the network is cut.
+    ///
+    /// Retry later. It passes.
     Unreachable,
+    /// What is stored belongs to another client id or token endpoint than the provider of the token manager. Only a manager finds it.
+    ///
+    /// Correct the setting, or give the client a store or an account key of its own. The record stays, since it is another
+    /// client's session; if the provider has moved its token endpoint, delete the record and log in again. [`Error::is_config`] is true.
+    /// It does not pass.
+    AnotherClient,
+}
+
+impl StoreErrorKind {
+    /// Whether the same call can succeed later although nobody changed the program, its settings or its rights.
+    pub(in crate::auth) fn passes(self) -> bool {
+        match self {
+            Self::LockTimeout | Self::Full | Self::Unreachable => true,
+            Self::Other
+            | Self::Unreadable
+            | Self::NewerVersion
+            | Self::Insecure
+            | Self::Unsupported
+            | Self::Denied
+            | Self::Missing
+            | Self::AnotherClient => false,
+        }
+    }
 }
 
 impl StoreError {
-    /// A failure that no predicate describes. The message is shown, so it must not hold tokens, account keys or records.
-    pub fn new(message: impl Into<String>) -> Self {
-        Self::of(StoreErrorKind::Other, message)
+    /// A failure of a kind. The message is one clause in lower case without a full stop, and holds no secret.
+    pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            kind,
+            missing_key_id: None,
+            source: None,
+        }
+    }
+
+    /// Sets the failure below this one, which error reports show as well: it must hold no secret either.
+    ///
+    /// Errors of database clients often repeat statements and their values: leave those out, or use a text of your own.
+    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.source = Some(source.into().into());
+        self
     }
 
     /// The lock was not free before the deadline.
     pub fn lock_timeout() -> Self {
         let message = "the account's lock was not free before the deadline";
-        Self::of(StoreErrorKind::LockTimeout, message)
+        Self::new(StoreErrorKind::LockTimeout, message)
     }
 
-    /// A failure with a cause, whose [`io::ErrorKind`] decides which predicate is true. The message and the cause are
-    /// shown, so they must not hold tokens or account keys.
-    ///
-    /// A store on something else than files chooses the kind: `StorageFull`, `PermissionDenied`, `NotFound` for a missing
-    /// table, `InvalidData` for a record that cannot be read, `ConnectionRefused` or `TimedOut` for a server that does not
-    /// answer, `Unsupported`.
+    /// A failure with an error of the operating system as its source; the [`io::ErrorKind`] decides the kind.
     ///
     /// ```
     /// use std::io::{Error, ErrorKind};
-    /// use envd_sdk::auth::StoreError;
+    /// use envd_sdk::auth::{StoreError, StoreErrorKind};
     ///
-    /// let cut = Error::new(ErrorKind::ConnectionReset, "code 57P01");
-    /// assert!(StoreError::io("the database ended the connection", cut).is_unreachable());
+    /// let cut = Error::from(ErrorKind::ConnectionReset);
+    /// let error = StoreError::io("the server of the tokens ended the connection", cut);
+    /// assert_eq!(error.kind(), StoreErrorKind::Unreachable);
     /// ```
     pub fn io(message: impl Into<String>, source: io::Error) -> Self {
         use io::ErrorKind as Io;
@@ -89,37 +206,43 @@ impl StoreError {
             | Io::NetworkDown => StoreErrorKind::Unreachable,
             _ => StoreErrorKind::Other,
         };
-        Self::of(kind, message).caused_by(source)
+        Self::new(kind, message).with_source(source)
     }
 
-    pub(crate) fn of(kind: StoreErrorKind, message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            kind,
-            missing_key_id: None,
-            source: None,
-        }
+    /// What failed, to match on.
+    pub fn kind(&self) -> StoreErrorKind {
+        self.kind
     }
 
-    /// Sets the failure below this one, which is shown as well.
-    pub(crate) fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        self.source = Some(source.into().into());
-        self
-    }
-
-    /// The error of a login whose tokens are in memory alone, because what is stored cannot be read.
+    /// The error of a login whose tokens are in memory alone, for a reason that does not pass.
     pub(in crate::auth) fn with_login_not_saved(self) -> Self {
-        let reason = if self.is_newer_version() {
-            "a newer version of this crate wrote what is stored; update this program"
-        } else if self.missing_key_id.is_some() {
-            "what is stored is sealed with a key that this process does not have; add the key and log in again"
-        } else {
-            "what is stored cannot be read; restore it, or log out to set it aside and log in again"
+        let reason = match self.kind {
+            StoreErrorKind::NewerVersion => {
+                "a newer version of this crate wrote what is stored; update this program"
+            }
+            StoreErrorKind::Unreadable if self.missing_key_id.is_some() => {
+                "what is stored is sealed with a key that this process does not have; add the key and log in again"
+            }
+            StoreErrorKind::Unreadable => {
+                "what is stored cannot be read; restore it, or log out to set it aside and log in again"
+            }
+            StoreErrorKind::Insecure => "other users could change what is stored; make it private",
+            StoreErrorKind::Denied => {
+                "the program may not write to the store; grant it the right, or choose another place"
+            }
+            StoreErrorKind::Missing => {
+                "the directory or table of the store does not exist; create it"
+            }
+            StoreErrorKind::Unsupported => {
+                "this kind of store does not work on this machine; choose another"
+            }
+            StoreErrorKind::AnotherClient => "what is stored is another client's session",
+            _ => "the store failed",
         };
         let message = format!("the login is not saved, its tokens are in memory only: {reason}");
         Self {
             missing_key_id: self.missing_key_id.clone(),
-            ..Self::of(self.kind, message).caused_by(self)
+            ..Self::new(self.kind, message).with_source(self)
         }
     }
 
@@ -190,14 +313,16 @@ impl StdError for StoreError {
 
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
-        let problem = if error.is_lock_timeout() {
-            AuthProblem::LockTimeout
-        } else if error.is_unreachable() {
-            AuthProblem::StoreUnreachable
-        } else {
-            AuthProblem::Store
+        if error.kind == StoreErrorKind::AnotherClient {
+            let what = "client_id or token_url is not that of the stored tokens";
+            return Self::config(what).with_source(error);
+        }
+        let problem = match error.kind {
+            StoreErrorKind::LockTimeout => AuthProblem::LockTimeout,
+            StoreErrorKind::Unreachable => AuthProblem::StoreUnreachable,
+            _ => AuthProblem::Store,
         };
-        Self::new(Kind::Auth(problem)).with_source(error)
+        Self::new(Repr::Auth(problem)).with_source(error)
     }
 }
 
@@ -205,46 +330,93 @@ impl From<StoreError> for Error {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_kind_of_an_io_error_decides_which_predicate_is_true() {
-        let predicates = [
-            StoreError::is_denied as fn(&StoreError) -> bool,
-            StoreError::is_full,
-            StoreError::is_insecure,
-            StoreError::is_lock_timeout,
-            StoreError::is_missing,
-            StoreError::is_newer_version,
-            StoreError::is_unreachable,
-            StoreError::is_unreadable,
-            StoreError::is_unsupported,
+    /// The kind, the I/O errors that mean it, and the predicates that are true of it.
+    const KINDS: &[(StoreErrorKind, &[io::ErrorKind], &str)] = {
+        use io::ErrorKind as Io;
+        &[
+            (StoreErrorKind::Other, &[Io::Other, Io::Interrupted], ""),
+            (StoreErrorKind::LockTimeout, &[], "is_lock_timeout"),
+            (
+                StoreErrorKind::Unreadable,
+                &[Io::InvalidData],
+                "is_unreadable",
+            ),
+            (
+                StoreErrorKind::NewerVersion,
+                &[],
+                "is_newer_version is_unreadable",
+            ),
+            (StoreErrorKind::Insecure, &[], "is_insecure"),
+            (
+                StoreErrorKind::Unsupported,
+                &[Io::Unsupported],
+                "is_unsupported",
+            ),
+            (
+                StoreErrorKind::Full,
+                &[Io::StorageFull, Io::QuotaExceeded],
+                "is_full",
+            ),
+            (
+                StoreErrorKind::Denied,
+                &[Io::PermissionDenied, Io::ReadOnlyFilesystem],
+                "is_denied",
+            ),
+            (
+                StoreErrorKind::Missing,
+                &[Io::NotFound, Io::NotADirectory],
+                "is_missing",
+            ),
+            (
+                StoreErrorKind::Unreachable,
+                &[
+                    Io::ConnectionRefused,
+                    Io::ConnectionReset,
+                    Io::TimedOut,
+                    Io::NetworkUnreachable,
+                ],
+                "is_unreachable",
+            ),
+            (StoreErrorKind::AnotherClient, &[], ""),
+        ]
+    };
+
+    fn true_predicates(error: &StoreError) -> String {
+        let predicates: [(&str, fn(&StoreError) -> bool); 9] = [
+            ("is_denied", StoreError::is_denied),
+            ("is_full", StoreError::is_full),
+            ("is_insecure", StoreError::is_insecure),
+            ("is_lock_timeout", StoreError::is_lock_timeout),
+            ("is_missing", StoreError::is_missing),
+            ("is_newer_version", StoreError::is_newer_version),
+            ("is_unreachable", StoreError::is_unreachable),
+            ("is_unreadable", StoreError::is_unreadable),
+            ("is_unsupported", StoreError::is_unsupported),
         ];
-        for (kind, expected) in [
-            (io::ErrorKind::PermissionDenied, Some(0)),
-            (io::ErrorKind::ReadOnlyFilesystem, Some(0)),
-            (io::ErrorKind::StorageFull, Some(1)),
-            (io::ErrorKind::NotFound, Some(4)),
-            (io::ErrorKind::ConnectionRefused, Some(6)),
-            (io::ErrorKind::ConnectionReset, Some(6)),
-            (io::ErrorKind::TimedOut, Some(6)),
-            (io::ErrorKind::NetworkUnreachable, Some(6)),
-            (io::ErrorKind::InvalidData, Some(7)),
-            (io::ErrorKind::Unsupported, Some(8)),
-            (io::ErrorKind::Other, None),
-        ] {
-            let error = StoreError::io("x", kind.into());
-            let found = predicates.iter().position(|predicate| predicate(&error));
-            let count = predicates.iter().filter(|predicate| predicate(&error));
-            assert_eq!(
-                (found, count.count()),
-                (expected, usize::from(expected.is_some())),
-                "{kind}"
-            );
+        let names = predicates.iter().filter(|(_, predicate)| predicate(error));
+        Vec::from_iter(names.map(|(name, _)| *name)).join(" ")
+    }
+
+    #[test]
+    fn the_kind_is_the_one_of_the_constructor_or_of_the_io_error() {
+        for &(kind, io_kinds, predicates) in KINDS {
+            let by_io = io_kinds.iter().map(|&io| StoreError::io("x", io.into()));
+            for error in by_io.chain([StoreError::new(kind, "x").with_source("below")]) {
+                assert_eq!(error.kind(), kind, "{error:?}");
+                assert_eq!(true_predicates(&error), predicates, "{error:?}");
+                assert_eq!(error.to_string(), "x");
+                assert!(StdError::source(&error).is_some(), "{error:?}");
+            }
         }
+        assert_eq!(
+            StoreError::lock_timeout().kind(),
+            StoreErrorKind::LockTimeout
+        );
     }
 
     #[test]
     fn a_login_without_the_sealing_key_names_the_key() {
-        let mut error = StoreError::of(StoreErrorKind::Unreadable, "x");
+        let mut error = StoreError::new(StoreErrorKind::Unreadable, "x");
         error.missing_key_id = Some("2027".to_owned());
         let error = error.with_login_not_saved();
         assert_eq!(error.missing_key_id(), Some("2027"));

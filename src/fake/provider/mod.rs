@@ -27,6 +27,9 @@ pub(super) const AUDIENCE: &str = "https://fake.envd.example/";
 /// Auth0's default.
 const ID_TOKEN_LIFETIME: Duration = Duration::from_secs(36_000);
 
+/// Longer lifetimes are cut to a century: a calendar has room for it.
+const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
+
 /// How long what the provider issues is valid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lifetimes {
@@ -35,6 +38,17 @@ pub(super) struct Lifetimes {
     pub(super) code: Duration,
     /// How long after its first use the newest used refresh token still works.
     pub(super) refresh_overlap: Duration,
+}
+
+impl Lifetimes {
+    fn capped(self) -> Self {
+        Self {
+            access_token: self.access_token.min(LONGEST),
+            refresh_token: self.refresh_token.min(LONGEST),
+            code: self.code.min(LONGEST),
+            refresh_overlap: self.refresh_overlap.min(LONGEST),
+        }
+    }
 }
 
 impl Default for Lifetimes {
@@ -115,7 +129,7 @@ impl Provider {
         Self {
             issuer,
             user,
-            lifetimes,
+            lifetimes: lifetimes.capped(),
             client_check: ClientCheck::default(),
             denies_logins: false,
             omits_iss: false,

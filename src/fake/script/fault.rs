@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::fake::Fake;
 use crate::fake::problem::Problem;
 use crate::fake::reply::{Delivery, Reply};
-use crate::transport::header::{HeaderName, HeaderValue};
+use crate::transport::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 
 /// A fault of one reply, at the server or on the network.
 ///
@@ -74,13 +74,9 @@ impl Fault {
     /// When the status is out of this range.
     #[track_caller]
     pub fn status(status: u16) -> Self {
-        assert!(
-            (200..=599).contains(&status),
-            "{status} is not an HTTP status from 200 to 599"
-        );
         Self {
             processed: false,
-            reply: Some(Reply::empty(status)),
+            reply: Some(Reply::empty(checked_status(status))),
             ..Self::none()
         }
     }
@@ -159,11 +155,7 @@ impl Fault {
     #[track_caller]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let (name, value) = (name.into(), value.into());
-        assert!(
-            HeaderName::from_bytes(name.as_bytes()).is_ok()
-                && HeaderValue::from_str(&value).is_ok(),
-            "invalid header {name}, or invalid value of it"
-        );
+        checked_header(&name, &value);
         self.headers.push((name, value));
         self
     }
@@ -176,10 +168,7 @@ impl Fault {
     #[track_caller]
     pub fn body(mut self, media_type: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
         let media_type = media_type.into();
-        assert!(
-            HeaderValue::from_str(&media_type).is_ok(),
-            "invalid media type {media_type:?}"
-        );
+        checked_header(CONTENT_TYPE.as_str(), &media_type);
         if let Some(reply) = &mut self.reply {
             (reply.media_type, reply.body) = (Some(media_type), body.into());
         }
@@ -253,6 +242,25 @@ impl Fault {
         }
         reply
     }
+}
+
+/// A status that a test gives.
+#[track_caller]
+pub(in crate::fake) fn checked_status(status: u16) -> u16 {
+    assert!(
+        (200..=599).contains(&status),
+        "{status} is not an HTTP status from 200 to 599"
+    );
+    status
+}
+
+/// A header that a test gives.
+#[track_caller]
+pub(in crate::fake) fn checked_header(name: &str, value: &str) -> (HeaderName, HeaderValue) {
+    let header = HeaderName::from_bytes(name.as_bytes())
+        .ok()
+        .zip(HeaderValue::from_str(value).ok());
+    header.unwrap_or_else(|| panic!("invalid header {name}, or invalid value of it"))
 }
 
 /// Serializes a value that a test gives.

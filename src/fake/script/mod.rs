@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use self::fault::Fault;
-pub(super) use self::fault::json;
+pub(super) use self::fault::{checked_header, checked_status, json};
 pub use self::received::Received;
 pub(super) use self::received::{GraphqlBody, Log, ParsedRequest, is_graphql};
 use self::scripts::{Script, ScriptStep, ScriptTarget};

@@ -9,9 +9,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use url::Url;
 use wiremock::Request;
 
 use crate::error::Error;
+use crate::transport;
 use crate::transport::header::HeaderName;
 
 /// Benchmarks send millions of requests.
@@ -59,7 +61,8 @@ impl Log {
     }
 }
 
-/// A request that the fake received. `Debug` shows no header values, query or body: they may contain tokens.
+/// A request that a [`Fake`](crate::fake::Fake) or an [`InProcess`](crate::fake::InProcess) service received. `Debug` shows no
+/// header values, query or body: they may contain tokens.
 ///
 /// ```
 /// # equipment::example(async {
@@ -80,9 +83,24 @@ impl Received {
         Self(Arc::new(request.clone()))
     }
 
+    /// As the client gives it to the transport.
+    pub(in crate::fake) fn sent(request: transport::Request) -> Self {
+        Self(Arc::new(Request {
+            url: request.url,
+            method: request.method,
+            headers: request.headers,
+            body: request.body.into(),
+        }))
+    }
+
     /// The method, such as `GET`.
     pub fn method(&self) -> &str {
         self.0.method.as_str()
+    }
+
+    /// The address.
+    pub fn url(&self) -> &Url {
+        &self.0.url
     }
 
     /// The path of the address.
@@ -105,9 +123,9 @@ impl Received {
         &self.0.body
     }
 
-    /// The name of the GraphQL operation; none for other requests and for documents without a name.
+    /// The name of the GraphQL operation in the body; none for other requests and for documents without a name.
     pub fn operation(&self) -> Option<String> {
-        GraphqlBody::of(&self.0).operation()
+        GraphqlBody::read(&self.0.body).operation()
     }
 
     /// The variables of the GraphQL operation, as any type that reads them.
@@ -116,7 +134,7 @@ impl Received {
     ///
     /// [`is_config`](Error::is_config) when the variables do not fit the type; the message names the JSON path.
     pub fn variables<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        let body = GraphqlBody::of(&self.0);
+        let body = GraphqlBody::read(&self.0.body);
         let mut variables = serde_json::Deserializer::from_str(body.variables());
         serde_path_to_error::deserialize(&mut variables).map_err(|error| {
             let path = error.path();
@@ -139,7 +157,7 @@ pub(in crate::fake) fn is_graphql(path: &str) -> bool {
     matches!(path, "/v2/graphql" | "/graphql")
 }
 
-/// The body of a GraphQL request; empty for other requests.
+/// The body of a GraphQL request; empty for other bodies.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(in crate::fake) struct GraphqlBody {
@@ -149,14 +167,6 @@ pub(in crate::fake) struct GraphqlBody {
 }
 
 impl GraphqlBody {
-    fn of(request: &Request) -> Self {
-        if is_graphql(request.url.path()) {
-            Self::read(&request.body)
-        } else {
-            Self::default()
-        }
-    }
-
     pub(in crate::fake) fn read(body: &[u8]) -> Self {
         serde_json::from_slice(body).unwrap_or_default()
     }
@@ -217,7 +227,13 @@ pub(in crate::fake) struct ParsedRequest {
 
 impl ParsedRequest {
     pub(in crate::fake) fn of(request: &Request) -> Self {
-        let body = GraphqlBody::of(request);
+        // A script of an operation is for requests to the declaration interface.
+        let is_graphql = is_graphql(request.url.path());
+        let body = if is_graphql {
+            GraphqlBody::read(&request.body)
+        } else {
+            GraphqlBody::default()
+        };
         let (operation, fields) = body.operation_and_fields();
         Self {
             path: request.url.path().to_owned(),

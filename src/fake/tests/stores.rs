@@ -5,8 +5,8 @@ use std::time::Duration;
 use equipment::TestFolder;
 
 use crate::auth::{
-    FileStore, MemoryStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version,
-    Versioned,
+    FileStore, MemoryStore, Record, StoreError, StoreErrorKind, StoreFuture, StoreGuard,
+    TokenStore, Version, Versioned,
 };
 use crate::fake::check_token_store;
 use crate::fake::store_conformance::{CheckedStore, broken_laws};
@@ -85,7 +85,10 @@ impl TokenStore for Broken {
         Box::pin(async move {
             let stored = self.inner.load(&self.key(key)).await?;
             if stored.is_none() && self.is("AbsentIsNone") {
-                return Err(StoreError::new("nobody is logged in"));
+                return Err(StoreError::new(
+                    StoreErrorKind::Other,
+                    "nobody is logged in",
+                ));
             }
             Ok(stored.map(|stored| {
                 Versioned::new(self.shown(stored.version), self.record(&stored.record))

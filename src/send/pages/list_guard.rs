@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hasher, RandomState};
+use std::sync::Arc;
 
 use super::Page;
+use crate::graphql::AsReceived;
 use crate::model::ListNotice;
 
 /// What identifies a record.
@@ -13,17 +15,17 @@ pub(crate) type RecordId<T> = fn(&T) -> Option<Cow<'_, str>>;
 /// How records, and pages of them, are recognised when they come again.
 pub(crate) struct RecordIdentity<T> {
     /// The id, as notices show it.
-    pub(crate) id: RecordId<T>,
+    pub(crate) id: Arc<dyn Fn(&T) -> Option<Cow<'_, str>> + Send + Sync>,
     /// The id where it is a number: it is hashed as it is, and no text is made of it.
     pub(crate) number: fn(&T) -> Option<i64>,
     /// Hashes all that distinguishes records, for lists whose positions do not show that pages repeat.
     pub(crate) content: Option<fn(&T, &mut DefaultHasher)>,
 }
 
-impl<T> From<RecordId<T>> for RecordIdentity<T> {
+impl<T: 'static> From<RecordId<T>> for RecordIdentity<T> {
     fn from(id: RecordId<T>) -> Self {
         Self {
-            id,
+            id: Arc::new(id),
             number: |_| None,
             content: None,
         }
@@ -59,6 +61,28 @@ impl<T> ListGuard<T> {
             first_total: None,
             total: None,
             empty: 0,
+        }
+    }
+
+    /// The guard of the same list with the JSON of its records, which is one with cursors: its records have no numbers, and its
+    /// positions show that pages repeat.
+    pub(super) fn received(self) -> ListGuard<AsReceived<T>>
+    where
+        T: 'static,
+    {
+        let id = self.identity.id;
+        ListGuard {
+            identity: RecordIdentity {
+                id: Arc::new(move |record: &AsReceived<T>| id(record.typed())),
+                number: |_| None,
+                content: None,
+            },
+            ids: self.ids,
+            keyed: self.keyed,
+            fingerprints: self.fingerprints,
+            first_total: self.first_total,
+            total: self.total,
+            empty: self.empty,
         }
     }
 
@@ -177,7 +201,7 @@ mod tests {
 
     fn guard() -> ListGuard<RecordKey> {
         ListGuard::new(RecordIdentity {
-            id: |record| Some(record.0?.to_string().into()),
+            id: Arc::new(|record: &RecordKey| Some(record.0?.to_string().into())),
             number: |record| record.0,
             content: Some(Hash::hash),
         })

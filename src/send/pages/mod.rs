@@ -16,7 +16,7 @@ pub use self::page::Page;
 pub use self::pager::Pager;
 
 pub(crate) use self::list_guard::{RecordId, RecordIdentity};
-pub(crate) use self::page_task::Task;
+pub(crate) use self::page_task::{PageRequest, Task};
 
 use crate::error::Error;
 use crate::model::Position;

@@ -2,8 +2,8 @@
 
 use std::time::SystemTime;
 
-use crate::error::Error;
-use crate::graphql::Unreadable;
+use crate::error::{Error, Result};
+use crate::graphql::{AsReceived, Unreadable};
 use crate::model::{ListNotice, Position, ServerError};
 
 /// One page of a list, as a [`Pager`](super::Pager) returns it. `Debug` does not show the records.
@@ -31,7 +31,8 @@ pub struct Page<T, P = Position> {
     pub problems: Vec<ServerError>,
     /// Where this page starts.
     pub position: P,
-    /// Where the next page starts; `None` on the last page.
+    /// Where the next page starts; `None` on the last page, and on one behind which the list cannot be read further: then the next
+    /// call of [`next_page`](super::Pager::next_page) is an error, without a request.
     pub next: Option<P>,
     /// The number of the page, from 1.
     pub number: u64,
@@ -44,6 +45,8 @@ pub struct Page<T, P = Position> {
     pub last_modified: Option<SystemTime>,
     /// The cursors of the records; empty where records have none.
     pub(crate) cursors: Vec<Option<String>>,
+    /// The JSON of the records, if it was requested.
+    pub(crate) json: Vec<Box<str>>,
     /// How many records come before each unreadable one.
     pub(super) before: Vec<usize>,
     /// Equal for two pages only if the list repeats itself.
@@ -70,6 +73,7 @@ impl<T, P> Page<T, P> {
             limit: None,
             last_modified: None,
             cursors: Vec::new(),
+            json: Vec::new(),
             before: Vec::new(),
             fingerprint: None,
             stalled: None,
@@ -90,6 +94,37 @@ impl<T, P> Page<T, P> {
 }
 
 impl<T> Page<T> {
+    /// The same with the JSON of each record.
+    pub(super) fn received(self) -> Result<Page<AsReceived<T>>> {
+        if self.json.len() != self.records.len() {
+            let what = "a list of a document of your own is not given as received: let its type hold the JSON, as a RawValue of serde_json";
+            return Err(Error::config(what));
+        }
+        let records = self.records.into_iter().zip(self.json);
+        Ok(Page {
+            records: records
+                .map(|(typed, json)| AsReceived::new(typed, json))
+                .collect(),
+            total: self.total,
+            total_drift: self.total_drift,
+            missing: self.missing,
+            unreadable: self.unreadable,
+            notices: self.notices,
+            problems: self.problems,
+            position: self.position,
+            next: self.next,
+            number: self.number,
+            offset: self.offset,
+            limit: self.limit,
+            last_modified: self.last_modified,
+            cursors: self.cursors,
+            json: Vec::new(),
+            before: self.before,
+            fingerprint: self.fingerprint,
+            stalled: self.stalled,
+        })
+    }
+
     /// The position after a record of this page, by its index; `None` when the server gave it no cursor.
     pub fn position_after(&self, record: usize) -> Option<Position> {
         self.cursors.get(record)?.as_deref().map(Position::after)

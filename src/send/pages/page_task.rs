@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 
 use tokio::sync::{Semaphore, mpsc};
@@ -18,16 +19,26 @@ use crate::error::{Error, Result};
 /// would share a slow line with the page that is needed first, and each opens a connection on HTTP/1.1.
 const TRANSFERS: usize = 2;
 
-/// Fetches the page at a position; `None` behind the last. The number is for traces. The sender takes the position of the next
-/// page, for a source that finds it before the page is decoded.
-pub(crate) type Fetch<T, P> = Box<
-    dyn Fn(P, u64, mpsc::Sender<P>) -> BoxFuture<'static, Result<Option<Page<T, P>>>> + Send + Sync,
->;
+/// Which page is fetched.
+pub(crate) struct PageRequest<P> {
+    pub(crate) position: P,
+    /// For traces.
+    pub(crate) number: u64,
+    /// Takes the position of the next page, for a source that finds it before the page is decoded.
+    pub(crate) next: mpsc::Sender<P>,
+    /// Whether the page is to have the JSON of its records.
+    pub(crate) keeps_json: bool,
+}
+
+/// Fetches a page; `None` behind the last.
+pub(crate) type Fetch<T, P> =
+    Box<dyn Fn(PageRequest<P>) -> BoxFuture<'static, Result<Option<Page<T, P>>>> + Send + Sync>;
 
 /// The source of a list's pages.
 pub(super) struct PageSource<T, P> {
-    fetch: Fetch<T, P>,
+    pub(super) fetch: Fetch<T, P>,
     transfers: Semaphore,
+    requests: AtomicU64,
 }
 
 /// What polls the fetching of a page.
@@ -49,7 +60,16 @@ pub(super) type LookAhead<T, P> = (mpsc::Receiver<PageTask<T, P>>, Task<()>);
 impl<T: Send + 'static, P: ListPosition> PageSource<T, P> {
     pub(super) fn new(fetch: Fetch<T, P>) -> Arc<Self> {
         let transfers = Semaphore::new(TRANSFERS);
-        Arc::new(Self { fetch, transfers })
+        Arc::new(Self {
+            fetch,
+            transfers,
+            requests: AtomicU64::default(),
+        })
+    }
+
+    /// How many pages were requested.
+    pub(super) fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
     }
 
     /// Sends the request for a page. The receiver gets the position of the next page as soon as it is known; the channel
@@ -62,7 +82,13 @@ impl<T: Send + 'static, P: ListPosition> PageSource<T, P> {
     ) -> (PageTask<T, P>, mpsc::Receiver<P>) {
         let (sender, next) = mpsc::channel(1);
         let source = Arc::clone(self);
-        let fetched = (self.fetch)(position.clone(), number, sender.clone());
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let fetched = (self.fetch)(PageRequest {
+            position: position.clone(),
+            number,
+            next: sender.clone(),
+            keeps_json: false,
+        });
         let work = async move {
             let _permit = source.transfers.acquire().await;
             let page = fetched.await?;
@@ -86,7 +112,7 @@ impl<T: Send + 'static, P: ListPosition> PageSource<T, P> {
         mut number: u64,
         pages: usize,
     ) -> LookAhead<T, P> {
-        let (sender, tasks) = mpsc::channel(pages);
+        let (sender, tasks) = mpsc::channel(pages.min(Semaphore::MAX_PERMITS));
         let source = Arc::clone(self);
         let task = Task::spawn(async move {
             while let Some(position) = next.recv().await

@@ -10,9 +10,10 @@ use futures_core::Stream;
 use futures_util::stream;
 
 use super::list_guard::{ListGuard, RecordIdentity};
-use super::page_task::{Fetch, LookAhead, PageSource, PageTask, Run, Task};
+use super::page_task::{Fetch, LookAhead, PageRequest, PageSource, PageTask, Run, Task};
 use super::{Items, ListPosition, Page};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Repr, Result};
+use crate::graphql::AsReceived;
 use crate::model::Position;
 
 /// How many pages in a row may have no new record, unless set. A server that filters after paging may send some.
@@ -100,7 +101,7 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
         pub fn max_empty_pages(pages: u32) |it| it.max_empty_pages = pages;
 
         /// What identifies a record of a document of your own; without it, no record counts as a repeated one.
-        pub fn record_id(id: fn(&T) -> Option<Cow<'_, str>>) |it| it.guard.identity.id = id;
+        pub fn record_id(id: fn(&T) -> Option<Cow<'_, str>>) |it| it.guard.identity.id = Arc::new(id);
     }
 
     /// Starts at a stored position, in place of the start of the list.
@@ -115,6 +116,11 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
     /// Where the next page starts; after the end, where the last one started.
     pub fn position(&self) -> &P {
         &self.position
+    }
+
+    /// How many pages were requested so far, those of the [look-ahead](Self::look_ahead) included. Each is one request and its retries.
+    pub fn requests(&self) -> u64 {
+        self.source.requests()
     }
 
     /// The next page; `None` after the last one. A list without records has one page.
@@ -156,7 +162,7 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Page<T, P>>>> {
         if let Some(reason) = self.stalled.take() {
-            let error = self.failed(Error::new(Kind::Stalled(reason)));
+            let error = self.failed(Error::new(Repr::Stalled(reason)));
             return Poll::Ready(Some(Err(error)));
         }
         if self.ended {
@@ -171,7 +177,7 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
             return Poll::Pending;
         };
         Poll::Ready(match result {
-            Ok(Some(page)) => Some(Ok(self.received(page))),
+            Ok(Some(page)) => Some(Ok(self.noted(page))),
             Ok(None) => {
                 self.ended = true;
                 None
@@ -207,7 +213,7 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
             .attach_to(error.with_operation(self.operation))
     }
 
-    fn received(&mut self, mut page: Page<T, P>) -> Page<T, P> {
+    fn noted(&mut self, mut page: Page<T, P>) -> Page<T, P> {
         page.number = self.number;
         self.guard.add(&mut page);
         self.stalled = page.stalled;
@@ -224,6 +230,65 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
             None => self.ended = page.stalled.is_none(),
         }
         page
+    }
+}
+
+impl<T: Send + 'static> Pager<T> {
+    /// The same list with each record as it was received: typed, and as JSON with the fields that this crate does not know.
+    ///
+    /// Pages, guards and errors are those of the typed list: a record that cannot be read is in [`Page::unreadable`], and a list
+    /// that does not end fails. Set the pager, above all [`record_id`](Self::record_id), before or after. The count of
+    /// [`requests`](Self::requests) starts again.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use std::collections::BTreeMap;
+    /// use envd_sdk::ops::ConsignmentFilter;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let filter = ConsignmentFilter::default().page_size(5);
+    /// let mut pager = account.consignments(&filter).received();
+    /// let mut archive = BTreeMap::new();
+    /// while let Some(page) = pager.next_page().await? {
+    ///     for record in page.records {
+    ///         let (record, json) = record.into_parts();
+    ///         archive.insert(record.id.ok_or("no id")?, json);
+    ///     }
+    /// }
+    /// assert!(pager.requests() > 1);
+    /// assert!(archive.values().all(|json| json.starts_with('{')));
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`next_page`](Self::next_page) fails as without this, and with [`is_config`](Error::is_config) for a list of a
+    /// [document of your own](crate::Client::pager): its type can hold the JSON itself.
+    #[doc(alias("raw", "json", "unknown fields"))]
+    pub fn received(self) -> Pager<AsReceived<T>> {
+        let source = self.source;
+        let fetch = move |request| {
+            let page = (source.fetch)(PageRequest {
+                keeps_json: true,
+                ..request
+            });
+            Box::pin(async move { page.await?.map(Page::received).transpose() }) as _
+        };
+        Pager {
+            operation: self.operation,
+            source: PageSource::new(Box::new(fetch)),
+            guard: self.guard.received(),
+            look_ahead: self.look_ahead,
+            run: self.run,
+            max_empty_pages: self.max_empty_pages,
+            position: self.position,
+            number: self.number,
+            ended: self.ended,
+            stalled: self.stalled,
+            current: None,
+            ahead: None,
+        }
     }
 }
 

@@ -10,8 +10,7 @@ use super::Bank;
 use super::question_bank::prepare;
 use crate::client::Account;
 use crate::error::{Error, Result};
-use crate::model::{FormType, Question, Timestamp};
-use crate::ops::ReceivedQuestionList;
+use crate::model::{FormType, Question, QuestionList, Timestamp};
 use crate::sync::account_store::{AccountStore, VersionedDocument, unreadable};
 use crate::sync::store::{Batch, SyncStore};
 use crate::transport::Clock;
@@ -111,12 +110,13 @@ impl Banks {
         loop {
             // Before the request, so that no reply replaces a list that was requested later.
             let before = self.load().await?;
-            let received = self.account.client().received_questions().await?.strict()?;
-            if received.list.items.is_empty() {
+            let received = self.account.client().questions().received();
+            let (list, json) = received.await?.strict()?.into_parts();
+            if list.items.is_empty() {
                 let error = Error::protocol("the list of questions is empty");
                 return Err(error.with_operation("questions"));
             }
-            if let Some(refreshed) = self.keep(before, &received).await? {
+            if let Some(refreshed) = self.keep(before, &list, &json).await? {
                 return Ok(refreshed);
             }
         }
@@ -126,9 +126,10 @@ impl Banks {
     pub(super) async fn keep(
         &self,
         mut base: VersionedDocument<Index>,
-        received: &ReceivedQuestionList,
+        list: &QuestionList,
+        received: &str,
     ) -> Result<Option<BankRefresh>> {
-        let questionnaire = Questionnaire::prepare_with(&received.list.items, self.policy);
+        let questionnaire = Questionnaire::prepare_with(&list.items, self.policy);
         let hash = questionnaire.content_hash();
         let before = base.value.latest;
         loop {
@@ -136,14 +137,12 @@ impl Banks {
                 return Ok(None);
             }
             let mut index = base.value.clone();
-            index.receive(hash, received, self.clock.now());
+            index.receive(hash, list, self.clock.now());
             let mut batch = Batch::default();
             let stored = self.stored_list(hash).await?;
             // What is damaged is written again.
             let sound = stored.filter(|json| prepare(hash, json, self.policy).is_ok());
-            let json = sound
-                .clone()
-                .unwrap_or_else(|| received.json.get().to_owned());
+            let json = sound.clone().unwrap_or_else(|| received.to_owned());
             if sound.is_none() {
                 batch.documents.push((list_name(hash), Some(json.clone())));
             }
@@ -324,7 +323,7 @@ impl Index {
     }
 
     /// Makes a list the latest one, and notes when that was.
-    fn receive(&mut self, hash: ContentHash, received: &ReceivedQuestionList, now: SystemTime) {
+    fn receive(&mut self, hash: ContentHash, received: &QuestionList, now: SystemTime) {
         self.format = FORMAT;
         let at = Timestamp::from(now);
         let is_latest = self.latest.replace(hash) == Some(hash);
@@ -334,7 +333,7 @@ impl Index {
                 content_hash: hash,
                 received_at: at.clone(),
                 confirmed_at: at,
-                forms: forms_of(&received.list.items),
+                forms: forms_of(&received.items),
             });
             return;
         };

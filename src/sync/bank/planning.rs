@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::{AnswerOutcome, Bank, DraftError, Plan, PlannedAnswer};
-use crate::model::{AnswerInput, FormType, QuestionId};
+use crate::model::{AnswerInput, ConsignmentInput, FormType};
 use crate::validate::{
-    Blocker, Context, Explanation, Finding, Form, Item, ItemKind, Items, QuestionRef,
-    Questionnaire, Report, Rule, SavedForm,
+    Blocker, Context, Explanation, Finding, Form, Item, Items, QuestionRef, Questionnaire, Report,
+    Rule, SavedForm,
 };
 
 impl Bank {
@@ -60,7 +60,7 @@ impl Bank {
     ) -> Result<Plan, DraftError> {
         let before = self.open_draft(draft, context)?;
         let forms = replaced(&draft.input().forms, before.report());
-        self.compare(&before, draft, newer, forms, context)
+        self.compare(&before, draft, newer, forms)
     }
 
     /// As [`plan`](Self::plan), with these forms in place of those of the draft.
@@ -77,7 +77,7 @@ impl Bank {
     ) -> Result<Plan, DraftError> {
         let before = self.open_draft(draft, context)?;
         let forms = forms.into_iter().collect();
-        self.compare(&before, draft, newer, forms, context)
+        self.compare(&before, draft, newer, forms)
     }
 
     fn open_draft(&self, draft: &SavedForm, context: &Context) -> Result<Form, DraftError> {
@@ -91,28 +91,20 @@ impl Bank {
         draft: &SavedForm,
         newer: &Self,
         forms: Vec<FormType>,
-        context: &Context,
     ) -> Result<Plan, DraftError> {
         let mut input = draft.input().clone();
         input.forms = forms;
-        let was = self.questionnaire().explain_answers(draft.input());
-        let is = newer.questionnaire().explain_answers(&input);
+        let was = explained(self.questionnaire(), draft.input());
+        let is = explained(newer.questionnaire(), &input);
         let is_dropped: Vec<bool> = was.iter().zip(&is).map(is_dropped).collect();
         if let Some(answers) = input.answers.value_mut() {
             let mut dropped = is_dropped.iter();
             answers.retain(|_| dropped.next() != Some(&true));
         }
-        let mut moved = draft.clone().moved(newer.content_hash(), input, []);
-        let mut after = open(newer.questionnaire(), moved.clone(), context)?;
         // A row stays when all answers in it are dropped.
+        let after = judged(newer.questionnaire().adopt(before, input))?;
         let items = before.items();
         let cells = FormCells::new(&items);
-        let lost = lost_rows(&cells, &FormCells::new(&after.items()));
-        if !lost.is_empty() {
-            let input = moved.input().clone();
-            moved = moved.moved(newer.content_hash(), input, lost);
-            after = open(newer.questionnaire(), moved.clone(), context)?;
-        }
         let items_after = after.items();
         let cells_after = FormCells::new(&items_after);
         let findings = answer_findings(after.report());
@@ -129,7 +121,7 @@ impl Bank {
             appeared: cells_after.without(&cells),
             vanished: cells.without(&cells_after),
             draft: draft.clone(),
-            moved,
+            moved: after.save(),
         })
     }
 }
@@ -145,6 +137,10 @@ fn open(
         pinned: changed.saved,
         bank: changed.current,
     })?;
+    judged(form)
+}
+
+fn judged(form: Form) -> Result<Form, DraftError> {
     let is_too_large = all_findings(form.report()).any(|finding| finding.rule == Rule::Size);
     (!is_too_large).then_some(form).ok_or(DraftError::TooLarge)
 }
@@ -175,6 +171,13 @@ fn all_findings(report: &Report) -> impl Iterator<Item = &Arc<Finding>> {
 
 /// The questions of an answer, of which there is at least one, and why they apply or not.
 type Explained = (Vec<QuestionRef>, Explanation);
+
+fn explained(questionnaire: &Questionnaire, input: &ConsignmentInput) -> Vec<Explained> {
+    let answers = questionnaire.explain_answers(input).into_iter();
+    answers
+        .map(|answer| (answer.questions, answer.explanation))
+        .collect()
+}
 
 /// Whether an answer has no question any more: left in the draft, it would be sent as the answer to an unknown one.
 fn is_dropped(((_, was), (_, is)): (&Explained, &Explained)) -> bool {
@@ -317,37 +320,10 @@ impl<'a> FormCells<'a> {
         self.by_question.get(question).copied()
     }
 
-    fn sections(&self) -> impl Iterator<Item = &'a Item> {
-        let items = self.all.iter().copied();
-        items.filter(|item| item.kind == ItemKind::Rows)
-    }
-
-    fn rows(&self) -> impl Iterator<Item = (&'a QuestionRef, Option<i64>)> {
-        let of = |section: &'a Item| {
-            section
-                .rows
-                .iter()
-                .map(|row| (&section.question, row.index))
-        };
-        self.sections().flat_map(of)
-    }
-
     /// The questions that the other form does not have, in display order.
     fn without(&self, other: &Self) -> Vec<QuestionRef> {
         let questions = self.all.iter().map(|item| &item.question);
         let only = questions.filter(|question| other.of(question).is_none());
         only.cloned().collect()
     }
-}
-
-/// The rows of sections that are there before and not after, of sections that are there in both.
-fn lost_rows(before: &FormCells<'_>, after: &FormCells<'_>) -> Vec<(QuestionId, Option<i64>)> {
-    let sections = after.sections().map(|section| &section.question);
-    let sections: HashSet<&QuestionRef> = sections.collect();
-    let kept: HashSet<_> = after.rows().collect();
-    let lost = before
-        .rows()
-        .filter(|(section, row)| sections.contains(section) && !kept.contains(&(*section, *row)));
-    lost.map(|(section, row)| (section.id.clone(), row))
-        .collect()
 }

@@ -280,7 +280,7 @@ impl Outbox {
 
     /// What the service does with fields, as it was seen to do and as the profile says.
     pub(super) fn service_fields(&self, seen: ServiceFields) -> ServiceFields {
-        seen.and_told(&self.account().client().given_profile().filled_in.value)
+        seen.and_told(&self.account().client().profile().filled_in.value)
     }
 
     /// The next pass tries everything, whatever failed before.

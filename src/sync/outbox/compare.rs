@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::model::{Consignment, ConsignmentInput};
-use crate::ops::similarity::same_value;
+use crate::model::{Consignment, ConsignmentInput, same_value};
 
 /// Who changed a field since it was edited here.
 ///

@@ -184,8 +184,9 @@ impl Outbox {
                 "the record belongs to entry {other}: it is not what entry {entry} sent"
             )));
         }
-        let reply = self.account().received_consignment(id.clone());
-        match RecordRead::of(reply.retry(RetryPolicy::none()).await).unlisted() {
+        let read = self.account().consignment(id.clone()).received();
+        let read = read.optional().retry(RetryPolicy::none());
+        match RecordRead::of(read.await).unlisted() {
             RecordRead::Found(_) => Ok(true),
             RecordRead::Gone(_) => Err(Error::config(format!(
                 "the service does not show that record: entry {entry} cannot adopt it"

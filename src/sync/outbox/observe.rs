@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 use crate::locked::lock;
 use crate::model::{
     Comment, Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber, ConsignmentStatus,
+    Similarity,
 };
-use crate::ops::similarity::{Similarity, shown, similarity};
 use crate::sync::replica::{Change, RecordRead, SyncReport, is_answer};
 use crate::sync::store::ChangeRange;
 
@@ -173,8 +173,8 @@ impl<'a> Reader<'a> {
     /// list does not show the record either; "not found", which has the text of any failure, where the list is whole as well.
     pub(super) async fn read_record(&self, id: &ConsignmentId) -> Result<Option<Consignment>> {
         self.count_requests(1);
-        let reply = self.outbox.account().received_consignment(id.clone()).await;
-        let (error, is_null) = match RecordRead::of(reply) {
+        let read = self.outbox.account().consignment(id.clone());
+        let (error, is_null) = match RecordRead::of(read.received().optional().await) {
             RecordRead::Found(read) => return Ok(Some(read.record)),
             RecordRead::Gone(Some(_)) => return Ok(None),
             RecordRead::Gone(None) => {
@@ -315,7 +315,7 @@ impl<'a> Reader<'a> {
                 appeared.push(Appeared {
                     sequence: change.sequence,
                     id: ConsignmentId::from(change.id.clone()),
-                    load: summary.map(|summary| load_of(&shown(&summary))),
+                    load: summary.map(|summary| load_of(&ConsignmentInput::of_listed(&summary))),
                 });
             }
             let mut readings = self.readings();
@@ -441,7 +441,7 @@ impl Comparison<'_> {
     /// Whether it may be the same load, whatever else differs.
     fn may_be(&self, load: &ConsignmentInput) -> bool {
         let mut loads = self.loads.iter();
-        loads.any(|sent| similarity(sent, load) != Similarity::Differs)
+        loads.any(|sent| sent.similarity(load) != Similarity::Differs)
     }
 
     fn may_be_before(&self, before: Value) -> bool {

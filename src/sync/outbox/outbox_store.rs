@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use super::entry::{Entry, EntryKind};
 use super::events::{EventSender, Written};
 use super::stored::{FORMAT, Head, Stored};
-use crate::auth::StoreError;
+use crate::auth::{StoreError, StoreErrorKind};
 use crate::error::Result;
 use crate::locked::lock;
 use crate::model::{ConsignmentId, Timestamp};
@@ -232,7 +232,7 @@ impl OutboxStore {
                 "an earlier version of this crate wrote the outbox: send what waits with the program that wrote it, then use a new file"
             }
         };
-        Err(StoreError::new(what).into())
+        Err(StoreError::new(StoreErrorKind::Other, what).into())
     }
 
     /// The outbox as this process read or wrote it last.
@@ -427,5 +427,8 @@ fn parse(name: &str, text: &str) -> Result<Stored> {
 }
 
 fn unreadable(name: &str) -> StoreError {
-    StoreError::new(format!("the document {name} cannot be read"))
+    StoreError::new(
+        StoreErrorKind::Other,
+        format!("the document {name} cannot be read"),
+    )
 }

@@ -110,12 +110,12 @@ impl Pass<'_> {
                 account.delete_consignment(id.clone())
             }
             (Target::Record(id), Some(text), _) => {
-                let names = &account.client().given_profile().updates.value;
+                let names = account.client().profile().updates.value;
                 let record = entry.changed_record().filter(|_| names.number.is_some());
                 let number = record.map(|record| &record[NUMBER]);
-                account.save_consignment_text(&text.as_update_of(id, number))
+                account.save_consignment_text(text.as_update_of(id, number).text())
             }
-            (Target::New, Some(text), _) => account.save_consignment_text(&text),
+            (Target::New, Some(text), _) => account.save_consignment_text(text.text()),
             _ => {
                 return Some(Err(Error::config(
                     "the entry says nothing that can be sent",

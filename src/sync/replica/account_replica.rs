@@ -90,7 +90,7 @@ impl Account {
             reads_at_once: 4,
             clock: self.client().clock().clone(),
             on_progress: None,
-            compared: self.client().given_profile().lists.compared_date.value,
+            compared: self.client().profile().lists.compared_date.value,
             horizon: None,
             retention: None,
             reports_pruned: false,

@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 use serde_json::value::RawValue;
 
 use super::LocalRecord;
-use crate::error::{Error, Kind, Result, json_fault};
-use crate::graphql::Outcome;
-use crate::model::{Condition, Consignment, ConsignmentStatus, Timestamp, reply_memory};
+use crate::error::{Error, Result};
+use crate::graphql::{AsReceived, Outcome};
+use crate::model::{Condition, Consignment, ConsignmentStatus, Timestamp};
 
 /// The answer to the direct read of a record.
 #[derive(Debug)]
@@ -27,33 +27,17 @@ pub(in crate::sync) struct ReadRecord {
 }
 
 impl RecordRead {
-    /// Reads the reply of `Account::received_consignment`.
-    pub(in crate::sync) fn of(reply: Result<Outcome<Option<Box<RawValue>>>>) -> Self {
-        let outcome = match reply {
-            Ok(outcome) => outcome,
+    /// Reads the reply of [`Account::consignment`](crate::Account::consignment), as received and optional.
+    pub(in crate::sync) fn of(reply: Result<Outcome<Option<AsReceived<Consignment>>>>) -> Self {
+        let read = match reply {
+            Ok(outcome) => outcome.value.map(ReadRecord::new),
             Err(error) => return Self::Unclear(error),
         };
-        let status = outcome.http_status();
-        let Some(json) = outcome.value else {
-            return match outcome.strict() {
-                Ok(_) => Self::Gone(None),
-                Err(error) => Self::Unclear(error.with_operation("consignment")),
-            };
-        };
-        match reply_memory::from_str::<Consignment>(json.get()) {
-            Ok(record) if record.status == Some(ConsignmentStatus::Deleted) => {
-                Self::Gone(Some(ReadRecord { json, record }))
+        match read {
+            Some(read) if read.record.status != Some(ConsignmentStatus::Deleted) => {
+                Self::Found(read)
             }
-            Ok(record) => Self::Found(ReadRecord { json, record }),
-            Err(fault) => {
-                let error = Error::new(Kind::Decode {
-                    status,
-                    path: "consignment".to_owned(),
-                    detail: json_fault(&fault).to_owned(),
-                    errors: outcome.problems,
-                });
-                Self::Unclear(error.with_operation("consignment"))
-            }
+            deleted => Self::Gone(deleted),
         }
     }
 
@@ -84,6 +68,13 @@ impl RecordRead {
 }
 
 impl ReadRecord {
+    fn new(received: AsReceived<Consignment>) -> Self {
+        let (record, json) = received.into_parts();
+        // OK because it was received as JSON.
+        let json = RawValue::from_string(json).unwrap_or_default();
+        Self { json, record }
+    }
+
     /// Whether it has the status and the date of the copy.
     pub(super) fn is_as(&self, copy: &LocalRecord) -> bool {
         (&self.record.status, &self.record.updated_at) == (&copy.status(), &copy.updated_at())
@@ -128,7 +119,7 @@ mod tests {
         let client = client_of(service(move |_, _| Some(json_reply(status, &body))));
         let client = client.token_source(StaticToken::new("a-token").unwrap());
         let account = client.build().unwrap().account("envd-1");
-        let read = RecordRead::of(account.received_consignment("1").await);
+        let read = RecordRead::of(account.consignment("1").received().optional().await);
         [name(&read), name(&read.unlisted())]
     }
 

@@ -1,16 +1,14 @@
 //! One sync: which walks it takes, and when it is done.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-
-use serde_json::value::RawValue;
 
 use super::sync_report::{SyncMode, SyncReport};
 use super::sync_state::{Shown, SyncState, Walk};
 use super::{RecordRead, Replica, commit};
 use crate::error::Result;
-use crate::model::Timestamp;
+use crate::graphql::AsReceived;
+use crate::model::{ConsignmentSummary, Timestamp};
 use crate::ops::ConsignmentFilter;
 use crate::send::pages::Pager;
 use crate::sync::account_store::VersionedDocument;
@@ -21,7 +19,7 @@ pub(super) struct Round<'a> {
     /// The state as it was read or written last.
     pub(super) base: VersionedDocument<SyncState>,
     pub(super) report: SyncReport,
-    requests: Arc<AtomicU64>,
+    requests: AtomicU64,
 }
 
 impl<'a> Round<'a> {
@@ -30,7 +28,7 @@ impl<'a> Round<'a> {
             replica,
             base: commit::load(&replica.store).await?,
             report: SyncReport::default(),
-            requests: Arc::default(),
+            requests: AtomicU64::default(),
         })
     }
 
@@ -177,23 +175,24 @@ impl<'a> Round<'a> {
         self.report
     }
 
+    /// Counts requests.
+    pub(super) fn requested(&self, requests: u64) {
+        self.requests.fetch_add(requests, Ordering::Relaxed);
+    }
+
     /// Reads a record.
     pub(super) async fn read_record(&self, id: &str) -> RecordRead {
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        RecordRead::of(self.replica.account().received_consignment(id).await)
+        self.requested(1);
+        let read = self.replica.account().consignment(id);
+        RecordRead::of(read.received().optional().await)
     }
 
     /// Lists the account, from a date on.
-    pub(super) fn pager(&self, from: Option<&Timestamp>) -> Pager<Box<RawValue>> {
+    pub(super) fn pager(&self, from: Option<&Timestamp>) -> Pager<AsReceived<ConsignmentSummary>> {
         let mut filter = ConsignmentFilter::default().page_size(self.replica.page_size);
         if let Some(from) = from {
             filter = filter.from(from.clone());
         }
-        let requests = Arc::clone(&self.requests);
-        let requested = move || {
-            requests.fetch_add(1, Ordering::Relaxed);
-        };
-        let account = self.replica.account();
-        account.received_consignments(&filter, requested)
+        self.replica.account().consignments(&filter).received()
     }
 }

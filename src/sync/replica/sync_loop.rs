@@ -166,12 +166,14 @@ impl SyncLoop {
         let at = error.retry_at().and_then(|at| at.duration_since(now).ok());
         // Not before the service allows it, so the random part only adds to that.
         let told = error.retry_after().max(at).unwrap_or_default();
-        self.jittered(wait).max(told + self.jittered(told) / 10)
+        self.jittered(wait)
+            .max(told.saturating_add(self.jittered(told) / 10))
     }
 
     /// Many programs that start at the same time must not ask at the same time.
     fn jittered(&mut self, wait: Duration) -> Duration {
-        wait.mul_f64(0.8 + 0.4 * self.random.f64())
+        let seconds = wait.as_secs_f64() * (0.8 + 0.4 * self.random.f64());
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
     }
 }
 

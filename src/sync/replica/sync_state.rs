@@ -133,11 +133,6 @@ impl Walk {
     pub(super) fn leaves_out(&self, updated: Option<&Shown>) -> bool {
         updated.is_some() && updated < self.horizon.as_ref()
     }
-
-    /// How many different records it listed, and those that cannot be read.
-    pub(super) fn distinct(&self) -> u64 {
-        (self.seen + self.faults.unreadable).saturating_sub(self.faults.repeated)
-    }
 }
 
 impl SyncState {

@@ -14,26 +14,34 @@ use super::round::Round;
 use super::sync_report::{SyncMode, WalkProgress};
 use super::sync_state::{Shown, Walk};
 use super::{RecordRead, is_answer};
-use crate::error::{Error, Kind, Result, json_fault};
-use crate::model::{ConsignmentSummary, Position, reply_memory};
+use crate::error::{Error, Result};
+use crate::graphql::AsReceived;
+use crate::model::{ConsignmentSummary, Position};
 use crate::send::pages::{Page, Pager};
 use crate::sync::store::{Row, StoreError};
-
-/// How many pages in a row may have no new record. A service that filters after paging may send some.
-const EMPTY_PAGES: u32 = 20;
 
 /// The records that were read once more; `None` for one that the service does not show.
 type Reads = HashMap<String, Option<Box<RawValue>>>;
 
 impl Round<'_> {
     /// Takes a walk to its end; `None` when another process has gone on with it.
-    pub(super) async fn walk(&mut self, mut walk: Walk) -> Result<Option<Walk>> {
+    pub(super) async fn walk(&mut self, walk: Walk) -> Result<Option<Walk>> {
+        let mut pager = self.pager_of(&walk);
+        let walked = self.walk_pages(walk, &mut pager).await;
+        self.requested(pager.requests());
+        walked
+    }
+
+    async fn walk_pages(
+        &mut self,
+        mut walk: Walk,
+        pager: &mut Pager<AsReceived<ConsignmentSummary>>,
+    ) -> Result<Option<Walk>> {
         // What an incremental walk has listed without a write, for there was nothing new.
         let mut unmarked = HashSet::new();
-        let (mut restarted, mut empty) = (false, 0);
-        let mut pager = self.pager_of(&walk);
+        let mut restarted = false;
         loop {
-            let page = match next_page(&mut pager, empty).await {
+            let page = match next_page(pager).await {
                 Ok(page) => page,
                 Err(error)
                     if !restarted && walk.position != Position::start() && is_answer(&error) =>
@@ -48,13 +56,13 @@ impl Round<'_> {
                         ..self.base.value.begin(walk.mode, walk.why, begun)
                     };
                     unmarked.clear();
-                    (restarted, empty) = (true, 0);
-                    pager = self.pager_of(&walk);
+                    restarted = true;
+                    self.requested(pager.requests());
+                    *pager = self.pager_of(&walk);
                     continue;
                 }
                 Err(error) => return Err(error),
             };
-            let listed_before = walk.distinct();
             let Some(next) = self.take(&walk, &page, &mut unmarked).await? else {
                 return Ok(None);
             };
@@ -70,12 +78,10 @@ impl Round<'_> {
             if page.next.is_none() {
                 return Ok(Some(walk));
             }
-            let has_new = walk.distinct() > listed_before;
-            empty = if has_new { 0 } else { empty + 1 };
         }
     }
 
-    fn pager_of(&self, walk: &Walk) -> Pager<Box<RawValue>> {
+    fn pager_of(&self, walk: &Walk) -> Pager<AsReceived<ConsignmentSummary>> {
         let pager = self.pager(walk.from.as_ref());
         pager.look_ahead(1).start_at(walk.position.clone())
     }
@@ -187,18 +193,15 @@ impl Round<'_> {
     }
 }
 
-async fn next_page(pager: &mut Pager<Box<RawValue>>, empty: u32) -> Result<ListedPage> {
-    let stalled = |reason| Err(Error::new(Kind::Stalled(reason)).with_operation("consignments"));
-    if empty >= EMPTY_PAGES {
-        return stalled("more than 20 pages in a row had no new record, and another is announced");
-    }
+async fn next_page(pager: &mut Pager<AsReceived<ConsignmentSummary>>) -> Result<ListedPage> {
     let page = pager.next_page().await?;
     // OK because a list without records has one page, and none is requested after the last one.
     let page = page.ok_or_else(|| Error::protocol("the list of consignments has no page"))?;
-    match page.stalled {
-        Some(reason) => stalled(reason),
-        None => Ok(ListedPage::new(page)),
+    if page.next.is_none() {
+        // Whether the list ends here or cannot be read further; without a request.
+        pager.next_page().await?;
     }
+    Ok(ListedPage::new(page))
 }
 
 /// One page as it was received.
@@ -226,14 +229,14 @@ pub(super) struct ListedRecord {
 type Held = HashMap<String, (Row, LocalRecord)>;
 
 impl ListedPage {
-    pub(super) fn new(page: Page<Box<RawValue>>) -> Self {
+    pub(super) fn new(page: Page<AsReceived<ConsignmentSummary>>) -> Self {
         let missing = page.missing + page.problems.len();
         let (mut records, mut unreadable) = (Vec::with_capacity(page.records.len()), Vec::new());
         for error in page.unreadable {
             unreadable.push(format!("page {}: {error}", page.number));
         }
-        for json in page.records {
-            match ListedRecord::new(json) {
+        for received in page.records {
+            match ListedRecord::new(received) {
                 Ok(record) => records.push(record),
                 Err(reason) => unreadable.push(format!("page {}: {reason}", page.number)),
             }
@@ -314,13 +317,14 @@ impl ListedPage {
 }
 
 impl ListedRecord {
-    fn new(json: Box<RawValue>) -> Result<Self, String> {
-        let record: ConsignmentSummary = reply_memory::from_str(json.get())
-            .map_err(|error| format!("a record cannot be read: {}", json_fault(&error)))?;
+    fn new(received: AsReceived<ConsignmentSummary>) -> Result<Self, &'static str> {
+        let (record, json) = received.into_parts();
         // A number is no substitute: a draft may have none, and get one later.
         let id = record.id.filter(|id| !id.as_str().is_empty());
         let id = id.ok_or("a record has no id")?.as_str().to_owned();
         let updated = record.updated_at.as_ref().and_then(Shown::new);
+        // OK because it was received as JSON.
+        let json = RawValue::from_string(json).unwrap_or_default();
         Ok(Self { id, json, updated })
     }
 }
@@ -336,7 +340,7 @@ fn needs_read(listed: &ListedRecord, before: Option<&LocalRecord>, mode: SyncMod
 
 /// Whether the copy, which may have more fields, agrees with the list, the date of the last change included.
 fn is_as_listed(listed: &ListedRecord, before: &LocalRecord) -> bool {
-    let shown = reply_memory::from_str(listed.json.get()).unwrap_or_default();
+    let shown = serde_json::from_str(listed.json.get()).unwrap_or_default();
     let updated = before.updated_at().as_ref().and_then(Shown::new);
     updated == listed.updated && !differs_from_summary(&before.value(), &shown)
 }

@@ -33,7 +33,7 @@ pub use self::sealed_sync::SealedSync;
 pub use self::sqlite::SqliteSync;
 pub(in crate::sync) use self::sync_store::RowStore;
 pub use self::sync_store::SyncStore;
-pub use crate::auth::StoreError;
+pub use crate::auth::{StoreError, StoreErrorKind};
 
 /// What stores keep, for the tests and benches of this workspace. No part of the interface, and nothing outside can implement it.
 #[doc(hidden)]

@@ -104,7 +104,8 @@ impl<S: SyncStore> SealedSync<S> {
 
     fn seal(&self, bound_to: &[&str], text: &str) -> Result<String, StoreError> {
         let seal = SealingKey::seal_with(&self.keys, &joined(bound_to), text)?;
-        serde_json::to_string(&seal).map_err(|_| StoreError::new("a seal cannot be written"))
+        serde_json::to_string(&seal)
+            .map_err(|_| StoreError::new(StoreErrorKind::Other, "a seal cannot be written"))
     }
 
     fn open(&self, bound_to: &[&str], sealed: &str) -> Result<String, StoreError> {
@@ -128,7 +129,7 @@ impl<S: SyncStore> SealedSync<S> {
     fn seal_row(&self, account: &str, row: &mut Row) -> Result<(), StoreError> {
         let (keys, payload) = (&row.keys, &*row.payload);
         let text = serde_json::to_string(&SealedRow { keys, payload })
-            .map_err(|_| StoreError::new("a row cannot be written"))?;
+            .map_err(|_| StoreError::new(StoreErrorKind::Other, "a row cannot be written"))?;
         row.payload = self.seal(&["row", account, &row.id], &text)?;
         self.hash_keys(account, &mut row.keys);
         Ok(())
@@ -247,5 +248,5 @@ fn joined(parts: &[&str]) -> Vec<u8> {
 }
 
 fn unreadable(message: &str) -> StoreError {
-    StoreError::of(StoreErrorKind::Unreadable, message)
+    StoreError::new(StoreErrorKind::Unreadable, message)
 }

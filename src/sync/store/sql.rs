@@ -199,8 +199,12 @@ fn first_after(prefix: &str) -> Option<String> {
 
 /// A number to store: databases have numbers up to [`i64::MAX`].
 pub(super) fn to_stored(number: u64) -> Result<i64, StoreError> {
-    i64::try_from(number)
-        .map_err(|_| StoreError::new("a number of the copy is greater than the store can keep"))
+    i64::try_from(number).map_err(|_| {
+        StoreError::new(
+            StoreErrorKind::Other,
+            "a number of the copy is greater than the store can keep",
+        )
+    })
 }
 
 /// A number to compare with stored ones, or a limit: no stored number is greater than the greatest one here.
@@ -242,7 +246,7 @@ pub(super) trait StoredColumns {
 
 pub(super) fn damaged() -> StoreError {
     let message = "the database of the copy is damaged: a column has no such value";
-    StoreError::of(StoreErrorKind::Unreadable, message)
+    StoreError::new(StoreErrorKind::Unreadable, message)
 }
 
 pub(super) fn document(row: &dyn StoredColumns) -> Result<Document, StoreError> {

@@ -3,56 +3,39 @@
 use serde_json::{Value, json};
 
 use crate::client::{Client, ClientBuilder};
-use crate::error::{Error, Failure, Kind, Unsent};
-use crate::transport::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use crate::transport::{HttpOptions, InProcess, Reply, Request, RetryPolicy};
+use crate::fake::{InProcess, InProcessReply, NoReply};
+use crate::transport::{HttpOptions, RetryPolicy};
 
 /// A client whose requests are answered by this service.
 pub(in crate::sync) fn client_of(service: InProcess) -> ClientBuilder {
-    let mut http = HttpOptions::default();
-    http.in_process = Some(service);
-    let client = Client::builder("http://127.0.0.1:9/").http(http);
-    client.retry(RetryPolicy::none())
+    Client::builder("http://127.0.0.1:9/")
+        .http(HttpOptions::default().in_process(service))
+        .retry(RetryPolicy::none())
 }
 
 /// Answers each request from its bearer token and body; `None`: the connection is lost. Other programs go on before and after.
 pub(in crate::sync) fn service(
-    answer: impl Fn(&str, &Value) -> Option<Reply> + Clone + Send + Sync + 'static,
+    answer: impl Fn(&str, &Value) -> Option<InProcessReply> + Clone + Send + Sync + 'static,
 ) -> InProcess {
-    InProcess::new(move |request: Request| {
+    InProcess::new(move |request| {
         let answer = answer.clone();
-        Box::pin(async move {
+        async move {
             tokio::task::yield_now().await;
-            let token = request.headers[AUTHORIZATION].to_str().unwrap();
-            let body = serde_json::from_slice(&request.body).unwrap();
+            let token = request.header("authorization").unwrap();
+            let body = serde_json::from_slice(request.body()).unwrap();
             let reply = answer(token.trim_start_matches("Bearer "), &body);
             tokio::task::yield_now().await;
-            reply.ok_or_else(|| lost(Unsent::Perhaps))
-        })
+            reply.ok_or(NoReply::ConnectionLost)
+        }
     })
 }
 
-pub(in crate::sync) fn lost(unsent: Unsent) -> Error {
-    Error::new(Kind::Transport(Failure {
-        what: "the connection was lost",
-        timeout: false,
-        unsent,
-        refused_locally: false,
-    }))
-}
-
-pub(in crate::sync) fn json_reply(status: u16, body: &Value) -> Reply {
-    let mut headers = HeaderMap::new();
-    headers.insert("content-type", HeaderValue::from_static("application/json"));
-    Reply {
-        status,
-        headers,
-        body: body.to_string().into(),
-    }
+pub(in crate::sync) fn json_reply(status: u16, body: &Value) -> InProcessReply {
+    InProcessReply::status(status).json(body)
 }
 
 /// An error with this code and message in place of a field.
-pub(in crate::sync) fn error_reply(field: &str, code: &str, message: &str) -> Reply {
+pub(in crate::sync) fn error_reply(field: &str, code: &str, message: &str) -> InProcessReply {
     let data =
         json!({"Code": code, "Message": message, "Description": null, "OutcomeStatus": "ERROR"});
     let error = json!({"message": message, "path": [field], "extensions": {"data": data}});
@@ -60,6 +43,6 @@ pub(in crate::sync) fn error_reply(field: &str, code: &str, message: &str) -> Re
 }
 
 /// As specification 7.2 shows it.
-pub(in crate::sync) fn not_found(field: &str) -> Reply {
+pub(in crate::sync) fn not_found(field: &str) -> InProcessReply {
     error_reply(field, "", "Internal server error")
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
-use crate::error::{Error, Failure, Kind, Unsent};
+use crate::error::{Error, Failure, Repr, Unsent};
 use crate::transport::failure::too_large;
 use crate::transport::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap};
 use crate::transport::message::content_encoding;
@@ -171,7 +171,7 @@ fn suspicious() -> Error {
 
 /// As when a connection is lost: another attempt may succeed.
 fn incomplete() -> Error {
-    Error::new(Kind::Transport(Failure {
+    Error::new(Repr::Transport(Failure {
         what: "the gzip body of the reply ends too early",
         timeout: false,
         unsent: Unsent::Perhaps,

@@ -4,12 +4,11 @@
 //! question, a [`Change`] what an edit changed, a [`Blocker`] what keeps the consignment from being submitted, and a [`SavedForm`] a
 //! form that is opened later. Each edit changes the state, judges all of it again, and returns the difference.
 
+mod adopted;
 mod blocker;
 mod change;
 mod edit;
 mod item;
-#[cfg(feature = "sync")]
-mod moved;
 mod saved;
 #[cfg(test)]
 mod tests;

@@ -79,7 +79,9 @@ impl SavedForm {
         &self.input
     }
 
-    /// The consignment as far as it was filled in, to start a [form](Questionnaire::form) with a newer list of questions.
+    /// The consignment as far as it was filled in. Where the list of questions that the form was saved with is at hand, open the form
+    /// with that list and let the newer one [adopt](Questionnaire::adopt) it: its rows then stay. Otherwise start a
+    /// [form](Questionnaire::form) with this.
     pub fn into_input(self) -> ConsignmentInput {
         self.input
     }

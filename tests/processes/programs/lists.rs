@@ -68,7 +68,7 @@ async fn no_progress_bar_stays_on_a_terminal() {
             let ok = Fault::none();
             fake.on_operation("Consignments")
                 .fault(ok)
-                .fault(Fault::status(400));
+                .fault(Fault::status(400).json(serde_json::json!({"Message": "No"})));
         }
         let program = Program::new("page_consignments").at(&fake);
         let terminal = Terminal::start_all(program.env("TERM", "xterm"));

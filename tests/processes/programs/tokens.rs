@@ -126,7 +126,10 @@ async fn a_login_listens_at_the_address_that_is_registered() {
 
     let file =
         |name| registered("https://localhost:0/callback/").env("ENVD_REDIRECT_CERTIFICATE", name);
-    file("/nonexistent.pem").run().mute(1).fails();
+    file("/nonexistent.pem")
+        .run()
+        .mute(2)
+        .says("/nonexistent.pem");
     registered("https://192.0.2.1:0/callback")
         .run()
         .mute(1)

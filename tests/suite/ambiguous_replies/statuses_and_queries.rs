@@ -7,7 +7,7 @@ use envd_sdk::auth::{AccessToken, BoxFuture, TokenSource};
 use envd_sdk::graphql::generated::{CopyConsignment, copy_consignment};
 use envd_sdk::model::Condition;
 use envd_sdk::ops::TemplateFilter;
-use envd_sdk::{Clock, Result};
+use envd_sdk::{Clock, ErrorKind, Result};
 use equipment::{Reply, Server};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -18,24 +18,31 @@ use crate::scripted::{client, ok, typed};
 
 /// The verdicts on mutations for statuses of proxies, with bodies that do not follow the interface.
 #[tokio::test]
-async fn only_statuses_that_are_defined_as_refusals_mean_a_refused_mutation() {
+async fn only_statuses_that_are_defined_as_refusals_and_refusals_of_the_service_mean_a_refused_mutation()
+ {
+    const MESSAGE: &str = r#"{"Message": "Sample"}"#;
+    const XML: &str = "<Error><Message>Sample</Message></Error>";
+    let pages = [("", JSON), ("<html>Sample", "text/html")];
     let bodies = [
-        ("", JSON),
-        ("<html>Sample", "text/html"),
-        (r#"{"message": "Sample"}"#, JSON),
+        pages[0],
+        pages[1],
+        (MESSAGE, JSON),
+        (XML, "application/xml"),
         ("{}", GRAPHQL),
         (r#"{"errors": [{"mess"#, GRAPHQL),
     ];
     for status in [
         301, 302, 303, 304, 307, 400, 401, 403, 404, 405, 409, 413, 418, 429, 499, 500, 520, 599,
     ] {
-        let expected = match status {
-            401 => Verdict::Token,
-            413 => Verdict::Refused,
-            429 => Verdict::Limit,
-            _ => Verdict::MayHaveApplied,
-        };
         for (body, media_type) in bodies {
+            let expected = match status {
+                401 if pages.contains(&(body, media_type)) => Verdict::TokenPage,
+                401 => Verdict::Token,
+                413 => Verdict::Refused,
+                429 => Verdict::Limit,
+                400 | 403 | 404 if [MESSAGE, XML].contains(&body) => Verdict::Refused,
+                _ => Verdict::MayHaveApplied,
+            };
             for mutation in [Mutation::Create, Mutation::Custom] {
                 let (server, client) = serve(typed(status, media_type, body));
                 let verdict = Verdict::of(&mutation.send(&client).await, server.count());
@@ -56,7 +63,7 @@ async fn an_error_body_on_403_is_a_refusal_with_any_message() {
 }
 
 #[tokio::test]
-async fn queries_are_retried_after_502_to_504_and_limits_only_and_cannot_have_applied() {
+async fn queries_are_retried_after_pages_502_to_504_and_limits_only_and_cannot_have_applied() {
     for row in rows() {
         for status in [200, 400, 500, 502, 503, 504] {
             let body =
@@ -74,7 +81,14 @@ async fn queries_are_retried_after_502_to_504_and_limits_only_and_cannot_have_ap
             // Data without the record is a final reply with any status.
             let final_reply =
                 row.media_type == GRAPHQL && error.is_protocol() && body.contains("data");
-            let transient = (status > 500 && !final_reply) || limited;
+            let is_page = error.kind() == ErrorKind::NoAnswer;
+            assert_eq!(
+                is_page,
+                ["nothing", "a page", "a page with media type JSON", "a text"].contains(&row.name)
+                    && status != 503,
+                "{context}"
+            );
+            let transient = (status > 500 && !final_reply) || limited || is_page;
             assert_eq!(error.is_retryable(), transient, "{context}");
             let attempts = if error.is_retryable() { 4 } else { 1 };
             assert_eq!(received, attempts + usize::from(refused), "{context}");

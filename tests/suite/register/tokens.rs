@@ -11,7 +11,7 @@ use crate::scripted::{self, Renewing};
 
 #[tokio::test]
 async fn a_refused_token_is_renewed_once() {
-    let refused = Reply::new(401);
+    let refused = Reply::json(401, r#"{"Message": "no"}"#);
     for (second, works) in [(page(0, 1, &["QAZZ7777"]), true), (refused.clone(), false)] {
         let server = Server::script([refused.clone(), second]);
         let register = scripted::register(&server).token_source(Renewing);
@@ -40,7 +40,8 @@ async fn a_token_is_sent_if_there_is_a_source() {
     };
     assert!(with("t0ken").await.unwrap().is_some());
     let error = with("wrong").await.unwrap_err();
-    assert!(error.is_reauth_required() && error.attempts() == 1);
+    assert!(error.is_unauthorized() && error.attempts() == 1);
+    assert!(error.server_message().is_some(), "{error}");
 }
 
 #[tokio::test]

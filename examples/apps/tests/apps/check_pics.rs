@@ -615,7 +615,7 @@ async fn a_failure_is_told_and_asked_again() {
     let list = folder.write("list.csv", "QAZZ7777\nQBZZ2222\n");
     let fake = Fake::start().await;
     fake.on_path("/api/v2/PICRegister/(PIC=QAZZ7777)")
-        .fault(Fault::status(400))
+        .fault(Fault::status(400).json(serde_json::json!({"Message": "No"})))
         .times(1);
     let ended = write_out(&folder, &list).at(&fake).run().with(1);
     let ended = ended.says("1 of 2 look-ups failed; go on with --resume");

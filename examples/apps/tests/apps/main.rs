@@ -4,9 +4,12 @@ mod check_pics;
 #[path = "../../src/server/connections.rs"]
 mod connections;
 mod first_contact;
+#[path = "../../src/bin/verify_id_token/keys.rs"]
+mod keys;
 #[cfg(feature = "postgres")]
 mod many_hosts;
 mod slow_requests;
+mod verify_id_token;
 mod web_form;
 mod web_login;
 mod workbook;

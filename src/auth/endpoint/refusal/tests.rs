@@ -126,7 +126,7 @@ fn transport_failures_are_classified_by_what_may_have_been_received() {
             unsent,
             refused_locally: false,
         };
-        let refusal = Refusal::without_reply(Error::new(Kind::Transport(failure)));
+        let refusal = Refusal::without_reply(Error::new(Repr::Transport(failure)));
         assert_eq!(refusal.class, class);
         assert!(refusal.error.is_retryable());
     }

@@ -7,7 +7,6 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use futures_util::FutureExt;
 use serde_json::json;
 use tokio::task::{JoinHandle, yield_now};
 
@@ -16,9 +15,9 @@ use crate::auth::{
     AccessToken, Event, Events, MemoryStore, PendingLogin, Provider, ProviderBuilder, Record,
     TokenManager, TokenManagerBuilder, TokenSet, TokenStore, Version, Versioned,
 };
-use crate::error::{Error, Failure, Kind, Result, Unsent};
-use crate::transport::header::HeaderMap;
-use crate::transport::{Clock, HttpOptions, InProcess, Reply, Request};
+use crate::error::{Error, Result};
+use crate::fake::{InProcess, InProcessReply, NoReply};
+use crate::transport::{Clock, HttpOptions};
 
 pub(in crate::auth) const DAY: Duration = Duration::from_secs(86_400);
 pub(in crate::auth) const SECOND: Duration = Duration::from_secs(1);
@@ -52,26 +51,19 @@ struct IdpState {
 struct ScriptedReply {
     rotates: bool,
     /// Instead of the tokens.
-    reply: Option<Result<Reply>>,
+    reply: Option<Answer>,
     gate: Gate,
 }
 
+type Answer = std::result::Result<InProcessReply, NoReply>;
+
 /// A reply of the provider.
-pub(in crate::auth) fn reply(status: u16, body: impl ToString) -> Reply {
-    Reply {
-        status,
-        headers: HeaderMap::new(),
-        body: body.to_string().into(),
-    }
+pub(in crate::auth) fn reply(status: u16, body: impl ToString) -> InProcessReply {
+    InProcessReply::status(status).body("application/json", body.to_string())
 }
 
-pub(in crate::auth) fn error(status: u16, code: &str) -> Reply {
+pub(in crate::auth) fn error(status: u16, code: &str) -> InProcessReply {
     reply(status, json!({"error": code}))
-}
-
-pub(in crate::auth) fn with_header(mut reply: Reply, name: &'static str, value: &str) -> Reply {
-    reply.headers.insert(name, value.parse().unwrap());
-    reply
 }
 
 impl Idp {
@@ -79,7 +71,7 @@ impl Idp {
         self.0.lock().unwrap()
     }
 
-    fn script(&self, rotates: bool, reply: Option<Result<Reply>>, is_held: bool) -> Gate {
+    fn script(&self, rotates: bool, reply: Option<Answer>, is_held: bool) -> Gate {
         let gate = Gate::new(is_held);
         self.state().script.push_back(ScriptedReply {
             rotates,
@@ -90,12 +82,12 @@ impl Idp {
     }
 
     /// The next reply is this, and nothing is rotated.
-    pub(in crate::auth) fn reply(&self, reply: Reply) {
+    pub(in crate::auth) fn reply(&self, reply: InProcessReply) {
         self.script(false, Some(Ok(reply)), false);
     }
 
     /// Rotates at the next request, but replies with this.
-    pub(in crate::auth) fn rotate_and_reply(&self, reply: Reply) {
+    pub(in crate::auth) fn rotate_and_reply(&self, reply: InProcessReply) {
         self.script(true, Some(Ok(reply)), false);
     }
 
@@ -106,13 +98,7 @@ impl Idp {
 
     /// Rotates at the next request, after its sender has given up.
     pub(in crate::auth) fn time_out(&self) {
-        let failure = Kind::Transport(Failure {
-            what: "no complete reply came in time",
-            timeout: true,
-            unsent: Unsent::Perhaps,
-            refused_locally: false,
-        });
-        self.script(true, Some(Err(Error::new(failure))), false);
+        self.script(true, Some(Err(NoReply::TimedOut)), false);
     }
 
     /// Holds the reply to the next request.
@@ -120,7 +106,7 @@ impl Idp {
         self.script(true, None, true)
     }
 
-    pub(in crate::auth) fn hold_refusal(&self, refusal: Reply) -> Gate {
+    pub(in crate::auth) fn hold_refusal(&self, refusal: InProcessReply) -> Gate {
         self.script(false, Some(Ok(refusal)), true)
     }
 
@@ -132,6 +118,11 @@ impl Idp {
         let state = self.state();
         let here = state.forms.iter().filter(|(path, _)| path == at);
         here.map(|(_, form)| form.clone()).collect()
+    }
+
+    /// How many requests came in all.
+    pub(in crate::auth) fn requests(&self) -> usize {
+        self.state().forms.len()
     }
 
     pub(in crate::auth) fn refreshes(&self) -> usize {
@@ -162,7 +153,7 @@ impl Idp {
     }
 
     /// What is done at once, and what the reply waits for.
-    fn process(&self, path: &str, form: HashMap<String, String>) -> (Result<Reply>, Gate) {
+    fn process(&self, path: &str, form: HashMap<String, String>) -> (Answer, Gate) {
         let mut state = self.state();
         state.forms.push((path.to_owned(), form.clone()));
         let reply = match path {
@@ -194,7 +185,7 @@ impl Idp {
 }
 
 impl IdpState {
-    fn rotate(&mut self, form: &HashMap<String, String>) -> Reply {
+    fn rotate(&mut self, form: &HashMap<String, String>) -> InProcessReply {
         let current = format!("rt-{}", self.issued + 1);
         let is_login = form["grant_type"] != "refresh_token";
         let accepted = |token: &String| {
@@ -254,26 +245,28 @@ impl Bench {
 
     fn http(&self) -> HttpOptions {
         let idp = self.idp.clone();
-        let mut http = HttpOptions::default();
-        http.in_process = Some(InProcess::new(move |request: Request| {
-            let form = url::form_urlencoded::parse(&request.body)
+        HttpOptions::default().in_process(InProcess::new(move |request| {
+            let form = url::form_urlencoded::parse(request.body())
                 .into_owned()
                 .collect();
-            let (reply, gate) = idp.process(request.url.path(), form);
+            let (reply, gate) = idp.process(request.path(), form);
             async move {
                 // A reply takes some steps, at each of which a caller may be dropped.
                 yields(5).await;
                 gate.pass().await;
                 reply
             }
-            .boxed()
-        }));
-        http
+        }))
     }
 
     pub(in crate::auth) fn provider(&self) -> ProviderBuilder {
+        self.provider_of(Provider::builder("app"))
+    }
+
+    /// With the addresses of this provider.
+    pub(in crate::auth) fn provider_of(&self, client: ProviderBuilder) -> ProviderBuilder {
         let base = "http://127.0.0.1:1";
-        Provider::builder("app")
+        client
             .http(self.http())
             .authorize_url(format!("{base}/authorize"))
             .token_url(format!("{base}/oauth/token"))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::bench::{
-    Bench, DAY, SECOND, advance_until, call_after_loss, event, refusal, reply, token,
+    Bench, DAY, SECOND, advance_until, call_after_loss, error, event, refusal, reply, token,
 };
 use crate::auth::store::counts_down;
 use crate::auth::{AssertionSigner, BoxFuture, Event, TokenManager};
@@ -82,6 +82,29 @@ async fn while_the_signer_fails_a_valid_token_stays_in_use_and_nothing_is_sent()
     token(&manager).await;
     assert!(manager.flush(DAY).await);
     assert_eq!(token(&manager).await, "at-2");
+}
+
+/// Row 40.
+#[tokio::test]
+async fn a_refused_assertion_names_the_clock_if_it_is_off() {
+    for (minutes_ahead, named) in [
+        (0, None),
+        (660, Some("11 h 0 min ahead of")),
+        (-3, Some("3 min behind")),
+    ] {
+        let bench = Bench::expired().await;
+        let minutes = u32::try_from(1_440 + minutes_ahead).unwrap();
+        let server = bench.clock.now() + DAY - minutes * 60 * SECOND;
+        let refused = error(401, "invalid_client");
+        let date = httpdate::fmt_http_date(server);
+        bench.idp.reply(refused.header("date", &date));
+        let report = refusal(&signing(&bench, &Key::default())).await.report();
+        assert!(report.contains("invalid_client"), "{report}");
+        match named {
+            Some(named) => assert!(report.contains(named), "{report}"),
+            None => assert!(!report.contains("clock"), "{report}"),
+        }
+    }
 }
 
 /// Row 15.

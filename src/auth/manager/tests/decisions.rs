@@ -291,7 +291,7 @@ fn a_caller_gets_this() {
         (checked(), 1, Some(1), "refresh Some(1)"),
         (checked(), 1, Some(0), "token"),
         (checked(), 24, Some(1), "refresh None"),
-        (forced(), 1, Some(1), "failure"),
+        (forced(), 1, Some(1), "token"),
         (was_forced(), 1, Some(1), "refresh Some(1)"),
     ] {
         let found = served(&mut state, hours, rejected);

@@ -6,12 +6,10 @@ use std::iter::repeat_with;
 use serde_json::json;
 use tokio::task::{JoinHandle, yield_now};
 
-use super::bench::{
-    Bench, DAY, SECOND, error, id_token, renewed, reply, token, with_header, yields,
-};
+use super::bench::{Bench, DAY, SECOND, error, id_token, renewed, reply, token, yields};
 use crate::auth::{Provider, TokenManager, TokenSet, TokenSource};
 use crate::error::{Error, Result};
-use crate::transport::Reply;
+use crate::fake::InProcessReply;
 
 /// A login that polls; the codes live for a minute, and the interval is the default of five seconds.
 pub(super) struct Polling<'b> {
@@ -77,12 +75,12 @@ impl<'b> Polling<'b> {
 
 const BUSY: &str = "temporarily_unavailable";
 
-fn pending() -> Reply {
+fn pending() -> InProcessReply {
     error(403, "authorization_pending")
 }
 
 /// The endpoint sends these, then tokens of Sam.
-fn scripted(replies: impl IntoIterator<Item = Reply>) -> Bench {
+fn scripted(replies: impl IntoIterator<Item = InProcessReply>) -> Bench {
     let bench = Bench::new();
     bench.idp.log_in_as("sam", "a nonce that no request had");
     for reply in replies {
@@ -92,7 +90,7 @@ fn scripted(replies: impl IntoIterator<Item = Reply>) -> Bench {
 }
 
 /// The seconds before each poll of a login that gets these replies, then tokens.
-async fn times(replies: impl IntoIterator<Item = Reply>) -> Vec<u64> {
+async fn times(replies: impl IntoIterator<Item = InProcessReply>) -> Vec<u64> {
     let bench = scripted(replies);
     let (seconds, outcome) = Polling::start(&bench).await.all_polls().await;
     outcome.unwrap();
@@ -145,9 +143,9 @@ async fn rfc_8628_3_1_and_3_4_the_requests_have_these_fields() {
 async fn polls_come_at_the_interval_and_later_when_the_server_says_so_or_fails() {
     let slow_down = || error(429, "slow_down");
     let (down, busy) = (|| reply(503, ""), || reply(429, ""));
-    let later = |reply, seconds| with_header(reply, "retry-after", seconds);
+    let later = |reply: InProcessReply, seconds| reply.header("retry-after", seconds);
     // Auth0 sends it with every reply: the limit is not reached.
-    let reset = with_header(pending(), "x-ratelimit-reset", "1700000500");
+    let reset = pending().header("x-ratelimit-reset", "1700000500");
     for (replies, expected) in [
         (vec![pending(), pending()], &[5, 5, 5][..]),
         // For all later requests, too.

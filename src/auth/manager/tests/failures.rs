@@ -4,9 +4,10 @@ use serde_json::json;
 
 use super::bench::{
     Bench, DAY, SECOND, advance_until, call, call_after_loss, error, event, needs_login, refusal,
-    renewed, reply, token, with_header, yields,
+    renewed, reply, token, yields,
 };
 use crate::auth::{Event, TokenSource};
+use crate::error::ErrorKind;
 
 /// Row 32.
 #[tokio::test]
@@ -15,7 +16,7 @@ async fn a_failed_early_refresh_leaves_the_token_in_use_and_is_not_repeated_at_o
     let mut events = manager.events();
     bench.clock.advance(DAY / 100 * 81);
     for _ in 0..2 {
-        let busy = with_header(reply(429, ""), "retry-after", "600");
+        let busy = reply(429, "").header("retry-after", "600");
         bench.idp.reply(busy);
         let sent = bench.idp.refreshes();
         assert_eq!(token(&manager).await, "at-1");
@@ -51,7 +52,7 @@ async fn retry_after_is_kept_in_each_of_its_formats() {
     ] {
         let bench = Bench::expired().await;
         let manager = bench.manager();
-        bench.idp.reply(with_header(reply(429, ""), header, value));
+        bench.idp.reply(reply(429, "").header(header, value));
         let start = bench.clock.now();
         let retry_at = refusal(&manager).await.retry_at().unwrap();
         let wait = retry_at.duration_since(start).unwrap();
@@ -139,6 +140,64 @@ async fn a_temporary_problem_is_retried_once() {
         caller.await.unwrap().unwrap();
         let next = if stored == "rt-2" { "rt-3" } else { "rt-2" };
         assert_eq!(bench.stored_refresh_token().await.unwrap(), next, "{body}");
+    }
+}
+
+/// Row 32. Row 39. The calendar is set back by a day during the pause.
+#[tokio::test]
+async fn the_end_of_a_pause_follows_a_calendar_that_is_set_back() {
+    let bench = Bench::expired().await;
+    let manager = bench.manager();
+    let busy = reply(429, "").header("retry-after", "5");
+    bench.idp.reply(busy);
+    let left = async || {
+        let retry_at = refusal(&manager).await.retry_at().unwrap();
+        retry_at.duration_since(bench.clock.now()).unwrap()
+    };
+    assert_eq!(left().await, 5 * SECOND);
+    bench.clock.advance(SECOND);
+    bench.clock.set_wall(bench.clock.now() - DAY);
+    assert_eq!(left().await, 4 * SECOND);
+    bench.clock.advance(4 * SECOND);
+    // The seeded tokens have expired by any calendar: they were refreshed since.
+    assert_eq!(token(&manager).await, "at-2");
+}
+
+/// Row 33. A token that the service refuses early, while none can be renewed.
+#[tokio::test]
+async fn a_rejection_during_an_outage_ends_with_the_failure_of_the_refresh() {
+    let busy = r#"{"error":"temporarily_unavailable"}"#;
+    for (status, body, wait) in [
+        (503, "", "x"),
+        (502, "<html>", "x"),
+        (200, "<html>", "x"),
+        (429, "", "7"),
+        (400, busy, "x"),
+    ] {
+        let (bench, manager) = Bench::in_use().await;
+        let rejected = manager.access_token().await.unwrap();
+        let renew = || {
+            let (manager, rejected) = (manager.clone(), rejected.clone());
+            tokio::spawn(async move { manager.renew(&rejected).await })
+        };
+        for _ in 0..3 {
+            // One reply is for the repetition.
+            for _ in 0..2 {
+                let outage = reply(status, body).header("retry-after", wait);
+                bench.idp.reply(outage);
+            }
+            let renewal = renew();
+            advance_until(&bench, async || renewal.is_finished()).await;
+            let error = renewal.await.unwrap().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
+            assert!(error.is_retryable());
+            let at = error.retry_at().unwrap();
+            let left = at.duration_since(bench.clock.now()).unwrap_or_default();
+            bench.clock.advance(left);
+            bench.idp.end_script();
+        }
+        let renewed = renew().await.unwrap().unwrap();
+        assert_eq!(renewed.expose(), "at-2", "{status}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! The manager against a scripted token endpoint, on a clock that is moved by hand.
 
+mod another_client;
 pub(in crate::auth) mod bench;
 mod client_authentication;
 mod damage;

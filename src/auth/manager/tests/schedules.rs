@@ -26,9 +26,10 @@ use crate::auth::{
     AccessToken, LogoutReport, Provider, Record, StoreError, StoreFuture, StoreGuard, TokenManager,
     TokenSource, TokenStore, Version, Versioned,
 };
-use crate::error::{Error, Failure, Kind, Result, Unsent};
+use crate::error::Result;
+use crate::fake::{InProcess, InProcessReply, NoReply, Received};
 use crate::tests::schedules::{count, note, run_without_runtime};
-use crate::transport::{Clock, HttpOptions, InProcess, Reply, Request};
+use crate::transport::{Clock, HttpOptions};
 
 /// The life of an access token, and how long before its end it is not served any more.
 const LIFE: Duration = Duration::from_secs(600);
@@ -281,11 +282,16 @@ enum Fate {
 }
 
 /// The provider as a process sees it.
-async fn answer(world: Shared, clock: Clock, process: u64, request: Request) -> Result<Reply> {
-    let form: HashMap<String, String> = url::form_urlencoded::parse(&request.body)
+async fn answer(
+    world: Shared,
+    clock: Clock,
+    process: u64,
+    request: Received,
+) -> std::result::Result<InProcessReply, NoReply> {
+    let form: HashMap<String, String> = url::form_urlencoded::parse(request.body())
         .into_owned()
         .collect();
-    if request.url.path() == "/revoke" {
+    if request.path() == "/revoke" {
         lock(&world).revoked.insert(form["token"].clone());
         return Ok(reply(200, ""));
     }
@@ -321,14 +327,6 @@ async fn answer(world: Shared, clock: Clock, process: u64, request: Request) -> 
         }
         (fate, Duration::from_millis(world.random.u64(0..8_000)))
     };
-    let failure = |timeout, unsent| {
-        Error::new(Kind::Transport(Failure {
-            what: "planned",
-            timeout,
-            unsent,
-            refused_locally: false,
-        }))
-    };
     note(|| format!("{sent_at:?}: process {process} sends rt-{sent}, which {fate:?}"));
     match fate {
         Fate::Arrives => {
@@ -346,7 +344,7 @@ async fn answer(world: Shared, clock: Clock, process: u64, request: Request) -> 
             });
             Ok(reply(200, tokens))
         }
-        Fate::IsNotSent => Err(failure(false, Unsent::Surely)),
+        Fate::IsNotSent => Err(NoReply::Unreachable),
         Fate::IsRefused(status) => Ok(reply(status, "")),
         Fate::ReplyIsLost => {
             lock(&world).refresh(sent, sent_at, None);
@@ -355,7 +353,7 @@ async fn answer(world: Shared, clock: Clock, process: u64, request: Request) -> 
         }
         Fate::TimesOut { .. } => {
             clock.sleep(5 * SECOND).await;
-            Err(failure(true, Unsent::Perhaps))
+            Err(NoReply::TimedOut)
         }
     }
 }
@@ -430,9 +428,8 @@ impl Schedule {
     fn start(&mut self) {
         self.started += 1;
         let (number, world, clock) = (self.started, self.world.clone(), self.clock.clone());
-        let mut http = HttpOptions::default();
-        http.in_process = Some(InProcess::new(move |request| {
-            answer(world.clone(), clock.clone(), number, request).boxed()
+        let http = HttpOptions::default().in_process(InProcess::new(move |request| {
+            answer(world.clone(), clock.clone(), number, request)
         }));
         let base = "http://127.0.0.1:1";
         let provider = Provider::builder("app")

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 
-use super::file_access;
 use super::token_file::{FileContents, TokenFile, WriteFaults, WriteStep};
-use crate::auth::store::StoreErrorKind;
 use crate::auth::store::token_store::RetryPauses;
-use crate::auth::{Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
+use crate::auth::{
+    PrivateFile, Record, StoreError, StoreErrorKind, StoreFuture, StoreGuard, TokenStore, Version,
+    Versioned,
+};
 use crate::transport::Clock;
 
 /// Longer than a write of another process takes, unless that is stopped.
@@ -22,7 +23,7 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// The file is replaced in one step, so a process that dies leaves the old tokens or the new ones. Only its owner may read
 /// it (mode 600); if others may read it, their rights are removed, with a warning in the log. A file that its group
 /// or others may write is refused, as is one of another user, and a symbolic link or a pipe in its place. A file that cannot be read is
-/// an error and is never overwritten. When the last account is removed, the file is deleted.
+/// an error and is never overwritten; an empty one counts as none. When the last account is removed, the file is deleted.
 ///
 /// The directory must belong to the user that the program runs as, or to root, and neither its group nor others may
 /// write to it, for they could replace the file. Directories with the sticky bit, such as `/tmp`, are accepted, and so are those
@@ -45,10 +46,10 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// # Ok(()) });
 /// ```
 ///
-/// Its errors have these predicates of [`StoreError`]: [`is_full`](StoreError::is_full),
-/// [`is_denied`](StoreError::is_denied), [`is_missing`](StoreError::is_missing) (the directory),
-/// [`is_insecure`](StoreError::is_insecure), [`is_unreadable`](StoreError::is_unreadable),
-/// [`is_newer_version`](StoreError::is_newer_version), [`is_unsupported`](StoreError::is_unsupported) (no locks).
+/// Its errors have these [kinds](StoreErrorKind): [`Full`](StoreErrorKind::Full), [`Denied`](StoreErrorKind::Denied),
+/// [`Missing`](StoreErrorKind::Missing) (the directory), [`Insecure`](StoreErrorKind::Insecure),
+/// [`Unreadable`](StoreErrorKind::Unreadable), [`NewerVersion`](StoreErrorKind::NewerVersion),
+/// [`Unsupported`](StoreErrorKind::Unsupported) (no locks).
 #[derive(Clone)]
 pub struct FileStore {
     path: PathBuf,
@@ -217,11 +218,10 @@ impl Drop for FileLock {
 fn open_lock(path: &Path) -> Result<File, StoreError> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
-    let options = file_access::private(&mut options);
-    let file = file_access::open(path, options, "the lock of the token file")?;
-    file.ok_or_else(|| {
+    let file = PrivateFile::new(path, "the lock of the token file").in_sticky_directory();
+    file.open(&mut options)?.ok_or_else(|| {
         let message = "the directory of the token file does not exist";
-        StoreError::of(StoreErrorKind::Missing, message)
+        StoreError::new(StoreErrorKind::Missing, message)
     })
 }
 
@@ -237,7 +237,7 @@ fn try_lock(file: File, faults: &WriteFaults) -> Result<Result<FileLock, File>, 
         // Fails without a lock: two processes would use one refresh token.
         Err(TryLockError::Error(error)) => {
             let message = "the file system of the token file has no locks";
-            Err(StoreError::of(StoreErrorKind::Unsupported, message).caused_by(error))
+            Err(StoreError::new(StoreErrorKind::Unsupported, message).with_source(error))
         }
     }
 }
@@ -246,8 +246,17 @@ fn try_lock(file: File, faults: &WriteFaults) -> Result<Result<FileLock, File>, 
 async fn spawn_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
-    let runtime = Handle::try_current()
-        .map_err(|_| StoreError::new("the file store must be used inside a tokio runtime"))?;
+    let runtime = Handle::try_current().map_err(|_| {
+        StoreError::new(
+            StoreErrorKind::Other,
+            "the file store must be used inside a tokio runtime",
+        )
+    })?;
     let done = runtime.spawn_blocking(work).await;
-    done.map_err(|_| StoreError::new("the runtime ended during access to the token file"))?
+    done.map_err(|_| {
+        StoreError::new(
+            StoreErrorKind::Other,
+            "the runtime ended during access to the token file",
+        )
+    })?
 }

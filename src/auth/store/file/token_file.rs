@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
-use super::file_access::{check_directory, open, private, sync_directory};
-use crate::auth::store::{StoreErrorKind, read_stored};
-use crate::auth::{Record, StoreError, Version, Versioned};
+use crate::auth::store::private_file::{private, sync_directory};
+use crate::auth::store::read_stored;
+use crate::auth::{PrivateFile, Record, StoreError, StoreErrorKind, Version, Versioned};
 use crate::secret::Secret;
 
 /// The number of the file's format; a higher one is of a newer crate and is not touched.
@@ -36,13 +36,13 @@ impl TokenFile {
     pub(super) fn find(path: &Path, faults: WriteFaults) -> Result<Self, StoreError> {
         let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(StoreError::new(
+                StoreErrorKind::Other,
                 "the path of the token file has no file name",
             ));
         };
         let directory = fs::canonicalize(directory).map_err(|source| {
             StoreError::io("the directory of the token file cannot be used", source)
         })?;
-        check_directory(&directory, NAME)?;
         let name = name.to_owned();
         Ok(Self {
             directory,
@@ -74,8 +74,8 @@ impl TokenFile {
     /// The text of the file; `None` only if there is no file.
     pub(super) fn read(&self) -> Result<Option<Zeroizing<Vec<u8>>>, StoreError> {
         let failed = |source| StoreError::io("the token file cannot be read", source);
-        let mut options = OpenOptions::new();
-        let Some(mut file) = open(&self.path(), options.read(true), NAME)? else {
+        let file = PrivateFile::new(self.path(), NAME).in_sticky_directory();
+        let Some(mut file) = file.open(OpenOptions::new().read(true))? else {
             return Ok(None);
         };
         // Allocated once: a buffer that grows leaves copies of the tokens behind.
@@ -226,11 +226,8 @@ struct VersionedJson<'a> {
 
 impl<'a> FileContents<'a> {
     pub(super) fn parse(json: Option<&'a Vec<u8>>) -> Result<Self, StoreError> {
-        match json {
-            Some(json) if json.trim_ascii().is_empty() => Err(StoreError::of(
-                StoreErrorKind::Unreadable,
-                "the token file is empty",
-            )),
+        // A full disk can leave an empty file in the place of one that another program wrote: nothing is lost by writing over it.
+        match json.filter(|json| !json.trim_ascii().is_empty()) {
             Some(json) => read_stored(json, FORM, "the token file"),
             None => Ok(Self {
                 form: FORM,
@@ -255,7 +252,7 @@ impl<'a> FileContents<'a> {
 
     pub(super) fn insert(&mut self, key: &str, record: &'a Secret) -> Result<Version, StoreError> {
         let record = serde_json::from_str(record.expose())
-            .map_err(|_| StoreError::new("the record cannot be written"))?;
+            .map_err(|_| StoreError::new(StoreErrorKind::Other, "the record cannot be written"))?;
         let version = self.count_write();
         let stored = VersionedJson { version, record };
         self.accounts.insert(key.to_owned(), stored);
@@ -277,7 +274,8 @@ impl<'a> FileContents<'a> {
         // Six bytes for each of a key, and room around: a buffer that grows leaves copies of the tokens behind.
         let sizes = accounts.map(|(key, stored)| 6 * key.len() + stored.record.get().len() + 64);
         let mut json = Zeroizing::new(Vec::with_capacity(sizes.sum::<usize>() + 128));
-        serde_json::to_writer(&mut *json, self).map_err(|_| StoreError::new(NOT_WRITTEN))?;
+        serde_json::to_writer(&mut *json, self)
+            .map_err(|_| StoreError::new(StoreErrorKind::Other, NOT_WRITTEN))?;
         json.push(b'\n');
         Ok(json)
     }

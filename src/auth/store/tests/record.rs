@@ -3,7 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use crate::auth::TokenSet;
-use crate::auth::store::{Ended, Record, StoredMark};
+use crate::auth::store::{Ended, Record, RecordClient, StoredMark};
 use crate::auth::token_set::LONGEST;
 
 /// The tokens of a generation that live for a day.
@@ -40,6 +40,10 @@ fn record() -> Record {
             owner: Some(u64::MAX),
         }),
         ended: None,
+        client: Some(RecordClient {
+            id: "app".to_owned(),
+            token_url: "https://id.example/tenants/person/token".to_owned(),
+        }),
         seal: None,
     }
 }
@@ -57,6 +61,7 @@ fn a_record_goes_through_text_unchanged_and_is_hidden_in_debug() {
     assert!(back.tokens.refresh_token.unwrap().matches("rt-s3cr3t"));
     let mark = back.refresh_mark.unwrap();
     assert_eq!((mark.generation, mark.owner), (7, Some(u64::MAX)));
+    assert_eq!(back.client, record().client);
     assert_eq!(back.tokens.session_ends_at, record().tokens.session_ends_at);
     assert_eq!(back.tokens.logged_in_at, record().tokens.logged_in_at);
 }

@@ -25,7 +25,7 @@ async fn a_list_is_kept_as_it_was_received_and_earlier_ones_stay() {
     let odd = cattle(|list| list[0]["later"] = json!({"unknown": [1.50]}));
     let first = banks.receive(&odd).await;
     assert!(first.changed);
-    assert_eq!(first.bank.json(), received(&odd).json.get());
+    assert_eq!(first.bank.json(), received(&odd).1);
     assert_eq!(first.bank.forms(), [FormType::Lpac1]);
     clock.advance(3 * DAY);
     let second = banks.receive(&newer()).await;
@@ -37,7 +37,7 @@ async fn a_list_is_kept_as_it_was_received_and_earlier_ones_stay() {
     let stored = banks.bank(first.bank.content_hash()).await.unwrap();
     let stored = stored.unwrap();
     assert_eq!(stored.json(), first.bank.json());
-    assert_eq!(stored.questions().unwrap(), received(&odd).list);
+    assert_eq!(stored.questions().unwrap(), received(&odd).0);
     assert_eq!(stored.received_at(), &Timestamp::from(now()));
     assert_eq!(stored.age(now() + 5 * DAY), 5 * DAY);
     assert_eq!(stored.age(now() - DAY), Duration::ZERO);
@@ -98,7 +98,8 @@ async fn a_reply_does_not_replace_a_list_that_another_process_received_meanwhile
     store.at(Moment::BeforeCommit(1), async move {
         theirs.receive(&newer()).await;
     });
-    let kept = ours.keep(base, &received(&cattle(|_| ()))).await.unwrap();
+    let (list, json) = received(&cattle(|_| ()));
+    let kept = ours.keep(base, &list, &json).await.unwrap();
     assert!(kept.is_none(), "the questions are to be requested again");
     let latest = ours.latest().await.unwrap().unwrap();
     assert_eq!(latest.content_hash(), bank(&newer()).content_hash());
@@ -109,7 +110,8 @@ async fn a_reply_does_not_replace_a_list_that_another_process_received_meanwhile
         theirs.receive(&cattle(|_| ())).await;
     });
     let base = ours.load().await.unwrap();
-    let kept = ours.keep(base, &received(&cattle(|_| ()))).await.unwrap();
+    let (list, json) = received(&cattle(|_| ()));
+    let kept = ours.keep(base, &list, &json).await.unwrap();
     assert!(kept.unwrap().changed);
     assert_eq!(hashes(&ours).await.len(), 2);
 }

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::auth::StaticToken;
 use crate::client::Client;
 use crate::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput, QuestionList};
-use crate::ops::ReceivedQuestionList;
 use crate::sync::bank::banks::{KeptList, forms_of};
 use crate::sync::bank::{Bank, BankRefresh, Banks};
 use crate::sync::store::RowStore;
@@ -17,27 +16,23 @@ use crate::validate::{Context, Policy, Questionnaire, SavedForm};
 /// 2026-11-20T21:00:00Z
 pub(super) const START: Duration = Duration::from_secs(1_795_208_400);
 
-/// A list of these questions.
-pub(super) fn received(questions: &Value) -> ReceivedQuestionList {
+/// A list of these questions, and its JSON.
+pub(super) fn received(questions: &Value) -> (QuestionList, String) {
     let json = json!({ "items": questions }).to_string();
-    ReceivedQuestionList {
-        list: serde_json::from_str(&json).unwrap(),
-        json: serde_json::value::RawValue::from_string(json).unwrap(),
-    }
+    (serde_json::from_str(&json).unwrap(), json)
 }
 
 /// A bank of these questions.
 pub(super) fn bank(questions: &Value) -> Bank {
-    let received = received(questions);
+    let (list, json) = received(questions);
     let at = now().into();
-    let list: &QuestionList = &received.list;
     let kept = KeptList {
         content_hash: Questionnaire::prepare(&list.items).content_hash(),
         received_at: now().into(),
         confirmed_at: at,
         forms: forms_of(&list.items),
     };
-    Bank::open(kept, received.json.get().to_owned(), Policy::default()).unwrap()
+    Bank::open(kept, json, Policy::default()).unwrap()
 }
 
 /// A handle whose clock stands still, and whose service cannot be reached.
@@ -55,7 +50,8 @@ impl Banks {
     /// As a refresh does with the reply to its request.
     pub(super) async fn receive(&self, questions: &Value) -> BankRefresh {
         let base = self.load().await.unwrap();
-        let kept = self.keep(base, &received(questions)).await;
+        let (list, json) = received(questions);
+        let kept = self.keep(base, &list, &json).await;
         kept.unwrap().expect("no other process")
     }
 }

@@ -7,8 +7,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::auth::{StaticToken, TokenSource};
-use crate::error::Unsent;
-use crate::fake::{Assumptions, Fake, Fault, Received, UserRecord, WebsiteEdit, World};
+use crate::fake::{
+    Assumptions, Fake, Fault, InProcess, NoReply, Received, UserRecord, WebsiteEdit, World,
+};
 use crate::graphql::generated::CreateOrSaveConsignment;
 use crate::model::{
     AnswerInput, Consignment, ConsignmentId, ConsignmentInput, FormType, PartyInput,
@@ -16,8 +17,8 @@ use crate::model::{
 use crate::sync::outbox::{Entry, EntryId, EntryState, Outbox, OutboxReport, Reason};
 use crate::sync::store::tests::faulty_store::FaultyStore;
 use crate::sync::store::{MemorySync, RowStore};
-use crate::sync::tests::replies::{client_of, lost as lost_on_the_way};
-use crate::transport::{Clock, InProcess, RetryPolicy};
+use crate::sync::tests::replies::client_of;
+use crate::transport::{Clock, RetryPolicy};
 
 /// The operation of saves.
 pub(super) const SAVE: &str = "CreateOrSaveConsignment";
@@ -84,7 +85,7 @@ impl Farm {
 
     /// The outbox where nothing listens at the address of the service.
     pub(super) fn unreachable(&self, store: impl RowStore) -> Outbox {
-        let nowhere = InProcess::new(|_| Box::pin(async { Err(lost_on_the_way(Unsent::Surely)) }));
+        let nowhere = InProcess::new(|_| async { Err(NoReply::Unreachable) });
         let client = client_of(nowhere).clock(self.clock.clone());
         let client = client.token_source(StaticToken::new("a-token").unwrap());
         let account = client.build().unwrap().account(self.fake.account_id());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::site::{Site, copied};
-use crate::error::{AuthProblem, Error, Kind};
+use crate::error::{AuthProblem, Error, Repr};
 use crate::sync::replica::{Replica, SyncEvent, SyncLoopHandle};
 use crate::sync::store::MemorySync;
 use crate::sync::store::tests::faulty_store::FaultyStore;
@@ -24,8 +24,12 @@ const INTERVAL: Duration = Duration::from_secs(300);
 
 impl Running {
     fn start(replica: &Replica, clock: &Clock) -> Self {
+        Self::start_every(INTERVAL, replica, clock)
+    }
+
+    fn start_every(interval: Duration, replica: &Replica, clock: &Clock) -> Self {
         let (sender, events) = mpsc::unbounded_channel();
-        let syncs = replica.run(INTERVAL).seed(1);
+        let syncs = replica.run(interval).seed(1);
         let handle = syncs.handle();
         let syncs = syncs.on_event(move |event| sender.send(event.clone()).unwrap());
         Self {
@@ -72,6 +76,17 @@ async fn it_syncs_after_each_interval_and_writes_nothing_when_nothing_is_new() {
 }
 
 #[tokio::test]
+async fn an_interval_without_an_end_is_one_sync() {
+    let site = Site::with(3);
+    let replica = site.replica(MemorySync::new());
+    let mut running = Running::start_every(Duration::MAX, &replica, &site.clock);
+    let event = running.events.recv().await.unwrap();
+    assert!(matches!(event, SyncEvent::Synced { .. }), "{event:?}");
+    running.handle.stop();
+    running.task.await.unwrap();
+}
+
+#[tokio::test]
 async fn failures_wait_longer_each_time_and_as_long_as_the_service_says() {
     let site = Site::with(3);
     let replica = site.replica(MemorySync::new());
@@ -103,7 +118,7 @@ async fn failures_wait_longer_each_time_and_as_long_as_the_service_says() {
 #[tokio::test]
 async fn a_lost_login_pauses_it_and_a_new_one_resumes_it() {
     let site = Site::with(3);
-    let error = Error::new(Kind::Auth(AuthProblem::NoTokens));
+    let error = Error::new(Repr::Auth(AuthProblem::NoTokens));
     let answer = Arc::new(Mutex::new(Err(error)));
     let source = Arc::clone(&answer);
     let client = site.account("envd-1").client().with_token_source(move || {

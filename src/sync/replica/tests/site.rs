@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::listing::{DAY, Listing, START, instant, refused_cursor};
 use crate::auth::StaticToken;
 use crate::client::{Account, Client};
+use crate::fake::InProcessReply;
 use crate::model::Timestamp;
 use crate::sync::replica::{Change, ChangeKind, Replica};
 use crate::sync::store::{MemorySync, RowStore};
 use crate::sync::tests::replies::{client_of, json_reply, not_found, service};
-use crate::transport::header::{HeaderValue, RETRY_AFTER};
-use crate::transport::{Clock, Reply};
+use crate::transport::Clock;
 
 /// What a test does between two requests: before the request with this number, from 1.
 type Edit = (usize, Box<dyn FnOnce(&mut Records) + Send>);
@@ -136,7 +136,7 @@ impl Records {
         self.list.records.remove(id);
     }
 
-    fn answer(&mut self, body: &Value) -> Reply {
+    fn answer(&mut self, body: &Value) -> InProcessReply {
         let number = self.requests.len() + 1;
         let due: Vec<Edit> = (self.edits.extract_if(.., |(at, _)| *at <= number)).collect();
         for (_, edit) in due {
@@ -154,7 +154,7 @@ impl Records {
         }
     }
 
-    fn record(&self, id: &str) -> Reply {
+    fn record(&self, id: &str) -> InProcessReply {
         match (self.reads, self.list.records.get(id)) {
             (None, Some(record)) => {
                 let mut record = record.value.clone();
@@ -167,11 +167,9 @@ impl Records {
         }
     }
 
-    fn page(&mut self, variables: &Value, after: &str) -> Reply {
+    fn page(&mut self, variables: &Value, after: &str) -> InProcessReply {
         if let Some((status, wait)) = self.lists {
-            let mut reply = json_reply(status, &json!({}));
-            (reply.headers).insert(RETRY_AFTER, HeaderValue::from_static(wait));
-            return reply;
+            return json_reply(status, &json!({})).header("retry-after", wait);
         }
         let page = self.list.page(variables);
         let page = page.filter(|_| self.refused.iter().all(|cursor| cursor != after));

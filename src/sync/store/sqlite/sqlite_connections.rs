@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 
 use super::schema;
 use super::sqlite_error::SqliteError;
-use crate::auth::StoreError;
+use crate::auth::{StoreError, StoreErrorKind};
 use crate::locked::lock;
 
 /// In KiB. A page of rows touches many pages of the indexes.
@@ -125,11 +125,18 @@ fn open_reader(path: &Path) -> Result<Connection, SqliteError> {
 async fn spawn_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, SqliteError> + Send + 'static,
 ) -> Result<T, StoreError> {
-    let runtime = Handle::try_current()
-        .map_err(|_| StoreError::new("the SQLite store must be used inside a tokio runtime"))?;
+    let runtime = Handle::try_current().map_err(|_| {
+        StoreError::new(
+            StoreErrorKind::Other,
+            "the SQLite store must be used inside a tokio runtime",
+        )
+    })?;
     let done = runtime.spawn_blocking(work).await;
     let done = done.map_err(|_| {
-        StoreError::new("the runtime ended during access to the database of the copy")
+        StoreError::new(
+            StoreErrorKind::Other,
+            "the runtime ended during access to the database of the copy",
+        )
     })?;
     done.map_err(|error| error.0)
 }

@@ -12,7 +12,7 @@ pub(super) struct SqliteError(pub(super) StoreError);
 
 impl SqliteError {
     pub(super) fn of(kind: StoreErrorKind, message: &str) -> Self {
-        Self(StoreError::of(kind, message))
+        Self(StoreError::new(kind, message))
     }
 
     pub(super) fn is_busy(&self) -> bool {
@@ -34,7 +34,7 @@ impl From<rusqlite::Error> for SqliteError {
             // The text beside the code is dropped: it can name the path, and a path the user.
             Sqlite::SqliteFailure(code, _) | Sqlite::SqlInputError { error: code, .. } => {
                 let (kind, message) = meaning(code);
-                Self(StoreError::of(kind, message).caused_by(code))
+                Self(StoreError::new(kind, message).with_source(code))
             }
             Sqlite::FromSqlConversionFailure(..)
             | Sqlite::InvalidColumnType(..)

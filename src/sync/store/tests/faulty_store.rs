@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::store_wrapper::{Answered, StoreCall, StoreWrapper};
 use crate::auth::BoxFuture;
-use crate::sync::store::{RowStore, StoreError};
+use crate::sync::store::{RowStore, StoreError, StoreErrorKind};
 
 /// Passes everything on to a store, until its commits are used up.
 #[derive(Clone)]
@@ -121,7 +121,7 @@ impl FaultyStore {
             if is_written {
                 call.forward(&*self.store, account).await?;
             }
-            return Err(StoreError::new("the program ended"));
+            return Err(StoreError::new(StoreErrorKind::Other, "the program ended"));
         }
         let written = call.forward(&*self.store, account).await;
         self.act(Moment::AfterCommit(number)).await;
@@ -134,7 +134,10 @@ impl StoreWrapper for FaultyStore {
         let number = match call {
             StoreCall::Commit(_) => return self.commit(account, call).await,
             _ if self.faults().fails_reads => {
-                return Err(StoreError::new("the database is damaged"));
+                return Err(StoreError::new(
+                    StoreErrorKind::Other,
+                    "the database is damaged",
+                ));
             }
             StoreCall::Documents(_) => {
                 let mut faults = self.faults();

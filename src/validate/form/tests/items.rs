@@ -187,6 +187,28 @@ fn a_form_is_opened_with_the_questions_that_it_was_saved_with() {
 }
 
 #[test]
+fn rows_and_skipped_questions_stay_with_another_list() {
+    let older = list("1 REPEATABLE { 3; 4 }; 17; 5 REPEATABLE { 6 }");
+    let newer = list("1 REPEATABLE { 4 }; 17; 18");
+    // The row 2 is opened, and the others have answers.
+    let mut form = older.form(&input("3.0=x; 4.1=x; 6.0=x"), &today());
+    form.add_row("1").unwrap();
+    form.skip("17").unwrap();
+    let adopted = newer.adopt(&form, input("4.1=x"));
+    assert_eq!(outline(&adopted.items()), "1[0: 4][1: 4][2: 4] 17 18");
+    assert_eq!(adopted.next().unwrap().question.id, "4");
+    let saved = newer.open(adopted.save(), &today()).unwrap();
+    assert_eq!(outline(&saved.items()), outline(&adopted.items()));
+    let mut adopted = adopted;
+    adopted.remove_row("1", 0).unwrap();
+    assert_eq!(outline(&adopted.items()), "1[1: 4][2: 4] 17 18");
+    assert_eq!(adopted.to_input(), input("4.1=x"));
+    // The same list and input change nothing.
+    let same = older.adopt(&form, form.save().into_input());
+    assert_eq!(same.save(), form.save());
+}
+
+#[test]
 fn a_section_that_is_left_out_leaves_a_question_of_the_same_id_open() {
     let mut form = list("1 REPEATABLE { 2 REPEATABLE; 2 }").form(&input(""), &today());
     form.add_row("1").unwrap();

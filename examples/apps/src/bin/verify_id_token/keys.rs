@@ -4,13 +4,15 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, JwkSet, PublicKeyUse};
-use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
+use jsonwebtoken::jwk::{
+    AlgorithmParameters, EllipticCurve, Jwk, JwkSet, KeyAlgorithm, KeyOperations, PublicKeyUse,
+};
+use jsonwebtoken::{Algorithm, DecodingKey, Header, Validation, decode, decode_header};
 use reqwest::redirect::Policy;
 use serde::de::IgnoredAny;
 use url::Url;
 
-use crate::cli::Failure;
+type Failure = Box<dyn Error + Send + Sync>;
 
 /// Providers publish a new key long before they sign with it.
 const LIFETIME: Duration = Duration::from_secs(600);
@@ -18,10 +20,15 @@ const LIFETIME: Duration = Duration::from_secs(600);
 /// Between two requests because of tokens with unknown keys, which anybody can make.
 const BETWEEN: Duration = Duration::from_secs(60);
 
+/// In bytes: a set has a few keys of less than one KiB each, or three with chains of certificates.
+const LARGEST: usize = 256 << 10;
+
 pub(crate) struct Keys {
     http: reqwest::Client,
     address: Url,
     cached: Mutex<Cached>,
+    /// Held during a request, so that many logins at once cause one.
+    fetching: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
@@ -43,21 +50,21 @@ impl Keys {
             http: http.build()?,
             address,
             cached: Mutex::default(),
+            fetching: tokio::sync::Mutex::default(),
         })
     }
 
     /// Fetches the keys unless they are fresh.
     pub(crate) async fn prepare(&self) -> Result<(), Failure> {
-        let is_fresh = |at: Instant| at.elapsed() < LIFETIME;
-        {
-            let cached = self.cached();
-            if cached.fetched_at.is_some_and(is_fresh) && !cached.is_stale {
-                return Ok(());
-            }
+        if self.cached().is_fresh() {
+            return Ok(());
         }
-        let reply = self.http.get(self.address.clone()).send().await?;
-        let body = reply.error_for_status()?.bytes().await?;
-        let keys: JwkSet = serde_json::from_slice(&body)?;
+        let _fetching = self.fetching.lock().await;
+        // Another login may have fetched them meanwhile.
+        if self.cached().is_fresh() {
+            return Ok(());
+        }
+        let keys: JwkSet = serde_json::from_slice(&self.fetch().await?)?;
         let mut cached = self.cached();
         cached.keys = Some(Arc::new(keys));
         cached.fetched_at = Some(Instant::now());
@@ -65,16 +72,30 @@ impl Keys {
         Ok(())
     }
 
+    async fn fetch(&self) -> Result<Vec<u8>, Failure> {
+        let reply = self.http.get(self.address.clone()).send().await?;
+        let mut reply = reply.error_for_status()?;
+        let mut body = Vec::new();
+        while let Some(chunk) = reply.chunk().await? {
+            body.extend(chunk);
+            if body.len() > LARGEST {
+                return Err("the set of keys is too large".into());
+            }
+        }
+        Ok(body)
+    }
+
     /// Verifies the signature of a token whose claims are checked already.
-    pub(crate) fn verify(&self, token: &str) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let id = decode_header(token)?.kid.ok_or("it names no key")?;
+    pub(crate) fn verify(&self, token: &str) -> Result<(), Failure> {
+        let header = decode_header(token)?;
+        let id = header.kid.as_ref().ok_or("it names no key")?;
         // Without the lock: a signature takes a while, and others wait for it.
         let keys = self.cached().keys.clone();
-        let Some(key) = keys.as_ref().and_then(|keys| keys.find(&id)) else {
+        let Some(key) = keys.as_ref().and_then(|keys| keys.find(id)) else {
             self.cached().note_unknown();
             return Err("its key is not known".into());
         };
-        let mut validation = Validation::new(algorithm(key).ok_or("its key is for other uses")?);
+        let mut validation = Validation::new(algorithm(&header, key)?);
         // The crate has checked the claims, with the clock of its own.
         validation.required_spec_claims.clear();
         validation.validate_exp = false;
@@ -89,6 +110,11 @@ impl Keys {
 }
 
 impl Cached {
+    fn is_fresh(&self) -> bool {
+        let is_fresh = |at: Instant| at.elapsed() < LIFETIME;
+        self.fetched_at.is_some_and(is_fresh) && !self.is_stale
+    }
+
     /// The next login fetches the keys.
     fn note_unknown(&mut self) {
         let is_recent = |at: Instant| at.elapsed() < BETWEEN;
@@ -99,17 +125,29 @@ impl Cached {
     }
 }
 
-/// The algorithm of a key for signatures: its type decides, never the token (RFC 8725 section 3.1).
-fn algorithm(key: &Jwk) -> Option<Algorithm> {
-    let usage = &key.common.public_key_use;
-    if !matches!(usage, None | Some(PublicKeyUse::Signature)) {
-        return None;
+/// The algorithm by which the signature of a token is verified. The type of the key decides, never the token (RFC 8725 section 3.1).
+pub(crate) fn algorithm(header: &Header, key: &Jwk) -> Result<Algorithm, &'static str> {
+    // RFC 7515 section 4.1.11: of the extensions that a token makes a condition, none is understood here.
+    if header.crit.is_some() {
+        return Err("its header demands an extension");
     }
-    match &key.algorithm {
-        AlgorithmParameters::RSA(_) => Some(Algorithm::RS256),
+    let (algorithm, name) = match &key.algorithm {
+        AlgorithmParameters::RSA(_) => (Algorithm::RS256, KeyAlgorithm::RS256),
         AlgorithmParameters::EllipticCurve(point) if point.curve == EllipticCurve::P256 => {
-            Some(Algorithm::ES256)
+            (Algorithm::ES256, KeyAlgorithm::ES256)
         }
-        _ => None,
-    }
+        _ => return Err("its key is of another type"),
+    };
+    // RFC 7517 sections 4.2 to 4.4: what the provider publishes the key for, if it says so.
+    let published = &key.common;
+    let uses = &published.public_key_use;
+    let operations = &published.key_operations;
+    let is_for_signatures = matches!(uses, None | Some(PublicKeyUse::Signature))
+        && operations
+            .as_ref()
+            .is_none_or(|all| all.contains(&KeyOperations::Verify))
+        && published.key_algorithm.is_none_or(|only| only == name);
+    is_for_signatures
+        .then_some(algorithm)
+        .ok_or("its key is for other uses")
 }

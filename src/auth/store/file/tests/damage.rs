@@ -30,10 +30,8 @@ async fn assert_blocks_changes(text: &[u8], is: fn(&StoreError) -> bool) {
 #[tokio::test]
 async fn a_damaged_file_is_an_error_and_stays_as_it_is() {
     for text in [
-        "",
-        "\n",
-        "   ",
         "not json",
+        "\0\0\0\0",
         "{}",
         "null",
         "[]",
@@ -53,6 +51,23 @@ async fn a_damaged_file_is_an_error_and_stays_as_it_is() {
     }
 }
 
+/// Row 20.
+#[tokio::test]
+async fn an_empty_file_is_no_login_and_is_written_over() {
+    for text in ["", "\n", "   "] {
+        let folder = Folder::with(text);
+        let store = folder.store();
+        assert!(store.load("sam").await.unwrap().is_none());
+        let version = Version::new(1);
+        assert!(!store.remove("sam", version).await.unwrap());
+        // There is nothing in it to be kept.
+        assert!(!store.set_aside_unreadable("sam").await.unwrap());
+        put(&store, "sam", 1).await;
+        assert_eq!(generation(&store, "sam").await, Some(1));
+        assert!(!folder.names().concat().contains("damaged"));
+    }
+}
+
 /// Row 53.
 #[tokio::test]
 async fn a_damaged_file_is_set_aside_once_for_each_time() {
@@ -60,7 +75,7 @@ async fn a_damaged_file_is_set_aside_once_for_each_time() {
     let store = folder.store();
     for (text, aside) in [
         ("not json", "tokens.json.damaged"),
-        ("", "tokens.json.damaged-2"),
+        ("[]", "tokens.json.damaged-2"),
         ("{\"form\":1}", "tokens.json.damaged-3"),
     ] {
         folder.write(text);

@@ -11,9 +11,9 @@ use super::ledger::Ledger;
 use super::note;
 use super::replies::{failed, reply_to};
 use super::service::{Author, Outcome, Service};
-use crate::error::{Error, Unsent};
-use crate::sync::tests::replies::{json_reply, lost, not_found};
-use crate::transport::{Clock, InProcess, Reply, Request};
+use crate::fake::{InProcess, InProcessReply, NoReply};
+use crate::sync::tests::replies::{json_reply, not_found};
+use crate::transport::Clock;
 
 /// Everything outside the programs.
 pub(super) struct World {
@@ -59,12 +59,12 @@ pub(super) enum Fate {
 /// The network of one process.
 pub(super) fn network(world: &Shared, process: usize, clock: &Clock) -> InProcess {
     let (world, clock) = (Arc::clone(world), clock.clone());
-    InProcess::new(move |request: Request| {
+    InProcess::new(move |request| {
         let (world, clock) = (Arc::clone(&world), clock.clone());
-        Box::pin(async move {
-            let body: Value = serde_json::from_slice(&request.body).unwrap();
+        async move {
+            let body: Value = serde_json::from_slice(request.body()).unwrap();
             send(world, process, clock, body).await
-        })
+        }
     })
 }
 
@@ -106,7 +106,12 @@ pub(super) async fn pause() {
     .await;
 }
 
-async fn send(world: Shared, process: usize, clock: Clock, body: Value) -> Result<Reply, Error> {
+async fn send(
+    world: Shared,
+    process: usize,
+    clock: Clock,
+    body: Value,
+) -> Result<InProcessReply, NoReply> {
     let operation = body["operationName"].as_str().unwrap().to_owned();
     let variables = body["variables"].clone();
     let (fate, author, pauses, slow) = {
@@ -218,7 +223,7 @@ impl World {
         change: Option<Late>,
         operation: &str,
         variables: &Value,
-    ) -> Result<Reply, Error> {
+    ) -> Result<InProcessReply, NoReply> {
         note(|| {
             format!(
                 "{process}: {operation} {} {change:?} {fate:?}",
@@ -232,12 +237,10 @@ impl World {
             self.ledger.turned_down(entry);
         }
         if self.is_offline {
-            let unsent = if fate == Fate::Unreachable {
-                Unsent::Surely
-            } else {
-                Unsent::Perhaps
-            };
-            return Err(lost(unsent));
+            return Err(match fate {
+                Fate::Unreachable => NoReply::Unreachable,
+                _ => NoReply::ConnectionLost,
+            });
         }
         let Some(change) = change else {
             return match fate {
@@ -334,7 +337,7 @@ impl World {
         }
     }
 
-    fn query(&mut self, process: usize, operation: &str, variables: &Value) -> Reply {
+    fn query(&mut self, process: usize, operation: &str, variables: &Value) -> InProcessReply {
         match operation {
             "Consignments" => {
                 let page = self.service.page(variables);

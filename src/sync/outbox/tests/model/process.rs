@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::sync::outbox::Outbox;
 use crate::sync::replica::Replica;
 use crate::sync::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
-use crate::sync::store::{Batch, RowStore, StoreError};
+use crate::sync::store::{Batch, RowStore, StoreError, StoreErrorKind};
 use crate::sync::tests::replies::client_of;
 use crate::transport::Clock;
 
@@ -240,7 +240,7 @@ impl StoreWrapper for ProcessStore {
             self.end().await;
         }
         if at_commit == AtCommit::Refused(number) {
-            return Err(StoreError::new("the disk is full"));
+            return Err(StoreError::new(StoreErrorKind::Other, "the disk is full"));
         }
         let is_written = self.store.commit(account, batch).await?;
         if is_written {

@@ -6,9 +6,9 @@ use chrono::{DateTime, FixedOffset};
 use serde_json::{Value, json};
 
 use super::edit::{Edit, EditKind};
+use crate::fake::InProcessReply;
 use crate::sync::replica::tests::listing::{ListedRecord, ListedValues, Listing, refused_cursor};
 use crate::sync::tests::replies::{json_reply, not_found};
-use crate::transport::Reply;
 
 /// A full walk as the service sees it.
 #[derive(Clone, Debug, Default)]
@@ -141,7 +141,7 @@ impl ObservedService {
         }
     }
 
-    pub(super) fn answer(&mut self, token: &str, body: &Value) -> Option<Reply> {
+    pub(super) fn answer(&mut self, token: &str, body: &Value) -> Option<InProcessReply> {
         if token != self.token {
             return Some(json_reply(503, &json!({})));
         }
@@ -155,7 +155,7 @@ impl ObservedService {
         }
     }
 
-    fn answer_list(&mut self, variables: &Value) -> Option<Reply> {
+    fn answer_list(&mut self, variables: &Value) -> Option<InProcessReply> {
         self.lists += 1;
         let number = self.lists;
         let due = self.scheduled.extract_if(.., |(at, _)| *at <= number);
@@ -176,7 +176,7 @@ impl ObservedService {
         }
     }
 
-    fn record(&mut self, id: &str) -> Reply {
+    fn record(&mut self, id: &str) -> InProcessReply {
         if let Some(record) = (self.list.records.get(id)).filter(|record| record.is_found) {
             let shown = (record.value.clone(), Shown::Read);
             self.shown.entry(id.to_owned()).or_default().push(shown);

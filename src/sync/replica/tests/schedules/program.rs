@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::observed_service::ObservedService;
 use crate::sync::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
-use crate::sync::store::{Batch, RowStore, StoreError};
+use crate::sync::store::{Batch, RowStore, StoreError, StoreErrorKind};
 
 /// What was committed.
 #[derive(Debug, Default)]
@@ -199,7 +199,7 @@ impl StoreWrapper for Program {
             }
         }
         if self.interruption == Interruption::RefusedCommit(number) {
-            return Err(StoreError::new("the disk is full"));
+            return Err(StoreError::new(StoreErrorKind::Other, "the disk is full"));
         }
         let written = self.write(account, batch).await?;
         if self.interruption == Interruption::KilledAfterCommit(number) {

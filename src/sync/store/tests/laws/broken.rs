@@ -6,6 +6,7 @@ use async_trait::async_trait;
 
 use crate::sync::store::{
     Batch, ChangeRange, ChangeRow, Document, MemorySync, Order, Query, Row, RowStore, StoreError,
+    StoreErrorKind,
 };
 
 use super::checked_store::CheckedStore;
@@ -165,7 +166,7 @@ impl RowStore for Broken {
 impl Broken {
     async fn write(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
         if self.law == "error" {
-            return Err(StoreError::new("the program ended"));
+            return Err(StoreError::new(StoreErrorKind::Other, "the program ended"));
         }
         let mut batch = self.batch(batch);
         if self.law == "RowsAreReplaced" {

@@ -1,12 +1,12 @@
-//! The kinds of the opaque error.
+//! What is inside the opaque error.
 
 use serde_json::error::Category;
 
 use crate::model::ServerError;
 
-/// The kinds of failure; private, so that a new kind breaks no caller.
+/// What failed, with its data; private. [`ErrorKind`](super::ErrorKind) is what callers see of it.
 #[derive(Clone)]
-pub(crate) enum Kind {
+pub(crate) enum Repr {
     Config(String),
     Transport(Failure),
     /// A reply that is not of the interface: an HTML page, an empty body, XML.
@@ -41,6 +41,23 @@ pub(crate) struct Failure {
     pub(crate) unsent: Unsent,
     /// Refused by this crate (a reply over the size limit, a redirect): trying again changes nothing.
     pub(crate) refused_locally: bool,
+}
+
+impl Failure {
+    /// Of a request that the network could not carry there and back.
+    pub(crate) fn no_reply(timeout: bool, unsent: Unsent) -> Self {
+        Self {
+            what: match (timeout, unsent) {
+                (true, Unsent::Surely) => "no connection could be made in time",
+                (true, Unsent::Perhaps) => "no complete reply came in time",
+                (false, Unsent::Surely) => "no connection could be made",
+                (false, Unsent::Perhaps) => "the connection was lost before the reply was complete",
+            },
+            timeout,
+            unsent,
+            refused_locally: false,
+        }
+    }
 }
 
 /// Whether the request reached the server.

@@ -6,13 +6,16 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::model::{
+use super::{
     AnswerInput, ConsignmentInput, ConsignmentSummary, Day, FormType, Maybe, PartyInput, Timestamp,
 };
 
 /// How a record, or one of its fields, compares with an input; that of a record is the greatest of its fields.
+///
+/// From [`ConsignmentInput::similarity`], whose page has an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Similarity {
+#[non_exhaustive]
+pub enum Similarity {
     /// It shows everything that was sent.
     Agrees,
     /// Nothing differs, but it does not show everything that was sent.
@@ -28,8 +31,62 @@ type Same = fn(&str, &str) -> bool;
 
 type TextOf = fn(&ConsignmentInput) -> Option<&str>;
 
+impl ConsignmentInput {
+    /// Whether the service may have made a record of this input, field by field: what was sent, is shown and plainly differs counts
+    /// against it. What a service may change or drop is not compared: addresses, phone, signature, certificate number,
+    /// acceptance and status. [`Account::candidates`](crate::Account::candidates) searches a whole account in this way.
+    ///
+    /// The record is in the shape of an input: made `from` one that was read, or [from a list](Self::of_listed).
+    ///
+    /// Source: assumed.
+    ///
+    /// ```
+    /// use envd_sdk::model::{Consignment, ConsignmentInput, FormType, PartyInput, Similarity};
+    ///
+    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let sent = ConsignmentInput::new([FormType::Lpac1], origin, destination)
+    ///     .movement("2026-11-23", "05:15");
+    /// let read = |day| -> Result<Consignment, serde_json::Error> {
+    ///     serde_json::from_value(serde_json::json!({
+    ///         "number": "C-900000101", "forms": [{"type": "LPAC1"}],
+    ///         "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"},
+    ///         "movementDate": day, "movementTime": "05:15:00",
+    ///     }))
+    /// };
+    /// let (same, other) = (read("2026-11-23T00:00:00")?, read("2026-11-30")?);
+    /// assert_eq!(sent.similarity(&ConsignmentInput::from(&same)), Similarity::Agrees);
+    /// assert_eq!(sent.similarity(&ConsignmentInput::from(&other)), Similarity::Differs);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[must_use]
+    pub fn similarity(&self, record: &Self) -> Similarity {
+        compare(self, record)
+    }
+
+    /// What a list shows of a record, to compare with. It is none to save: a list shows no answers and no declaration.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, Similarity};
+    /// use envd_sdk::ops::ConsignmentFilter;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let mut list = account.consignments(&ConsignmentFilter::default()).items();
+    /// let listed = list.next().await.ok_or("none")??;
+    /// let read = account.consignment(listed.id.clone().ok_or("no id")?).await?.value;
+    /// let sent = ConsignmentInput::from(&read);
+    /// // Nothing differs, and answers are not shown.
+    /// assert_eq!(sent.similarity(&ConsignmentInput::of_listed(&listed)), Similarity::Open);
+    /// # Ok(()) });
+    /// ```
+    pub fn of_listed(record: &ConsignmentSummary) -> Self {
+        shown(record)
+    }
+}
+
 /// Compares what was sent with what a record shows, in the shape of an input.
-pub(crate) fn similarity(sent: &ConsignmentInput, read: &ConsignmentInput) -> Similarity {
+fn compare(sent: &ConsignmentInput, read: &ConsignmentInput) -> Similarity {
     let texts: [(TextOf, Same); 7] = [
         (|it| text(&it.id), same_text),
         (|it| text(&it.number), same_text),
@@ -102,7 +159,7 @@ fn answer(sent: &AnswerInput, read: &[AnswerInput]) -> Similarity {
 }
 
 /// What a list shows of a record.
-pub(crate) fn shown(record: &ConsignmentSummary) -> ConsignmentInput {
+fn shown(record: &ConsignmentSummary) -> ConsignmentInput {
     let party = |party: &Option<_>| party.as_ref().map(PartyInput::from);
     let forms = record.forms.iter();
     ConsignmentInput {
@@ -126,13 +183,13 @@ fn text<T: AsRef<str>>(field: &Maybe<T>) -> Option<&str> {
 }
 
 /// Compares without regard to letter case and blanks.
-pub(crate) fn same_text(one: &str, other: &str) -> bool {
+fn same_text(one: &str, other: &str) -> bool {
     let [one, other] = [one, other].map(|text| text.split_whitespace().map(str::to_lowercase));
     one.eq(other)
 }
 
 /// A day may come back as an instant, and its midnight in another zone. What cannot be read cannot differ.
-pub(crate) fn same_day(one: &str, other: &str) -> bool {
+fn same_day(one: &str, other: &str) -> bool {
     instant(one).zip(instant(other)).is_none_or(|(one, other)| {
         one.duration_since(other)
             .unwrap_or_else(|error| error.duration())
@@ -163,9 +220,22 @@ fn minute(text: &str) -> Option<u32> {
     text.bytes().all(is_time).then_some(minute)
 }
 
-/// An answer may come back in another form: a number with decimals, a day as an instant, a year as its first day (public
-/// material shows answers for a year as days), an image in another encoding.
-pub(crate) fn same_value(one: &str, other: &str) -> bool {
+/// Whether two texts of a field mean the same, one as it was sent and one as the service shows it.
+///
+/// An answer may come back in another form: with other blanks or letter case, a number with decimals, a day as an instant, a year as
+/// its first day (public material shows answers for a year as days), an image in another encoding.
+///
+/// Source: assumed.
+///
+/// ```
+/// use envd_sdk::model::same_value;
+///
+/// assert!(same_value("24", "24.0") && same_value("05:15", "5:15:00"));
+/// assert!(same_value("2026-11-23", "2026-11-22T14:00:00Z"));
+/// assert!(!same_value("24", "25") && !same_value("Yes", "No"));
+/// ```
+#[must_use]
+pub fn same_value(one: &str, other: &str) -> bool {
     if instant(one).and(instant(other)).is_some() {
         return same_day(one, other);
     }
@@ -246,7 +316,7 @@ mod tests {
     fn compare(input: Value, record: Value) -> Similarity {
         let sent: ConsignmentInput = serde_json::from_value(input).unwrap();
         let read: Consignment = serde_json::from_value(record).unwrap();
-        similarity(&sent, &ConsignmentInput::from(&read))
+        sent.similarity(&ConsignmentInput::from(&read))
     }
 
     #[test]
@@ -319,8 +389,9 @@ mod tests {
     #[test]
     fn a_list_shows_all_but_answers_and_declaration() {
         let summary = serde_json::from_value(record()).unwrap();
-        let judge =
-            |input: Value| similarity(&serde_json::from_value(input).unwrap(), &shown(&summary));
+        let judge = |input: Value| {
+            super::compare(&serde_json::from_value(input).unwrap(), &shown(&summary))
+        };
         assert_eq!(judge(input()), Similarity::Open);
         let mut light = input();
         light["answers"] = Value::Null;

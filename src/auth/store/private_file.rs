@@ -1,0 +1,469 @@
+//! A file of one user, in a directory where no other user can replace it.
+
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::io;
+#[cfg(unix)]
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+#[cfg(unix)]
+use rustix::fs::OFlags;
+#[cfg(unix)]
+use rustix::process::geteuid;
+
+use super::{StoreError, StoreErrorKind};
+use crate::locked::lock;
+
+/// Held while a file is created and while one is checked, so that no other thread opens a new file before it is closed here. On
+/// Unix a process that closes any handle of a file loses its locks on that file by other handles, such as those of `SQLite`.
+static CREATING: Mutex<()> = Mutex::new(());
+
+/// A file that only its owner may read and write, in a directory where no other user can replace it; for stores of your own
+/// that keep tokens or records in files.
+///
+/// The file must belong to the user that the program runs as. If others may read it, their rights are removed, with a
+/// warning in the log. One that its group or others may write is refused, for anybody may have written it, and so are a
+/// symbolic link, a pipe and a directory in its place. The directory must belong to the same user or to root, and neither its
+/// group nor others may write to it; a group with the user's own number counts as the user. Access control lists and the directories
+/// above are not checked. Where there are no modes and owners, as on Windows, only links and the kind of the file are
+/// checked, and the permissions of the directory must do the rest.
+///
+/// [`FileStore`](super::FileStore) opens its files by it. A database library opens its files itself, so [`prepare`](Self::prepare)
+/// makes the file or checks it first:
+///
+/// ```
+/// use envd_sdk::auth::{PrivateFile, StoreError};
+/// use std::path::Path;
+///
+/// /// To be called before SQLite opens the database.
+/// fn prepare(database: &Path) -> Result<(), StoreError> {
+///     // SQLite opens files of these names if they exist, also those that another user made.
+///     for ending in ["-wal", "-shm", "-journal"] {
+///         let mut beside = database.as_os_str().to_owned();
+///         beside.push(ending);
+///         PrivateFile::new(&beside, "the log of the database").check()?;
+///     }
+///     PrivateFile::new(database, "the database").prepare()
+/// }
+///
+/// # let folder = equipment::TestFolder::new();
+/// # let database = folder.path().join("farm.db");
+/// prepare(&database)?;
+/// assert!(PrivateFile::new(&database, "the database").check()?);
+/// # Ok::<(), StoreError>(())
+/// ```
+///
+/// # Errors
+///
+/// Of all methods: the kind of the [`StoreError`] is [`Insecure`](StoreErrorKind::Insecure) when another user could read, write
+/// or replace the file, and the message says what to change; [`Unreadable`](StoreErrorKind::Unreadable) when it is no file;
+/// [`Missing`](StoreErrorKind::Missing) without the directory, which is never made; [`Denied`](StoreErrorKind::Denied),
+/// [`Full`](StoreErrorKind::Full) and [`Other`](StoreErrorKind::Other) as the operating system says.
+#[derive(Clone)]
+pub struct PrivateFile {
+    path: PathBuf,
+    name: String,
+    may_be_sticky: bool,
+}
+
+impl PrivateFile {
+    /// The file at this path; nothing is read yet. Errors call it by `name`, such as `the database`: a path may hold the name of
+    /// a person.
+    pub fn new(path: impl AsRef<Path>, name: impl Into<String>) -> Self {
+        let path = path.as_ref();
+        Self {
+            // An absolute path has a directory, and stays the same when the program changes its own.
+            path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+            name: name.into(),
+            may_be_sticky: false,
+        }
+    }
+
+    /// Accepts a directory with the sticky bit, such as `/tmp`: others can make files in it, and cannot replace this one.
+    ///
+    /// Only for a file that is opened by [`open`](Self::open), and not for one beside which a library looks for other files by
+    /// name: another user may have put them there.
+    #[must_use]
+    pub fn in_sticky_directory(mut self) -> Self {
+        self.may_be_sticky = true;
+        self
+    }
+
+    /// The absolute path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Checks the directory, and the file if there is one; returns whether there is. The file is not opened.
+    ///
+    /// # Errors
+    ///
+    /// As [above](Self#errors).
+    pub fn check(&self) -> Result<bool, StoreError> {
+        let _creating = lock(&CREATING);
+        self.check_unlocked()
+    }
+
+    /// Checks the directory and the file, or creates the file empty with the mode 600. A file that exists is not opened, so
+    /// locks that this process holds on it stay.
+    ///
+    /// # Errors
+    ///
+    /// As [above](Self#errors).
+    pub fn prepare(&self) -> Result<(), StoreError> {
+        let _creating = lock(&CREATING);
+        if self.check_unlocked()? {
+            return Ok(());
+        }
+        match private(OpenOptions::new().write(true).create_new(true)).open(&self.path) {
+            // The name is on the disk before anything is committed under it.
+            Ok(_) => sync_directory(self.directory()),
+            // Another process was first.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(error) => Err(error),
+        }
+        .map_err(|source| StoreError::io(format!("{} cannot be created", self.name), source))
+    }
+
+    /// Checks the directory, opens the file, and checks what was opened; `None` if it does not exist and `options` do not
+    /// create it. A file that they create has the mode 600.
+    ///
+    /// Opens without following a link and without waiting for the other end of a pipe.
+    ///
+    /// ```
+    /// use std::fs::OpenOptions;
+    /// use std::io::Write;
+    /// use envd_sdk::auth::PrivateFile;
+    ///
+    /// # let folder = equipment::TestFolder::new();
+    /// # let path = folder.path().join("secrets.json");
+    /// let file = PrivateFile::new(&path, "the file of the secrets");
+    /// assert!(file.open(OpenOptions::new().read(true))?.is_none());
+    /// let mut options = OpenOptions::new();
+    /// if let Some(mut opened) = file.open(options.write(true).create(true))? {
+    ///     opened.write_all(b"{}")?;
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [above](Self#errors).
+    pub fn open(&self, options: &mut OpenOptions) -> Result<Option<File>, StoreError> {
+        let name = &self.name;
+        self.check_directory()?;
+        let failed = |source| StoreError::io(format!("{name} cannot be opened"), source);
+        #[cfg(unix)]
+        private(options).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+        #[cfg(not(unix))]
+        self.refuse_link()?;
+        let file = match options.open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => {
+                // The error number for a link differs between systems.
+                self.refuse_link()?;
+                return Err(failed(error));
+            }
+        };
+        let metadata = file.metadata().map_err(failed)?;
+        self.check_file(&metadata, |private| file.set_permissions(private))?;
+        Ok(Some(file))
+    }
+
+    fn directory(&self) -> &Path {
+        self.path.parent().unwrap_or(&self.path)
+    }
+
+    fn check_unlocked(&self) -> Result<bool, StoreError> {
+        self.check_directory()?;
+        match fs::symlink_metadata(&self.path) {
+            Ok(metadata) => {
+                self.check_file(&metadata, |private| {
+                    fs::set_permissions(&self.path, private)
+                })?;
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(StoreError::io(
+                format!("{} cannot be found", self.name),
+                error,
+            )),
+        }
+    }
+
+    /// Refuses what is no file, a file of another user, and one that others may write.
+    fn check_file(
+        &self,
+        metadata: &Metadata,
+        set_permissions: impl FnOnce(Permissions) -> io::Result<()>,
+    ) -> Result<(), StoreError> {
+        let name = &self.name;
+        if metadata.is_symlink() {
+            return Err(self.is_link());
+        }
+        if !metadata.is_file() {
+            let message = format!("{name} is not a file");
+            return Err(StoreError::new(StoreErrorKind::Unreadable, message));
+        }
+        #[cfg(unix)]
+        if metadata.uid() != geteuid().as_raw() {
+            return Err(insecure(format!(
+                "{name} belongs to another user than this program runs as; check it, then delete it or change its owner"
+            )));
+        }
+        keep_to_owner(metadata, name, set_permissions)
+    }
+
+    /// Replacing a link would not replace its file, and locks beside the link would not be those beside the file.
+    fn refuse_link(&self) -> Result<(), StoreError> {
+        match fs::symlink_metadata(&self.path) {
+            Ok(metadata) if metadata.is_symlink() => Err(self.is_link()),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_link(&self) -> StoreError {
+        insecure(format!(
+            "{} is a symbolic link; configure the path of the file that it points to",
+            self.name
+        ))
+    }
+
+    /// Refuses a directory in which another user could replace the file or, unless it may be sticky, make other files.
+    fn check_directory(&self) -> Result<(), StoreError> {
+        let name = &self.name;
+        let metadata = fs::metadata(self.directory()).map_err(|source| {
+            StoreError::io(format!("the directory of {name} cannot be used"), source)
+        })?;
+        let found = weakness(&metadata, self.may_be_sticky);
+        found.map_or(Ok(()), |(weakness, remedy)| {
+            Err(insecure(format!(
+                "the directory of {name} {weakness}; {remedy}"
+            )))
+        })
+    }
+}
+
+// The path may hold the name of a user.
+debug_shows!(PrivateFile, |it| name: it.name, may_be_sticky: it.may_be_sticky);
+
+fn insecure(message: impl Into<String>) -> StoreError {
+    StoreError::new(StoreErrorKind::Insecure, message)
+}
+
+/// Sets the mode of a file that is created: its owner alone may read and write it.
+pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    options.mode(0o600);
+    options
+}
+
+/// Removes the right to read from others. A file that others could write is refused, for anybody may have written it: also one
+/// that another program made under the umask 002.
+#[cfg(unix)]
+fn keep_to_owner(
+    metadata: &Metadata,
+    name: &str,
+    set_permissions: impl FnOnce(Permissions) -> io::Result<()>,
+) -> Result<(), StoreError> {
+    let mode = metadata.permissions().mode();
+    if mode & 0o022 != 0 {
+        return Err(insecure(format!(
+            "{name} is writable to its group or to others; check what it holds, then set its mode to 600"
+        )));
+    }
+    if mode & 0o077 != 0 {
+        tracing::warn!("others could read {name}; its mode is set to 600");
+        set_permissions(Permissions::from_mode(0o600)).map_err(|source| {
+            StoreError::io(format!("the mode of {name} cannot be changed"), source)
+        })?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+#[allow(clippy::unnecessary_wraps)]
+fn keep_to_owner(
+    _: &Metadata,
+    _: &str,
+    _: impl FnOnce(Permissions) -> io::Result<()>,
+) -> Result<(), StoreError> {
+    Ok(())
+}
+
+/// Puts the change of a name on the disk.
+#[cfg(unix)]
+pub(super) fn sync_directory(path: &Path) -> io::Result<()> {
+    match File::open(path)?.sync_all() {
+        // Some file systems cannot sync a directory.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        result => result,
+    }
+}
+
+/// Where directories cannot be opened, the file system's journal has to do.
+#[cfg(not(unix))]
+#[allow(clippy::unnecessary_wraps)]
+pub(super) fn sync_directory(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Why a directory is not safe, and what to do.
+#[cfg(unix)]
+fn weakness(metadata: &Metadata, may_be_sticky: bool) -> Option<(&'static str, &'static str)> {
+    let (owner, group, mode) = (metadata.uid(), metadata.gid(), metadata.mode());
+    weakness_of(owner, group, mode, geteuid().as_raw(), may_be_sticky)
+}
+
+#[cfg(not(unix))]
+fn weakness(_: &Metadata, _: bool) -> Option<(&'static str, &'static str)> {
+    None
+}
+
+#[cfg(unix)]
+fn weakness_of(
+    owner: u32,
+    group: u32,
+    mode: u32,
+    user: u32,
+    may_be_sticky: bool,
+) -> Option<(&'static str, &'static str)> {
+    const STICKY: u32 = 0o1000;
+    // Root can replace any file anyway.
+    if owner != user && owner != 0 {
+        return Some((
+            "belongs to another user than this program runs as",
+            "use one of its own",
+        ));
+    }
+    // In a sticky directory such as /tmp others can make files, and not replace ours.
+    if mode & STICKY != 0 && may_be_sticky {
+        return None;
+    }
+    // A group with the number of its user is that user's alone, and its directories are often writable to it.
+    let others = if group == owner { 0o002 } else { 0o022 };
+    (mode & others != 0).then_some((
+        "is writable to its group or to others, who could replace the file or put another one beside it",
+        "use a directory of its own with the mode 700",
+    ))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use equipment::TestFolder;
+
+    use super::*;
+
+    #[test]
+    fn a_directory_is_the_users_or_roots_and_closed_to_others() {
+        for (owner, group, mode, fine) in [
+            (1000, 1000, 0o40700, true),
+            (1000, 1000, 0o40755, true),
+            // A group of the user's own.
+            (1000, 1000, 0o40775, true),
+            (1000, 100, 0o40775, false),
+            (1000, 1000, 0o40777, false),
+            (1000, 100, 0o40770, false),
+            (0, 0, 0o40755, true),
+            (0, 0, 0o41777, true),
+            (0, 0, 0o40777, false),
+            (1001, 1001, 0o40700, false),
+            (1001, 1001, 0o41777, false),
+        ] {
+            let judged =
+                |may_be_sticky| weakness_of(owner, group, mode, 1000, may_be_sticky).is_none();
+            assert_eq!(judged(true), fine, "{owner} {group} {mode:o}");
+            let sticky = mode & 0o1000 != 0;
+            assert_eq!(judged(false), fine && !sticky, "{owner} {group} {mode:o}");
+        }
+        // Root does not trust a directory that another user can change.
+        assert!(weakness_of(1000, 1000, 0o40700, 0, true).is_some());
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().mode() & 0o7777
+    }
+
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    /// What each way to a file returns: its check, its preparation, and the file opened to be written.
+    fn tried(file: &PrivateFile) -> [Result<bool, StoreErrorKind>; 3] {
+        let kind = |error: StoreError| error.kind();
+        let opened = |file: Option<File>| file.is_some();
+        [
+            file.check().map_err(kind),
+            file.prepare().map(|()| true).map_err(kind),
+            file.open(OpenOptions::new().write(true))
+                .map(opened)
+                .map_err(kind),
+        ]
+    }
+
+    #[test]
+    fn a_file_is_made_private_once_and_keeps_what_is_in_it() {
+        let folder = TestFolder::new();
+        let file = PrivateFile::new(folder.path().join("farm.db"), "the database");
+        assert_eq!(tried(&file), [Ok(false), Ok(true), Ok(true)]);
+        assert_eq!(mode(file.path()), 0o600);
+        fs::write(file.path(), "records").unwrap();
+        for loose in [0o644, 0o640, 0o604, 0o755] {
+            set_mode(file.path(), loose);
+            assert_eq!(tried(&file), [Ok(true), Ok(true), Ok(true)]);
+            assert_eq!(mode(file.path()), 0o600, "{loose:o}");
+        }
+        assert_eq!(fs::read_to_string(file.path()).unwrap(), "records");
+        // Also one that the options create.
+        let other = PrivateFile::new(folder.path().join("other"), "the database");
+        let made = other.open(OpenOptions::new().append(true).create(true));
+        assert!(made.unwrap().is_some());
+        assert_eq!(mode(other.path()), 0o600);
+    }
+
+    #[test]
+    fn what_others_could_write_or_replace_is_refused_in_each_way() {
+        let folder = TestFolder::new();
+        let at = |name: &str| PrivateFile::new(folder.path().join(name), "the database");
+        fs::write(at("loose").path(), "").unwrap();
+        set_mode(at("loose").path(), 0o620);
+        symlink(folder.path().join("nothing"), at("link").path()).unwrap();
+        fs::create_dir(at("directory").path()).unwrap();
+        let insecure = Err(StoreErrorKind::Insecure);
+        assert_eq!(tried(&at("loose")), [insecure; 3]);
+        assert_eq!(tried(&at("link")), [insecure; 3]);
+        assert_eq!(
+            at("directory").check().unwrap_err().kind(),
+            StoreErrorKind::Unreadable
+        );
+        let missing = [Err(StoreErrorKind::Missing); 3];
+        assert_eq!(tried(&at("missing/farm.db")), missing);
+        assert_eq!(folder.names(), ["directory", "link", "loose"]);
+        // The directory, for a file that is fine.
+        at("farm.db").prepare().unwrap();
+        for (shared, alone, sticky) in [
+            (0o755, Ok(true), Ok(true)),
+            (0o777, insecure, insecure),
+            (0o1777, insecure, Ok(true)),
+        ] {
+            set_mode(folder.path(), shared);
+            assert_eq!(tried(&at("farm.db")), [alone; 3], "{shared:o}");
+            let accepted = at("farm.db").in_sticky_directory();
+            assert_eq!(tried(&accepted), [sticky; 3], "{shared:o}");
+        }
+        set_mode(folder.path(), 0o700);
+    }
+
+    #[test]
+    fn neither_debug_nor_an_error_shows_the_path() {
+        let file = PrivateFile::new("/nowhere/sam/farm.db", "the database");
+        let error = file.check().unwrap_err();
+        let shown = format!("{file:?} {error} {error:?}");
+        assert!(!shown.contains("sam"), "{shown}");
+        assert!(error.to_string().contains("the database"), "{shown}");
+    }
+}

@@ -1,0 +1,289 @@
+//! The kinds of the opaque error, for callers to match on.
+
+use super::refusal::is_rate_limit;
+use super::reply_meaning::{kind_of_reply, kind_of_status};
+use super::{AuthProblem, Error, Repr, Unsent};
+use crate::model::{Condition, ServerError};
+
+/// What kind of failure an [`Error`] is: one kind for each reaction. [`guide::errors`](crate::guide::errors#kinds) has them in a
+/// table.
+///
+/// It does not tell whether a change was carried out: check [`Error::may_have_applied`] first.
+///
+/// ```
+/// # equipment::example(async {
+/// use envd_sdk::ErrorKind;
+///
+/// let fake = envd_sdk::fake::Fake::start().await;
+/// let account = fake.client().build()?.account(fake.account_id());
+/// let error = account.consignment("00000000-0000-4000-8000-000000000000").await.unwrap_err();
+/// match error.kind() {
+///     ErrorKind::NotFound => println!("it was deleted, or belongs to another user"),
+///     ErrorKind::ReauthRequired => println!("log in again"),
+///     ErrorKind::Connect | ErrorKind::Timeout | ErrorKind::Transport | ErrorKind::NoAnswer => println!("no reception"),
+///     _ => println!("{}", error.report()),
+/// }
+/// assert_eq!(error.kind(), ErrorKind::NotFound);
+/// # Ok(()) });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A setting or an argument is invalid and nothing was sent, or the identity provider refused the client's settings.
+    /// Correct the program or its settings.
+    Config,
+    /// No connection could be made, and nothing was sent. Check the network, the address, TLS and the proxy.
+    Connect,
+    /// A time limit ended the call, before or after the request was sent. Try again later.
+    Timeout,
+    /// No complete reply came: a lost connection, a body that ends early or is over the size limit. Try again later.
+    Transport,
+    /// A reply came that is not of the service: the page of a proxy, of a firewall or of a network's login, an empty body,
+    /// a redirect. Try again later, as without a connection.
+    NoAnswer,
+    /// There were too many requests (HTTP 429, or a code to that effect). Wait [`Error::retry_after`].
+    RateLimited,
+    /// The service is offline for maintenance (HTTP 503, spec 7.1), or a gateway in front of it has no connection to it.
+    /// Try again later.
+    Unavailable,
+    /// The service failed inside (HTTP 500, spec 7.1). Try again later, or report it to the service.
+    Internal,
+    /// The service refused the access token, and a renewed one where there is one. The audience or the client's settings are
+    /// wrong, or the action is not allowed.
+    Unauthorized,
+    /// The user may not do this. Another account may have the role or the accreditation.
+    Forbidden,
+    /// The record does not exist, or belongs to another user: the service does not distinguish them.
+    NotFound,
+    /// The schema of the service differs from the document that was sent. Override the operation.
+    SchemaMismatch,
+    /// The service refused the request. Show [`Error::server_errors`] or [`Error::server_message`].
+    Rejected,
+    /// One record of a list does not have the expected shape; the list continues. [`Error::raw_data`] is the record.
+    UnreadableRecord,
+    /// The reply does not have the expected shape. [`Error::json_path`] is where.
+    Decode,
+    /// The server broke a rule of HTTP or of the interface. Report it to the service.
+    Protocol,
+    /// A list repeats itself and would not end. The records returned so far are valid.
+    Stalled,
+    /// No account fits a choice, or more than one. Let the user choose.
+    AccountChoice,
+    /// The user is logged in and not registered with the service. Send the user to its website.
+    NotRegistered,
+    /// There is no valid token, and only a login brings one. Log the user in.
+    ReauthRequired,
+    /// The identity provider refused the login, or the user cancelled it. Offer to log in again.
+    LoginRefused,
+    /// The identity provider does not renew the token now; the session may still be valid. Try again at [`Error::retry_at`].
+    RefreshRefused,
+    /// No token is available now. Try again at [`Error::retry_at`].
+    TokenUnavailable,
+    /// A store failed. The [`source`](std::error::Error::source) is a [`StoreError`](crate::auth::StoreError).
+    Store,
+}
+
+impl Error {
+    /// What kind of failure this is.
+    ///
+    /// See [`ErrorKind`] for an example.
+    pub fn kind(&self) -> ErrorKind {
+        match self.repr() {
+            Repr::Config(_) => ErrorKind::Config,
+            Repr::Transport(failure) if failure.timeout => ErrorKind::Timeout,
+            Repr::Transport(failure) if failure.refused_locally => ErrorKind::Transport,
+            Repr::Transport(failure) => match failure.unsent {
+                Unsent::Surely => ErrorKind::Connect,
+                Unsent::Perhaps => ErrorKind::Transport,
+            },
+            // A body that cannot be read shows nothing.
+            Repr::Http if self.encoding().is_some() => ErrorKind::Protocol,
+            Repr::Http => {
+                let status = self.http_status().unwrap_or_default();
+                kind_of_reply(status, self.service_status().is_some())
+            }
+            Repr::Rejected { status, errors } => {
+                of_errors(*status, errors).unwrap_or(ErrorKind::Rejected)
+            }
+            Repr::Decode { .. } if self.is_unreadable_record() => ErrorKind::UnreadableRecord,
+            Repr::Decode { status, errors, .. } => {
+                of_errors(*status, errors).unwrap_or(ErrorKind::Decode)
+            }
+            Repr::Protocol(_) => {
+                let kind = self.service_status().and_then(kind_of_status);
+                kind.filter(|kind| *kind != ErrorKind::Rejected)
+                    .unwrap_or(ErrorKind::Protocol)
+            }
+            Repr::Stalled(_) => ErrorKind::Stalled,
+            Repr::AccountChoice(_) => ErrorKind::AccountChoice,
+            Repr::NotRegistered => ErrorKind::NotRegistered,
+            Repr::Auth(problem) => of_auth(problem),
+        }
+    }
+}
+
+/// What the service says by its errors and their status; `None` for an error about the input.
+fn of_errors(status: u16, errors: &[ServerError]) -> Option<ErrorKind> {
+    let has = |condition| errors.iter().any(|error| error.condition() == condition);
+    if errors.iter().any(is_rate_limit) {
+        return Some(ErrorKind::RateLimited);
+    }
+    if has(Condition::InvalidToken) {
+        return Some(ErrorKind::Unauthorized);
+    }
+    let by_status = kind_of_status(status).filter(|kind| *kind != ErrorKind::Rejected);
+    let by_condition = [
+        (Condition::AccessDenied, ErrorKind::Forbidden),
+        (Condition::SchemaMismatch, ErrorKind::SchemaMismatch),
+        (Condition::NotFoundOrForbidden, ErrorKind::NotFound),
+    ];
+    let mut found = by_condition
+        .into_iter()
+        .filter(|(condition, _)| has(*condition));
+    by_status.or_else(|| found.next().map(|(_, kind)| kind))
+}
+
+fn of_auth(problem: &AuthProblem) -> ErrorKind {
+    match problem {
+        AuthProblem::NoTokens
+        | AuthProblem::ReauthRequired { .. }
+        | AuthProblem::InteractionRequired { .. } => ErrorKind::ReauthRequired,
+        AuthProblem::Misconfigured { .. } => ErrorKind::Config,
+        AuthProblem::LoginRefused { .. } => ErrorKind::LoginRefused,
+        AuthProblem::RefreshRefused { .. } => ErrorKind::RefreshRefused,
+        AuthProblem::Unavailable { .. } => ErrorKind::TokenUnavailable,
+        AuthProblem::Store | AuthProblem::StoreUnreachable | AuthProblem::LockTimeout => {
+            ErrorKind::Store
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::error::Failure;
+
+    fn failure(unsent: Unsent, timeout: bool, refused_locally: bool) -> Error {
+        Error::new(Repr::Transport(Failure {
+            what: "x",
+            timeout,
+            unsent,
+            refused_locally,
+        }))
+    }
+
+    fn errors(words: &str) -> Vec<ServerError> {
+        let (message, code) = words.split_once('/').unwrap();
+        let (message, code) = (
+            message.trim(),
+            Some(code.trim()).filter(|code| !code.is_empty()),
+        );
+        vec![ServerError::from_value(
+            json!({"message": message, "extensions": {"code": code, "data": {"Code": code}}}),
+        )]
+    }
+
+    fn decode(status: u16, errors: Vec<ServerError>) -> Error {
+        let (path, detail) = ("data".to_owned(), String::new());
+        Error::new(Repr::Decode {
+            status,
+            path,
+            detail,
+            errors,
+        })
+    }
+
+    #[test]
+    fn each_failure_without_a_reply_has_its_kind() {
+        let text = || "x".to_owned();
+        let (reason, what) = ("x", "x");
+        let auth = |problem| Error::new(Repr::Auth(problem));
+        for (error, kind) in [
+            (Error::config("x"), ErrorKind::Config),
+            (failure(Unsent::Surely, false, false), ErrorKind::Connect),
+            (failure(Unsent::Surely, true, false), ErrorKind::Timeout),
+            (failure(Unsent::Perhaps, true, false), ErrorKind::Timeout),
+            (failure(Unsent::Perhaps, false, false), ErrorKind::Transport),
+            (failure(Unsent::Perhaps, false, true), ErrorKind::Transport),
+            (failure(Unsent::Surely, false, true), ErrorKind::Transport),
+            (decode(200, Vec::new()), ErrorKind::Decode),
+            (
+                decode(200, Vec::new()).with_unreadable_record(),
+                ErrorKind::UnreadableRecord,
+            ),
+            (Error::protocol("x"), ErrorKind::Protocol),
+            (Error::new(Repr::Stalled("x")), ErrorKind::Stalled),
+            (
+                Error::new(Repr::AccountChoice(text())),
+                ErrorKind::AccountChoice,
+            ),
+            (Error::new(Repr::NotRegistered), ErrorKind::NotRegistered),
+            (auth(AuthProblem::NoTokens), ErrorKind::ReauthRequired),
+            (
+                auth(AuthProblem::ReauthRequired { reason }),
+                ErrorKind::ReauthRequired,
+            ),
+            (
+                auth(AuthProblem::InteractionRequired { code: text() }),
+                ErrorKind::ReauthRequired,
+            ),
+            (
+                auth(AuthProblem::Misconfigured { code: text() }),
+                ErrorKind::Config,
+            ),
+            (
+                auth(AuthProblem::LoginRefused { code: text() }),
+                ErrorKind::LoginRefused,
+            ),
+            (
+                auth(AuthProblem::RefreshRefused { code: text() }),
+                ErrorKind::RefreshRefused,
+            ),
+            (
+                auth(AuthProblem::Unavailable { what }),
+                ErrorKind::TokenUnavailable,
+            ),
+            (auth(AuthProblem::Store), ErrorKind::Store),
+            (auth(AuthProblem::StoreUnreachable), ErrorKind::Store),
+            (auth(AuthProblem::LockTimeout), ErrorKind::Store),
+        ] {
+            assert_eq!(error.kind(), kind, "{error}");
+        }
+    }
+
+    /// Status, message and code of a server error, and the kind of an error with it: rejected, and beside data that does not
+    /// fit.
+    const ERRORS: &str = "
+        200 | No / pic                                    | Rejected | Decode
+        400 | No / pic                                    | Rejected | Decode
+        200 | The access token is invalid / Unauthorized  | Unauthorized | Unauthorized
+        200 | Access denied /                             | Forbidden | Forbidden
+        200 | Slow down / TOO_MANY_REQUESTS               | RateLimited | RateLimited
+        200 | Internal server error /                     | NotFound | NotFound
+        200 | Cannot query field 'x' / FIELDS_ON_CORRECT_TYPE | SchemaMismatch | SchemaMismatch
+        401 | No /                                        | Unauthorized | Unauthorized
+        403 | No /                                        | Forbidden | Forbidden
+        404 | No /                                        | NotFound | NotFound
+        429 | No /                                        | RateLimited | RateLimited
+        500 | No /                                        | Internal | Internal
+        503 | Access denied /                             | Unavailable | Unavailable
+        503 | The access token is invalid / Unauthorized  | Unauthorized | Unauthorized
+    ";
+
+    #[test]
+    fn each_server_error_has_its_kind() {
+        for row in ERRORS.trim().lines() {
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            let [status, words, rejected, decoded] = cells[..] else {
+                panic!("{row}");
+            };
+            let (status, errors) = (status.parse().unwrap(), errors(words));
+            let decode = decode(status, errors.clone());
+            let error = Error::new(Repr::Rejected { status, errors });
+            assert_eq!(format!("{:?}", error.kind()), rejected, "{row}");
+            assert_eq!(format!("{:?}", decode.kind()), decoded, "{row}");
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! What a reply means that has neither the data nor the errors of the interface. Pure, and the same for both interfaces.
+//!
+//! A status counts as the word of the service only with a body of the service's shape: JSON or XML (spec 7.1). A page, an
+//! empty body or another text may come from anything on the way, such as a proxy, a firewall or the login of a network.
+
+use super::ErrorKind;
+
+/// What a body is, by its first characters and its media type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BodyShape {
+    Empty,
+    /// HTML, also as XML.
+    Page,
+    Json,
+    Xml,
+    /// Anything else.
+    Other,
+}
+
+impl BodyShape {
+    pub(crate) fn of(media_type: Option<&str>, start: &str) -> Self {
+        let media_type = media_type.unwrap_or_default();
+        let start = start.trim_start_matches('\u{feff}').trim_start();
+        let second = start.get(1..).unwrap_or_default().trim_start();
+        if start.is_empty() {
+            Self::Empty
+        } else if media_type.contains("html") {
+            Self::Page
+        } else if start.starts_with('<') {
+            let is_xml = media_type.contains("xml") || start.starts_with("<?xml");
+            if is_xml && !has_html_root(start) {
+                Self::Xml
+            } else {
+                Self::Page
+            }
+        } else if media_type.contains("json")
+            || start.starts_with('{') && second.starts_with(['"', '}'])
+        {
+            // What is said to be JSON and is broken is a fault of the service.
+            Self::Json
+        } else {
+            Self::Other
+        }
+    }
+
+    /// Whether the service sends bodies of this shape (spec 7.1).
+    pub(crate) fn is_of_service(self) -> bool {
+        matches!(self, Self::Json | Self::Xml)
+    }
+}
+
+/// Whether the document type or the root element is HTML.
+fn has_html_root(mut text: &str) -> bool {
+    let is_html = |name: &str| {
+        let head = name.get(..4).unwrap_or_default();
+        head.eq_ignore_ascii_case("html")
+    };
+    while let Some(tag) = text.trim_start().strip_prefix('<') {
+        let doctype = tag.get(..8).unwrap_or_default();
+        let end = if tag.starts_with('?') {
+            "?>"
+        } else if tag.starts_with("!--") {
+            "-->"
+        } else if doctype.eq_ignore_ascii_case("!doctype") {
+            let name = tag.get(8..).unwrap_or_default();
+            if is_html(name.trim_start()) {
+                return true;
+            }
+            ">"
+        } else {
+            return is_html(tag);
+        };
+        let Some((_, rest)) = tag.split_once(end) else {
+            return false;
+        };
+        text = rest;
+    }
+    false
+}
+
+/// The kind of a reply by its status. `is_of_service`: its body or a header is of the service.
+pub(super) fn kind_of_reply(status: u16, is_of_service: bool) -> ErrorKind {
+    match status {
+        // They say the same whoever sends them: a smaller request, fewer requests, later.
+        413 => ErrorKind::Rejected,
+        429 => ErrorKind::RateLimited,
+        503 => ErrorKind::Unavailable,
+        // It has no body (RFC 9110 section 15.4.5), and nothing asked for it.
+        304 => ErrorKind::Protocol,
+        _ if !is_of_service => ErrorKind::NoAnswer,
+        _ => kind_of_status(status).unwrap_or(ErrorKind::Protocol),
+    }
+}
+
+/// What the service says by a status (spec 7.1); `None` for one that is no failure.
+pub(super) fn kind_of_status(status: u16) -> Option<ErrorKind> {
+    Some(match status {
+        401 => ErrorKind::Unauthorized,
+        403 => ErrorKind::Forbidden,
+        404 => ErrorKind::NotFound,
+        429 => ErrorKind::RateLimited,
+        500 => ErrorKind::Internal,
+        _ if is_transient_status(status) => ErrorKind::Unavailable,
+        400..=499 => ErrorKind::Rejected,
+        // Not implemented, and a version of HTTP that is not supported.
+        501 | 505 => ErrorKind::Internal,
+        _ => return None,
+    })
+}
+
+/// Whether a read may get another answer later: too slow (RFC 9110 section 15.5.9), too early (RFC 8470 section 5.2), too many
+/// requests, and what gateways send for a service that they do not reach. 500, 501 and 505 are the service's own.
+pub(super) fn is_transient_status(status: u16) -> bool {
+    matches!(status, 408 | 425 | 429 | 502..=504 | 506..=599)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::error::{Error, Received};
+
+    const XHTML: &str = "<?xml version=\"1.0\"?>\n<!-- x -->\n<!DOCTYPE html PUBLIC \"x\">\n<html>";
+
+    /// Status, media type, body; kind, whether a read is sent again, what became of a change.
+    const REPLIES: &str = r#"
+        200 | text/html        | <html>Log in     | NoAnswer     | again | doubt
+        200 | -                | <!DOCTYPE html>  | NoAnswer     | again | doubt
+        200 | application/json | <html>           | NoAnswer     | again | doubt
+        200 | -                |                  | NoAnswer     | again | doubt
+        200 | application/xml  | <Value/>         | Protocol     | -     | doubt
+        200 | application/json | {"Message": "x"} | Protocol     | -     | doubt
+        302 | text/html        | <html>           | NoAnswer     | again | doubt
+        302 | -                |                  | NoAnswer     | again | doubt
+        304 | -                |                  | Protocol     | -     | doubt
+        400 | text/html        | <html>           | NoAnswer     | again | doubt
+        400 | application/json | {"Message": "x"} | Rejected     | -     | refused
+        400 | -                | { "Message": "x" | Rejected     | -     | refused
+        400 | text/plain       | {"Message": "x"} | Rejected     | -     | refused
+        400 | application/json | "words"          | Rejected     | -     | refused
+        400 | text/plain       | "words"          | NoAnswer     | again | doubt
+        400 | application/json | {"data": {"x":   | Rejected     | -     | doubt
+        400 | application/json | broken           | Rejected     | -     | doubt
+        400 | application/json | {"Message": "Internal server error"} | Rejected | - | doubt
+        400 | application/xml  | <Error/>         | Rejected     | -     | refused
+        400 | -                | <?xml ?><Error/> | Rejected     | -     | refused
+        400 | -                | <p>Bad request   | NoAnswer     | again | doubt
+        401 | -                |                  | NoAnswer     | again | refused
+        401 | text/html        | <html>           | NoAnswer     | again | refused
+        401 | application/json | {"Message": "x"} | Unauthorized | -     | refused
+        401 | bearer           |                  | Unauthorized | -     | refused
+        403 | text/html        | <html>           | NoAnswer     | again | doubt
+        403 | text/plain       | Forbidden        | NoAnswer     | again | doubt
+        403 | text/xml         | <x:Error>        | Forbidden    | -     | refused
+        403 | bearer           |                  | Forbidden    | -     | refused
+        404 | -                |                  | NoAnswer     | again | doubt
+        404 | text/plain       | no route         | NoAnswer     | again | doubt
+        404 | -                | XHTML            | NoAnswer     | again | doubt
+        404 | application/xml  | XHTML            | NoAnswer     | again | doubt
+        404 | application/xhtml+xml | <Error/>    | NoAnswer     | again | doubt
+        404 | application/json | {}               | NotFound     | -     | doubt
+        404 | -                | {"Message": "x"} | NotFound     | -     | refused
+        404 | application/xml  | <Error/>         | NotFound     | -     | refused
+        405 | application/json | {"Message": "x"} | Rejected     | -     | doubt
+        407 | text/html        | <html>           | NoAnswer     | again | doubt
+        408 | -                |                  | NoAnswer     | again | doubt
+        408 | application/json | {"Message": "x"} | Unavailable  | again | doubt
+        413 | text/html        | <html>           | Rejected     | -     | refused
+        425 | application/json | {"Message": "x"} | Unavailable  | again | doubt
+        429 | text/html        | <html>           | RateLimited  | again | refused
+        429 | application/json | {"Message": "x"} | RateLimited  | again | refused
+        451 | text/html        | <html>           | NoAnswer     | again | doubt
+        500 | text/html        | <html>           | NoAnswer     | again | doubt
+        500 | application/json | {"Message": "x"} | Internal     | -     | doubt
+        501 | application/json | {"Message": "x"} | Internal     | -     | doubt
+        502 | text/html        | <html>           | NoAnswer     | again | doubt
+        502 | application/json | {"Message": "x"} | Unavailable  | again | doubt
+        503 | text/html        | <html>           | Unavailable  | again | doubt
+        503 | application/json | {"Message": "x"} | Unavailable  | again | doubt
+        509 | application/json | {"Message": "x"} | Unavailable  | again | doubt
+        511 | text/html        | <html>           | NoAnswer     | again | doubt
+        520 | -                |                  | NoAnswer     | again | doubt
+        530 | application/json | {"Message": "x"} | Unavailable  | again | doubt
+        598 | application/json | {"Message": "x"} | Unavailable  | again | doubt
+        599 | application/json | {"Message": "x"} | Unavailable  | again | doubt
+    "#;
+
+    fn error(status: &str, media_type: &str, body: &str) -> Error {
+        let body = if body == "XHTML" { XHTML } else { body };
+        let is_bearer = media_type == "bearer";
+        let media_type = Some(media_type).filter(|name| !["-", "bearer"].contains(name));
+        let status = status.parse().unwrap();
+        let mut received = Received::new(status, media_type, body.as_bytes(), None);
+        if is_bearer {
+            received = received.of_service();
+        }
+        Error::http(received)
+    }
+
+    #[test]
+    fn each_reply_has_its_meaning() {
+        for row in REPLIES.trim().lines() {
+            let cells: Vec<&str> = row.split(" | ").map(str::trim).collect();
+            let [status, media_type, body, kind, again, change] = cells[..] else {
+                panic!("{row}");
+            };
+            let error = error(status, media_type, body);
+            assert_eq!(format!("{:?}", error.kind()), kind, "{row}");
+            assert_eq!(error.is_transient(), again == "again", "{row}");
+            assert_eq!(error.is_refusal(), change == "refused", "{row}");
+            let predicates = [
+                error.is_unauthorized(),
+                error.is_forbidden(),
+                error.is_not_found(),
+            ];
+            let kinds = ["Unauthorized", "Forbidden", "NotFound"];
+            assert_eq!(predicates, kinds.map(|it| it == kind), "{row}");
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! The JSON text of an input, kept and sent byte for byte.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::TextError;
+
+/// The JSON text of an input, for a save that sends what was signed, byte for byte:
+/// [`Account::save_consignment_text`](crate::Account::save_consignment_text). Cheap to clone. `Debug` hides the text.
+///
+/// Which record is meant, and its status, is often known only after the text was written. [`with`](Self::with) and
+/// [`without`](Self::without) change one field of the text and leave all other bytes as they are.
+///
+/// With serde it is the JSON object itself, not a text that holds one. Only `serde_json` can write and read it.
+///
+/// ```
+/// use envd_sdk::model::{ConsignmentInput, ConsignmentText, FormType, PartyInput};
+///
+/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+/// let signed = ConsignmentText::parse(&serde_json::to_string(&input)?)?;
+///
+/// let update = signed.with("id", "c-1");
+/// let fields = signed.as_str().strip_suffix('}').ok_or("no object")?;
+/// assert_eq!(update.as_str(), format!(r#"{fields},"id":"c-1"}}"#));
+/// assert_eq!(update.without("id"), signed);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct ConsignmentText(Arc<str>);
+
+/// A field of the text; the texts of all of them, and the closing brace, are the whole.
+struct TextField<'a> {
+    name: Cow<'a, str>,
+    /// The opening brace, or the comma.
+    before: &'a str,
+    key: &'a str,
+    colon: &'a str,
+    value: &'a str,
+}
+
+/// What becomes of a field. The texts are JSON.
+enum FieldEdit {
+    Keep,
+    Remove,
+    Rename(String),
+    Set(String),
+}
+
+impl ConsignmentText {
+    /// Reads a text. White space around it is cut off.
+    ///
+    /// # Errors
+    ///
+    /// When it is not a JSON object, or has a field twice.
+    pub fn parse(text: &str) -> Result<Self, TextError> {
+        let no_object = TextError::new("the text of a consignment is a JSON object");
+        let text = serde_json::from_str::<&RawValue>(text).map_err(|_| no_object)?;
+        let (members, _) = members(text.get()).ok_or(no_object)?;
+        let mut names = HashSet::new();
+        if !members.iter().all(|member| names.insert(&member.name)) {
+            return Err(TextError::new(
+                "the text of a consignment has a field twice",
+            ));
+        }
+        Ok(Self(text.get().into()))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// With this text as the value of a field, such as `id`, `number` and `status`. A field that is not there yet comes last.
+    #[must_use]
+    pub fn with(&self, name: &str, value: &str) -> Self {
+        let value = Value::from(value).to_string();
+        if self.field(name).is_some() {
+            return self.edited(|member| {
+                if member.name == name {
+                    FieldEdit::Set(value.clone())
+                } else {
+                    FieldEdit::Keep
+                }
+            });
+        }
+        let before = self.0.strip_suffix('}').unwrap_or_default();
+        let comma = match members(&self.0) {
+            Some((members, _)) if !members.is_empty() => ",",
+            _ => "",
+        };
+        let name = Value::from(name);
+        Self(format!("{before}{comma}{name}:{value}}}").into())
+    }
+
+    /// Without a field, if it is there.
+    #[must_use]
+    pub fn without(&self, name: &str) -> Self {
+        self.edited(|member| {
+            if member.name == name {
+                FieldEdit::Remove
+            } else {
+                FieldEdit::Keep
+            }
+        })
+    }
+
+    /// The JSON of a field.
+    pub(crate) fn field(&self, name: &str) -> Option<&str> {
+        let (members, _) = members(&self.0)?;
+        let mut members = members.into_iter();
+        Some(members.find(|member| member.name == name)?.value)
+    }
+
+    /// With other names for fields, all at once. One without another name is left out, and so is one that is null.
+    pub(crate) fn renamed(&self, names: &[(&str, Option<&str>)]) -> Result<Self, TextError> {
+        let renamed =
+            self.edited(
+                |member| match names.iter().find(|(name, _)| member.name == *name) {
+                    None => FieldEdit::Keep,
+                    Some((_, Some(field))) if member.value != "null" => {
+                        FieldEdit::Rename(Value::from(*field).to_string())
+                    }
+                    Some(_) => FieldEdit::Remove,
+                },
+            );
+        Self::parse(&renamed.0)
+    }
+
+    fn edited(&self, edit: impl Fn(&TextField<'_>) -> FieldEdit) -> Self {
+        // OK because the text was read before.
+        let (members, closing) = members(&self.0).unwrap_or_default();
+        let mut text = String::with_capacity(self.0.len());
+        text.push_str(members.first().map_or("", |first| first.before));
+        let mut is_first = true;
+        for member in &members {
+            let edit = edit(member);
+            if matches!(edit, FieldEdit::Remove) {
+                continue;
+            }
+            if !std::mem::take(&mut is_first) {
+                // The first one has the brace, which a later one takes over where that is removed.
+                text.push_str(if member.before.starts_with('{') {
+                    ","
+                } else {
+                    member.before
+                });
+            }
+            let (key, value) = match &edit {
+                FieldEdit::Rename(key) => (key.as_str(), member.value),
+                FieldEdit::Set(value) => (member.key, value.as_str()),
+                FieldEdit::Keep | FieldEdit::Remove => (member.key, member.value),
+            };
+            for part in [key, member.colon, value] {
+                text.push_str(part);
+            }
+        }
+        text.push_str(closing);
+        Self(text.into())
+    }
+}
+
+/// The fields of an object in their order, and what stands behind the last one.
+fn members(text: &str) -> Option<(Vec<TextField<'_>>, &str)> {
+    let Fields(fields) = serde_json::from_str(text).ok()?;
+    let mut members = Vec::with_capacity(fields.len());
+    let mut rest = 0;
+    for (name, value) in fields {
+        let value = value.get();
+        // `value` is a slice of `text`, so this is its distance from the start.
+        let at = value.as_ptr().addr() - text.as_ptr().addr();
+        let before = text.get(rest..at)?;
+        // Between the value before and this one stand a brace or comma, the key in quotes, a colon, and white space.
+        let (start, end) = (before.find('"')?, before.rfind('"')? + 1);
+        members.push(TextField {
+            name,
+            before: before.get(..start)?,
+            key: before.get(start..end)?,
+            colon: before.get(end..)?,
+            value,
+        });
+        rest = at + value.len();
+    }
+    let closing = text.get(rest..)?;
+    Some((members, closing))
+}
+
+/// The fields of an object as they were written, repeated ones too.
+struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(transparent)]
+        struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
+
+        struct FieldsVisitor;
+
+        impl<'de> Visitor<'de> for FieldsVisitor {
+            type Value = Fields<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
+                let mut fields = Vec::new();
+                while let Some((FieldName(name), value)) = map.next_entry()? {
+                    fields.push((name, value));
+                }
+                Ok(Fields(fields))
+            }
+        }
+        deserializer.deserialize_map(FieldsVisitor)
+    }
+}
+
+impl Serialize for ConsignmentText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = serde_json::from_str::<&RawValue>(&self.0).map_err(S::Error::custom)?;
+        text.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ConsignmentText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        Self::parse(text.get()).map_err(D::Error::custom)
+    }
+}
+
+// A declaration is personal data.
+debug_shows!(ConsignmentText);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> ConsignmentText {
+        ConsignmentText::parse(text).unwrap()
+    }
+
+    #[test]
+    fn one_field_is_changed_and_all_other_bytes_stay() {
+        for (before, with, without) in [
+            ("{}", r#"{"id":"a\"b"}"#, "{}"),
+            ("{ }", r#"{ "id":"a\"b"}"#, "{ }"),
+            (
+                r#"{"w":1.50}"#,
+                r#"{"w":1.50,"id":"a\"b"}"#,
+                r#"{"w":1.50}"#,
+            ),
+            (r#"{ "id" : null }"#, r#"{ "id" : "a\"b" }"#, "{  }"),
+            (
+                r#"{"\u0069d":1,"w":2}"#,
+                r#"{"\u0069d":"a\"b","w":2}"#,
+                r#"{"w":2}"#,
+            ),
+            (
+                "{\"z\" : {\"id\":\"\\\"\"} ,\n \"id\":[1, 2],\t\"a\":\"é\"\n}",
+                "{\"z\" : {\"id\":\"\\\"\"} ,\n \"id\":\"a\\\"b\",\t\"a\":\"é\"\n}",
+                "{\"z\" : {\"id\":\"\\\"\"},\t\"a\":\"é\"\n}",
+            ),
+            (
+                r#"{"a:\"":"\"id\":","id":"1"}"#,
+                r#"{"a:\"":"\"id\":","id":"a\"b"}"#,
+                r#"{"a:\"":"\"id\":"}"#,
+            ),
+        ] {
+            let before = text(before);
+            assert_eq!(before.with("id", "a\"b").as_str(), with);
+            assert_eq!(before.without("id").as_str(), without);
+            assert_eq!(before.without("other"), before);
+        }
+    }
+
+    #[test]
+    fn fields_are_renamed_all_at_once_and_never_there_twice() {
+        let names = |id, number| [("id", id), ("number", number)];
+        let both = text(r#"{"w":1.50,"id":"1","number":"2"}"#);
+        for (names, expected) in [
+            (
+                names(Some("number"), Some("id")),
+                r#"{"w":1.50,"number":"1","id":"2"}"#,
+            ),
+            (names(Some("number"), None), r#"{"w":1.50,"number":"1"}"#),
+            (names(None, None), r#"{"w":1.50}"#),
+        ] {
+            assert_eq!(both.renamed(&names).unwrap().as_str(), expected);
+        }
+        assert!(both.renamed(&names(Some("w"), None)).is_err());
+        let null = text(r#"{"id":null,"w":1}"#).renamed(&names(Some("key"), None));
+        assert_eq!(null.unwrap().as_str(), r#"{"w":1}"#);
+    }
+
+    #[test]
+    fn a_text_is_an_object_whose_fields_are_there_once() {
+        for wrong in ["", "[]", "null", "{", "{} {}", "{\"a\":1,\"\\u0061\":2}"] {
+            assert!(ConsignmentText::parse(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(text(" {\"a\": 1}\n").as_str(), "{\"a\": 1}");
+    }
+
+    #[test]
+    fn it_is_stored_as_the_object_itself_and_hidden_in_debug() {
+        let signed = text(r#"{"b": 1.50,  "a":"Private"}"#);
+        let stored = serde_json::to_string(&[&signed]).unwrap();
+        assert_eq!(stored, format!("[{}]", signed.as_str()));
+        let [read]: [ConsignmentText; 1] = serde_json::from_str(&stored).unwrap();
+        assert_eq!(read, signed);
+        assert!(!format!("{signed:?}").contains("Private"));
+    }
+}

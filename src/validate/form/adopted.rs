@@ -1,0 +1,98 @@
+//! A form with another list of questions.
+
+use std::collections::HashSet;
+
+use super::{Form, FormState};
+use crate::model::ConsignmentInput;
+use crate::validate::applicability::OpenedRows;
+use crate::validate::question_tree::ItemKind;
+use crate::validate::{QuestionRef, Questionnaire};
+
+impl Questionnaire {
+    /// A form with this list of questions in place of its own, such as a newer list of the service.
+    ///
+    /// `input` is the consignment that the form is to have: that of the form, or without the answers that this list has no question
+    /// for ([`explain_answers`](Self::explain_answers)), which would be sent as answers to unknown questions. Rows and
+    /// [skipped](Form::skip) questions stay as far as this list has them, also rows in which the input has no answer left. Edits
+    /// before it cannot be undone.
+    ///
+    /// ```
+    /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};
+    /// use envd_sdk::validate::{Context, Explanation, Questionnaire};
+    ///
+    /// let list = |questions: &str| -> Result<Questionnaire, serde_json::Error> {
+    ///     let questions: Vec<Question> = serde_json::from_str(questions)?;
+    ///     Ok(Questionnaire::prepare(&questions))
+    /// };
+    /// let older = list(r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING"},
+    ///                      {"id": "23", "forms": ["LPAC1"], "type": "STRING"}]"#)?;
+    /// let newer = list(r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING"}]"#)?;
+    /// # let context = Context::on(Day::parse("2026-11-20")?);
+    /// # let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+    /// let mut form = older.form(&input, &context);
+    /// form.answer("17", "Yes")?;
+    /// form.answer("23", "No")?;
+    /// let saved = form.save();
+    ///
+    /// // Later, with the newer list.
+    /// let form = older.open(saved, &context)?;
+    /// let mut input = form.save().into_input();
+    /// let explained = newer.explain_answers(&input);
+    /// let mut known = explained.iter().map(|answer| answer.explanation != Explanation::Unknown);
+    /// if let Some(answers) = input.answers.value_mut() {
+    ///     answers.retain(|_| known.next() == Some(true));
+    /// }
+    /// let form = newer.adopt(&form, input);
+    /// assert_eq!(form.save().content_hash(), newer.content_hash());
+    /// assert_eq!(form.to_input().answers().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("migrate", "upgrade"))]
+    pub fn adopt(&self, form: &Form, input: ConsignmentInput) -> Form {
+        let state = FormState {
+            input,
+            ..form.state.clone()
+        };
+        let mut adopted = Form::new(self.clone(), state, form.context.clone());
+        let lost = form.rows_lost_by(&adopted);
+        if !lost.is_empty() {
+            let mut state = adopted.state;
+            state.opened.extend(lost);
+            adopted = Form::new(adopted.questionnaire, state, adopted.context);
+        }
+        adopted
+    }
+}
+
+impl Form {
+    /// The rows that another form lacks, of sections that it has.
+    fn rows_lost_by(&self, other: &Self) -> OpenedRows {
+        let (sections, rows) = other.sections_and_rows();
+        let (_, before) = self.sections_and_rows();
+        let lost = before.difference(&rows);
+        lost.filter(|(section, _)| sections.contains(section))
+            .map(|(section, row)| (section.id.clone(), *row))
+            .collect()
+    }
+
+    fn sections_and_rows(&self) -> (HashSet<QuestionRef>, HashSet<(QuestionRef, Option<i64>)>) {
+        let questions = self.questions();
+        let (mut sections, mut all) = (HashSet::new(), HashSet::new());
+        for instance in questions.applied.iter().copied() {
+            let section = &questions.tree[instance.question];
+            if section.kind != ItemKind::Rows {
+                continue;
+            }
+            let name = questions.reference(instance);
+            if section.rows_of.is_none() {
+                let rows = questions.rows(instance.question).iter();
+                all.extend(rows.map(|row| (name.clone(), row.row)));
+            } else if questions.has_rows(instance) {
+                all.insert((name.clone(), instance.row));
+            }
+            sections.insert(name);
+        }
+        (sections, all)
+    }
+}

@@ -1,0 +1,243 @@
+//! Records, pages and lists of questions as they were received: byte for byte, and judged as the typed ones.
+
+use std::time::Duration;
+
+use envd_sdk::graphql::generated::{Consignments, consignments};
+use envd_sdk::model::{ConsignmentSummary, List};
+use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::{Account, Connection};
+use equipment::{Reply, Server};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::profiles::moved;
+use crate::scripted::{client, ok};
+
+fn account(server: &Server) -> Account {
+    client(server).build().unwrap().account("envd-1")
+}
+
+/// A reply whose data is this text.
+fn data(text: &str) -> Reply {
+    Reply::json(200, format!(r#"{{"data": {text}}}"#))
+}
+
+/// Unknown fields, digits and white space that a value would lose.
+const RECORD: &str = "{ \"id\" : \"c-1\",\n\t\"later\": 1.50, \"number\":\"C-1\", \"big\": 12345678901234567890123 }";
+
+#[tokio::test]
+async fn every_call_gives_the_json_that_its_value_was_read_from() {
+    let list = format!(r#"{{"items": [], "later": {RECORD}}}"#);
+    let server = Server::script([
+        data(&format!(r#"{{"consignment": {RECORD}}}"#)),
+        data(&format!(r#"{{"questions": {list}}}"#)),
+        data(&format!(r#"{{"copyConsignment": {{"data": {RECORD}}}}}"#)),
+        data(r#"{"deleteConsignment": {"data": true}}"#),
+        data(&format!(r#"{{"own": {RECORD}}}"#)),
+    ]);
+    let account = account(&server);
+    let client = account.client();
+
+    let record = account.consignment("c-1").received().await.unwrap().value;
+    assert_eq!(record.json(), RECORD);
+    assert_eq!(record.typed().number, Some("C-1".into()));
+    let questions = client.questions().received().await.unwrap().value;
+    assert_eq!(questions.into_parts().1, list);
+    let copy = account.copy_consignment("c-1").received().await.unwrap();
+    assert_eq!(copy.value.json(), RECORD);
+    let deleted = account.delete_consignment("c-1").received().await.unwrap();
+    assert_eq!(deleted.value.json(), "true");
+    let own = client.execute_document::<Value>("query Own { own }", "Own", &json!({}));
+    let own = own.received().await.unwrap().value;
+    assert_eq!(own.json(), format!(r#"{{"own": {RECORD}}}"#));
+}
+
+#[tokio::test]
+async fn a_record_elsewhere_in_the_reply_is_given_alone() {
+    let server = Server::script([data(r#"{"found": {"one": {"id": "c-1", "later": 1}}}"#)]);
+    let document = "query Mine($envdAccountId: String!, $id: String!) { found { one } }";
+    let client = client(&server).profile(&moved("consignment", document, "/found/one"));
+    let account = client.build().unwrap().account("envd-1");
+    let record = account.consignment("c-1").received().await.unwrap().value;
+    assert_eq!(record.json(), r#"{"id":"c-1","later":1}"#);
+}
+
+#[tokio::test]
+async fn settings_before_and_after_count_alike() {
+    let server = Server::script([data(&format!(r#"{{"consignment": {RECORD}}}"#))]);
+    let read = account(&server).consignment("c-1");
+    let read = read.deadline(Duration::from_secs(5)).received().optional();
+    assert!(format!("{read:?}").contains("5s"));
+    let response = read.header("x-office", "Roma").response().await.unwrap();
+    assert_eq!(response.attempts, 1);
+    assert_eq!(response.value.value.unwrap().json(), RECORD);
+    assert_eq!(server.requests()[0].header("x-office"), Some("Roma"));
+}
+
+/// A page of a list whose edges are these; `next` is the cursor of the next page.
+fn page(edges: &str, next: Option<&str>) -> Reply {
+    let info = json!({"hasNextPage": next.is_some(), "endCursor": next});
+    data(&format!(
+        r#"{{"consignments": {{"totalCount": 3, "pageInfo": {info}, "edges": {edges}}}}}"#
+    ))
+}
+
+#[tokio::test]
+async fn each_record_of_a_page_has_its_own_json_beside_gaps_and_unreadable_ones() {
+    let other = r#"{"id": "c-2", "later": [1,  2]}"#;
+    let edges = format!(
+        r#"[null, {{"node": {RECORD}}}, {{"node": null}}, {{"node": {{"id": [], "later": 1}}}}, {{"cursor": "x", "node": {other}}}]"#
+    );
+    let server = Server::script([page(&edges, None)]);
+    let pager = account(&server).consignments(&ConsignmentFilter::default());
+    let mut pager = pager.received();
+    let page = pager.next_page().await.unwrap().unwrap();
+    let records = page.records.iter();
+    let records: Vec<_> = records
+        .map(|record| (record.typed().id.as_ref().map(AsRef::as_ref), record.json()))
+        .collect();
+    assert_eq!(records, [(Some("c-1"), RECORD), (Some("c-2"), other)]);
+    assert_eq!((page.missing, page.unreadable.len()), (2, 1));
+    let unreadable = &page.unreadable[0];
+    assert!(unreadable.is_unreadable_record());
+    assert_eq!(unreadable.raw_data().unwrap()["node"]["later"], 1);
+    assert!(page.position_after(1).is_some());
+    assert!(pager.next_page().await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_list_that_does_not_end_fails_behind_its_last_page_and_an_end_does_not() {
+    for (next, is_stalled) in [(None, false), (Some("same"), true)] {
+        let edges = format!(r#"[{{"node": {RECORD}}}]"#);
+        let server = Server::script([page(&edges, Some("same")), page(&edges, next)]);
+        let pager = account(&server).consignments(&ConsignmentFilter::default());
+        let mut pager = pager.received().look_ahead(0);
+        let first = pager.next_page().await.unwrap().unwrap();
+        let last = pager.next_page().await.unwrap().unwrap();
+        assert!(first.next.is_some() && last.next.is_none());
+        assert_eq!(last.notices.len(), 1, "the record came twice");
+        // Whether it was the end is asked without a request.
+        match pager.next_page().await {
+            Ok(end) => assert!(end.is_none() && !is_stalled),
+            Err(error) => assert!(error.is_pagination_stalled() && is_stalled),
+        }
+        assert_eq!(server.count(), 2);
+    }
+}
+
+#[tokio::test]
+async fn the_records_of_a_list_come_as_a_stream_too() {
+    let edges = format!(r#"[{{"node": {RECORD}}}]"#);
+    let server = Server::script([page(&edges, None)]);
+    let pager = account(&server).consignments(&ConsignmentFilter::default());
+    let mut items = pager.received().items();
+    assert_eq!(items.next().await.unwrap().unwrap().json(), RECORD);
+    assert!(items.next().await.is_none());
+}
+
+#[tokio::test]
+async fn a_list_of_a_document_of_your_own_holds_its_json_itself() {
+    let server = Server::script([page(&format!(r#"[{{"node": {RECORD}}}]"#), None)]);
+    let variables = |after| consignments::Variables {
+        envd_account_id: "envd-1".into(),
+        after,
+        ..consignments::Variables::default()
+    };
+    let client = client(&server).build().unwrap();
+    let pager = client.pager::<Consignments, ConsignmentSummary>(variables, |data| {
+        let page = data.consignments?;
+        let edges = page.edges.into_iter().map(|edge| (edge.cursor, edge.node));
+        Some(Connection::new(false, None, edges))
+    });
+    let error = pager.received().next_page().await.unwrap_err();
+    assert!(
+        error.is_config() && error.to_string().contains("RawValue"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn another_consignment_than_the_one_requested_is_refused() {
+    for (record, id, is_it) in [
+        (r#"{"id": "c-1", "number": "C-1"}"#, "c-1", true),
+        (r#"{"id": "c-1", "number": "C-1"}"#, " C-1 ", true),
+        (r#"{"id": "ABC-D"}"#, "abc-d", true),
+        // Nothing says which record it is.
+        (r#"{"status": "DRAFT"}"#, "c-1", true),
+        (r#"{"id": "c-2", "number": "C-2"}"#, "c-1", false),
+        (r#"{"number": "C-2"}"#, "c-1", false),
+    ] {
+        let reply = data(&format!(r#"{{"consignment": {record}}}"#));
+        let server = Server::script([reply.clone(), reply]);
+        let account = account(&server);
+        let received = account.consignment(id).received().optional().await;
+        for error in [account.consignment(id).await.err(), received.err()] {
+            assert_eq!(error.is_none(), is_it, "{record} {id}");
+            assert!(error.is_none_or(|error| error.is_protocol()));
+        }
+    }
+}
+
+#[tokio::test]
+async fn only_null_without_an_error_is_no_record() {
+    let problem = json!([{"message": "no", "path": ["consignment"],
+        "extensions": {"data": {"Code": "id", "Message": "no"}}}]);
+    for (status, reply, is_none) in [
+        (200, json!({"data": {"consignment": null}}), true),
+        (
+            200,
+            json!({"data": {"consignment": null}, "errors": []}),
+            true,
+        ),
+        (
+            200,
+            json!({"data": {"consignment": null}, "errors": problem}),
+            false,
+        ),
+        (200, json!({"data": {"consignment": []}}), false),
+        (200, json!({}), false),
+        (404, json!("no"), false),
+    ] {
+        let server = Server::script([Reply::json(status, reply.clone())]);
+        let read = account(&server).consignment("c-1").received().optional();
+        match read.await {
+            Ok(outcome) => assert!(outcome.value.is_none() && is_none, "{reply}"),
+            Err(_) => assert!(!is_none, "{reply}"),
+        }
+    }
+    // It may have been copied.
+    let server = Server::script([ok(json!({"data": {"copyConsignment": {"data": null}}}))]);
+    let copy = account(&server).copy_consignment("c-1").optional();
+    assert!(copy.await.unwrap_err().may_have_applied());
+}
+
+#[tokio::test]
+async fn another_type_is_read_within_the_memory_of_a_reply() {
+    #[derive(Deserialize)]
+    struct Later {
+        later: List<String>,
+    }
+    for (count, is_read) in [(1 << 19, true), ((1 << 19) + 1, false)] {
+        let later = vec![r#""""#; count].join(",");
+        let record = format!(r#"{{"consignment": {{"id": "c-1", "later": [{later}]}}}}"#);
+        let server = Server::script([data(&record)]);
+        let record = account(&server)
+            .consignment("c-1")
+            .received()
+            .await
+            .unwrap();
+        match record.value.read::<Later>() {
+            Ok(read) => assert!(is_read && read.later.len() == count),
+            Err(error) => assert!(!is_read && error.is_decode(), "{error}"),
+        }
+    }
+    let server = Server::script([data(&format!(r#"{{"consignment": {RECORD}}}"#))]);
+    let record = account(&server)
+        .consignment("c-1")
+        .received()
+        .await
+        .unwrap()
+        .value;
+    let error = record.read::<Later>().err().unwrap();
+    assert!(error.is_decode() && !format!("{error:?} {record:?}").contains("c-1"));
+}

@@ -1,0 +1,271 @@
+//! A service in the process of its client: what becomes of calls, without a socket.
+
+use std::future::{pending, ready};
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Waker};
+use std::time::{Duration, UNIX_EPOCH};
+
+use envd_sdk::auth::{Provider, StaticToken, TokenManager};
+use envd_sdk::fake::{InProcess, InProcessReply, NoReply};
+use envd_sdk::model::Pic;
+use envd_sdk::register::Register;
+use envd_sdk::{Account, Client, ClientBuilder, Clock, HttpOptions, RetryPolicy};
+use serde_json::json;
+use tokio::task::yield_now;
+
+const ENDPOINT: &str = "https://api.example.com/query";
+
+fn http(service: InProcess) -> HttpOptions {
+    HttpOptions::default().in_process(service)
+}
+
+fn builder(service: InProcess) -> ClientBuilder {
+    Client::builder(ENDPOINT)
+        .http(http(service))
+        .token_source(StaticToken::new("s3cr3t-token").unwrap())
+        .retry(RetryPolicy::none())
+}
+
+fn account(service: InProcess) -> Account {
+    builder(service).build().unwrap().account("envd-1")
+}
+
+fn manager(service: InProcess, clock: &Clock) -> TokenManager {
+    let provider = Provider::builder("app")
+        .http(http(service))
+        .authorize_url("https://sso.example.com/authorize")
+        .token_url("https://sso.example.com/oauth/token")
+        .redirect_uri("https://app.example.com/callback")
+        .scopes(["offline_access"])
+        .clock(clock.clone());
+    TokenManager::builder(provider.build().unwrap())
+        .background(false)
+        .build()
+        .unwrap()
+}
+
+async fn log_in(manager: &TokenManager) -> Result<(), envd_sdk::Error> {
+    let login = manager.provider().authorization().start()?;
+    let mut pairs = login.url().query_pairs();
+    let state = pairs.find(|(name, _)| name == "state").unwrap().1;
+    let callback = format!("https://app.example.com/callback?code=s3cr3t-code&state={state}");
+    manager.complete_login(login, &callback).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_error_without_a_reply_says_whether_the_change_may_have_applied() {
+    for (no_reply, is_connect, is_timeout, may_have_applied) in [
+        (NoReply::Unreachable, true, false, false),
+        (NoReply::ConnectionLost, false, false, true),
+        (NoReply::TimedOut, false, true, true),
+    ] {
+        let account = account(InProcess::new(move |_| ready(Err(no_reply))));
+        let change = account.copy_consignment("C-1").await.unwrap_err();
+        assert!(change.is_transport(), "{no_reply:?}");
+        assert_eq!(change.is_connect(), is_connect, "{no_reply:?}");
+        assert_eq!(change.is_timeout(), is_timeout, "{no_reply:?}");
+        assert_eq!(change.may_have_applied(), may_have_applied, "{no_reply:?}");
+        let read = account.comments("C-1").await.unwrap_err();
+        assert!(read.is_transport() && !read.may_have_applied());
+    }
+}
+
+#[tokio::test]
+async fn a_change_is_sent_again_only_if_it_surely_was_not_sent() {
+    for (no_reply, times) in [
+        (NoReply::Unreachable, 3),
+        (NoReply::ConnectionLost, 1),
+        (NoReply::TimedOut, 1),
+    ] {
+        let sent = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&sent);
+        let service = InProcess::new(move |_| {
+            counter.fetch_add(1, Ordering::Relaxed);
+            ready(Err(no_reply))
+        });
+        let retry = RetryPolicy::default().max_retries(2);
+        let client = builder(service).retry(retry.base_wait(Duration::ZERO));
+        let account = client.build().unwrap().account("envd-1");
+        let error = account.copy_consignment("C-1").await.unwrap_err();
+        assert_eq!(error.attempts(), times, "{no_reply:?}");
+        assert_eq!(sent.load(Ordering::Relaxed), times as usize, "{no_reply:?}");
+    }
+}
+
+/// How far the service gets in a call that is dropped after so many polls.
+fn steps_of(polls: usize) -> usize {
+    let steps = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&steps);
+    let service = InProcess::new(move |_| {
+        let counter = Arc::clone(&counter);
+        async move {
+            for _ in 0..4 {
+                counter.fetch_add(1, Ordering::Relaxed);
+                yield_now().await;
+            }
+            Err(NoReply::ConnectionLost)
+        }
+    });
+    let mut call = account(service).copy_consignment("C-1").into_future();
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..polls {
+        if pin!(&mut call).poll(&mut context).is_ready() {
+            return usize::MAX;
+        }
+    }
+    drop(call);
+    steps.load(Ordering::Relaxed)
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_at_its_nth_poll_ends_at_the_same_step_in_each_run() {
+    for _ in 0..2 {
+        let steps: Vec<usize> = (0..6).map(steps_of).collect();
+        assert_eq!(steps, [0, 1, 2, 3, 4, usize::MAX]);
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_is_never_answered_ends_with_the_deadline_of_its_call() {
+    let clock = Clock::manual(UNIX_EPOCH);
+    let client = builder(InProcess::new(|_| pending())).clock(clock.clone());
+    let account = client.build().unwrap().account("envd-1");
+    let copy = account.copy_consignment("C-1");
+    let copy = copy.deadline(Duration::from_secs(10)).into_future();
+    let (copied, ()) = tokio::join!(copy, async {
+        while clock.sleepers() == 0 {
+            yield_now().await;
+        }
+        clock.advance(Duration::from_secs(10));
+    });
+    let error = copied.unwrap_err();
+    assert!(error.is_timeout() && error.may_have_applied());
+    assert_eq!(clock.sleepers(), 0);
+}
+
+#[tokio::test]
+async fn clients_registers_and_token_managers_may_have_one_service() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&seen);
+    let service = InProcess::new(move |request| {
+        let address = request.url().as_str().to_owned();
+        let call = format!("{} {address}", request.method());
+        log.lock().unwrap().push(call);
+        ready(Err(NoReply::ConnectionLost))
+    });
+    let client = builder(service.clone()).build().unwrap();
+    assert!(client.user_details().await.unwrap_err().is_transport());
+
+    let register = Register::builder("https://register.example.com");
+    let register = register
+        .http(http(service.clone()))
+        .retry(RetryPolicy::none());
+    let found = register
+        .build()
+        .unwrap()
+        .lookup(&Pic::parse("QAZZ7777").unwrap())
+        .await;
+    assert!(found.unwrap_err().is_transport());
+
+    let manager = manager(service, &Clock::manual(UNIX_EPOCH));
+    assert!(log_in(&manager).await.is_err());
+
+    let seen = seen.lock().unwrap();
+    assert_eq!(
+        *seen,
+        [
+            "POST https://api.example.com/query",
+            "GET https://register.example.com/api/v2/PICRegister/(PIC=QAZZ7777)",
+            "POST https://sso.example.com/oauth/token",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_session_is_refreshed_by_the_manual_clock_until_the_provider_ends_it() {
+    let grants = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&grants);
+    let idp = InProcess::new(move |request| {
+        let form = String::from_utf8(request.body().to_vec()).unwrap();
+        let is_refresh = form.contains("grant_type=refresh_token");
+        let mut grants = log.lock().unwrap();
+        grants.push(is_refresh);
+        let number = grants.len();
+        let reply = if number < 3 {
+            InProcessReply::status(200).json(json!({
+                "access_token": format!("at-{number}"), "refresh_token": format!("rt-{number}"),
+                "expires_in": 600, "token_type": "Bearer",
+            }))
+        } else {
+            InProcessReply::status(403).json(json!({"error": "invalid_grant"}))
+        };
+        ready(Ok(reply))
+    });
+    let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(1_795_176_000));
+    let manager = manager(idp, &clock);
+    log_in(&manager).await.unwrap();
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-1");
+    clock.advance(Duration::from_secs(600));
+    assert_eq!(manager.access_token().await.unwrap().expose(), "at-2");
+    clock.advance(Duration::from_secs(600));
+    assert!(
+        manager
+            .access_token()
+            .await
+            .unwrap_err()
+            .is_reauth_required()
+    );
+    assert_eq!(*grants.lock().unwrap(), [false, true, true]);
+}
+
+#[tokio::test]
+async fn nothing_shows_a_token_or_a_body() {
+    let shown = Arc::new(Mutex::new(String::new()));
+    let log = Arc::clone(&shown);
+    let service = InProcess::new(move |request| {
+        assert_eq!(request.header("authorization"), Some("Bearer s3cr3t-token"));
+        assert_eq!(request.operation().as_deref(), Some("CopyConsignment"));
+        let reply = InProcessReply::status(500)
+            .header("x-token", "s3cr3t-header")
+            .json(json!({"s3cr3t-name": 1}));
+        *log.lock().unwrap() = format!("{request:#?} {reply:#?}");
+        ready(Ok(reply))
+    });
+    let options = format!("{:?} {service:?}", http(service.clone()));
+    assert!(options.contains("in_process: true"), "{options}");
+    let error = account(service).copy_consignment("s3cr3t-number").await;
+    let error = error.unwrap_err();
+    assert_eq!(
+        (error.http_status(), error.may_have_applied()),
+        (Some(500), true)
+    );
+    let shown = format!("{options} {} {error} {error:?}", shown.lock().unwrap());
+    assert!(shown.contains("CopyConsignment"), "{shown}");
+    assert!(!shown.contains("s3cr3t"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_reply_over_the_size_limit_is_refused() {
+    let reply = |_| {
+        ready(Ok(
+            InProcessReply::status(200).body("text/plain", [b' '; 11])
+        ))
+    };
+    for (limit, is_read) in [(10, false), (11, true)] {
+        let service = InProcess::new(reply);
+        let client = builder(service.clone()).http(http(service).max_body_bytes(limit));
+        let account = client.build().unwrap().account("envd-1");
+        let error = account.comments("C-1").await.unwrap_err();
+        assert_eq!(error.is_transport(), !is_read, "{limit}");
+        assert_eq!(error.http_status().is_some(), is_read, "{limit}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "199 is not an HTTP status")]
+fn a_reply_has_a_final_status() {
+    let _ = InProcessReply::status(199);
+}

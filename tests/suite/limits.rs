@@ -1,0 +1,131 @@
+//! Settings without a limit: the longest time and the greatest count are accepted everywhere, and nothing overflows.
+
+use std::time::Duration;
+
+use envd_sdk::auth::{StaticToken, TokenManager, TokenSource};
+use envd_sdk::fake::{Fake, Fault};
+use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::register::{PropertySearch, Register};
+use envd_sdk::{Clock, HttpOptions, RetryPolicy};
+
+const LONGEST: Duration = Duration::MAX;
+
+fn http() -> HttpOptions {
+    HttpOptions::default()
+        .connect_timeout(LONGEST)
+        .timeout(LONGEST)
+        .max_body_bytes(usize::MAX)
+        .max_concurrent_requests(usize::MAX)
+}
+
+fn retries() -> RetryPolicy {
+    RetryPolicy::default()
+        .max_retries(u32::MAX)
+        .base_wait(LONGEST)
+        .deadline(LONGEST)
+}
+
+/// A fake of which everything lives without an end.
+async fn fake() -> Fake {
+    let fake = Fake::builder()
+        .access_token_lifetime(LONGEST)
+        .refresh_token_lifetime(LONGEST)
+        .code_lifetime(LONGEST)
+        .refresh_overlap(LONGEST);
+    fake.start().await.unwrap()
+}
+
+#[tokio::test]
+async fn a_login_without_limits_is_renewed_and_ended() {
+    let fake = fake().await;
+    let provider = fake
+        .provider()
+        .http(http())
+        .timeout(LONGEST)
+        .rotation_overlap(LONGEST)
+        .default_lifetime(LONGEST);
+    let manager = TokenManager::builder(provider.build().unwrap())
+        .wait(LONGEST)
+        .lock_wait(LONGEST)
+        .expiry_margin(LONGEST)
+        .between_forced(LONGEST)
+        .mark_wait(LONGEST)
+        .store_check(LONGEST)
+        .build()
+        .unwrap();
+    let login = manager.provider().authorization().start().unwrap();
+    let callback = fake.consent(login.url()).unwrap();
+    manager
+        .complete_login(login, callback.as_str())
+        .await
+        .unwrap();
+    let first = manager.access_token().await.unwrap();
+    let second = manager.renew(&first).await.unwrap();
+    assert_eq!(second.generation(), 2);
+    assert!(manager.inspect().await.is_stored);
+    // At most one forced refresh in all time.
+    assert!(manager.renew(&second).await.is_err());
+    assert!(manager.flush(LONGEST).await && manager.shutdown(LONGEST).await);
+    assert!(manager.logout(None).await.problems.is_empty());
+}
+
+#[tokio::test]
+async fn calls_and_pages_without_limits_are_answered() {
+    let fake = fake().await;
+    let client = fake.client().http(http()).retry(retries()).build().unwrap();
+    let account = client.account(fake.account_id());
+    let filter = ConsignmentFilter::default().page_size(u32::MAX);
+    let mut pages = account
+        .consignments(&filter)
+        .look_ahead(usize::MAX)
+        .max_empty_pages(u32::MAX);
+    let mut records = 0;
+    while let Some(page) = pages.next_page().await.unwrap() {
+        records += page.records.len();
+    }
+    assert!(records > 0);
+    let call = client.registered_user().timeout(LONGEST).deadline(LONGEST);
+    assert_eq!(call.await.unwrap().value.accounts.len(), 3);
+}
+
+#[tokio::test]
+async fn look_ups_without_limits_are_answered() {
+    let fake = fake().await;
+    let register = Register::builder(fake.register_url())
+        .token_source(StaticToken::new("token").unwrap())
+        .http(http())
+        .retry(retries())
+        .cache(LONGEST, usize::MAX)
+        .build()
+        .unwrap();
+    for _ in 0..2 {
+        let look_ups = register.lookup_many(["QAZZ7777", "QBZZ2222"]);
+        let results = look_ups.concurrency(usize::MAX).collect().await;
+        assert!(results.iter().all(|found| found.result.is_ok()));
+    }
+    let search = PropertySearch::text("QLD").page_size(u32::MAX);
+    let mut pages = register.search(&search).look_ahead(usize::MAX);
+    assert!(pages.next_page().await.is_ok());
+}
+
+/// The time limit of the client ends the wait; a fake with both delays does not panic.
+#[tokio::test]
+async fn a_fake_may_be_slow_without_an_end() {
+    let fake = Fake::builder().latency(LONGEST).start().await.unwrap();
+    fake.on_operation("UserDetails")
+        .fault(Fault::latency(LONGEST));
+    let brief = HttpOptions::default().timeout(Duration::from_millis(100));
+    let client = fake.client().http(brief).retry(RetryPolicy::none());
+    let error = client.build().unwrap().registered_user().await.unwrap_err();
+    assert!(error.is_timeout(), "{error:?}");
+}
+
+#[test]
+fn a_clock_is_moved_by_any_time_any_number_of_times() {
+    let clock = Clock::manual(std::time::SystemTime::UNIX_EPOCH);
+    for _ in 0..1_000 {
+        let before = clock.now();
+        clock.advance(LONGEST);
+        assert!(clock.now() > before);
+    }
+}
