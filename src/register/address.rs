@@ -96,7 +96,7 @@ impl Address {
 
 #[cfg(test)]
 mod tests {
-    use crate::tests::seeded::cases;
+    use equipment::seeded::cases;
     use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
     use super::*;

@@ -190,7 +190,7 @@ fn empty_before(total: u64) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use crate::tests::seeded::cases;
+    use equipment::seeded::cases;
     use proptest::prelude::{any, prop_assert, proptest};
 
     use super::*;

@@ -360,7 +360,7 @@ fn bytes_of_a_sync(records: usize) -> u64 {
         Reply::json(200, page(&request, records))
     });
     let client = client(&server, HttpOptions::default());
-    let replica = client.account("envd-100201").replica(MemorySync::new());
+    let replica = Replica::new(&client.account("envd-100201"), MemorySync::new());
     let runtime = runtime();
     let memory = allocation_counter::measure(|| {
         let report = runtime.block_on(replica.sync()).unwrap();

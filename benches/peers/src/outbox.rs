@@ -26,7 +26,7 @@ pub fn show(rounds: usize) {
 /// An outbox that sends nothing.
 fn outbox(file: &str) -> Outbox {
     let account = by_sdk::client("http://127.0.0.1:9").account(ACCOUNT);
-    account.outbox(SqliteSync::open(file).unwrap())
+    Outbox::new(&Replica::new(&account, SqliteSync::open(file).unwrap()))
 }
 
 /// So many, each with another destination.

@@ -58,7 +58,7 @@ pub fn run(task: &str, url: &str, file: &str) {
     let runtime = Threads::One.runtime();
     let grown = memory();
     let store = SqliteSync::open(file).unwrap();
-    let replica = by_sdk::client(url).account(ACCOUNT).replica(store);
+    let replica = Replica::new(&by_sdk::client(url).account(ACCOUNT), store);
     let begun = Instant::now();
     if task == "drain" {
         return runtime.block_on(drain(&replica));

@@ -98,7 +98,7 @@ impl Bench {
         let outboxes = accounts.iter();
         let bench = Self {
             outboxes: outboxes
-                .map(|id| client.account(&**id).outbox(copies.clone()))
+                .map(|id| Outbox::new(&Replica::new(&client.account(&**id), copies.clone())))
                 .collect(),
             pool,
             fake,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::replies::{GRAPHQL, JSON};
 use crate::graphql::decode;
-use crate::tests::seeded::cases;
+use equipment::seeded::cases;
 
 fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![

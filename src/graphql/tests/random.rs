@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::replies::JSON;
 use crate::graphql::{decode, generated};
-use crate::tests::seeded::seed;
+use equipment::seeded::seed;
 
 /// Replies of each kind for each operation.
 const REPLIES: u64 = 30;

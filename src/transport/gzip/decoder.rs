@@ -202,7 +202,7 @@ mod tests {
 
     /// Text in which nothing repeats for long.
     fn text(length: usize) -> Vec<u8> {
-        let mut random = fastrand::Rng::with_seed(crate::tests::seeded::seed());
+        let mut random = fastrand::Rng::with_seed(equipment::seeded::seed());
         (0..length).map(|_| random.u8(b' '..b'~')).collect()
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::bodies::{fixture, questions};
 use super::questions::{list, today};
 use crate::model::{ConsignmentInput, Question};
-use crate::tests::seeded::cases;
+use equipment::seeded::cases;
 use crate::validate::draft::Draft;
 use crate::validate::{Context, Form, Questionnaire, Report, Rule, validate_fields_json};
 

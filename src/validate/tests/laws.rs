@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::questions::{prepare, prepare_with, today};
 use super::shapes::{text, tree};
 use crate::model::{AnswerInput, ConsignmentInput};
-use crate::tests::seeded::cases;
+use equipment::seeded::cases;
 use crate::validate::{Explanation, Finding, QuestionRef, Questionnaire, Report, Rule};
 
 fn trees() -> impl Strategy<Value = Vec<Value>> {

@@ -96,7 +96,7 @@ async fn a_client_with_open_connections_sends_nothing_while_it_is_stopped() {
 async fn an_outbox_sends_once_what_was_written_while_it_was_stopped() {
     let fake = start().await;
     let client = fake.client().retry(RetryPolicy::none()).build().unwrap();
-    let outbox = client.account(fake.account_id()).outbox(MemorySync::new());
+    let outbox = Outbox::new(&Replica::new(&client.account(fake.account_id()), MemorySync::new()));
     assert!(client.user_details().await.is_ok());
     fake.stop().await;
     let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));

@@ -119,11 +119,11 @@ async fn work(name: &str, fake: &Fake, profile: &ServiceProfile) -> envd_sdk::Re
     assert!(roles.any(|role| *role == Role::Producer), "{name}");
 
     let account = client.account(fake.account_id());
-    let replica = account.replica(MemorySync::new());
+    let replica = Replica::new(&account, MemorySync::new());
     for _ in 0..2 {
         replica.sync().await?;
     }
-    let outbox = replica.outbox();
+    let outbox = Outbox::new(&replica);
     let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     let input = ConsignmentInput::new([FormType::Lpac1], from, to);
     let entry = outbox

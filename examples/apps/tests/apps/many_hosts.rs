@@ -59,7 +59,7 @@ impl Yard {
         let pool = loopback_pool(&database, 4).unwrap();
         let copies = PostgresSync::builder(pool.clone()).schema(&*schema);
         let (client, copies) = (fake.client().build().unwrap(), copies.build().unwrap());
-        let outbox = |id: &String| client.account(&**id).outbox(copies.clone());
+        let outbox = |id: &String| Outbox::new(&Replica::new(&client.account(&**id), copies.clone()));
         let yard = Self {
             outboxes: ids.iter().map(outbox).collect(),
             written: AtomicUsize::new(0),

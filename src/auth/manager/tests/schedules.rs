@@ -28,7 +28,7 @@ use crate::auth::{
 };
 use crate::error::Result;
 use crate::fake::{InProcess, InProcessReply, NoReply, Received};
-use crate::tests::schedules::{count, note, run_without_runtime};
+use equipment::schedules::{count, note, run_without_runtime};
 use crate::transport::{Clock, HttpOptions};
 
 /// The life of an access token, and how long before its end it is not served any more.

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::bench::{Bench, DAY, SECOND, call, event, renewed, reply, token, yields};
 use crate::auth::TokenSource;
-use crate::tests::seeded::seed;
+use equipment::seeded::seed;
 
 /// Row 1.
 #[tokio::test]

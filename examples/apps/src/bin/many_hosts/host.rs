@@ -150,8 +150,8 @@ impl Host {
         sleep(turn.wait).await;
 
         let replica = self.client.account(&*job.account);
-        let replica = replica.replica(self.copies.clone()).clock(clock.clone());
-        let outbox = replica.outbox().clock(clock.clone());
+        let replica = Replica::new(&replica, self.copies.clone()).clock(clock.clone());
+        let outbox = Outbox::new(&replica).clock(clock.clone());
         let outbox = outbox
             .lease(self.options.lease)
             .reconcile_after(self.options.settle);

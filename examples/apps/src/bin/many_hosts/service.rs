@@ -66,7 +66,7 @@ impl Service {
     pub(crate) fn outbox(&self, account: &str) -> Result<Outbox, Failure> {
         let client = Client::builder("http://127.0.0.1/not-called");
         let client = client.token_source(StaticToken::new("not-used")?);
-        Ok(client.build()?.account(account).outbox(self.copies()?))
+        Ok(Outbox::new(&Replica::new(&client.build()?.account(account), self.copies()?)))
     }
 
     pub(crate) fn manager(&self, provider: Provider) -> Result<TokenManager, Failure> {

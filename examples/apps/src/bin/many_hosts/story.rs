@@ -112,7 +112,7 @@ impl<'a> Web<'a> {
         let outboxes = accounts().into_iter();
         Ok(Self {
             outboxes: outboxes
-                .map(|id| client.account(id).outbox(copies.clone()))
+                .map(|id| Outbox::new(&Replica::new(&client.account(id), copies.clone())))
                 .collect(),
             fake,
             service,

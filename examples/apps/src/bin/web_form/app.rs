@@ -56,7 +56,7 @@ impl App {
         let client = fake.client().retry(RetryPolicy::none()).build()?;
         let account = client.account(fake.account_id());
         let store = MemorySync::new();
-        let bank = account.banks(store.clone()).refresh().await?.bank;
+        let bank = Banks::new(&account, store.clone()).refresh().await?.bank;
         let user = client.registered_user().await?.value;
         // The PIC of the account is left to the service, so that its refusal can be seen.
         let today = Day::today_in(Jurisdiction::Qld, fake.clock().now());
@@ -74,7 +74,7 @@ impl App {
             properties: BTreeMap::new(),
             is_cut: false,
             today,
-            outbox: account.outbox(store),
+            outbox: Outbox::new(&Replica::new(&account, store)),
             register: Register::builder(fake.register_url()).build()?,
             bank,
             empty,

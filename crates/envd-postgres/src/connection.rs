@@ -1,0 +1,309 @@
+//! Connections to the database, and their failures as errors of stores.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use deadpool_postgres::tokio_postgres::config::Host;
+use deadpool_postgres::tokio_postgres::{self, Client, Config, NoTls};
+use deadpool_postgres::{Manager, Object, Pool, PoolError, Runtime, TimeoutType};
+use tokio::time::error::Elapsed;
+use tokio::time::timeout;
+
+use envd_sdk::auth::StoreError;
+use envd_sdk::auth::StoreErrorKind as Kind;
+
+/// The limit of `PostgreSQL` itself.
+const MOST_CONNECTIONS: usize = 262_143;
+
+const TIME_OUT: Duration = Duration::from_secs(5);
+
+/// A connection that goes back to the pool only by [`give_back`](Self::give_back): after work that was cancelled, replies
+/// are still on the way.
+pub(crate) struct Connection {
+    object: Option<Object>,
+    in_order: bool,
+}
+
+impl Connection {
+    pub(crate) async fn open(pool: &Pool, limit: Duration) -> Result<Self, DatabaseError> {
+        Ok(Self {
+            object: Some(timeout(limit, pool.get()).await??),
+            in_order: false,
+        })
+    }
+
+    pub(crate) fn client(&self) -> Result<&Client, StoreError> {
+        let object = self.object.as_ref().map(|object| &***object);
+        object.ok_or_else(|| StoreError::new(Kind::Other, "the connection was given back"))
+    }
+
+    pub(crate) async fn execute(&self, statements: &str) -> Result<(), DatabaseError> {
+        Ok(self.client()?.batch_execute(statements).await?)
+    }
+
+    pub(crate) fn give_back(mut self) {
+        self.in_order = true;
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if let Some(object) = self.object.take()
+            && !self.in_order
+        {
+            // Ends the connection, and with it its transaction and locks.
+            drop(Object::take(object));
+        }
+    }
+}
+
+/// A pool of at most `size` connections to a database on this machine, over the loopback address or a Unix socket.
+///
+/// For tests, and for a database beside the application. Elsewhere the connection needs TLS: make the pool with
+/// [`deadpool_postgres`] and the connector of your choice, such as that of `tokio-postgres-rustls`.
+///
+/// ```
+/// use envd_postgres::loopback_pool;
+///
+/// let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
+/// assert!(loopback_pool("postgres://app:password@db.example.com/app", 16).is_err());
+/// # let _ = pool;
+/// # Ok::<(), envd_sdk::auth::StoreError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`is_insecure`](StoreError::is_insecure) when the database is on another machine.
+pub fn loopback_pool(url: &str, size: usize) -> Result<Pool, StoreError> {
+    // The reason is left out: it may repeat a part of the text, and there is a password in it.
+    let mut config: Config = url.parse().map_err(|_| {
+        StoreError::new(
+            Kind::Other,
+            "the connection string of the database is not readable",
+        )
+    })?;
+    let addresses = config.get_hostaddrs();
+    let near = if addresses.is_empty() {
+        config.get_hosts().iter().all(is_near)
+    } else {
+        addresses.iter().all(IpAddr::is_loopback)
+    };
+    if !near {
+        let message = "the database is on another machine; pass a pool whose connections use TLS";
+        return Err(StoreError::new(Kind::Insecure, message));
+    }
+    // No server has more; the pool makes room for all of them at once.
+    let size = size.min(MOST_CONNECTIONS);
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(TIME_OUT);
+    }
+    Pool::builder(Manager::new(config, NoTls))
+        .max_size(size)
+        .wait_timeout(Some(TIME_OUT))
+        .runtime(Runtime::Tokio1)
+        .build()
+        .map_err(|_| StoreError::new(Kind::Other, "the pool of connections is not set up"))
+}
+
+fn is_near(host: &Host) -> bool {
+    match host {
+        Host::Tcp(name) => {
+            let address = name.parse::<IpAddr>();
+            name == "localhost" || address.is_ok_and(|address| address.is_loopback())
+        }
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    }
+}
+
+/// A failure, and whether the connection is lost, so that another one may do.
+#[derive(Debug)]
+pub(crate) struct DatabaseError {
+    pub(crate) error: StoreError,
+    pub(crate) connection_lost: bool,
+}
+
+impl From<StoreError> for DatabaseError {
+    fn from(error: StoreError) -> Self {
+        Self {
+            error,
+            connection_lost: false,
+        }
+    }
+}
+
+impl From<Elapsed> for DatabaseError {
+    fn from(_: Elapsed) -> Self {
+        StoreError::new(Kind::Unreachable, "the database did not answer in time").into()
+    }
+}
+
+impl From<PoolError> for DatabaseError {
+    fn from(error: PoolError) -> Self {
+        let (kind, message) = match error {
+            PoolError::Backend(error) => return error.into(),
+            PoolError::Timeout(TimeoutType::Wait) => {
+                (Kind::Unreachable, "all connections of the pool are in use")
+            }
+            PoolError::Timeout(_) => (Kind::Unreachable, "the database did not answer in time"),
+            PoolError::Closed => (Kind::Other, "the pool of connections is closed"),
+            _ => (Kind::Other, "the pool of connections is not configured"),
+        };
+        StoreError::new(kind, message).into()
+    }
+}
+
+impl From<tokio_postgres::Error> for DatabaseError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        match error.as_db_error() {
+            Some(reply) => of_reply(reply.code().code(), reply.message()),
+            None => of_connection(&error),
+        }
+    }
+}
+
+const NO_TABLES: &str = "the tables of the store do not exist; call its method migrate";
+const ENDED: &str = "the database ended the connection";
+
+/// What codes of errors (Postgres, appendix A), or their beginnings, mean for a store. The first that fits counts.
+#[rustfmt::skip]
+const MEANINGS: [(&str, Kind, &str); 21] = [
+    ("42P01", Kind::Missing, NO_TABLES),
+    ("3F000", Kind::Missing, NO_TABLES),
+    ("42703", Kind::Missing, "the tables of the store lack columns; call its method migrate"),
+    ("3D000", Kind::Missing, "the database of the store does not exist"),
+    ("25006", Kind::Denied, "the database of the store is read-only"),
+    ("42501", Kind::Denied, "the role may not use the tables of the store"),
+    ("53100", Kind::Full, "the disk of the database is full"),
+    ("53300", Kind::Unreachable, "the database has no room for another connection"),
+    ("55P03", Kind::LockTimeout, "another process writes to the same account for too long"),
+    ("57014", Kind::Unreachable, "the database cancelled the statement"),
+    ("22021", Kind::Other, "a text or the account's key has characters that the database cannot store"),
+    ("08P01", Kind::Unreachable, "the pooler before the database ended the connection; it has to pool transactions or sessions, not statements"),
+    ("57P01", Kind::Unreachable, ENDED),
+    ("57P02", Kind::Unreachable, ENDED),
+    ("57P05", Kind::Unreachable, ENDED),
+    ("25P03", Kind::Unreachable, ENDED),
+    ("08", Kind::Unreachable, ENDED),
+    ("57", Kind::Unreachable, ENDED),
+    ("28", Kind::Denied, "the database refused the login"),
+    ("53", Kind::Full, "the database ran out of resources"),
+    ("", Kind::Other, "the database refused the statement"),
+];
+
+/// Codes, or their beginnings, after which the connection cannot be used.
+const LOST: [&str; 5] = ["57P01", "57P02", "57P05", "25P03", "08"];
+
+/// The message is never shown: it may repeat a part of what was sent.
+fn of_reply(code: &str, message: &str) -> DatabaseError {
+    let cause = format!("SQLSTATE {code}");
+    // PgBouncer has this one code for nearly all of its errors, and most of them are transient.
+    if code == "08P01" && message.contains("statement pooling") {
+        let message = "the pooler before the database pools statements; set its pool_mode to transaction or session";
+        return StoreError::new(Kind::Unsupported, message)
+            .with_source(cause)
+            .into();
+    }
+    let meanings = MEANINGS
+        .iter()
+        .find(|(prefix, ..)| code.starts_with(prefix));
+    let (kind, text) = meanings.map_or((Kind::Other, ""), |(_, kind, text)| (*kind, text));
+    DatabaseError {
+        error: StoreError::new(kind, text).with_source(cause),
+        connection_lost: LOST.iter().any(|prefix| code.starts_with(prefix)),
+    }
+}
+
+/// The connection failed, or could not be made.
+fn of_connection(error: &tokio_postgres::Error) -> DatabaseError {
+    let sources = std::iter::successors(std::error::Error::source(error), |error| error.source());
+    let mut network = sources.filter_map(|source| source.downcast_ref::<std::io::Error>());
+    let error = if let Some(io) = network.next() {
+        let cause = format!("network: {}", io.kind());
+        StoreError::new(Kind::Unreachable, "the database cannot be reached").with_source(cause)
+    } else if error.is_closed() {
+        StoreError::new(Kind::Unreachable, "the connection to the database was cut")
+    } else {
+        StoreError::new(
+            Kind::Other,
+            "the connection to the database failed; it may need TLS or another login",
+        )
+    };
+    DatabaseError {
+        error,
+        connection_lost: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(state: &str) -> DatabaseError {
+        of_reply(state, "")
+    }
+
+    #[test]
+    fn the_servers_codes_say_what_to_do() {
+        for (state, fits) in [
+            ("42P01", StoreError::is_missing as fn(&StoreError) -> bool),
+            ("3F000", StoreError::is_missing),
+            ("25006", StoreError::is_denied),
+            ("42501", StoreError::is_denied),
+            ("28P01", StoreError::is_denied),
+            ("53100", StoreError::is_full),
+            ("53200", StoreError::is_full),
+            ("53300", StoreError::is_unreachable),
+            ("57P01", StoreError::is_unreachable),
+            ("57P03", StoreError::is_unreachable),
+            ("08006", StoreError::is_unreachable),
+            ("08P01", StoreError::is_unreachable),
+        ] {
+            assert!(fits(&of(state).error), "{state}");
+        }
+        let other = of("23514").error;
+        assert!(!other.is_missing() && !other.is_unreachable() && !other.is_denied());
+    }
+
+    #[test]
+    fn statement_pooling_differs_from_other_errors_of_the_pooler() {
+        let message = "transaction blocks not allowed in statement pooling mode";
+        let fault = of_reply("08P01", message);
+        assert!(fault.error.is_unsupported() && !fault.connection_lost);
+        assert!(of_reply("08P01", "query_wait_timeout").connection_lost);
+    }
+
+    #[test]
+    fn another_connection_is_tried_only_when_one_is_gone() {
+        for (state, gone) in [
+            ("57P01", true),
+            ("08006", true),
+            ("57P03", false),
+            ("42P01", false),
+        ] {
+            assert_eq!(of(state).connection_lost, gone, "{state}");
+        }
+    }
+
+    #[test]
+    fn without_tls_only_this_machine_is_spoken_to() {
+        for near in [
+            "postgres://u:p@127.0.0.1/d",
+            "postgres://u:p@localhost:5433/d",
+            "host=::1 user=u",
+            "host=/var/run/postgresql user=u",
+            "host=db.example.com hostaddr=127.0.0.1 user=u",
+        ] {
+            assert!(loopback_pool(near, 2).is_ok(), "{near}");
+        }
+        for far in [
+            "postgres://u:p@db.example.com/d",
+            "host=127.0.0.1,10.0.0.1 user=u",
+            "host=localhost hostaddr=10.0.0.1 user=u",
+        ] {
+            assert!(loopback_pool(far, 2).unwrap_err().is_insecure(), "{far}");
+        }
+        let error = loopback_pool("postgres://u:hunter2@[/d", 2).unwrap_err();
+        assert!(!format!("{error:?}").contains("hunter2"));
+    }
+}

@@ -1,0 +1,245 @@
+//! The arguments of the command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use envd_sdk::model::{ConsignmentId, Timestamp};
+use envd_sync::outbox::EntryId;
+use lexopt::Arg::{Long, Short, Value};
+use lexopt::ValueExt;
+
+use super::cli;
+
+pub(crate) const USAGE: &str = "\
+usage: outbox --store FILE COMMAND
+
+Declarations that are written without reception, and sent once there is some. FILE keeps what
+waits and what became of it. All commands but `run` work without reception and without a login.
+
+  add [--submit] [--not-after RFC3339] [--base RECORD.json] INPUT.json
+                      writes a new draft down, or with an `id` in INPUT.json the next state of
+                      that record: RECORD.json is the record as it was edited, and nothing is
+                      sent if the service has another one by then. --submit submits it as well,
+                      as does the status SUBMITTED in INPUT.json. After --not-after nothing is sent
+  delete ID           deletes a record
+  comment NUMBER TEXT comments on a consignment
+  run [--once] [--settle SECONDS] [--for SECONDS] [--lease SECONDS] [--json]
+                      sends what is due, and shows each change of state; until Ctrl-C, with --once
+                      until nothing more is due, with --for at most so long. After --settle
+                      seconds (60 unless set) what was lost on the way is looked for once more,
+                      and then sent again. One run sends at a time; --lease seconds (3 unless set)
+                      after one was killed another goes on
+  list [--json]       shows all entries, also those at their end
+  edit [--not-after RFC3339] ENTRY INPUT.json
+                      replaces what an entry saves. --not-after gives it another limit, also
+                      after its own has passed
+  decide ENTRY keep-mine|take-theirs|resend|discard|adopt ID
+                      decides what only a person can
+
+The servers and the account are those of the ENVD_ settings of the README, or a fake. Commands
+that write print {\"entry\": \"..\"} with the number of the entry.
+
+The exit code of `run` is 0 when all is confirmed or there is nothing to do, and 1 when something
+is refused, waits or needs a decision. Of all commands it is 2 for wrong arguments and files that
+cannot be read, 3 when the user has to log in, and 4 when FILE cannot be used.";
+
+pub(crate) struct Arguments {
+    pub(crate) store: PathBuf,
+    pub(crate) command: Command,
+}
+
+pub(crate) enum Command {
+    Add(Add),
+    Delete(ConsignmentId),
+    Comment { number: String, text: String },
+    Run(Run),
+    List { json: bool },
+    Edit(Edit),
+    Decide { entry: EntryId, choice: Choice },
+}
+
+pub(crate) struct Add {
+    pub(crate) submit: bool,
+    pub(crate) not_after: Option<Timestamp>,
+    pub(crate) base: Option<PathBuf>,
+    pub(crate) input: PathBuf,
+}
+
+pub(crate) struct Edit {
+    pub(crate) not_after: Option<Timestamp>,
+    pub(crate) entry: EntryId,
+    pub(crate) input: PathBuf,
+}
+
+#[derive(Default)]
+pub(crate) struct Run {
+    pub(crate) once: bool,
+    pub(crate) json: bool,
+    pub(crate) settle: Option<Duration>,
+    pub(crate) limit: Option<Duration>,
+    pub(crate) lease: Option<Duration>,
+}
+
+pub(crate) enum Choice {
+    KeepMine,
+    TakeTheirs,
+    Resend,
+    Discard,
+    Adopt(ConsignmentId),
+}
+
+/// What is given, before it is known to fit the command.
+#[derive(Default)]
+struct Given {
+    store: Option<PathBuf>,
+    words: Vec<String>,
+    /// The options of commands, by name.
+    options: Vec<&'static str>,
+    not_after: Option<Timestamp>,
+    base: Option<PathBuf>,
+    run: Run,
+}
+
+impl Arguments {
+    /// `None`: there are none.
+    pub(crate) fn read() -> Option<Self> {
+        cli::arguments(USAGE, Self::parse)
+    }
+
+    fn parse(parser: &mut lexopt::Parser) -> Result<Option<Self>, lexopt::Error> {
+        let mut given = Given::default();
+        let mut is_empty = true;
+        while let Some(argument) = parser.next()? {
+            is_empty = false;
+            match argument {
+                Long("store") => given.store = Some(parser.value()?.into()),
+                Long("submit") => given.options.push("--submit"),
+                Long("not-after") => {
+                    let expected = "a time such as 2027-01-15T18:00:00+10:00";
+                    let time = cli::value(parser, "--not-after", expected, timestamp)?;
+                    given.not_after = Some(time);
+                    given.options.push("--not-after");
+                }
+                Long("base") => {
+                    given.base = Some(parser.value()?.into());
+                    given.options.push("--base");
+                }
+                Long("once") => given.options.push("--once"),
+                Long("json") => given.options.push("--json"),
+                Long("settle") => {
+                    given.run.settle = Some(cli::value(parser, "--settle", SECONDS, seconds)?);
+                    given.options.push("--settle");
+                }
+                Long("for") => {
+                    given.run.limit = Some(cli::value(parser, "--for", SECONDS, seconds)?);
+                    given.options.push("--for");
+                }
+                Long("lease") => {
+                    given.run.lease = Some(cli::value(parser, "--lease", SECONDS, seconds)?);
+                    given.options.push("--lease");
+                }
+                Short('h') | Long("help") => cli::help(USAGE),
+                Value(word) => given.words.push(word.string()?),
+                _ => return Err(argument.unexpected()),
+            }
+        }
+        if is_empty {
+            return Ok(None);
+        }
+        given.into_arguments().map(Some)
+    }
+}
+
+impl Given {
+    fn into_arguments(mut self) -> Result<Arguments, lexopt::Error> {
+        let words = std::mem::take(&mut self.words);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let Some((name, words)) = words.split_first() else {
+            return Err("a command is missing, such as add, run or list".into());
+        };
+        let allowed: &[&str] = match *name {
+            "add" => &["--submit", "--not-after", "--base"],
+            "run" => &["--once", "--settle", "--for", "--lease", "--json"],
+            "list" => &["--json"],
+            "edit" => &["--not-after"],
+            _ => &[],
+        };
+        let command = match (*name, words) {
+            ("add", [input]) => Command::Add(Add {
+                submit: self.has("--submit"),
+                not_after: self.not_after.take(),
+                base: self.base.take(),
+                input: input.into(),
+            }),
+            ("delete", [id]) => Command::Delete((*id).into()),
+            ("comment", [number, text]) => Command::Comment {
+                number: (*number).into(),
+                text: (*text).into(),
+            },
+            ("run", []) => Command::Run(Run {
+                once: self.has("--once"),
+                json: self.has("--json"),
+                ..std::mem::take(&mut self.run)
+            }),
+            ("list", []) => Command::List {
+                json: self.has("--json"),
+            },
+            ("edit", [entry, input]) => Command::Edit(Edit {
+                not_after: self.not_after.take(),
+                entry: number(entry)?,
+                input: input.into(),
+            }),
+            ("decide", [entry, choice @ ..]) => Command::Decide {
+                entry: number(entry)?,
+                choice: self::choice(choice)?,
+            },
+            ("add" | "delete" | "comment" | "run" | "list" | "edit" | "decide", _) => {
+                let given = words.join(" ");
+                return Err(format!("{name}: these are not its arguments: \"{given}\"").into());
+            }
+            _ => return Err(format!("there is no command {name}").into()),
+        };
+        if let Some(option) = self.options.iter().find(|option| !allowed.contains(option)) {
+            return Err(format!("{name} has no option {option}").into());
+        }
+        let store = self.store.ok_or("--store FILE is needed")?;
+        Ok(Arguments { store, command })
+    }
+
+    fn has(&self, option: &str) -> bool {
+        self.options.contains(&option)
+    }
+}
+
+const SECONDS: &str = "a number of seconds";
+
+/// At most a year, which every clock can add.
+fn seconds(text: &str) -> Option<Duration> {
+    let seconds: f64 = text.parse().ok()?;
+    let time = Duration::try_from_secs_f64(seconds).ok()?;
+    (time <= Duration::from_secs(366 * 24 * 60 * 60)).then_some(time)
+}
+
+fn timestamp(text: &str) -> Option<Timestamp> {
+    let time = Timestamp::from(text);
+    time.to_time().is_some().then_some(time)
+}
+
+fn number(text: &str) -> Result<EntryId, lexopt::Error> {
+    let expected = || format!("ENTRY {text}: expected the number of an entry").into();
+    text.parse().map_err(|_| expected())
+}
+
+fn choice(words: &[&str]) -> Result<Choice, lexopt::Error> {
+    Ok(match words {
+        ["keep-mine"] => Choice::KeepMine,
+        ["take-theirs"] => Choice::TakeTheirs,
+        ["resend"] => Choice::Resend,
+        ["discard"] => Choice::Discard,
+        ["adopt", id] => Choice::Adopt((*id).into()),
+        _ => {
+            let expected = "keep-mine, take-theirs, resend, discard, or adopt ID";
+            return Err(format!("decide {}: expected {expected}", words.join(" ")).into());
+        }
+    })
+}

@@ -1,0 +1,90 @@
+//! One account of a store, and its documents as they were read.
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+
+use super::store::{Batch, ChangeRange, ChangeRow, Document, Query, Row, SyncStore, StoreError};
+use crate::error::{Error, Result};
+
+/// One account of a store.
+#[derive(Clone)]
+pub(super) struct AccountStore {
+    pub(super) store: Arc<dyn SyncStore>,
+    pub(super) account: Arc<str>,
+}
+
+/// A document as it was read. What is written over it expects its version, which is 0 where there is none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct VersionedDocument<T> {
+    pub(super) value: T,
+    pub(super) version: u64,
+}
+
+impl AccountStore {
+    pub(super) fn new(store: Arc<dyn SyncStore>, account: &str) -> Self {
+        let account = account.into();
+        Self { store, account }
+    }
+
+    /// Reads a document; `None`: there is none.
+    pub(super) async fn load<T: DeserializeOwned>(
+        &self,
+        name: &str,
+    ) -> Result<Option<VersionedDocument<T>>> {
+        let document = self.document(name).await?;
+        Ok(document.as_ref().map(VersionedDocument::read).transpose()?)
+    }
+
+    pub(super) async fn document(&self, name: &str) -> Result<Option<Document>, StoreError> {
+        self.store.document(&self.account, name).await
+    }
+
+    pub(super) async fn documents(&self, prefix: &str) -> Result<Vec<Document>, StoreError> {
+        self.store.documents(&self.account, prefix).await
+    }
+
+    pub(super) async fn rows(&self, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+        self.store.rows(&self.account, ids).await
+    }
+
+    pub(super) async fn query(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
+        self.store.query(&self.account, query).await
+    }
+
+    pub(super) async fn changes(
+        &self,
+        range: ChangeRange,
+        limit: usize,
+    ) -> Result<Vec<ChangeRow>, StoreError> {
+        self.store.changes(&self.account, range, limit).await
+    }
+
+    pub(super) async fn commit(&self, batch: &Batch) -> Result<bool, StoreError> {
+        self.store.commit(&self.account, batch).await
+    }
+}
+
+impl<T: DeserializeOwned> VersionedDocument<T> {
+    pub(super) fn read(document: &Document) -> Result<Self, StoreError> {
+        let value = serde_json::from_str(&document.text)
+            .map_err(|_| unreadable(format!("the document {} cannot be read", document.name)))?;
+        let version = document.version;
+        Ok(Self { value, version })
+    }
+}
+
+/// What is stored cannot be read.
+pub(super) fn unreadable(message: String) -> StoreError {
+    StoreError::io(message, std::io::ErrorKind::InvalidData.into())
+}
+
+/// The name of the document for what a user has named.
+pub(super) fn document_name(prefix: &str, name: &str, what: &str) -> Result<String> {
+    if (1..=100).contains(&name.len()) && !name.contains(char::is_control) {
+        return Ok(format!("{prefix}{name}"));
+    }
+    Err(Error::usage(format!(
+        "invalid name of {what}: it needs 1 to 100 bytes without control characters"
+    )))
+}

@@ -1,0 +1,404 @@
+//! The handle of the question lists that are kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use super::Bank;
+use super::question_bank::prepare;
+use envd_sdk::Account;
+use crate::error::{Error, Result};
+use envd_sdk::model::{FormType, Question, QuestionList, Timestamp};
+use crate::account_store::{AccountStore, VersionedDocument, unreadable};
+use crate::store::rows::{Batch};
+use crate::store::{SyncStore};
+use envd_sdk::Clock;
+use envd_sdk::validate::{ContentHash, Context, Form, Policy, Questionnaire, SavedForm};
+
+/// How long a list counts as confirmed without a write.
+const CONFIRMED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The question lists that are kept in a store, and the drafts that pin them, from [`Account::banks`]. Cheap to clone; clones
+/// share the store.
+///
+/// [`refresh`](Self::refresh) asks the service; nothing else does. A list stays until [`prune`](Self::prune) removes it.
+/// Several processes may do all of this at the same time, over one store.
+///
+/// See [`Account::banks`] and [`open`](Self::open) for an example.
+#[derive(Clone)]
+#[must_use]
+pub struct Banks {
+    account: Account,
+    pub(super) store: AccountStore,
+    pub(super) clock: Clock,
+    policy: Policy,
+}
+
+/// What a [refresh](Banks::refresh) has found.
+///
+/// See [`Account::banks`] for an example.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct BankRefresh {
+    /// The list that the service sends now.
+    pub bank: Bank,
+    /// Whether its content differs from that of the list before; true for the first one.
+    pub changed: bool,
+}
+
+impl Account {
+    /// The question lists in a store, for forms that are filled in without reception. The store may hold other accounts and a
+    /// [replica](Self::replica) as well. Nothing is sent and nothing is read yet.
+    ///
+    /// Feature `sync`. The service has one list for all accounts; it is kept with the account all the same, as everything in a store is.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sync::store::MemorySync;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let banks = Banks::new(&account, MemorySync::new());
+    /// assert!(banks.latest().await?.is_none());
+    /// assert!(banks.refresh().await?.changed);
+    /// assert!(banks.latest().await?.is_some());
+    /// # Ok(()) });
+    /// ```
+    pub fn banks(&self, store: impl SyncStore) -> Banks {
+        Banks {
+            account: self.clone(),
+            store: AccountStore::new(Arc::new(store), self.id().as_str()),
+            clock: self.client().clock().clone(),
+            policy: Policy::default(),
+        }
+    }
+}
+
+impl Banks {
+    /// The clock that dates lists and drafts; that of the client unless set.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// The policy that lists are prepared with; [`Policy::default`] unless set.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// The account with which the lists are kept.
+    #[must_use]
+    pub fn account(&self) -> &Account {
+        &self.account
+    }
+
+    /// Asks the service for its questions, and keeps them beside the earlier ones if their content is new.
+    ///
+    /// A list with the content of the last one is not written again; only its [`confirmed_at`](Bank::confirmed_at) is, at most
+    /// once in 24 hours. A list that is empty, or comes with errors of the server beside it, is not kept: it may lack
+    /// questions. It sends one request, or two where questions are nested deeper than any that were seen, and asks again where
+    /// another process has received another list meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::questions`](envd_sdk::Client::questions); without reception [`is_transport`](Error::is_transport), and the
+    /// [latest](Self::latest) list stays usable. [`is_rejected`](Error::is_rejected) for a list with errors beside it,
+    /// [`is_protocol`](Error::is_protocol) for an empty one, [`is_store`](Error::is_store) when the store fails.
+    pub async fn refresh(&self) -> Result<BankRefresh> {
+        loop {
+            // Before the request, so that no reply replaces a list that was requested later.
+            let before = self.load().await?;
+            let received = self.account.client().questions().received();
+            let (list, json) = received.await?.strict()?.into_parts();
+            if list.items.is_empty() {
+                let error = Error::protocol("the list of questions is empty");
+                return Err(error.with_operation("questions"));
+            }
+            if let Some(refreshed) = self.keep(before, &list, &json).await? {
+                return Ok(refreshed);
+            }
+        }
+    }
+
+    /// Keeps a list; `None` if another process has received another one since `base` was read.
+    pub(super) async fn keep(
+        &self,
+        mut base: VersionedDocument<Index>,
+        list: &QuestionList,
+        received: &str,
+    ) -> Result<Option<BankRefresh>> {
+        let questionnaire = Questionnaire::prepare_with(&list.items, self.policy);
+        let hash = questionnaire.content_hash();
+        let before = base.value.latest;
+        loop {
+            if base.value.latest != before && base.value.latest != Some(hash) {
+                return Ok(None);
+            }
+            let mut index = base.value.clone();
+            index.receive(hash, list, self.clock.now());
+            let mut batch = Batch::default();
+            let stored = self.stored_list(hash).await?;
+            // What is damaged is written again.
+            let sound = stored.filter(|json| prepare(hash, json, self.policy).is_ok());
+            let json = sound.clone().unwrap_or_else(|| received.to_owned());
+            if sound.is_none() {
+                batch.documents.push((list_name(hash), Some(json.clone())));
+            }
+            let is_kept = index == base.value && sound.is_some();
+            if is_kept || self.replace(&base, &index, batch).await? {
+                let changed = before != Some(hash);
+                let bank = self.bank_of(&index, hash, json)?;
+                return Ok(bank.map(|bank| BankRefresh { bank, changed }));
+            }
+            base = self.load().await?;
+        }
+    }
+
+    /// The list that the service has sent last; `None` before the first [`refresh`](Self::refresh). Without a request.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](Error::is_store) when the store fails.
+    pub async fn latest(&self) -> Result<Option<Bank>> {
+        match self.load().await?.value.latest {
+            Some(hash) => self.bank(hash).await,
+            None => Ok(None),
+        }
+    }
+
+    /// The list with this content, such as the one that a draft pins. Without a request.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](Error::is_store) when the store fails.
+    pub async fn bank(&self, hash: ContentHash) -> Result<Option<Bank>> {
+        let index = self.load().await?.value;
+        match self.stored_list(hash).await? {
+            Some(json) => self.bank_of(&index, hash, json),
+            None => Ok(None),
+        }
+    }
+
+    /// All lists, in the order in which they were received first. Without a request.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](Error::is_store) when the store fails.
+    pub async fn list(&self) -> Result<Vec<Bank>> {
+        let mut banks = Vec::new();
+        for kept in self.load().await?.value.lists {
+            banks.extend(self.bank(kept.content_hash).await?);
+        }
+        Ok(banks)
+    }
+
+    /// Opens a form that was saved, with the very list that it was filled in with, and validates it. Without a request.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
+    /// use envd_sync::store::MemorySync;
+    /// use envd_sdk::validate::Context;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let banks = Banks::new(&account, MemorySync::new());
+    /// let bank = banks.refresh().await?.bank;
+    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+    /// let context = Context::on(Day::parse("2026-11-20")?);
+    /// let mut form = bank.questionnaire().form(&input, &context);
+    /// form.answer("17", "Yes")?;
+    /// let saved = form.save();
+    ///
+    /// // The next day, in the paddock.
+    /// let context = Context::on(Day::parse("2026-11-21")?);
+    /// let form = banks.open(saved, &context).await?;
+    /// assert_eq!(form.progress().answered, 1);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_config`](Error::is_config) when the list is not kept here: the form was saved with another store, or the list was
+    /// removed. [`is_store`](Error::is_store) when the store fails.
+    pub async fn open(&self, saved: SavedForm, context: &Context) -> Result<Form> {
+        let hash = saved.content_hash();
+        let json = self.stored_list(hash).await?;
+        let json = json.ok_or_else(|| not_kept(hash))?;
+        let questionnaire = prepare(hash, &json, self.policy)?;
+        questionnaire
+            .open(saved, context)
+            .map_err(|changed| not_kept(hash).with_source(changed))
+    }
+
+    /// Removes lists, and returns which. The latest one stays, and so do those that drafts of this store pin and those in
+    /// `keep`: name those of the forms that you keep elsewhere, since they cannot be opened without their list.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// # use envd_sync::store::MemorySync;
+    /// # use envd_sdk::validate::SavedForm;
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let forms: Vec<SavedForm> = Vec::new();
+    /// let banks = Banks::new(&account, MemorySync::new());
+    /// banks.refresh().await?;
+    /// let removed = banks.prune(forms.iter().map(SavedForm::content_hash)).await?;
+    /// assert!(removed.is_empty());
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](Error::is_store) when the store fails.
+    pub async fn prune(
+        &self,
+        keep: impl IntoIterator<Item = ContentHash>,
+    ) -> Result<Vec<ContentHash>> {
+        let keep: Vec<ContentHash> = keep.into_iter().collect();
+        loop {
+            let base = self.load().await?;
+            let mut index = base.value.clone();
+            let pins = index.pins.values().chain(&index.latest).chain(&keep);
+            let needed: Vec<ContentHash> = pins.copied().collect();
+            let is_needless = |list: &mut KeptList| !needed.contains(&list.content_hash);
+            let removed = index.lists.extract_if(.., is_needless);
+            let removed: Vec<ContentHash> = removed.map(|list| list.content_hash).collect();
+            let documents = removed.iter().map(|hash| (list_name(*hash), None));
+            let batch = Batch {
+                documents: documents.collect(),
+                ..Batch::default()
+            };
+            if removed.is_empty() || self.replace(&base, &index, batch).await? {
+                return Ok(removed);
+            }
+        }
+    }
+
+    pub(super) async fn load(&self) -> Result<VersionedDocument<Index>> {
+        let index: VersionedDocument<Index> = self.store.load(INDEX).await?.unwrap_or_default();
+        if index.value.format > FORMAT {
+            let message =
+                "a newer version of this crate wrote the question lists: update this program";
+            return Err(unreadable(message.to_owned()).into());
+        }
+        Ok(index)
+    }
+
+    /// Writes a batch if the index was not written meanwhile, with another index where that differs; `false` otherwise.
+    pub(super) async fn replace(
+        &self,
+        base: &VersionedDocument<Index>,
+        index: &Index,
+        mut batch: Batch,
+    ) -> Result<bool> {
+        batch.expected.push((INDEX.to_owned(), base.version));
+        if *index != base.value {
+            // OK because a struct of texts can always be written.
+            let text = serde_json::to_string(index).unwrap_or_default();
+            batch.documents.push((INDEX.to_owned(), Some(text)));
+        }
+        Ok(self.store.commit(&batch).await?)
+    }
+
+    async fn stored_list(&self, hash: ContentHash) -> Result<Option<String>> {
+        let document = self.store.document(&list_name(hash)).await?;
+        Ok(document.map(|document| document.text))
+    }
+
+    /// A list that the index has; `None` where another process has removed it.
+    fn bank_of(&self, index: &Index, hash: ContentHash, json: String) -> Result<Option<Bank>> {
+        let kept = index.list(hash).cloned();
+        let bank = kept.map(|kept| Bank::open(kept, json, self.policy));
+        Ok(bank.transpose()?)
+    }
+}
+
+impl Index {
+    pub(super) fn list(&self, hash: ContentHash) -> Option<&KeptList> {
+        self.lists.iter().find(|list| list.content_hash == hash)
+    }
+
+    /// Makes a list the latest one, and notes when that was.
+    fn receive(&mut self, hash: ContentHash, received: &QuestionList, now: SystemTime) {
+        self.format = FORMAT;
+        let at = Timestamp::from(now);
+        let is_latest = self.latest.replace(hash) == Some(hash);
+        let mut lists = self.lists.iter_mut();
+        let Some(list) = lists.find(|list| list.content_hash == hash) else {
+            self.lists.push(KeptList {
+                content_hash: hash,
+                received_at: at.clone(),
+                confirmed_at: at,
+                forms: forms_of(&received.items),
+            });
+            return;
+        };
+        // Also when the clock was set back since.
+        let confirmed = list.confirmed_at.to_time();
+        let is_recent = confirmed.is_some_and(|confirmed| {
+            let apart = now.duration_since(confirmed);
+            apart.unwrap_or_else(|error| error.duration()) < CONFIRMED_FOR
+        });
+        if !is_latest || !is_recent {
+            list.confirmed_at = at;
+        }
+    }
+}
+
+debug_shows!(Banks, |it| account: it.account.id());
+
+/// The name of the document that says which lists are kept, which one the service has sent last, and which ones drafts pin. All
+/// writes that add, remove or pin a list expect its version.
+const INDEX: &str = "bank/index";
+
+/// The form of the documents. A newer version of this crate may write another one.
+const FORMAT: u32 = 1;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Index {
+    format: u32,
+    /// The list that the service has sent last.
+    pub(super) latest: Option<ContentHash>,
+    /// In the order in which they were received first.
+    pub(super) lists: Vec<KeptList>,
+    /// The list of each draft, by the name of the draft.
+    pub(super) pins: BTreeMap<String, ContentHash>,
+}
+
+/// A list of questions that is kept, without the questions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct KeptList {
+    pub(super) content_hash: ContentHash,
+    pub(super) received_at: Timestamp,
+    pub(super) confirmed_at: Timestamp,
+    pub(super) forms: Vec<FormType>,
+}
+
+/// The name of the document of a list.
+pub(super) fn list_name(hash: ContentHash) -> String {
+    format!("bank/list/{hash}")
+}
+
+/// The forms that questions name, on all levels.
+pub(super) fn forms_of(questions: &[Question]) -> Vec<FormType> {
+    let mut forms = BTreeSet::new();
+    let mut open: Vec<&Question> = questions.iter().collect();
+    while let Some(question) = open.pop() {
+        forms.extend(question.forms.iter().cloned());
+        open.extend(question.child_questions.iter());
+    }
+    forms.into_iter().collect()
+}
+
+pub(super) fn not_kept(hash: ContentHash) -> Error {
+    Error::usage(format!(
+        "the store does not hold the question list {hash} of the draft: open the draft with the store that it was filled in with, or start a form with its input"
+    ))
+}

@@ -1,0 +1,213 @@
+//! Drafts: written over what was read alone, and never without their list.
+
+use std::error::Error as _;
+use std::sync::Arc;
+
+use super::sample::{TODAY, answer, banks, cattle, input, newer, now, on};
+use crate::error::Error;
+use envd_sdk::model::{FormType, Timestamp};
+use crate::bank::{Banks, DraftError, LocalDraft};
+use crate::store::tests::faulty_store::{FaultyStore, Moment};
+use crate::store::{MemorySync, SyncStore};
+use envd_sdk::validate::{Form, SavedForm};
+
+fn reason(error: &Error) -> Option<DraftError> {
+    assert!(error.is_config());
+    error.source()?.downcast_ref().copied()
+}
+
+/// A form with the latest list, with one answer.
+async fn form(banks: &Banks) -> Form {
+    let bank = banks.receive(&cattle(|_| ())).await.bank;
+    let input = input(FormType::Lpac1).answer(answer("3", Some(0), "24"));
+    bank.questionnaire().form(&input, &on(TODAY))
+}
+
+pub(super) async fn is_kept_until_the_next_day(open: impl Fn() -> Arc<dyn SyncStore>) {
+    let (ours, _) = banks(open());
+    let mut form = form(&ours).await;
+    form.add_row("1").unwrap();
+    form.skip("17").unwrap();
+    let draft = ours.create_draft("paddock 7", &form.save()).await.unwrap();
+    form.answer(("4", Some(0)), "Angus").unwrap();
+    ours.update_draft(&draft, &form.save()).await.unwrap();
+    drop(ours);
+
+    let (ours, _) = banks(open());
+    let draft = ours.draft("paddock 7").await.unwrap().unwrap();
+    assert_eq!(draft.form(), &form.save());
+    assert_eq!(draft.saved_at(), &Timestamp::from(now()));
+    let opened = ours.open(draft.form().clone(), &on("2026-11-21")).await;
+    let opened = opened.unwrap();
+    assert_eq!(opened.save(), form.save());
+    assert_eq!(opened.report(), form.report());
+    assert_eq!(ours.drafts().await.unwrap(), [draft]);
+}
+
+#[tokio::test]
+async fn a_form_is_opened_unchanged_the_next_day() {
+    let store = MemorySync::new();
+    is_kept_until_the_next_day(|| Arc::new(store.clone())).await;
+}
+
+#[tokio::test]
+async fn two_writers_of_a_draft_never_overwrite_each_other() {
+    let (banks, _) = banks(MemorySync::new());
+    let mut form = form(&banks).await;
+    let read = banks.create_draft("1", &form.save()).await.unwrap();
+    let taken = banks.create_draft("1", &form.save()).await.unwrap_err();
+    assert_eq!(reason(&taken), Some(DraftError::NameTaken));
+
+    form.answer("17", "Yes").unwrap();
+    let theirs = banks.update_draft(&read, &form.save()).await.unwrap();
+    let late = banks.update_draft(&read, read.form()).await.unwrap_err();
+    assert_eq!(reason(&late), Some(DraftError::Changed));
+    let late = banks.remove_draft(&read).await.unwrap_err();
+    assert_eq!(reason(&late), Some(DraftError::Changed));
+    assert_eq!(banks.draft("1").await.unwrap().unwrap(), theirs);
+
+    banks.remove_draft(&theirs).await.unwrap();
+    let late = banks.update_draft(&theirs, read.form()).await.unwrap_err();
+    assert_eq!(reason(&late), Some(DraftError::Changed));
+    // Made anew: the version of its document is the one that `read` had.
+    let anew = banks.create_draft("1", theirs.form()).await.unwrap();
+    let late = banks.update_draft(&read, read.form()).await.unwrap_err();
+    assert_eq!(reason(&late), Some(DraftError::Changed));
+    assert_eq!(banks.draft("1").await.unwrap().unwrap(), anew);
+}
+
+#[tokio::test]
+async fn a_draft_that_is_made_anew_between_read_and_commit_is_not_overwritten() {
+    let store = FaultyStore::new(&MemorySync::new(), usize::MAX);
+    let (ours, _) = banks(store.clone());
+    let mut form = form(&ours).await;
+    let read = ours.create_draft("1", &form.save()).await.unwrap();
+    let (theirs, _) = banks(store.clone());
+    let (old, new) = (read.clone(), {
+        form.answer("17", "No").unwrap();
+        form.save()
+    });
+    let written = new.clone();
+    store.at(Moment::BeforeCommit(1), async move {
+        theirs.remove_draft(&old).await.unwrap();
+        theirs.create_draft("1", &written).await.unwrap();
+    });
+    let late = ours.update_draft(&read, read.form()).await.unwrap_err();
+    assert_eq!(reason(&late), Some(DraftError::Changed));
+    assert_eq!(ours.draft("1").await.unwrap().unwrap().form(), &new);
+}
+
+#[tokio::test]
+async fn a_list_is_not_removed_while_a_draft_of_it_is_written() {
+    let store = FaultyStore::new(&MemorySync::new(), usize::MAX);
+    let (ours, _) = banks(store.clone());
+    let form = form(&ours).await;
+    ours.receive(&newer()).await;
+    let saved = form.save();
+
+    // First the list goes, then the draft cannot be written.
+    let (theirs, _) = banks(store.clone());
+    let removed = saved.content_hash();
+    store.at(Moment::BeforeCommit(1), async move {
+        assert_eq!(theirs.prune([]).await.unwrap(), [removed]);
+    });
+    let refused = ours.create_draft("1", &saved).await.unwrap_err();
+    assert!(refused.is_config() && ours.drafts().await.unwrap().is_empty());
+
+    // First the draft, then the list stays.
+    ours.receive(&cattle(|_| ())).await;
+    ours.receive(&newer()).await;
+    let (theirs, _) = banks(store.clone());
+    let written = saved.clone();
+    store.at(Moment::BeforeCommit(1), async move {
+        theirs.create_draft("1", &written).await.unwrap();
+    });
+    assert_eq!(ours.prune([]).await.unwrap(), []);
+    let opened = ours.open(saved.clone(), &on(TODAY)).await.unwrap();
+    assert_eq!(opened.save(), saved);
+}
+
+#[tokio::test]
+async fn an_edit_writes_the_draft_alone_and_a_full_store_loses_nothing() {
+    let store = FaultyStore::new(&MemorySync::new(), usize::MAX);
+    let (banks, _) = banks(store.clone());
+    let mut form = form(&banks).await;
+    let draft = banks.create_draft("1", &form.save()).await.unwrap();
+    let index = async || {
+        let documents = store.documents("envd-100201", "bank/index").await.unwrap();
+        documents[0].version
+    };
+    let before = index().await;
+    form.answer("17", "Yes").unwrap();
+    let draft = banks.update_draft(&draft, &form.save()).await.unwrap();
+    assert_eq!(index().await, before);
+
+    store.allow(0);
+    form.answer("17", "No").unwrap();
+    let full = banks.update_draft(&draft, &form.save()).await;
+    assert!(full.unwrap_err().is_store());
+    assert_eq!(banks.draft("1").await.unwrap().unwrap(), draft);
+}
+
+#[tokio::test]
+async fn a_plan_moves_the_draft_that_it_was_made_from() {
+    let (banks, _) = banks(MemorySync::new());
+    let mut form = form(&banks).await;
+    let draft = banks.create_draft("1", &form.save()).await.unwrap();
+    let pinned = banks.bank(draft.content_hash()).await.unwrap().unwrap();
+    let newer = banks.receive(&newer()).await.bank;
+    let plan = pinned.plan(draft.form(), &newer, &on(TODAY)).unwrap();
+
+    form.answer("17", "Yes").unwrap();
+    let edited = banks.update_draft(&draft, &form.save()).await.unwrap();
+    for read in [&draft, &edited] {
+        let refused = banks.move_draft(read, &plan).await.unwrap_err();
+        assert_eq!(reason(&refused), Some(DraftError::Changed));
+    }
+    assert_eq!(banks.draft("1").await.unwrap().unwrap(), edited);
+
+    let plan = pinned.plan(edited.form(), &newer, &on(TODAY)).unwrap();
+    let moved = banks.move_draft(&edited, &plan).await.unwrap();
+    assert_eq!(moved.content_hash(), newer.content_hash());
+    assert_eq!(banks.draft("1").await.unwrap().unwrap(), moved);
+    // Nothing pins the old list any more.
+    assert_eq!(banks.prune([]).await.unwrap(), [pinned.content_hash()]);
+    assert!(banks.open(moved.form().clone(), &on(TODAY)).await.is_ok());
+}
+
+#[tokio::test]
+async fn names_and_lists_that_cannot_be_are_refused() {
+    let (ours, _) = banks(MemorySync::new());
+    let form = form(&ours).await;
+    for name in ["", "a\nb", &"x".repeat(101)] {
+        let refused = ours.create_draft(name, &form.save()).await;
+        assert!(refused.unwrap_err().is_config());
+        assert!(ours.draft(name).await.unwrap_err().is_config());
+    }
+    // One name is the beginning of the other.
+    for name in ["pat", "p", "p/q"] {
+        ours.create_draft(name, &form.save()).await.unwrap();
+    }
+    assert_eq!(ours.draft("p").await.unwrap().unwrap().name(), "p");
+    let drafts = ours.drafts().await.unwrap();
+    let names: Vec<&str> = drafts.iter().map(LocalDraft::name).collect();
+    assert_eq!(names, ["p", "p/q", "pat"]);
+
+    let (elsewhere, _) = banks(MemorySync::new());
+    let refused = elsewhere.create_draft("1", &form.save()).await.unwrap_err();
+    assert!(refused.is_config() && refused.to_string().contains("does not hold"));
+}
+
+#[tokio::test]
+async fn debug_hides_what_was_entered() {
+    let (banks, _) = banks(MemorySync::new());
+    let mut form = form(&banks).await;
+    form.field("owner.name", "Pat Private").unwrap();
+    let saved: SavedForm = form.save();
+    let draft = banks.create_draft("1", &saved).await.unwrap();
+    let shown = format!("{draft:?} {banks:?} {:?}", banks.latest().await.unwrap());
+    assert!(
+        !shown.contains("Private") && !shown.contains("QAZZ7777"),
+        "{shown}"
+    );
+}

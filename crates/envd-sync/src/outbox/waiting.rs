@@ -1,0 +1,88 @@
+//! The copy with what waits on top.
+
+use std::collections::HashMap;
+
+use super::account_outbox::Outbox;
+use super::entry::{Entry, EntryKind};
+use crate::error::Result;
+use envd_sdk::model::ConsignmentId;
+use crate::replica::{LocalPage, LocalPosition, LocalRecord};
+
+/// A page of the copy, with the entries that wait, from [`Outbox::with_waiting`].
+///
+/// See [`Outbox::with_waiting`] for an example.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct WaitingPage {
+    /// Creations and copies that are not confirmed, the latest first: no record of the copy is theirs yet.
+    pub new: Vec<Entry>,
+    /// The records of the page.
+    pub records: Vec<RecordWithWaiting>,
+    /// The next page of the query; `None`: this is the last one.
+    pub next: Option<LocalPosition>,
+}
+
+/// A record of the copy, and the entries about it that are not at their end.
+///
+/// See [`Outbox::with_waiting`] for an example.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RecordWithWaiting {
+    /// As the copy holds it.
+    pub record: LocalRecord,
+    /// What waits for it, in the order in which it is sent; empty: the record is as the service showed it.
+    pub waiting: Vec<Entry>,
+}
+
+impl Outbox {
+    /// A page of the copy with what waits in the outbox on top, marked as such. No request is sent.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
+    /// use envd_sync::store::MemorySync;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let replica = Replica::new(&account, MemorySync::new());
+    /// replica.sync().await?;
+    /// let outbox = Outbox::new(&replica);
+    /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// outbox.save(ConsignmentInput::new([FormType::Lpac1], origin, destination)).await?;
+    ///
+    /// let drafts = replica.consignments().status(ConsignmentStatus::Draft).list().await?;
+    /// let screen = outbox.with_waiting(drafts).await?;
+    /// assert_eq!(screen.new.len(), 1);
+    /// assert!(screen.records.iter().all(|record| record.waiting.is_empty()));
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](crate::Error::is_store) when the store fails.
+    pub async fn with_waiting(&self, page: LocalPage) -> Result<WaitingPage> {
+        let mut new = Vec::new();
+        let mut waiting: HashMap<ConsignmentId, Vec<Entry>> = HashMap::new();
+        let mut entries = self.entries().await?;
+        let order = self.store().load().await?.live;
+        entries.sort_by_key(|entry| order.get(&entry.id.0).map(|stored| stored.order));
+        for entry in entries {
+            match (&entry.consignment, entry.kind) {
+                (Some(id), _) => waiting.entry(id.clone()).or_default().push(entry),
+                (None, EntryKind::Save) => new.push(entry),
+                _ => {}
+            }
+        }
+        new.reverse();
+        let records = page.records.into_iter().map(|record| {
+            let id = record.id();
+            let waiting = id.and_then(|id| waiting.remove(&id)).unwrap_or_default();
+            RecordWithWaiting { record, waiting }
+        });
+        Ok(WaitingPage {
+            new,
+            records: records.collect(),
+            next: page.next,
+        })
+    }
+}

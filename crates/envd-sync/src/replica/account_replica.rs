@@ -1,0 +1,374 @@
+//! The handle of a replica, and its settings.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use super::local_query::{self, LocalQuery};
+use super::round::Round;
+use super::sync_report::{SyncReport, WalkProgress};
+use super::sync_state::{SyncState, Witness};
+use super::{Changes, Consumer, Depth, LocalRecord, consumer};
+use envd_sdk::Account;
+use crate::error::Result;
+use envd_sdk::model::{ConsignmentId, SavedConsignment, Timestamp};
+use envd_sdk::profile::ComparedDate;
+use crate::account_store::AccountStore;
+use crate::store::SyncStore;
+use envd_sdk::Clock;
+
+/// A local copy of the consignments of an account, from [`Account::replica`]. Cheap to clone; clones share the copy.
+///
+/// [`sync`](Self::sync) brings it up to date. Several processes may do so at the same time, over one store: they ask the
+/// service more than needed, and the copy stays right.
+///
+/// ```
+/// # equipment::example(async {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// use envd_sdk::model::ConsignmentStatus;
+/// use envd_sync::store::MemorySync;
+///
+/// let replica = Replica::new(&account, MemorySync::new()); // Or `SqliteSync::open("farm.db")?`.
+/// println!("{}", replica.sync().await?);
+/// // From here on without a request.
+/// let drafts = replica.consignments().status(ConsignmentStatus::Draft).list().await?;
+/// assert!(!drafts.records.is_empty());
+/// # Ok(()) });
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct Replica {
+    account: Account,
+    pub(super) store: AccountStore,
+    /// The number of the last change that a sync of this process committed.
+    committed: Arc<watch::Sender<u64>>,
+    pub(super) overlap: Duration,
+    pub(super) full_walk_every: Duration,
+    pub(super) page_size: u32,
+    pub(super) depth: Depth,
+    pub(super) reads_at_once: usize,
+    pub(super) clock: Clock,
+    pub(super) on_progress: Option<OnProgress>,
+    /// As the profile says.
+    pub(super) compared: Option<ComparedDate>,
+    horizon: Option<Duration>,
+    retention: Option<Duration>,
+    pub(super) reports_pruned: bool,
+}
+
+/// What is called after each page.
+type OnProgress = Arc<dyn Fn(&WalkProgress) + Send + Sync>;
+
+impl Account {
+    /// A copy of the account's consignments in a store, which may hold those of other accounts as well. Nothing is sent and
+    /// nothing is read yet. Feature `sync`.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sync::store::MemorySync;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let replica = Replica::new(&account, MemorySync::new());
+    /// let report = replica.sync().await?;
+    /// assert!(report.appeared > 0);
+    /// println!("{report}");
+    /// assert_eq!(replica.sync().await?.appeared, 0);
+    /// # Ok(()) });
+    /// ```
+    pub fn replica(&self, store: impl SyncStore) -> Replica {
+        Replica {
+            account: self.clone(),
+            store: AccountStore::new(Arc::new(store), self.id().as_str()),
+            committed: Arc::new(watch::Sender::new(0)),
+            overlap: Duration::from_secs(10 * 60),
+            full_walk_every: Duration::from_secs(24 * 60 * 60),
+            page_size: 100,
+            depth: Depth::Summary,
+            reads_at_once: 4,
+            clock: self.client().clock().clone(),
+            on_progress: None,
+            compared: self.client().profile().lists.compared_date.value,
+            horizon: None,
+            retention: None,
+            reports_pruned: false,
+        }
+    }
+}
+
+impl Replica {
+    /// By how much the `fromDate` of an incremental walk is earlier than the watermark; 10 minutes unless set. Choose more
+    /// where records show up in the list later than that after a save.
+    pub fn overlap(mut self, overlap: Duration) -> Self {
+        self.overlap = overlap;
+        self
+    }
+
+    /// How long incremental walks may replace a full one; a day unless set.
+    pub fn full_walk_every(mut self, time: Duration) -> Self {
+        self.full_walk_every = time;
+        self
+    }
+
+    /// How far back a full walk reads the list; all of it unless set. A record that changed last before that is not copied,
+    /// and one in the copy stays as it is: it is neither read again nor gone. It counts from the latest change that the service
+    /// has shown. Until it is known that `fromDate` compares the time of the last change, all pages are read all the same.
+    ///
+    /// With a horizon the copy is no list of everything: what it lacks may be older.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// # use std::time::Duration;
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// use envd_sync::store::MemorySync;
+    ///
+    /// let days = |days: u64| Duration::from_secs(days * 24 * 60 * 60);
+    /// // A saleyard: the list is read 30 days back, and records are kept for a year.
+    /// let replica = Replica::new(&account, MemorySync::new()).horizon(days(30)).retention(days(365));
+    /// replica.sync().await?;
+    /// # Ok(()) });
+    /// ```
+    pub fn horizon(mut self, time: Duration) -> Self {
+        self.horizon = Some(time);
+        self
+    }
+
+    /// Removes records from the copy that changed last before that time, after each full walk; none unless set. It is also the
+    /// [`horizon`](Self::horizon) where that is not set, and nothing within the horizon is removed.
+    ///
+    /// Consumers are not told, unless [`report_pruned`](Self::report_pruned) is set. A removed record that changes again
+    /// appears again.
+    pub fn retention(mut self, time: Duration) -> Self {
+        self.retention = Some(time);
+        self
+    }
+
+    /// Consumers are told what [`retention`](Self::retention) removes, as [`Pruned`](super::ChangeKind::Pruned).
+    pub fn report_pruned(mut self) -> Self {
+        self.reports_pruned = true;
+        self
+    }
+
+    /// The name under which the store keeps the account, in place of its id, for a program that writes entries before it knows
+    /// the account. Each account needs a name of its own.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let client = fake.client().build()?;
+    /// use envd_sync::store::MemorySync;
+    ///
+    /// let store = MemorySync::new();
+    /// let unknown = Replica::new(&client.account(""), store.clone()).stored_as("first");
+    /// Outbox::new(&unknown).save(input).await?;
+    ///
+    /// // Later, when it is known.
+    /// let outbox = Outbox::new(&Replica::new(&client.account(fake.account_id()), store).stored_as("first"));
+    /// assert_eq!(outbox.send().await?.confirmed, 1);
+    /// # Ok(()) });
+    /// ```
+    pub fn stored_as(mut self, name: impl Into<String>) -> Self {
+        self.store.account = name.into().into();
+        self
+    }
+
+    /// How many records a page holds at most; 100 unless set.
+    pub fn page_size(mut self, records: u32) -> Self {
+        self.page_size = records.max(1);
+        self
+    }
+
+    /// How much of each record is copied; [`Depth::Summary`] unless set.
+    pub fn depth(mut self, depth: Depth) -> Self {
+        self.depth = depth;
+        self
+    }
+
+    /// How many records are read at the same time with [`Depth::Full`]; 4 unless set.
+    pub fn reads_at_once(mut self, reads: usize) -> Self {
+        self.reads_at_once = reads.max(1);
+        self
+    }
+
+    /// The clock that decides when a full walk is due; that of the client unless set.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Is called after each page of a walk. It must not block.
+    pub fn on_progress(mut self, report: impl Fn(&WalkProgress) + Send + Sync + 'static) -> Self {
+        self.on_progress = Some(Arc::new(report));
+        self
+    }
+
+    /// Brings the copy up to date: by an incremental walk where that is safe, otherwise by a full one.
+    ///
+    /// The first sync is full, and so is one after each [`full_walk_every`](Self::full_walk_every). A walk that stopped
+    /// continues where it stopped. The future may be dropped at any time; what was written stays.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pager::next_page`](envd_sdk::Pager::next_page), and [`is_store`](crate::Error::is_store) when the store fails.
+    /// What was written before stays, and the next sync continues.
+    pub async fn sync(&self) -> Result<SyncReport> {
+        Round::new(self).await?.run(false).await
+    }
+
+    /// As [`sync`](Self::sync), with a full walk. One that stopped is continued.
+    ///
+    /// # Errors
+    ///
+    /// As [`sync`](Self::sync).
+    pub async fn sync_full(&self) -> Result<SyncReport> {
+        Round::new(self).await?.run(true).await
+    }
+
+    /// Names a record that this program has saved: the next incremental walk has to list it. If it does not, the account is
+    /// read by full walks, at once and until a calibration succeeds again.
+    ///
+    /// Without it, a service that stops listing by the time of the last change is noticed by the daily full walk only.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](crate::Error::is_store) when the store fails.
+    pub async fn witness(&self, saved: &SavedConsignment) -> Result<()> {
+        let Some(id) = &saved.id else {
+            return Ok(());
+        };
+        let (id, at) = (id.as_str().to_owned(), self.now());
+        let saved = Witness { id, at };
+        let mut round = Round::new(self).await?;
+        let change = |state: &mut SyncState| {
+            // Where all walks are full, nothing relies on what a witness shows.
+            if state.calibration.reliance(self.compared).is_ok() {
+                state.witnesses.retain(|witness| witness.id != saved.id);
+                state.witnesses.push(saved.clone());
+            }
+        };
+        round.change_state(change).await
+    }
+
+    /// A query of the copy: by status, species, PIC, number, days. It sends nothing, and shows what the last sync found.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::model::{ConsignmentStatus, Day};
+    /// use envd_sync::store::{MemorySync, Order};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let replica = Replica::new(&account, MemorySync::new());
+    /// replica.sync().await?;
+    ///
+    /// let drafts = replica.consignments().status(ConsignmentStatus::Draft);
+    /// println!("{} drafts", drafts.count().await?);
+    ///
+    /// let mut moving = replica.consignments()
+    ///     .movement_from(Day::parse("2026-11-01")?)
+    ///     .order(Order::LastUpdated)
+    ///     .page_size(5);
+    /// loop {
+    ///     let page = moving.list().await?;
+    ///     for record in &page.records {
+    ///         println!("{:?} {:?}", record.number(), record.summary()?.movement_date);
+    ///     }
+    ///     match page.next {
+    ///         Some(next) => moving = moving.after(next),
+    ///         None => break,
+    ///     }
+    /// }
+    /// # Ok(()) });
+    /// ```
+    pub fn consignments(&self) -> LocalQuery {
+        LocalQuery::new(self.store.clone())
+    }
+
+    /// The record with this id, if the copy holds it. A number is no id here: see [`LocalQuery::number`].
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](crate::Error::is_store).
+    pub async fn consignment(&self, id: impl Into<ConsignmentId>) -> Result<Option<LocalRecord>> {
+        let rows = self.store.rows(&[id.into().into()]).await?;
+        Ok(rows.first().map(local_query::record).transpose()?)
+    }
+
+    /// The changes of the copy, for a consumer by its name, whose position is in the store.
+    ///
+    /// A name that was never used begins with everything that the copy holds.
+    #[must_use]
+    pub fn changes(&self, consumer: impl Into<String>) -> Changes {
+        let committed = self.committed.subscribe();
+        Changes::new(self.store.clone(), consumer.into(), committed)
+    }
+
+    /// The consumers that have a name, by name.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](crate::Error::is_store) when the store fails.
+    pub async fn consumers(&self) -> Result<Vec<Consumer>> {
+        consumer::consumers(&self.store).await
+    }
+
+    /// Removes a consumer, and returns whether there was one. While it is there, the changes that it has not acknowledged
+    /// are kept.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](crate::Error::is_store) when the store fails.
+    pub async fn remove_consumer(&self, name: &str) -> Result<bool> {
+        consumer::remove_consumer(&self.store, name).await
+    }
+
+    /// The account of which this is a copy.
+    #[must_use]
+    pub fn account(&self) -> &Account {
+        &self.account
+    }
+
+    pub(crate) fn account_store(&self) -> &AccountStore {
+        &self.store
+    }
+
+    pub(crate) fn clock_used(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Whether what a clean full walk does not list is not there, or not shown.
+    pub(crate) fn lists_everything(&self) -> bool {
+        self.listed_back().is_none()
+    }
+
+    /// How far back the list is read: what is pruned is not listed anew.
+    pub(super) fn listed_back(&self) -> Option<Duration> {
+        self.horizon.or(self.retention)
+    }
+
+    /// How far back rows are kept: what is listed is not pruned.
+    pub(super) fn kept_back(&self) -> Option<Duration> {
+        self.retention
+            .max(self.horizon.filter(|_| self.retention.is_some()))
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now().into()
+    }
+
+    /// Tells the feeds of this process that changes up to this one were committed.
+    pub(super) fn announce(&self, last: u64) {
+        self.committed.send_if_modified(|committed| {
+            let is_later = last > *committed;
+            *committed = last.max(*committed);
+            is_later
+        });
+    }
+}
+
+debug_shows!(Replica, |it| account: it.account.id());

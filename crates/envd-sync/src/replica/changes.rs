@@ -1,0 +1,240 @@
+//! The change feed.
+
+use std::collections::VecDeque;
+
+use tokio::sync::watch;
+
+use super::consumer::{self, removed};
+use super::local_record::LocalRecord;
+use super::{Change, ChangeKind};
+use crate::error::{Error, Result};
+use crate::account_store::{AccountStore, unreadable};
+use crate::store::rows::{ChangeRange, ChangeRow, Query, Row};
+use crate::store::{Order};
+
+/// How many changes are read from the store at once. A full record has up to 40 kB, and a change two of them.
+const CHUNK: usize = 100;
+
+/// The changes of an account for a named consumer, whose position is kept in the store.
+///
+/// [`next`](Self::next) tells the changes after the position, in order; [`acknowledge`](Self::acknowledge) moves the
+/// position. A program that ends between the two is told the change again when it runs next, and nothing older. A consumer
+/// that has never been named before is first told everything that the copy holds, as
+/// [`Appeared`](ChangeKind::Appeared).
+///
+/// Consumers do not disturb each other. Several processes may use one consumer: each is told every change that was not
+/// acknowledged when it read it, so a change may be handled twice, but none is lost.
+///
+/// ```
+/// # equipment::example(async {
+/// use envd_sync::replica::ChangeKind;
+/// use envd_sync::store::MemorySync;
+///
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// let replica = Replica::new(&account, MemorySync::new());
+/// replica.sync().await?;
+/// let mut feed = replica.changes("accounting");
+/// let first = feed.next().await?.ok_or("no change")?;
+/// assert!(matches!(first.kind, ChangeKind::Appeared { .. }));
+/// feed.acknowledge(&first).await?;
+/// let second = feed.next().await?;
+/// assert!(second.is_some());
+///
+/// // The next run of the program is told what was not acknowledged.
+/// let mut feed = replica.changes("accounting");
+/// assert_eq!(feed.next().await?, second);
+/// # Ok(()) });
+/// ```
+pub struct Changes {
+    store: AccountStore,
+    consumer: String,
+    /// The number of the last change that a sync of this process committed.
+    committed: watch::Receiver<u64>,
+    /// Read and not told yet, in order.
+    ready: VecDeque<Unread>,
+    /// Everything up to here was told, or there is nothing to tell.
+    told: u64,
+    was_named: bool,
+    chunk: usize,
+}
+
+/// A change as the store has it.
+enum Unread {
+    /// A record that the copy held when the consumer was named, and still holds.
+    Row(Row),
+    /// One that has changed since, or is gone.
+    Replaced(ChangeRow),
+    Change(ChangeRow),
+}
+
+impl Changes {
+    pub(super) fn new(
+        store: AccountStore,
+        consumer: String,
+        committed: watch::Receiver<u64>,
+    ) -> Self {
+        Self {
+            store,
+            consumer,
+            committed,
+            ready: VecDeque::new(),
+            told: 0,
+            was_named: false,
+            chunk: CHUNK,
+        }
+    }
+
+    /// The next change, or `None` when there is none now; the next sync may bring some.
+    ///
+    /// It tells each change once, acknowledged or not. To be told those that were not acknowledged again, open the feed anew.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](Error::is_store); [`is_config`](Error::is_config) for a name of no or more than 100 bytes, and when the
+    /// consumer was removed meanwhile.
+    pub async fn next(&mut self) -> Result<Option<Change>> {
+        if self.ready.is_empty() {
+            self.read().await?;
+        }
+        let Some(unread) = self.ready.front() else {
+            return Ok(None);
+        };
+        let change = unread.to_change()?;
+        self.told = self.told.max(change.sequence);
+        self.ready.pop_front();
+        Ok(Some(change))
+    }
+
+    /// Makes durable that this change and all before it are handled. The position never moves back.
+    ///
+    /// Each call waits for the store to write; to be faster, acknowledge only the last one of several changes.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](Error::is_store); [`is_config`](Error::is_config) when the consumer was removed, or when the copy never
+    /// had this change.
+    pub async fn acknowledge(&mut self, change: &Change) -> Result<()> {
+        if change.sequence > self.told {
+            let (_, last) = consumer::last_sequence(&self.store).await?;
+            if change.sequence > last {
+                let sequence = change.sequence;
+                return Err(Error::usage(format!(
+                    "the change {sequence} is not one of this account: acknowledge what the same feed told"
+                )));
+            }
+        }
+        consumer::acknowledge(&self.store, &self.consumer, change.sequence).await
+    }
+
+    /// Waits until a sync in this process has committed a change that [`next`](Self::next) has not told. Without such a
+    /// sync it waits for ever.
+    pub async fn wait(&mut self) {
+        if !self.ready.is_empty() {
+            return;
+        }
+        let told = self.told;
+        if self.committed.wait_for(|last| *last > told).await.is_err() {
+            // The replica and all its clones are gone, so no sync of this process commits any more.
+            std::future::pending::<()>().await;
+        }
+    }
+
+    async fn read(&mut self) -> Result<()> {
+        let store = &self.store;
+        let position = match consumer::position(store, &self.consumer).await? {
+            Some(known) => known.value,
+            None if self.was_named => return Err(removed(&self.consumer)),
+            None => consumer::name(store, &self.consumer).await?,
+        };
+        self.was_named = true;
+        // Another process may have acknowledged more, and what is acknowledged may be forgotten.
+        let mut from = self.told.max(position.acknowledged);
+        if let Some(up_to) = position.snapshot_up_to.filter(|up_to| from < *up_to) {
+            let held = held(store, from, up_to, self.chunk).await?;
+            if !held.is_empty() {
+                self.ready.extend(held);
+                return Ok(());
+            }
+            from = up_to;
+        }
+        let range = ChangeRange::After(from);
+        let changes = store.changes(range, self.chunk).await?;
+        self.ready.extend(changes.into_iter().map(Unread::Change));
+        self.told = from;
+        Ok(())
+    }
+}
+
+debug_shows!(Changes, |it| consumer: it.consumer, told: it.told);
+
+impl Unread {
+    /// What it is ordered by: the number of the record's last change when the consumer was named, or that of the change.
+    fn sequence(&self) -> u64 {
+        match self {
+            Self::Row(row) => row.sequence,
+            Self::Replaced(change) => change.previous,
+            Self::Change(change) => change.sequence,
+        }
+    }
+
+    fn to_change(&self) -> Result<Change> {
+        let (id, record) = match self {
+            Self::Change(change) => return Ok(Change::from_row(change)?),
+            Self::Row(row) => (&row.id, LocalRecord::from_payload(&row.id, &row.payload)?),
+            Self::Replaced(row) => {
+                let before = Change::from_row(row)?.kind.into_before();
+                let missing = || {
+                    let number = row.sequence;
+                    unreadable(format!(
+                        "the change {number} in the copy has no record before"
+                    ))
+                };
+                (&row.id, before.ok_or_else(missing)?)
+            }
+        };
+        Ok(Change {
+            sequence: self.sequence(),
+            id: id.as_str().into(),
+            kind: ChangeKind::Appeared { record },
+        })
+    }
+}
+
+/// What the copy held at a change `up_to`, by the number of each record's last change at that time, which is greater than
+/// `from`. Not necessarily all; empty at the end.
+///
+/// A record that has changed since is in the changes, with its state before. The rows are read first: a record that leaves
+/// them between the two reads is then found in the changes, and one that is found in both counts once.
+async fn held(store: &AccountStore, from: u64, up_to: u64, chunk: usize) -> Result<Vec<Unread>> {
+    let query = Query {
+        up_to_sequence: Some(up_to),
+        order: Order::Sequence,
+        after: Some(Row {
+            sequence: from,
+            ..Row::default()
+        }),
+        limit: chunk,
+        ..Query::default()
+    };
+    let rows = store.query(&query).await?;
+    let range = ChangeRange::Replacing { after: from, up_to };
+    let replaced = store.changes(range, chunk).await?;
+
+    // Beyond the end of a read that was cut off, the other one cannot be told in order.
+    let last_row = rows.last().filter(|_| rows.len() == chunk);
+    let last_replaced = replaced.last().filter(|_| replaced.len() == chunk);
+    let complete_up_to = last_row
+        .map_or(up_to, |row| row.sequence)
+        .min(last_replaced.map_or(up_to, |change| change.previous));
+    let rows = rows.into_iter().map(Unread::Row);
+    let replaced = replaced.into_iter().map(Unread::Replaced);
+    let mut held: Vec<Unread> = rows.chain(replaced).collect();
+    held.retain(|unread| unread.sequence() <= complete_up_to);
+    held.sort_by_key(Unread::sequence);
+    held.dedup_by_key(|unread| unread.sequence());
+    Ok(held)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! The consumers of the change feed, and how far each one is.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::account_store::{self, AccountStore, VersionedDocument};
+use crate::store::rows::Batch;
+
+/// The document with what is known of the walks; its version fences all that depends on the last number.
+pub(crate) const STATE: &str = "replica";
+
+/// What the documents of consumers begin with.
+const PREFIX: &str = "consumer/";
+
+/// A named consumer of the changes of an account.
+///
+/// ```
+/// # equipment::example(async {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// # let replica = Replica::new(&account, envd_sync::store::MemorySync::new());
+/// replica.sync().await?;
+/// let mut feed = replica.changes("accounting");
+/// let first = feed.next().await?.ok_or("no change")?;
+/// feed.acknowledge(&first).await?;
+///
+/// // One that is not used any more keeps changes from being forgotten.
+/// for consumer in replica.consumers().await? {
+///     println!("{} has change {}", consumer.name, consumer.acknowledged);
+/// }
+/// replica.remove_consumer("accounting").await?;
+/// # Ok(()) });
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Consumer {
+    /// Its name.
+    pub name: String,
+    /// The [`sequence`](super::Change::sequence) of the last change that it acknowledged; 0: none.
+    pub acknowledged: u64,
+    /// Whether it is still told what the copy held when it was named.
+    pub is_catching_up: bool,
+}
+
+/// How far a consumer is, as its document says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ConsumerPosition {
+    pub(super) acknowledged: u64,
+    /// The last change when the consumer was named, until it is acknowledged: up to there the consumer is told what the copy
+    /// held then, and beyond it what changed.
+    pub(super) snapshot_up_to: Option<u64>,
+}
+
+/// The part of [`STATE`] that the feed reads.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NextSequence {
+    next_sequence: u64,
+}
+
+impl ConsumerPosition {
+    fn to_text(self) -> String {
+        // OK because two numbers can always be written.
+        serde_json::to_string(&self).unwrap_or_default()
+    }
+}
+
+/// The position of a consumer, as the document of its name says; `None`: there is no such consumer.
+pub(super) async fn position(
+    store: &AccountStore,
+    name: &str,
+) -> Result<Option<VersionedDocument<ConsumerPosition>>> {
+    store.load(&document_name(name)?).await
+}
+
+/// Writes a position over the one with a version, or removes it; `false`: another process was faster.
+async fn replace(
+    store: &AccountStore,
+    name: &str,
+    version: u64,
+    position: Option<ConsumerPosition>,
+    fence: Option<u64>,
+) -> Result<bool> {
+    let name = document_name(name)?;
+    let mut expected = vec![(name.clone(), version)];
+    expected.extend(fence.map(|version| (STATE.to_owned(), version)));
+    let batch = Batch {
+        expected,
+        documents: vec![(name, position.map(ConsumerPosition::to_text))],
+        ..Batch::default()
+    };
+    Ok(store.commit(&batch).await?)
+}
+
+/// Names a consumer, unless it has a name by now. It is to be told all that the copy holds at this moment: the versions in
+/// the commit make sure that no change comes between the look at the last number and the commit.
+pub(super) async fn name(store: &AccountStore, name: &str) -> Result<ConsumerPosition> {
+    loop {
+        if let Some(known) = position(store, name).await? {
+            return Ok(known.value);
+        }
+        let (version, last) = last_sequence(store).await?;
+        let position = ConsumerPosition {
+            acknowledged: 0,
+            snapshot_up_to: (last > 0).then_some(last),
+        };
+        if replace(store, name, 0, Some(position), Some(version)).await? {
+            return Ok(position);
+        }
+    }
+}
+
+/// Moves the position of a consumer forward to a change. Nothing is written when it is there or further.
+pub(super) async fn acknowledge(store: &AccountStore, name: &str, sequence: u64) -> Result<()> {
+    loop {
+        let known = position(store, name).await?;
+        let VersionedDocument { mut value, version } = known.ok_or_else(|| removed(name))?;
+        if sequence <= value.acknowledged {
+            return Ok(());
+        }
+        value.acknowledged = sequence;
+        value.snapshot_up_to = value.snapshot_up_to.filter(|up_to| sequence < *up_to);
+        if replace(store, name, version, Some(value), None).await? {
+            return Ok(());
+        }
+    }
+}
+
+/// All consumers of an account, by name.
+pub(super) async fn consumers(store: &AccountStore) -> Result<Vec<Consumer>> {
+    let documents = store.documents(PREFIX).await?;
+    let mut consumers = Vec::new();
+    for document in documents {
+        let position = VersionedDocument::<ConsumerPosition>::read(&document)?.value;
+        let name = document.name.trim_start_matches(PREFIX);
+        // The outbox is none.
+        if !name.is_empty() {
+            consumers.push(Consumer {
+                name: name.to_owned(),
+                acknowledged: position.acknowledged,
+                is_catching_up: position.snapshot_up_to.is_some(),
+            });
+        }
+    }
+    Ok(consumers)
+}
+
+/// Removes a consumer, and returns whether there was one.
+pub(super) async fn remove_consumer(store: &AccountStore, name: &str) -> Result<bool> {
+    while let Some(known) = position(store, name).await? {
+        if replace(store, name, known.version, None, None).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The change up to which every consumer is, so that the changes up to it may be forgotten; never more than `last`.
+///
+/// `last` is the last change that is committed, not one of the batch that forgets, and that batch expects the version that
+/// [`STATE`] had *before* this call. So a consumer that is named between this call and the commit is told of the copy as of
+/// `last`, and needs none of the changes up to it.
+pub(super) async fn needless_up_to(store: &AccountStore, last: u64) -> Result<u64> {
+    let mut needless = last;
+    for document in store.documents(PREFIX).await? {
+        let position = VersionedDocument::<ConsumerPosition>::read(&document)?.value;
+        // Up to the snapshot a consumer is told of the copy, not of changes.
+        let is_at = position
+            .acknowledged
+            .max(position.snapshot_up_to.unwrap_or(0));
+        needless = needless.min(is_at);
+    }
+    Ok(needless)
+}
+
+/// The version of [`STATE`] and the number of the last change; 0 and 0 before the first sync.
+pub(crate) async fn last_sequence(store: &AccountStore) -> Result<(u64, u64)> {
+    let Some(state) = store.load::<NextSequence>(STATE).await? else {
+        return Ok((0, 0));
+    };
+    Ok((state.version, state.value.next_sequence.saturating_sub(1)))
+}
+
+/// The document by which the outbox keeps the changes after this one; `None` removes it. Its name is [`PREFIX`] alone, which no
+/// consumer can have. Who writes it expects the version of [`STATE`] at which that change was the last.
+pub(crate) fn outbox_document(acknowledged: Option<u64>) -> (String, Option<String>) {
+    let position = acknowledged.map(|acknowledged| ConsumerPosition {
+        acknowledged,
+        snapshot_up_to: None,
+    });
+    (PREFIX.to_owned(), position.map(ConsumerPosition::to_text))
+}
+
+pub(super) fn removed(name: &str) -> Error {
+    Error::usage(format!(
+        "the consumer {name:?} was removed: open its changes again to name it anew"
+    ))
+}
+
+fn document_name(consumer: &str) -> Result<String> {
+    account_store::document_name(PREFIX, consumer, "a consumer")
+}

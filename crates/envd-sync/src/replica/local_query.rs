@@ -1,0 +1,196 @@
+//! Queries of the copy.
+
+use serde::{Deserialize, Serialize};
+
+use super::LocalRecord;
+use super::local_record::instant_key;
+use envd_sdk::auth::StoreError;
+use crate::error::{Error, Result};
+use envd_sdk::model::{ConsignmentNumber, ConsignmentStatus, Day, Species, Timestamp};
+use crate::account_store::AccountStore;
+use crate::store::rows::{Query, Row, RowKeys};
+use crate::store::{Order};
+
+/// How many records a page has unless set.
+const PAGE_SIZE: usize = 100;
+
+/// A query of the copy, from [`Replica::consignments`](super::Replica::consignments). It sends nothing.
+///
+/// All conditions must hold. Those that are texts compare with the record as it was received, letter by letter.
+///
+/// See [`Replica::consignments`](super::Replica::consignments) for an example.
+#[derive(Clone)]
+#[must_use]
+pub struct LocalQuery {
+    store: AccountStore,
+    query: Query,
+    /// An argument that cannot be used.
+    problem: Option<String>,
+}
+
+/// A page of records of the copy, from [`LocalQuery::list`].
+///
+/// See [`Replica::consignments`](super::Replica::consignments) for an example.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct LocalPage {
+    /// The records, in the order of the query.
+    pub records: Vec<LocalRecord>,
+    /// Where the next page begins; `None`: this is the last one.
+    pub next: Option<LocalPosition>,
+}
+
+/// A position in the copy: after a record, whether or not it is still there. It can be stored as JSON.
+///
+/// Records that appear before it are not on the pages after it, and no record moves because of others. One that changes
+/// while pages are read may move in an order by its date: read by [`Order::Id`] to see each record once.
+///
+/// See [`Replica::consignments`](super::Replica::consignments) for an example.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LocalPosition {
+    id: String,
+    sequence: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    updated_at: Option<String>,
+}
+
+impl LocalQuery {
+    pub(super) fn new(store: AccountStore) -> Self {
+        let query = Query {
+            limit: PAGE_SIZE,
+            ..Query::default()
+        };
+        Self {
+            store,
+            query,
+            problem: None,
+        }
+    }
+
+    /// Only records with this status.
+    pub fn status(mut self, status: impl Into<ConsignmentStatus>) -> Self {
+        self.query.status = Some(status.into().as_str().to_owned());
+        self
+    }
+
+    /// Only records of this species.
+    pub fn species(mut self, species: impl Into<Species>) -> Self {
+        self.query.species = Some(species.into().as_str().to_owned());
+        self
+    }
+
+    /// Only records with this PIC as origin or destination.
+    pub fn pic(mut self, pic: impl AsRef<str>) -> Self {
+        self.query.pic = Some(pic.as_ref().to_owned());
+        self
+    }
+
+    /// Only the record with this number.
+    pub fn number(mut self, number: impl Into<ConsignmentNumber>) -> Self {
+        self.query.number = Some(number.into().into());
+        self
+    }
+
+    /// Only records whose movement is on this day or later. The day is the one that the record states; zones play no part.
+    pub fn movement_from(mut self, day: Day) -> Self {
+        self.query.movement_from = Some(day.to_string());
+        self
+    }
+
+    /// Only records whose movement is on this day or earlier.
+    pub fn movement_to(mut self, day: Day) -> Self {
+        self.query.movement_to = Some(day.to_string());
+        self
+    }
+
+    /// Only records whose last change is at this instant or later, by the dates of the service; a [`Day`] means its beginning
+    /// in UTC.
+    pub fn updated_since(mut self, since: impl Into<Timestamp>) -> Self {
+        let since = since.into();
+        self.query.updated_from = instant_key(&since);
+        if self.query.updated_from.is_none() {
+            self.problem = Some(format!("updated_since: {since:?} is not an instant"));
+        }
+        self
+    }
+
+    /// The order of the records; by id unless set.
+    pub fn order(mut self, order: Order) -> Self {
+        self.query.order = order;
+        self
+    }
+
+    /// How many records a page holds at most; 100 unless set, and at least 1.
+    pub fn page_size(mut self, records: usize) -> Self {
+        self.query.limit = records.max(1);
+        self
+    }
+
+    /// Only records after this position, [`next`](LocalPage::next) of the page before.
+    pub fn after(mut self, position: LocalPosition) -> Self {
+        self.query.after = Some(Row {
+            id: position.id,
+            sequence: position.sequence,
+            keys: RowKeys {
+                updated_at: position.updated_at,
+                ..RowKeys::default()
+            },
+            ..Row::default()
+        });
+        self
+    }
+
+    /// One page of the records that meet all conditions.
+    ///
+    /// # Errors
+    ///
+    /// [`is_store`](Error::is_store); [`is_config`](Error::is_config) for a date that is not an instant.
+    pub async fn list(&self) -> Result<LocalPage> {
+        let mut query = self.usable()?.clone();
+        // One more shows whether another page follows.
+        query.limit = query.limit.saturating_add(1);
+        let mut rows = self.store.query(&query).await?;
+        let more = rows.len() > self.query.limit;
+        rows.truncate(self.query.limit);
+        let next = rows.last().filter(|_| more).map(LocalPosition::after);
+        let records = rows.iter().map(record).collect::<Result<_, _>>()?;
+        Ok(LocalPage { records, next })
+    }
+
+    /// How many records meet all conditions, on all pages.
+    ///
+    /// # Errors
+    ///
+    /// As [`list`](Self::list).
+    pub async fn count(&self) -> Result<u64> {
+        let AccountStore { store, account } = &self.store;
+        Ok(store.count(account, self.usable()?).await?)
+    }
+
+    fn usable(&self) -> Result<&Query> {
+        match &self.problem {
+            Some(problem) => Err(Error::usage(problem.clone())),
+            None => Ok(&self.query),
+        }
+    }
+}
+
+impl LocalPosition {
+    fn after(row: &Row) -> Self {
+        Self {
+            id: row.id.clone(),
+            sequence: row.sequence,
+            updated_at: row.keys.updated_at.clone(),
+        }
+    }
+}
+
+debug_shows!(LocalQuery, |it| query: it.query);
+
+pub(super) fn record(row: &Row) -> Result<LocalRecord, StoreError> {
+    LocalRecord::from_payload(&row.id, &row.payload)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+//! What an account holds, copied.
+//!
+//! | task | see |
+//! | --- | --- |
+//! | copy an account, and bring the copy up to date | [`Replica::sync`], [`SyncReport`], [`WalkProgress`] |
+//! | do so every few minutes, until stopped | [`Replica::run`], [`SyncLoop`], [`SyncEvent`] |
+//! | copy the last days of an account with many records | [`Replica::horizon`], [`Replica::retention`] |
+//! | copy whole records, not only what the list shows | [`Replica::depth`], [`Depth`] |
+//! | look records up without a request | [`Replica::consignments`], [`LocalQuery`], [`LocalRecord`] |
+//! | react to changes, each at least once and in order | [`Replica::changes`], [`Changes`], [`Change`] |
+//! | see who reads changes, and remove a reader | [`Replica::consumers`], [`Consumer`] |
+//!
+//! [`guide::sync`](mod@crate::guide::sync) says what a copy claims and what it cannot.
+
+mod absence;
+mod account_replica;
+mod calibration;
+mod change;
+mod changes;
+mod commit;
+mod consumer;
+mod difference;
+mod local_query;
+mod local_record;
+mod record_read;
+mod round;
+mod sync_loop;
+mod sync_report;
+mod sync_state;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+#[doc(alias("offline", "cache", "mirror"))]
+pub use self::account_replica::Replica;
+pub use self::change::{Change, ChangeKind, StatusChange};
+#[doc(alias("subscribe", "webhook", "notification", "poll"))]
+pub use self::changes::Changes;
+pub use self::consumer::Consumer;
+pub use self::local_query::{LocalPage, LocalPosition, LocalQuery};
+pub use self::local_record::{Depth, LocalRecord};
+pub use self::sync_loop::{SyncEvent, SyncLoop, SyncLoopHandle};
+pub use self::sync_report::{SyncMode, SyncReport, WalkProgress};
+
+pub(crate) use self::consumer::last_sequence;
+pub(crate) use self::consumer::outbox_document;
+pub(crate) use self::record_read::{ReadRecord, RecordRead, is_answer};

@@ -1,0 +1,181 @@
+//! What the service says of one record when asked for it: the one reader of replica and outbox.
+
+use chrono::{DateTime, Utc};
+use serde_json::value::RawValue;
+
+use super::LocalRecord;
+use crate::error::{Error, Result};
+use envd_sdk::{AsReceived, Outcome};
+use envd_sdk::model::{Condition, Consignment, ConsignmentStatus, Timestamp};
+
+/// The answer to the direct read of a record.
+#[derive(Debug)]
+pub(crate) enum RecordRead {
+    /// The service shows it, and not as deleted.
+    Found(ReadRecord),
+    /// Null and no error beside it, or a record that is DELETED. Also "not found" where [`unlisted`](Self::unlisted) was called.
+    Gone(Option<ReadRecord>),
+    /// Any other answer or none: "not found", which has the text of any failure; an error; a record that cannot be read.
+    Unclear(Error),
+}
+
+/// A record that was read: as received, and typed.
+#[derive(Debug)]
+pub(crate) struct ReadRecord {
+    pub(crate) json: Box<RawValue>,
+    pub(crate) record: Consignment,
+}
+
+impl RecordRead {
+    /// Reads the reply of [`Account::consignment`](envd_sdk::Account::consignment), as received and optional.
+    pub(crate) fn of(reply: Result<Outcome<Option<AsReceived<Consignment>>>>) -> Self {
+        let read = match reply {
+            Ok(outcome) => outcome.value.map(ReadRecord::new),
+            Err(error) => return Self::Unclear(error),
+        };
+        match read {
+            Some(read) if read.record.status != Some(ConsignmentStatus::Deleted) => {
+                Self::Found(read)
+            }
+            deleted => Self::Gone(deleted),
+        }
+    }
+
+    /// Whether the service shows the record, if only in a form that cannot be read.
+    pub(super) fn is_there(&self) -> bool {
+        match self {
+            Self::Found(_) => true,
+            Self::Gone(_) => false,
+            Self::Unclear(error) => error.is_decode(),
+        }
+    }
+
+    /// When the record that the service shows was last changed.
+    pub(super) fn changed_at(&self) -> Option<DateTime<Utc>> {
+        let Self::Found(read) = self else {
+            return None;
+        };
+        read.record.updated_at.as_ref().and_then(Timestamp::utc)
+    }
+
+    /// The answer about a record that two listings that ended do not show either: "not found" then means it.
+    pub(crate) fn unlisted(self) -> Self {
+        match self {
+            Self::Unclear(error) if says_not_found(&error) => Self::Gone(None),
+            read => read,
+        }
+    }
+}
+
+impl ReadRecord {
+    fn new(received: AsReceived<Consignment>) -> Self {
+        let (record, json) = received.into_parts();
+        // OK because it was received as JSON.
+        let json = RawValue::from_string(json).unwrap_or_default();
+        Self { json, record }
+    }
+
+    /// Whether it has the status and the date of the copy.
+    pub(super) fn is_as(&self, copy: &LocalRecord) -> bool {
+        (&self.record.status, &self.record.updated_at) == (&copy.status(), &copy.updated_at())
+    }
+}
+
+/// A failure inside the service says so by its status.
+fn says_not_found(error: &Error) -> bool {
+    let mut errors = error.server_errors().iter();
+    error.is_not_found()
+        && !error.is_internal()
+        && errors.all(|error| error.condition() == Condition::NotFoundOrForbidden)
+}
+
+/// Whether the service answered to what was requested, and another request like it will get the same: not a lost connection,
+/// a login that ended, or a service that is busy.
+pub(crate) fn is_answer(error: &Error) -> bool {
+    let is_about_the_caller = error.is_unauthorized() || error.is_forbidden();
+    let answered = error.is_rejected()
+        || error.is_decode()
+        || error.is_protocol()
+        || matches!(error.http_status(), Some(400 | 404 | 500));
+    answered && !is_about_the_caller && !error.is_transient()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use envd_sdk::auth::StaticToken;
+    use crate::tests::replies::{client_of, json_reply, service};
+
+    /// What a reply is read as, and as what when listings do not show the record either.
+    async fn read(status: u16, body: Value) -> [&'static str; 2] {
+        let name = |read: &RecordRead| match read {
+            RecordRead::Found(_) => "found",
+            RecordRead::Gone(Some(_)) => "deleted",
+            RecordRead::Gone(None) => "gone",
+            RecordRead::Unclear(_) => "unclear",
+        };
+        let client = client_of(service(move |_, _| Some(json_reply(status, &body))));
+        let client = client.token_source(StaticToken::new("a-token").unwrap());
+        let account = client.build().unwrap().account("envd-1");
+        let read = RecordRead::of(account.consignment("1").received().optional().await);
+        [name(&read), name(&read.unlisted())]
+    }
+
+    #[tokio::test]
+    async fn each_reply_is_one_answer() {
+        let record = |record: Value| json!({"data": {"consignment": record}});
+        let error = |code: &str, message: &str| {
+            let data = json!({"Code": code, "Message": message});
+            json!([{"message": message, "path": ["consignment"], "extensions": {"data": data}}])
+        };
+        let with = |errors: Value| json!({"data": {"consignment": null}, "errors": errors});
+        let not_found = error("", "Internal server error");
+        let no_token = error("Unauthorized", "The access token is invalid");
+        let several = [
+            not_found.as_array().unwrap().clone(),
+            no_token.as_array().unwrap().clone(),
+        ];
+        for (status, body, expected) in [
+            (
+                200,
+                record(json!({"id": "1", "status": "DRAFT"})),
+                ["found"; 2],
+            ),
+            (
+                200,
+                record(json!({"id": "1", "status": "NEW"})),
+                ["found"; 2],
+            ),
+            (
+                200,
+                record(json!({"id": "1", "status": "DELETED"})),
+                ["deleted"; 2],
+            ),
+            (200, record(json!(null)), ["gone"; 2]),
+            (200, record(json!({"questions": "many"})), ["unclear"; 2]),
+            (200, with(not_found.clone()), ["unclear", "gone"]),
+            (
+                200,
+                json!({"data": null, "errors": not_found}),
+                ["unclear", "gone"],
+            ),
+            (404, json!({}), ["unclear", "gone"]),
+            (200, with(json!(several.concat())), ["unclear"; 2]),
+            (200, with(error("other", "something")), ["unclear"; 2]),
+            (
+                500,
+                with(error("", "Internal server error")),
+                ["unclear"; 2],
+            ),
+            (401, json!({}), ["unclear"; 2]),
+            (403, json!({}), ["unclear"; 2]),
+            (502, json!({}), ["unclear"; 2]),
+            (200, json!({}), ["unclear"; 2]),
+        ] {
+            let shown = format!("{status} {body}");
+            assert_eq!(read(status, body).await, expected, "{shown}");
+        }
+    }
+}

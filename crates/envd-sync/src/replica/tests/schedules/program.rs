@@ -1,0 +1,211 @@
+//! The store as one program has it: the program ends or is interrupted at one of its calls, and what is written is kept as
+//! the history that consumers must be told.
+
+use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::Poll;
+
+use serde_json::Value;
+
+use super::observed_service::ObservedService;
+use crate::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
+use crate::store::rows::{Batch};
+use crate::store::{SyncStore, StoreError, StoreErrorKind};
+
+/// What was committed.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    /// The content of each record, without the date of its last change.
+    pub(super) now: BTreeMap<String, Value>,
+    /// Each state after the one before; `None`: gone.
+    pub(super) steps: Vec<(String, Option<Value>)>,
+    /// By consumer: how many steps there were when it was named, and the copy then.
+    pub(super) named: BTreeMap<String, (usize, BTreeMap<String, Value>)>,
+    pub(super) commits: usize,
+    last_sequence: u64,
+}
+
+/// Where a program is interrupted; numbers count from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Interruption {
+    None,
+    /// It ends before a call of the store.
+    KilledBefore(usize),
+    /// It ends after a write of the store, and does not learn of it.
+    KilledAfterCommit(usize),
+    /// It ends when it was polled so many times.
+    KilledAtPoll(usize),
+    /// A write fails.
+    RefusedCommit(usize),
+    /// Something else happens before a write.
+    OtherBeforeCommit(usize),
+}
+
+impl Interruption {
+    /// Whether the program does not come to its end.
+    pub(super) fn ends_it(self) -> bool {
+        !matches!(self, Self::None | Self::OtherBeforeCommit(_))
+    }
+}
+
+type Act = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+#[derive(Clone)]
+pub(super) struct Program {
+    inner: Arc<dyn SyncStore>,
+    /// Held by a write until it is noted, whatever becomes of the program: a killed one may leave a write to another thread.
+    writing: Arc<tokio::sync::Mutex<()>>,
+    history: Arc<Mutex<History>>,
+    service: Arc<Mutex<ObservedService>>,
+    /// Whether each page that was shown was used, so that walks can be judged by what was shown.
+    pub(super) saw_all_pages: bool,
+    interruption: Interruption,
+    calls: Arc<AtomicUsize>,
+    commits: Arc<AtomicUsize>,
+    is_killed: Arc<AtomicBool>,
+    other: Arc<Mutex<Option<Act>>>,
+}
+
+impl Program {
+    pub(super) fn new(inner: Arc<dyn SyncStore>, service: &Arc<Mutex<ObservedService>>) -> Self {
+        Self {
+            inner,
+            writing: Arc::default(),
+            history: Arc::default(),
+            service: Arc::clone(service),
+            saw_all_pages: true,
+            interruption: Interruption::None,
+            calls: Arc::default(),
+            commits: Arc::default(),
+            is_killed: Arc::default(),
+            other: Arc::default(),
+        }
+    }
+
+    /// Another program, which has opened the same store again.
+    pub(super) fn started(&self, inner: Arc<dyn SyncStore>, interruption: Interruption) -> Self {
+        Self {
+            writing: Arc::clone(&self.writing),
+            history: Arc::clone(&self.history),
+            saw_all_pages: self.saw_all_pages,
+            interruption,
+            ..Self::new(inner, &self.service)
+        }
+    }
+
+    /// What happens at [`Interruption::OtherBeforeCommit`].
+    pub(super) fn other(&self, act: impl Future<Output = ()> + Send + 'static) {
+        *self.other.lock().unwrap() = Some(Box::pin(act));
+    }
+
+    /// Runs the program; `None`: it was killed.
+    pub(super) async fn run<T>(&self, program: impl Future<Output = T>) -> Option<T> {
+        let mut program = pin!(program);
+        let mut polls = 0;
+        poll_fn(|context| {
+            polls += 1;
+            if self.interruption == Interruption::KilledAtPoll(polls) {
+                return Poll::Ready(None);
+            }
+            match program.as_mut().poll(context) {
+                Poll::Ready(ended) => Poll::Ready(Some(ended)),
+                Poll::Pending if self.is_killed.load(Ordering::SeqCst) => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            }
+        })
+        .await
+    }
+
+    async fn end(&self) {
+        self.is_killed.store(true, Ordering::SeqCst);
+        std::future::pending::<()>().await;
+    }
+
+    pub(super) fn history(&self) -> MutexGuard<'_, History> {
+        self.history.lock().unwrap()
+    }
+
+    async fn write(&self, account: &str, batch: &Batch) -> Answered {
+        let (store, account, batch) = (self.clone(), account.to_owned(), batch.clone());
+        let writes = tokio::spawn(async move {
+            let _writing = store.writing.lock().await;
+            let is_written = store.inner.commit(&account, &batch).await?;
+            if is_written {
+                store.committed(&batch);
+            }
+            Ok(StoreAnswer::Written(is_written))
+        });
+        writes.await.unwrap()
+    }
+
+    fn committed(&self, batch: &Batch) {
+        let mut history = self.history();
+        history.commits += 1;
+        for change in &batch.changes {
+            let (sequence, last) = (change.sequence, history.last_sequence);
+            assert!(sequence > last, "the change {sequence} comes after {last}");
+            history.last_sequence = sequence;
+        }
+        let mut service = self.service.lock().unwrap();
+        let seen = batch.seen.iter().flat_map(|(_, ids)| ids);
+        service.taken(seen.chain(batch.rows.iter().map(|row| &row.id)));
+        for row in &batch.rows {
+            let payload: Value = serde_json::from_str(&row.payload).unwrap();
+            let content = without_date(payload["record"].clone());
+            if history.now.get(&row.id) != Some(&content) {
+                history.steps.push((row.id.clone(), Some(content.clone())));
+                history.now.insert(row.id.clone(), content);
+            }
+        }
+        for id in &batch.removed {
+            service.check_gone(id, self.saw_all_pages);
+            if history.now.remove(id).is_some() {
+                history.steps.push((id.clone(), None));
+            }
+        }
+        for (name, version) in &batch.expected {
+            if let (Some(consumer), 0) = (name.strip_prefix("consumer/"), version) {
+                let named = (history.steps.len(), history.now.clone());
+                history.named.insert(consumer.to_owned(), named);
+            }
+        }
+    }
+}
+
+pub(super) fn without_date(mut record: Value) -> Value {
+    record.as_object_mut().unwrap().remove("updatedAt");
+    record
+}
+
+impl StoreWrapper for Program {
+    /// Each call is an await point.
+    async fn call(&self, account: &str, call: StoreCall<'_>) -> Answered {
+        tokio::task::yield_now().await;
+        let number = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
+        if self.interruption == Interruption::KilledBefore(number) {
+            self.end().await;
+        }
+        let StoreCall::Commit(batch) = call else {
+            drop(self.writing.lock().await);
+            return call.forward(&*self.inner, account).await;
+        };
+        let number = self.commits.fetch_add(1, Ordering::SeqCst) + 1;
+        if self.interruption == Interruption::OtherBeforeCommit(number) {
+            let other = self.other.lock().unwrap().take();
+            if let Some(other) = other {
+                other.await;
+            }
+        }
+        if self.interruption == Interruption::RefusedCommit(number) {
+            return Err(StoreError::new(StoreErrorKind::Other, "the disk is full"));
+        }
+        let written = self.write(account, batch).await?;
+        if self.interruption == Interruption::KilledAfterCommit(number) {
+            self.end().await;
+        }
+        Ok(written)
+    }
+}

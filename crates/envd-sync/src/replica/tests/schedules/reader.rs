@@ -1,0 +1,140 @@
+//! A consumer of the feed, which is told, acknowledges and ends as a schedule says.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::program::{History, without_date};
+use crate::error::Error;
+use crate::replica::{Change, ChangeKind, Changes, LocalRecord, Replica};
+
+/// What one consumer was told in all its runs.
+#[derive(Debug)]
+pub(super) struct Reader {
+    pub(super) name: &'static str,
+    /// By number of the change: the record, and its content after the change; `None`: gone.
+    told: BTreeMap<u64, (String, Option<Value>)>,
+    /// The content that the consumer knows, by record.
+    known: BTreeMap<String, Value>,
+    /// The greatest number that an acknowledgement was begun for, and that one ended for.
+    acknowledging: u64,
+    acknowledged: u64,
+}
+
+impl Reader {
+    pub(super) fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            told: BTreeMap::new(),
+            known: BTreeMap::new(),
+            acknowledging: 0,
+            acknowledged: 0,
+        }
+    }
+
+    /// Reads at most so many changes, and acknowledges every one of so many, or none.
+    pub(super) async fn read(
+        &mut self,
+        replica: &Replica,
+        most: usize,
+        each: Option<usize>,
+    ) -> Result<(), Error> {
+        let mut feed = replica.changes(self.name);
+        let mut last = None;
+        for number in 1..=most {
+            let Some(change) = feed.next().await? else {
+                break;
+            };
+            self.hear(&change, last);
+            last = Some(change.sequence);
+            if each.is_some_and(|each| number % each == 0) {
+                self.acknowledge(&mut feed, &change).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn acknowledge(&mut self, feed: &mut Changes, change: &Change) -> Result<(), Error> {
+        self.acknowledging = self.acknowledging.max(change.sequence);
+        feed.acknowledge(change).await?;
+        self.acknowledged = self.acknowledged.max(change.sequence);
+        Ok(())
+    }
+
+    /// `last` is the change before it in this run.
+    fn hear(&mut self, change: &Change, last: Option<u64>) {
+        let (name, sequence) = (self.name, change.sequence);
+        // What was acknowledged is not repeated, and of what was not, nothing is left out.
+        assert!(
+            sequence > last.unwrap_or(self.acknowledged),
+            "{name}: {change:?} after {last:?}"
+        );
+        // It is not known whether an acknowledgement was written when the program was killed.
+        let from = last.unwrap_or(self.acknowledging) + 1;
+        let left_out = self.told.range(from..sequence.max(from)).next();
+        assert_eq!(left_out, None, "{name}: before {sequence}");
+        let content =
+            |record: &LocalRecord| without_date(serde_json::from_str(record.json()).unwrap());
+        let id = change.id.as_str().to_owned();
+        let (before, after) = match &change.kind {
+            ChangeKind::Appeared { record, .. } => (None, Some(content(record))),
+            ChangeKind::Changed {
+                before,
+                after,
+                fields,
+                ..
+            } => {
+                assert!(!fields.is_empty(), "{name}: {change:?}");
+                (Some(content(before)), Some(content(after)))
+            }
+            ChangeKind::Gone { last_seen } | ChangeKind::Pruned { last_seen } => {
+                (Some(content(last_seen)), None)
+            }
+        };
+        if let Some(told) = self.told.get(&sequence) {
+            assert_eq!(
+                *told,
+                (id, after),
+                "{name}: {sequence} is told again, and is another change"
+            );
+            return;
+        }
+        let latest = self.told.keys().next_back().copied().unwrap_or(0);
+        assert!(
+            sequence > latest,
+            "{name}: {sequence} is new and comes after {latest}"
+        );
+        assert_eq!(
+            self.known.get(&id),
+            before.as_ref(),
+            "{name}: before {change:?}"
+        );
+        match &after {
+            Some(after) => self.known.insert(id.clone(), after.clone()),
+            None => self.known.remove(&id),
+        };
+        self.told.insert(sequence, (id, after));
+    }
+
+    /// Compares what the consumer was told in the end with what was committed since it was named.
+    pub(super) fn check(&self, history: &History) {
+        let name = self.name;
+        let (steps, copy) = &history.named[name];
+        let mut expected: BTreeMap<&str, Vec<Option<&Value>>> = BTreeMap::new();
+        for (id, content) in copy {
+            expected.entry(id).or_default().push(Some(content));
+        }
+        for (id, content) in &history.steps[*steps..] {
+            expected.entry(id).or_default().push(content.as_ref());
+        }
+        let mut told: BTreeMap<&str, Vec<Option<&Value>>> = BTreeMap::new();
+        for (id, content) in self.told.values() {
+            told.entry(id).or_default().push(content.as_ref());
+        }
+        assert_eq!(
+            told, expected,
+            "{name} was told other states than were committed"
+        );
+        assert_eq!(self.known, history.now, "{name} knows another copy");
+    }
+}

@@ -1,0 +1,208 @@
+//! A service with a list of records, which shows and filters them as a test says.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde_json::{Value, json};
+
+use super::listing::{DAY, Listing, START, instant, refused_cursor};
+use envd_sdk::auth::StaticToken;
+use envd_sdk::{Account, Client};
+use envd_sdk::fake::InProcessReply;
+use envd_sdk::model::Timestamp;
+use crate::replica::{Change, ChangeKind, Replica};
+use crate::store::{MemorySync, SyncStore};
+use crate::tests::replies::{client_of, json_reply, not_found, service};
+use envd_sdk::Clock;
+
+/// What a test does between two requests: before the request with this number, from 1.
+type Edit = (usize, Box<dyn FnOnce(&mut Records) + Send>);
+
+pub(super) struct Records {
+    pub(super) list: Listing,
+    /// Cursors that the service refuses.
+    pub(super) refused: Vec<String>,
+    /// The status of the answer to reads of single records, in place of the record; 404: as if it was not there.
+    pub(super) reads: Option<u16>,
+    /// The status of the answer to lists, and the seconds to wait before the next request.
+    pub(super) lists: Option<(u16, &'static str)>,
+    pub(super) edits: Vec<Edit>,
+    /// Of each request the operation, the cursor or id, and `fromDate`.
+    requests: Vec<(String, String, String)>,
+}
+
+pub(super) struct Site {
+    records: Arc<Mutex<Records>>,
+    pub(super) clock: Clock,
+    client: Client,
+}
+
+impl Site {
+    /// With so many records, a minute apart, that move long before they were changed last.
+    pub(super) fn with(count: usize) -> Self {
+        let records = Arc::new(Mutex::new(Records {
+            list: Listing::new(),
+            refused: Vec::new(),
+            reads: None,
+            lists: None,
+            edits: Vec::new(),
+            requests: Vec::new(),
+        }));
+        let answers = Arc::clone(&records);
+        let service = service(move |_, body| Some(answers.lock().unwrap().answer(body)));
+        // A day apart from the clock of the service.
+        let clock = Clock::manual(instant(START - DAY));
+        let client = client_of(service).clock(clock.clone());
+        let client = client.token_source(StaticToken::new("a-token").unwrap());
+        let site = Self {
+            records,
+            clock,
+            client: client.build().unwrap(),
+        };
+        for number in 1..=count {
+            site.lock().save(&format!("r{number:03}"), |_| {});
+        }
+        site
+    }
+
+    pub(super) fn shared(&self) -> Arc<Mutex<Records>> {
+        Arc::clone(&self.records)
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Records> {
+        self.records.lock().unwrap()
+    }
+
+    /// Changes records before the request with this number from now on, from 1.
+    pub(super) fn before_request(
+        &self,
+        number: usize,
+        edit: impl FnOnce(&mut Records) + Send + 'static,
+    ) {
+        let mut records = self.lock();
+        let number = records.requests.len() + number;
+        records.edits.push((number, Box::new(edit)));
+    }
+
+    pub(super) fn account(&self, id: &str) -> Account {
+        self.client.account(id)
+    }
+
+    /// A replica with pages of 2 records.
+    pub(super) fn replica(&self, store: impl SyncStore) -> Replica {
+        let replica = Replica::new(&self.account("envd-1"), store);
+        replica.page_size(2).clock(self.clock.clone())
+    }
+
+    /// The requests since this was called last.
+    pub(super) fn take_requests(&self) -> Vec<(String, String, String)> {
+        std::mem::take(&mut self.lock().requests)
+    }
+
+    /// One record is edited, so that "created since" and "changed since" differ, and two more syncs make the account
+    /// incremental.
+    pub(super) async fn make_incremental(&self, replica: &Replica) {
+        replica.sync().await.unwrap();
+        self.lock().next_day("r001", 77);
+        let report = replica.sync().await.unwrap();
+        let is_confirmed = (report.calibration).contains("compares the time of the last change");
+        assert!(is_confirmed && report.next_full_walk.is_some(), "{report}");
+        self.take_requests();
+    }
+
+    /// What the copy must hold.
+    pub(super) fn ids(&self) -> Vec<String> {
+        self.lock().list.records.keys().cloned().collect()
+    }
+}
+
+impl Records {
+    /// Saves a record a minute later, as the website would.
+    pub(super) fn save(&mut self, id: &str, change: impl FnOnce(&mut Value)) {
+        self.list.now += 60_000;
+        let now = self.list.now;
+        let record = self.list.record(id, "2026-01-01");
+        change(&mut record.value);
+        record.updated = now;
+        record.value["updatedAt"] = json!(Timestamp::from(instant(now)));
+    }
+
+    /// Saves a record with so many head a day later.
+    pub(super) fn next_day(&mut self, id: &str, heads: u32) {
+        self.list.now += DAY;
+        self.save(id, |record| record["heads"] = json!(heads));
+    }
+
+    pub(super) fn delete(&mut self, id: &str) {
+        self.list.records.remove(id);
+    }
+
+    fn answer(&mut self, body: &Value) -> InProcessReply {
+        let number = self.requests.len() + 1;
+        let due: Vec<Edit> = (self.edits.extract_if(.., |(at, _)| *at <= number)).collect();
+        for (_, edit) in due {
+            edit(self);
+        }
+        let variables = &body["variables"];
+        let text = |name: &str| variables[name].as_str().unwrap_or_default().to_owned();
+        let operation = body["operationName"].as_str().unwrap().to_owned();
+        let request = (operation, text("after") + &text("id"), text("fromDate"));
+        self.requests.push(request.clone());
+        match &*request.0 {
+            "Consignments" => self.page(variables, &request.1),
+            "Consignment" => self.record(&request.1),
+            other => panic!("{other}"),
+        }
+    }
+
+    fn record(&self, id: &str) -> InProcessReply {
+        match (self.reads, self.list.records.get(id)) {
+            (None, Some(record)) => {
+                let mut record = record.value.clone();
+                record["answers"] =
+                    json!([{"questionId": "1", "value": record["heads"].to_string()}]);
+                json_reply(200, &json!({"data": {"consignment": record}}))
+            }
+            (None | Some(404), _) => not_found("consignment"),
+            (Some(status), _) => json_reply(status, &json!({})),
+        }
+    }
+
+    fn page(&mut self, variables: &Value, after: &str) -> InProcessReply {
+        if let Some((status, wait)) = self.lists {
+            return json_reply(status, &json!({})).header("retry-after", wait);
+        }
+        let page = self.list.page(variables);
+        let page = page.filter(|_| self.refused.iter().all(|cursor| cursor != after));
+        json_reply(200, &page.map_or_else(refused_cursor, |page| page.body))
+    }
+}
+
+/// The ids of the copy.
+pub(super) async fn copied(store: &MemorySync) -> Vec<String> {
+    let query = crate::store::Query {
+        limit: usize::MAX,
+        ..Default::default()
+    };
+    let rows = store.query("envd-1", &query).await.unwrap();
+    rows.into_iter().map(|row| row.id).collect()
+}
+
+/// All changes that a consumer has not acknowledged, each as its kind and id; they are acknowledged.
+pub(super) async fn told(replica: &Replica, consumer: &str) -> Vec<String> {
+    let mut feed = replica.changes(consumer);
+    let mut told = Vec::new();
+    while let Some(change) = feed.next().await.unwrap() {
+        told.push(described(&change));
+        feed.acknowledge(&change).await.unwrap();
+    }
+    told
+}
+
+fn described(change: &Change) -> String {
+    match &change.kind {
+        ChangeKind::Appeared { .. } => format!("appeared {}", change.id),
+        ChangeKind::Changed { fields, .. } => format!("changed {} {}", change.id, fields.join(",")),
+        ChangeKind::Gone { .. } => format!("gone {}", change.id),
+        ChangeKind::Pruned { .. } => format!("pruned {}", change.id),
+    }
+}

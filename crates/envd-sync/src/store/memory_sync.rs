@@ -1,0 +1,210 @@
+//! A store in memory.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use async_trait::async_trait;
+
+use super::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
+use super::{Order, SyncStore, StoreError};
+use crate::locked::lock;
+
+/// Keeps copies in memory, for as long as the process lives: for tests, and for programs that copy anew when they start.
+/// Clones share what they keep.
+///
+/// ```
+/// # equipment::example(async {
+/// use envd_sync::store::MemorySync;
+///
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// let store = MemorySync::new();
+/// Replica::new(&account, store.clone()).sync().await?;
+/// // A clone has the same copy.
+/// assert!(Replica::new(&account, store).consignments().count().await? > 0);
+/// # Ok(()) });
+/// ```
+#[derive(Clone, Default)]
+pub struct MemorySync(Arc<Mutex<HashMap<String, Copied>>>);
+
+/// What one account has.
+#[derive(Clone, Default)]
+struct Copied {
+    documents: BTreeMap<String, Document>,
+    rows: BTreeMap<String, Row>,
+    changes: BTreeMap<u64, ChangeRow>,
+}
+
+impl MemorySync {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What a backup of it would hold.
+    #[cfg(test)]
+    pub(crate) fn duplicate(&self) -> Self {
+        Self(Mutex::new(self.accounts().clone()).into())
+    }
+
+    fn accounts(&self) -> MutexGuard<'_, HashMap<String, Copied>> {
+        lock(&self.0)
+    }
+
+    fn read<T: Default>(&self, account: &str, read: impl FnOnce(&Copied) -> T) -> T {
+        self.accounts().get(account).map(read).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for MemorySync {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MemorySync({} accounts)", self.accounts().len())
+    }
+}
+
+#[async_trait]
+impl SyncStore for MemorySync {
+    async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError> {
+        Ok(self.read(account, |copied| {
+            let documents = copied.documents.range(prefix.to_owned()..);
+            let documents = documents.take_while(|(name, _)| name.starts_with(prefix));
+            documents.map(|(_, document)| document.clone()).collect()
+        }))
+    }
+
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+        Ok(self.read(account, |copied| {
+            let rows = ids.iter().filter_map(|id| copied.rows.get(id));
+            rows.cloned().collect()
+        }))
+    }
+
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
+        Ok(self.read(account, |copied| {
+            let is_after = |row: &&Row| {
+                let after = query.after.as_ref();
+                after.is_none_or(|after| compare(query.order, row, after) == Ordering::Greater)
+            };
+            let rows = copied.rows.values().filter(|row| meets(query, row));
+            let mut rows: Vec<&Row> = rows.filter(is_after).collect();
+            rows.sort_by(|one, other| compare(query.order, one, other));
+            rows.into_iter().take(query.limit).cloned().collect()
+        }))
+    }
+
+    async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
+        Ok(self.read(account, |copied| {
+            let rows = copied.rows.values().filter(|row| meets(query, row));
+            rows.count() as u64
+        }))
+    }
+
+    async fn changes(
+        &self,
+        account: &str,
+        range: ChangeRange,
+        limit: usize,
+    ) -> Result<Vec<ChangeRow>, StoreError> {
+        Ok(self.read(account, |copied| {
+            let (from, replaced) = match range {
+                ChangeRange::After(after) => (after, None),
+                ChangeRange::Replacing { after, up_to } => (up_to, Some((after, up_to))),
+            };
+            let changes = copied
+                .changes
+                .range((Bound::Excluded(from), Bound::Unbounded));
+            let mut changes: Vec<&ChangeRow> = changes.map(|(_, change)| change).collect();
+            if let Some((after, up_to)) = replaced {
+                changes.retain(|change| change.previous > after && change.previous <= up_to);
+                changes.sort_by_key(|change| change.previous);
+            }
+            changes.into_iter().take(limit).cloned().collect()
+        }))
+    }
+
+    async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
+        let mut accounts = self.accounts();
+        let copied = accounts.entry(account.to_owned()).or_default();
+        let version = |name: &str| copied.documents.get(name).map_or(0, |found| found.version);
+        let mut expected = batch.expected.iter();
+        if expected.any(|(name, expected)| version(name) != *expected) {
+            return Ok(false);
+        }
+        copied.apply(batch);
+        Ok(true)
+    }
+}
+
+impl Copied {
+    fn apply(&mut self, batch: &Batch) {
+        for (name, text) in &batch.documents {
+            let Some(text) = text else {
+                self.documents.remove(name);
+                continue;
+            };
+            let document = self.documents.entry(name.clone()).or_default();
+            *document = Document {
+                name: name.clone(),
+                version: document.version + 1,
+                text: text.clone(),
+            };
+        }
+        for row in &batch.rows {
+            self.rows.insert(row.id.clone(), row.clone());
+        }
+        if let Some((generation, ids)) = &batch.seen {
+            for id in ids {
+                if let Some(row) = self.rows.get_mut(id) {
+                    row.generation = *generation;
+                }
+            }
+        }
+        for id in &batch.removed {
+            self.rows.remove(id);
+        }
+        for change in &batch.changes {
+            self.changes.insert(change.sequence, change.clone());
+        }
+        if let Some(up_to) = batch.forget_changes {
+            self.changes.retain(|sequence, _| *sequence > up_to);
+        }
+    }
+}
+
+fn meets(query: &Query, row: &Row) -> bool {
+    let keys = &row.keys;
+    let equal = |wanted: &Option<String>, key: &Option<String>| wanted.is_none() || wanted == key;
+    let at_least = |from: &Option<String>, key: &Option<String>| from.is_none() || key >= from;
+    let at_most =
+        |to: &Option<String>, key: &Option<String>| to.is_none() || key.is_some() && key <= to;
+    equal(&query.status, &keys.status)
+        && equal(&query.species, &keys.species)
+        && equal(&query.number, &keys.number)
+        && (equal(&query.pic, &keys.origin_pic) || equal(&query.pic, &keys.destination_pic))
+        && at_least(&query.movement_from, &keys.movement_day)
+        && at_most(&query.movement_to, &keys.movement_day)
+        && at_least(&query.updated_from, &keys.updated_at)
+        && query
+            .before_generation
+            .is_none_or(|before| row.generation < before)
+        && query
+            .up_to_sequence
+            .is_none_or(|up_to| row.sequence <= up_to)
+}
+
+fn compare(order: Order, one: &Row, other: &Row) -> Ordering {
+    let by_id = one.id.cmp(&other.id);
+    match order {
+        Order::Id => by_id,
+        // `None` is less than any text, so it comes last.
+        Order::LastUpdated => {
+            let latest_first = other.keys.updated_at.cmp(&one.keys.updated_at);
+            latest_first.then(by_id)
+        }
+        Order::Sequence => one.sequence.cmp(&other.sequence),
+    }
+}

@@ -1,0 +1,151 @@
+//! What stores keep, and how they are asked for it.
+
+use serde::{Deserialize, Serialize};
+
+/// One record of the copy, as a store keeps it. A program reads a
+/// [`LocalRecord`](crate::replica::LocalRecord).
+///
+/// A store keeps the payload as it is, looks up by the id and the keys, and interprets nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// The id, unique in its account.
+    pub id: String,
+    /// The number of the record's last change. Unique in the account: no two rows have the same.
+    pub sequence: u64,
+    /// The number of the last full walk that listed the record.
+    pub generation: u64,
+    /// What rows are looked up by.
+    pub keys: RowKeys,
+    /// JSON.
+    pub payload: String,
+}
+
+/// What rows are looked up by; `None` where the record has no such value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RowKeys {
+    /// The status.
+    pub status: Option<String>,
+    /// The species.
+    pub species: Option<String>,
+    /// The number of the consignment.
+    pub number: Option<String>,
+    /// The PIC of the origin.
+    pub origin_pic: Option<String>,
+    /// The PIC of the destination.
+    pub destination_pic: Option<String>,
+    /// The day of the movement, `yyyy-MM-dd`.
+    pub movement_day: Option<String>,
+    /// The instant of the last update in UTC, in a form whose order as text is the order in time:
+    /// `yyyy-MM-ddTHH:mm:ss`, then a dot and the digits of the fraction without trailing zeros, if there are any.
+    pub updated_at: Option<String>,
+}
+
+/// Which rows a store is to read. A program asks with a [`LocalQuery`](crate::replica::LocalQuery).
+///
+/// A condition that is `None` holds for all rows; a row without the value does not meet a condition
+/// that is set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    /// Equal to [`RowKeys::status`].
+    pub status: Option<String>,
+    /// Equal to [`RowKeys::species`].
+    pub species: Option<String>,
+    /// Equal to [`RowKeys::number`].
+    pub number: Option<String>,
+    /// Equal to [`RowKeys::origin_pic`] or to [`RowKeys::destination_pic`].
+    pub pic: Option<String>,
+    /// At most [`RowKeys::movement_day`].
+    pub movement_from: Option<String>,
+    /// At least [`RowKeys::movement_day`].
+    pub movement_to: Option<String>,
+    /// At most [`RowKeys::updated_at`].
+    pub updated_from: Option<String>,
+    /// Greater than [`Row::generation`].
+    pub before_generation: Option<u64>,
+    /// At least [`Row::sequence`].
+    pub up_to_sequence: Option<u64>,
+    /// The order.
+    pub order: Order,
+    /// Only rows that come after this one in the order. The row itself need not be there any more.
+    pub after: Option<Row>,
+    /// How many rows at most.
+    pub limit: usize,
+}
+
+/// The order of rows.
+///
+/// A program asks for one with [`LocalQuery::order`](crate::replica::LocalQuery::order). See
+/// [`Replica::consignments`](crate::replica::Replica::consignments) for an example.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Order {
+    /// By [`Row::id`], as bytes.
+    #[default]
+    Id,
+    /// By [`RowKeys::updated_at`], the latest first, and those without one last; then by id.
+    LastUpdated,
+    /// By [`Row::sequence`].
+    Sequence,
+}
+
+/// One change, as a store keeps it. A program reads a [`Change`](crate::replica::Change).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeRow {
+    /// The number of the change. Unique in the account, and never used again.
+    pub sequence: u64,
+    /// The number of the change of the same record before this one; 0 for the first.
+    pub previous: u64,
+    /// The record.
+    pub id: String,
+    /// JSON.
+    pub payload: String,
+}
+
+/// Which changes are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeRange {
+    /// Those with a greater [`sequence`](ChangeRow::sequence), in its order.
+    After(u64),
+    /// Those that replace what was known at a moment: [`previous`](ChangeRow::previous) is greater than `after` and at most
+    /// `up_to`, and [`sequence`](ChangeRow::sequence) is greater than `up_to`. In the order of `previous`.
+    Replacing {
+        /// Exclusive.
+        after: u64,
+        /// Inclusive.
+        up_to: u64,
+    },
+}
+
+/// A small text under a name: what is known of the walks of an account, the position of a consumer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Document {
+    /// The name, unique in its account.
+    pub name: String,
+    /// 1 when it is written first, and 1 more with each write. A document that was removed starts again at 1.
+    pub version: u64,
+    /// JSON.
+    pub text: String,
+}
+
+/// What a store writes whole or not at all.
+///
+/// A store applies the parts in the order of the fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Batch {
+    /// The versions that documents must have for anything to be written; 0: there is no such document.
+    pub expected: Vec<(String, u64)>,
+    /// Documents to write, by name; `None` removes it. Of several with one name the last one counts, as of rows.
+    pub documents: Vec<(String, Option<String>)>,
+    /// Rows to write. One with the same id is replaced.
+    pub rows: Vec<Row>,
+    /// Rows that a walk listed and found unchanged, by id: only [`Row::generation`] becomes this one. An id without a row is
+    /// passed over.
+    pub seen: Option<(u64, Vec<String>)>,
+    /// Rows to remove, by id.
+    pub removed: Vec<String>,
+    /// Changes to add.
+    pub changes: Vec<ChangeRow>,
+    /// The changes up to this [`sequence`](ChangeRow::sequence), which every consumer knows, are removed.
+    pub forget_changes: Option<u64>,
+}

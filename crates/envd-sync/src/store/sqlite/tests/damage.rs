@@ -1,0 +1,185 @@
+//! Files that are damaged, of another program, or of a newer version.
+
+use std::fs;
+use std::panic::AssertUnwindSafe;
+
+use fastrand::Rng;
+use futures_util::FutureExt;
+use rusqlite::Connection;
+
+use super::folder::{ACCOUNT, Folder, batch, rows};
+use envd_sdk::auth::StoreError;
+use crate::store::rows::{Query};
+use crate::store::{SyncStore, SqliteSync};
+
+/// Opens, reads everything and writes; the first error.
+async fn use_it(folder: &Folder) -> Result<(), StoreError> {
+    let store = SqliteSync::open(folder.file())?;
+    let all = Query {
+        limit: 100_000,
+        ..Query::default()
+    };
+    store.query(ACCOUNT, &all).await?;
+    store.documents(ACCOUNT, "").await?;
+    store.commit(ACCOUNT, &batch(5, 10)).await.map(drop)
+}
+
+async fn filled(folder: &Folder) -> Vec<u8> {
+    let store = folder.store();
+    for number in 0..40 {
+        store.commit(ACCOUNT, &batch(number, 3_000)).await.unwrap();
+    }
+    drop(store);
+    fs::read(folder.file()).unwrap()
+}
+
+/// Holds: failure point 21: damaged, read-only or newer.
+#[tokio::test]
+async fn a_file_that_is_no_database_is_left_as_it_is() {
+    let folder = Folder::new();
+    let text = "C-1,DRAFT\n".repeat(1_000);
+    for contents in [
+        text.as_bytes(),
+        b"{}",
+        &[0; 4_096],
+        b"SQLite format 3\0 and no more",
+    ] {
+        folder.write(contents);
+        let error = SqliteSync::open(folder.file()).unwrap_err();
+        assert!(
+            error.is_unreadable() && !error.is_newer_version(),
+            "{error}"
+        );
+        assert_eq!(fs::read(folder.file()).unwrap(), contents);
+    }
+}
+
+#[tokio::test]
+async fn the_database_of_another_program_is_left_as_it_is() {
+    let folder = Folder::new();
+    for sql in [
+        "CREATE TABLE accounts (name TEXT)",
+        "PRAGMA application_id = 7",
+        "PRAGMA user_version = 1",
+    ] {
+        Connection::open(folder.file())
+            .unwrap()
+            .execute_batch(sql)
+            .unwrap();
+        let contents = fs::read(folder.file()).unwrap();
+        let error = SqliteSync::open(folder.file()).unwrap_err();
+        assert!(
+            error.is_unreadable() && !error.is_newer_version(),
+            "{error}"
+        );
+        assert!(error.to_string().contains("another program"), "{error}");
+        assert_eq!(fs::read(folder.file()).unwrap(), contents);
+        fs::remove_file(folder.file()).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_newer_file_is_left_as_it_is() {
+    let folder = Folder::new();
+    filled(&folder).await;
+    let open = folder.store();
+    let other = Connection::open(folder.file()).unwrap();
+    other
+        .execute_batch("DROP TABLE payloads; PRAGMA user_version = 2;")
+        .unwrap();
+    // A newer program has migrated it, while this one had it open.
+    let error = open.commit(ACCOUNT, &batch(1, 1)).await.unwrap_err();
+    assert!(error.is_newer_version() && error.is_unreadable(), "{error}");
+    let error = open.documents(ACCOUNT, "").await.unwrap_err();
+    assert!(error.is_newer_version(), "{error}");
+    drop((open, other));
+    let contents = fs::read(folder.file()).unwrap();
+    let error = SqliteSync::open(folder.file()).unwrap_err();
+    assert!(error.is_newer_version() && error.is_unreadable(), "{error}");
+    assert_eq!(fs::read(folder.file()).unwrap(), contents);
+}
+
+#[tokio::test]
+async fn a_truncated_file_is_unreadable_and_left_as_it_is() {
+    let folder = Folder::new();
+    let whole = filled(&folder).await;
+    // SQLite takes a file of no byte, and of one, for a new one.
+    for length in [
+        2,
+        50,
+        99,
+        512,
+        4_096,
+        5_000,
+        whole.len() / 2,
+        whole.len() - 4_096,
+    ] {
+        folder.write(&whole[..length]);
+        let error = use_it(&folder).await.unwrap_err();
+        assert!(error.is_unreadable(), "{length}: {error}");
+        assert_eq!(fs::read(folder.file()).unwrap(), &whole[..length]);
+    }
+}
+
+/// `SQLite` has no checksums: what was flipped inside a payload reads otherwise. Everything else is an error or has no effect.
+#[tokio::test]
+async fn flipped_bytes_are_an_error_or_without_effect_and_never_a_panic() {
+    let folder = Folder::new();
+    let whole = filled(&folder).await;
+    let mut random = Rng::with_seed(4711);
+    let mut unreadable = 0;
+    for round in 0..150 {
+        let mut damaged = whole.clone();
+        // The heads of pages, where the structure is, and anywhere.
+        let page = random.usize(..whole.len() / 4_096) * 4_096;
+        let at = match round % 3 {
+            0 => page + random.usize(..12),
+            1 => random.usize(..100),
+            _ => random.usize(..whole.len()),
+        };
+        damaged[at] ^= 1 << random.u32(..8);
+        folder.write(&damaged);
+        let used = AssertUnwindSafe(use_it(&folder)).catch_unwind().await;
+        match used.unwrap_or_else(|_| panic!("a panic with byte {at}")) {
+            Ok(()) => {}
+            Err(error) => {
+                assert!(
+                    !error.is_full() && !error.is_lock_timeout(),
+                    "{at}: {error}"
+                );
+                unreadable += u32::from(error.is_unreadable());
+            }
+        }
+        for ending in ["-wal", "-shm", "-journal"] {
+            let _ = fs::remove_file(folder.path().join(format!("farm.db{ending}")));
+        }
+    }
+    assert!(unreadable > 30, "{unreadable}");
+    folder.write(&whole);
+    assert_eq!(rows(&folder.store()).await.len(), 40);
+}
+
+#[tokio::test]
+async fn errors_hold_neither_paths_nor_values() {
+    let folder = Folder::new();
+    folder.write("no database");
+    let error = SqliteSync::open(folder.file()).unwrap_err();
+    let missing = SqliteSync::open(folder.path().join("none/farm.db")).unwrap_err();
+    assert!(missing.is_missing(), "{missing}");
+    let store = SqliteSync::open(folder.path().join("other.db")).unwrap();
+    let mut twice = batch(1, 1);
+    let change = crate::store::ChangeRow {
+        sequence: 1,
+        previous: 0,
+        id: "s3cr3t".to_owned(),
+        payload: "s3cr3t".to_owned(),
+    };
+    twice.changes = vec![change.clone(), change];
+    let constraint = store.commit("s3cr3t", &twice).await.unwrap_err();
+    for error in [error, missing, constraint] {
+        let shown = crate::error::Error::from(error).report();
+        for secret in ["s3cr3t", "envd-sdk-test", "farm.db", "token"] {
+            assert!(!shown.contains(secret), "{shown}");
+        }
+    }
+}

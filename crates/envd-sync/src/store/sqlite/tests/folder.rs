@@ -1,0 +1,65 @@
+//! A folder of a test's own.
+
+use std::path::{Path, PathBuf};
+
+use equipment::TestFolder;
+
+use crate::store::rows::{Batch, Document, Query, Row};
+use crate::store::{SyncStore, SqliteSync};
+
+pub(super) const ACCOUNT: &str = "farm";
+
+const FILE: &str = "farm.db";
+
+/// Is deleted with all that is in it when it is dropped.
+pub(crate) struct Folder(TestFolder);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self(TestFolder::new())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn file(&self) -> PathBuf {
+        self.path().join(FILE)
+    }
+
+    /// Writes the file, private as the store's own.
+    pub(super) fn write(&self, contents: impl AsRef<[u8]>) {
+        self.0.write(FILE, contents);
+    }
+
+    pub(crate) fn store(&self) -> SqliteSync {
+        SqliteSync::open(self.file()).unwrap()
+    }
+}
+
+/// A row with a payload of some size, and a document that has its number.
+pub(super) fn batch(number: u64, size: usize) -> Batch {
+    let row = Row {
+        id: format!("{number:06}"),
+        sequence: number,
+        payload: "x".repeat(size),
+        ..Row::default()
+    };
+    Batch {
+        documents: vec![("walk".to_owned(), Some(number.to_string()))],
+        rows: vec![row],
+        ..Batch::default()
+    }
+}
+
+pub(super) async fn rows(store: &SqliteSync) -> Vec<Row> {
+    let all = Query {
+        limit: 100_000,
+        ..Query::default()
+    };
+    store.query(ACCOUNT, &all).await.unwrap()
+}
+
+pub(super) async fn document(store: &SqliteSync) -> Option<Document> {
+    store.documents(ACCOUNT, "walk").await.unwrap().pop()
+}

@@ -1,0 +1,9 @@
+//! The store in a file.
+
+mod damage;
+mod disk_full;
+mod earlier_forms;
+pub(crate) mod folder;
+mod permissions;
+mod plans;
+mod processes;

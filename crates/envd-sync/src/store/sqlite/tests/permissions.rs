@@ -1,0 +1,106 @@
+//! Who may read and write the files.
+#![cfg(unix)]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use super::folder::{ACCOUNT, Folder, batch, rows};
+use crate::store::{SyncStore, SqliteSync};
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+#[tokio::test]
+async fn all_files_are_created_for_their_owner_only() {
+    let folder = Folder::new();
+    let store = folder.store();
+    store.commit(ACCOUNT, &batch(1, 10)).await.unwrap();
+    rows(&store).await;
+    for ending in ["", "-wal", "-shm"] {
+        let file = folder.path().join(format!("farm.db{ending}"));
+        assert_eq!(mode(&file), 0o600, "{ending}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+}
+
+#[tokio::test]
+async fn a_file_that_others_may_read_is_made_private_and_one_that_they_may_write_is_refused() {
+    let folder = Folder::new();
+    drop(folder.store());
+    for loose in [0o644, 0o640, 0o604] {
+        set_mode(&folder.file(), loose);
+        drop(folder.store());
+        assert_eq!(mode(&folder.file()), 0o600, "{loose:o}");
+    }
+    for loose in [0o666, 0o620, 0o602] {
+        set_mode(&folder.file(), loose);
+        let error = SqliteSync::open(folder.file()).unwrap_err();
+        assert!(error.is_insecure(), "{error}");
+        assert_eq!(mode(&folder.file()), loose);
+    }
+}
+
+#[tokio::test]
+async fn a_link_a_directory_and_a_folder_that_others_may_write_are_refused() {
+    let folder = Folder::new();
+    drop(folder.store());
+    let link = folder.path().join("link.db");
+    symlink(folder.file(), &link).unwrap();
+    assert!(SqliteSync::open(&link).unwrap_err().is_insecure());
+    let directory = folder.path().join("directory.db");
+    fs::create_dir(&directory).unwrap();
+    assert!(SqliteSync::open(&directory).unwrap_err().is_unreadable());
+    // With the sticky bit, others can still put a `-wal` there first.
+    for shared in [0o777, 0o1777] {
+        set_mode(folder.path(), shared);
+        let error = SqliteSync::open(folder.file()).unwrap_err();
+        assert!(error.is_insecure(), "{error}");
+    }
+    set_mode(folder.path(), 0o755);
+    drop(folder.store());
+}
+
+#[tokio::test]
+async fn a_planted_file_beside_the_database_is_refused() {
+    for ending in ["-wal", "-shm", "-journal"] {
+        let folder = Folder::new();
+        let planted = folder.path().join(format!("farm.db{ending}"));
+        fs::write(&planted, "").unwrap();
+        set_mode(&planted, 0o666);
+        let error = SqliteSync::open(folder.file()).unwrap_err();
+        assert!(error.is_insecure(), "{ending}: {error}");
+        fs::remove_file(&planted).unwrap();
+        symlink(folder.path().join("elsewhere"), &planted).unwrap();
+        assert!(SqliteSync::open(folder.file()).unwrap_err().is_insecure());
+    }
+}
+
+/// Root writes to files of any mode, so the write is refused by `SQLite`'s own switch; for other users by the mode as well.
+#[tokio::test]
+async fn a_file_that_cannot_be_written_is_read() {
+    let folder = Folder::new();
+    let store = folder.store();
+    store.commit(ACCOUNT, &batch(1, 10)).await.unwrap();
+    let before = rows(&store).await;
+    let writer = store.0.writer().await;
+    writer.pragma_update(None, "query_only", true).unwrap();
+    drop(writer);
+    let error = store.commit(ACCOUNT, &batch(2, 10)).await.unwrap_err();
+    assert!(error.is_denied(), "{error}");
+    assert_eq!(rows(&store).await, before);
+    drop(store);
+    set_mode(&folder.file(), 0o400);
+    let store = SqliteSync::open(folder.file()).unwrap();
+    assert_eq!(rows(&store).await, before);
+    if !rustix::process::geteuid().is_root() {
+        let error = store.commit(ACCOUNT, &batch(2, 10)).await.unwrap_err();
+        assert!(error.is_denied(), "{error}");
+        assert_eq!(rows(&store).await, before);
+    }
+}

@@ -1,0 +1,155 @@
+//! A store that ends a program after a number of commits, fails as a test says, and counts calls.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use super::store_wrapper::{Answered, StoreCall, StoreWrapper};
+use envd_sdk::auth::BoxFuture;
+use crate::store::{SyncStore, StoreError, StoreErrorKind};
+
+/// Passes everything on to a store, until its commits are used up.
+#[derive(Clone)]
+pub(crate) struct FaultyStore {
+    store: Arc<dyn SyncStore>,
+    faults: Arc<Mutex<Faults>>,
+}
+
+/// When another process does something, in calls from now on, from 1. Reads are those of documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    BeforeRead(usize),
+    BeforeCommit(usize),
+    AfterCommit(usize),
+}
+
+#[derive(Default)]
+struct Faults {
+    /// So many more commits succeed.
+    left: usize,
+    /// The first commit that fails is written nevertheless.
+    writes_last: bool,
+    fails_reads: bool,
+    reads: usize,
+    /// All other reads.
+    calls: usize,
+    commits: usize,
+    act: Option<(Moment, BoxFuture<'static, ()>)>,
+}
+
+impl FaultyStore {
+    /// Fails all commits after so many.
+    pub(crate) fn new(store: &(impl SyncStore + Clone), commits: usize) -> Self {
+        let faults = Faults {
+            left: commits,
+            ..Faults::default()
+        };
+        Self {
+            store: Arc::new(store.clone()),
+            faults: Arc::new(Mutex::new(faults)),
+        }
+    }
+
+    fn faults(&self) -> MutexGuard<'_, Faults> {
+        self.faults.lock().unwrap()
+    }
+
+    /// The program ends after the first commit that fails was written, and before it knows.
+    pub(crate) fn writing_last(self) -> Self {
+        self.faults().writes_last = true;
+        self
+    }
+
+    /// From now on, so many more commits succeed.
+    pub(crate) fn allow(&self, commits: usize) {
+        self.faults().left = commits;
+    }
+
+    pub(crate) fn fail_reads(&self) {
+        self.faults().fails_reads = true;
+    }
+
+    /// How many commits were tried.
+    pub(crate) fn commits(&self) -> usize {
+        self.faults().commits
+    }
+
+    /// How many reads of any kind there were.
+    pub(crate) fn all_reads(&self) -> usize {
+        let faults = self.faults();
+        faults.reads + faults.calls
+    }
+
+    /// Does something at a moment, once.
+    pub(crate) fn at(
+        &self,
+        moment: Moment,
+        act: impl Future<Output = ()> + Send + 'static,
+    ) {
+        let mut faults = self.faults();
+        let moment = match moment {
+            Moment::BeforeRead(number) => Moment::BeforeRead(faults.reads + number),
+            Moment::BeforeCommit(number) => Moment::BeforeCommit(faults.commits + number),
+            Moment::AfterCommit(number) => Moment::AfterCommit(faults.commits + number),
+        };
+        faults.act = Some((moment, Box::pin(act)));
+    }
+
+    async fn act(&self, now: Moment) {
+        let act = self.faults().act.take_if(|(moment, _)| *moment == now);
+        if let Some((_, act)) = act {
+            act.await;
+        }
+    }
+
+    /// Whether a commit may be written.
+    fn take_commit(&self) -> Result<(), bool> {
+        let mut faults = self.faults();
+        match faults.left.checked_sub(1) {
+            Some(left) => faults.left = left,
+            None => return Err(std::mem::take(&mut faults.writes_last)),
+        }
+        Ok(())
+    }
+
+    async fn commit(&self, account: &str, call: StoreCall<'_>) -> Answered {
+        let number = {
+            let mut faults = self.faults();
+            faults.commits += 1;
+            faults.commits
+        };
+        self.act(Moment::BeforeCommit(number)).await;
+        if let Err(is_written) = self.take_commit() {
+            if is_written {
+                call.forward(&*self.store, account).await?;
+            }
+            return Err(StoreError::new(StoreErrorKind::Other, "the program ended"));
+        }
+        let written = call.forward(&*self.store, account).await;
+        self.act(Moment::AfterCommit(number)).await;
+        written
+    }
+}
+
+impl StoreWrapper for FaultyStore {
+    async fn call(&self, account: &str, call: StoreCall<'_>) -> Answered {
+        let number = match call {
+            StoreCall::Commit(_) => return self.commit(account, call).await,
+            _ if self.faults().fails_reads => {
+                return Err(StoreError::new(
+                    StoreErrorKind::Other,
+                    "the database is damaged",
+                ));
+            }
+            StoreCall::Documents(_) => {
+                let mut faults = self.faults();
+                faults.reads += 1;
+                faults.reads
+            }
+            _ => {
+                self.faults().calls += 1;
+                0
+            }
+        };
+        self.act(Moment::BeforeRead(number)).await;
+        call.forward(&*self.store, account).await
+    }
+}

@@ -1,0 +1,3 @@
+//! What the tests of replica and outbox share: replies without a network.
+
+pub(crate) mod replies;

@@ -1,9 +1,0 @@
-//! The store in a file.
-
-mod damage;
-mod disk_full;
-mod earlier_forms;
-pub(in crate::sync) mod folder;
-mod permissions;
-mod plans;
-mod processes;

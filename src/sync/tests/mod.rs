@@ -1,3 +1,0 @@
-//! What the tests of replica and outbox share: replies without a network.
-
-pub(in crate::sync) mod replies;

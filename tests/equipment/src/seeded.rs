@@ -1,0 +1,21 @@
+//! Settings of property tests, which have a fixed seed unless another is set.
+
+use proptest::test_runner::{Config, RngSeed};
+
+/// The variable with a seed for a search with other random cases. A failure becomes a fixed case. `.ci/run` searches.
+const EXPLORE: &str = "ENVD_SDK_EXPLORE";
+
+/// The seed of all property tests.
+pub fn seed() -> u64 {
+    std::env::var(EXPLORE).map_or(4711, |seed| seed.parse().unwrap())
+}
+
+/// The settings of a property test with this number of cases.
+pub fn cases(cases: u32) -> Config {
+    Config {
+        cases,
+        rng_seed: RngSeed::Fixed(seed()),
+        failure_persistence: None,
+        ..Config::default()
+    }
+}
