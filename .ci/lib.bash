@@ -12,8 +12,10 @@ postgres_restart=${ENVD_SDK_TEST_POSTGRES_RESTART:-}
 for setting in "${!ENVD_@}"; do unset "$setting"; done
 unset UPDATE_GENERATED UPDATE_PUBLIC_API DATABASE_URL
 
-# What the root package does not build unless asked: one set, so that it is built once.
-export more=postgres,keyring,chrono,jiff,time
+# The libraries, and what they do not build unless asked: one set, so that it is built once. Commands that name features also name
+# packages: the features of all default members are on otherwise, whatever `--no-default-features` says.
+export libraries='-p envd-sdk -p envd-sync -p envd-postgres'
+export more=sealed,keyring,chrono,jiff,time
 work=$(mktemp -d)
 left=$(mktemp -d)
 chmod 755 "$left"
@@ -51,7 +53,7 @@ debian() {
     quietly "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y "$@"
 }
 
-# The binaries of the unit tests and of tests/suite, built if need be.
+# The binaries of the unit tests and suites of the libraries, built if need be.
 test_binaries() {
     cargo test --quiet --locked --no-run --lib --test suite --message-format=json | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
 }

@@ -22,7 +22,7 @@ use login_options::Options;
 
 const WHAT: &str = "\
 Prints an access token from the file that login wrote, and refreshes it if needed. With --status, who is
-logged in and the state of the session instead, which needs --store alone and sends nothing.
+logged in and the state of the session instead; it takes the same options and renews nothing.
 The exit code is 0 with a token, 1 when none is available now, 3 when the user has to log in again.";
 
 #[tokio::main]
@@ -32,14 +32,17 @@ async fn main() -> ExitCode {
     if options.json {
         return cli::refuse("--json is an option of login", &usage);
     }
-    let outcome = if options.status && options.store.is_some() {
-        status_of_the_file(&options).await
-    } else if options.names_no_provider() {
+    let is_fake = options.names_no_provider();
+    let outcome = if is_fake && !(options.status && options.store.is_some()) {
         from_the_fake(&options).await
     } else if options.store.is_none() {
         return cli::refuse("--store FILE is needed, the file that login wrote", &usage);
     } else {
-        let provider = options.provider().await;
+        let provider = if is_fake {
+            Ok(unknown_provider())
+        } else {
+            options.provider().await
+        };
         match provider.and_then(ProviderBuilder::build) {
             Ok(provider) => from_the_file(&options, provider).await,
             Err(error) if error.is_config() => return cli::refuse(chain(&error), &usage),
@@ -80,6 +83,10 @@ async fn print_token(manager: &TokenManager) -> Result<ExitCode, Failure> {
 }
 
 async fn from_the_file(options: &Options, provider: Provider) -> Result<ExitCode, Failure> {
+    if options.status {
+        let manager = options.manager(provider).build()?;
+        return print_status(options, &manager.inspect().await);
+    }
     options.check_store().await?;
     print_token(&options.manager(provider).build()?).await
 }
@@ -97,14 +104,9 @@ async fn from_the_fake(options: &Options) -> Result<ExitCode, Failure> {
     }
 }
 
-async fn status_of_the_file(options: &Options) -> Result<ExitCode, Failure> {
-    // Nothing is sent, so any provider serves.
-    let provider = Provider::builder("unused")
-        .authorize_url("http://127.0.0.1/")
-        .token_url("http://127.0.0.1/")
-        .redirect_uri("http://127.0.0.1/");
-    let manager = options.manager(provider.build()?).build()?;
-    print_status(options, &manager.inspect().await)
+/// For a status without the options of the login: whether there is one. It is another client's, so no more of it is shown.
+fn unknown_provider() -> ProviderBuilder {
+    Provider::builder("unknown").token_url("http://127.0.0.1/")
 }
 
 fn print_status(options: &Options, session: &Inspection) -> Result<ExitCode, Failure> {

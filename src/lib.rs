@@ -63,10 +63,7 @@
     feature = "sealed",
     doc = "| keep stored tokens encrypted | [`auth::sealed`] |"
 )]
-#![cfg_attr(
-    feature = "postgres",
-    doc = "| share tokens between many hosts | [`auth::postgres`] |"
-)]
+//! | share tokens between many hosts | the crate [`envd-postgres`](https://docs.rs/envd-postgres) |
 //! | show support who is logged in, and what failed | [`TokenManager::inspect`](auth::TokenManager::inspect) |
 //! | choose the account to act for | [`Client::choose_account`], [`AccountChoice`](ops::AccountChoice), [`Account`] |
 //!
@@ -83,22 +80,7 @@
 //! | build a form for a declaration, in a browser | [`guide::forms`], [`Form`](validate::Form), [`guide::web_form`] |
 //! | print a declaration | [`guide::printing`], [`Client::pdf`] |
 //! | read a declaration that somebody else wrote | [`guide::received`] |
-#![cfg_attr(
-    feature = "sync",
-    doc = "| keep a local copy in step, react to changes | [`guide::sync`](mod@guide::sync), [`sync`](mod@sync): [`Replica`](sync::replica::Replica), [`Changes`](sync::replica::Changes) |\n| write declarations without reception, send each once | [`guide::outbox`], [`sync::outbox`](mod@sync::outbox): [`Outbox`](sync::outbox::Outbox) |\n| fill in forms without reception | [`sync::bank`](mod@sync::bank): [`Banks`](sync::bank::Banks) |"
-)]
-#![cfg_attr(
-    not(feature = "sync"),
-    doc = "| keep a local copy in step, react to changes, fill in forms and write declarations without reception | the feature `sync` |"
-)]
-#![cfg_attr(
-    not(all(feature = "sync", feature = "postgres")),
-    doc = "| keep the copies and outboxes of many accounts on many hosts | the features `postgres` and `sync` |"
-)]
-#![cfg_attr(
-    all(feature = "sync", feature = "postgres"),
-    doc = "| keep the copies and outboxes of many accounts on many hosts | [`guide::many_hosts`](mod@guide::many_hosts), [`Outbox::send_due`](sync::outbox::Outbox::send_due) |"
-)]
+//! | work without reception: a local copy, an outbox, offline forms | the crate [`envd-sync`](https://docs.rs/envd-sync) |
 //!
 //! ## Properties
 //!
@@ -142,10 +124,7 @@
 //! | `loopback` | no | the module `loopback`: login on the user's own machine |
 //! | `loopback-https` | no | `loopback` for redirect addresses with `https` |
 //! | `keyring` | no | the module `auth::keyring`: a token store in the keyring of the operating system |
-//! | `sealed` | no | the module `auth::sealed`: encryption of stored tokens, for any store; with `sync` also of the copy |
-//! | `postgres` | no | the module `auth::postgres`: tokens in Postgres, for many hosts; brings `sealed`; with `sync` also `sync::store::PostgresSync` |
-//! | `sync` | no | the module `sync`: a local copy of what accounts hold, an outbox, and question lists |
-//! | `sqlite` | no | `sync::store::SqliteSync`: all of that in a file (`rusqlite`, bundled); brings `sync` |
+//! | `sealed` | no | the module `auth::sealed`: encryption of stored tokens, for any store |
 //! | `fake` | no | the module `fake`, for tests |
 //! | `chrono`, `jiff`, `time` | no | [`Day`](model::Day) and [`Timestamp`](model::Timestamp) from and to the types of that crate |
 //!
@@ -197,8 +176,6 @@ pub mod register;
 mod secret;
 #[cfg(feature = "client")]
 mod send;
-#[cfg(feature = "sync")]
-pub mod sync;
 #[cfg(all(test, feature = "client"))]
 mod tests;
 #[cfg(feature = "client")]

@@ -8,11 +8,12 @@ of_readme=$(sed -n 's/.*`cargo doc .*--features \([a-z,-]*\)`.*/\1/p' README.md)
 of_docs_rs=$(sed -n '/^\[package.metadata.docs.rs\]/,$ s/^features = \[\(.*\)\]/\1/p' Cargo.toml | tr -d '" ')
 [[ -n $of_readme && -n $of_docs_rs ]] || fail "README.md or Cargo.toml names no features"
 
-cargo doc --quiet --locked --no-deps --no-default-features
-cargo doc --quiet --locked --no-deps --features "$of_readme"
-# A page that an earlier build left would hide a broken link.
+cargo doc --quiet --locked --no-deps -p envd-sdk --no-default-features
+cargo doc --quiet --locked --no-deps -p envd-sdk --features "$of_readme"
+# A page that an earlier build left would hide a broken link. In one command, so that links between the crates lead somewhere.
 rm -rf "$CARGO_TARGET_DIR/doc"
-cargo doc --quiet --locked --no-deps --features "$of_docs_rs"
+read -ra packages <<<"$libraries"
+cargo doc --quiet --locked --no-deps "${packages[@]}" --features "envd-sdk/${of_docs_rs//,/,envd-sdk/},envd-sync/sqlite"
 
 command -v node >/dev/null || debian nodejs
 node .ci/documentation/links.mjs "$CARGO_TARGET_DIR/doc"

@@ -3,8 +3,8 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 cargo build --quiet --locked --examples
-for file in examples/*.rs examples/*/main.rs; do
-    name=${file#examples/}
+for file in {,crates/*/}examples/*.rs {,crates/*/}examples/*/main.rs; do
+    name=${file#*examples/}
     name=${name%/main.rs}
     name=${name%.rs}
     grep -qx "## \`$name\`" examples/README.md || fail "examples/README.md has no heading for $name"

@@ -7,5 +7,5 @@ seed=$((0x$(git rev-parse 'HEAD^{tree}' | cut -c1-5)))
 printf -- '-- ENVD_SDK_EXPLORE=%d\n' "$seed"
 for binary in $(test_binaries); do
     ENVD_SDK_EXPLORE=$seed ENVD_SDK_TEST_SCHEDULES=500 quietly "$binary" --quiet \
-        validator:: validate:: graphql::tests register:: single_flight sync:: --skip sync::outbox::tests::model
+        validator:: validate:: graphql::tests register:: single_flight replica:: bank:: outbox:: --skip outbox::tests::model
 done

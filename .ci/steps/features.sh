@@ -8,17 +8,18 @@ lib() {
     cargo clippy --quiet --locked --lib "$@" -- -D warnings
 }
 all=$(awk '/^\[/ { is = $0 == "[features]" } is && /^[a-z0-9-]+ = / { print $1 }' Cargo.toml)
-[[ $(wc -w <<<"$all") -gt 10 ]] || fail "the features are not where this script looks for them"
-lib --no-default-features
-lib
+[[ $(wc -w <<<"$all") -gt 9 ]] || fail "the features are not where this script looks for them"
+lib -p envd-sdk --no-default-features
+lib -p envd-sdk
 # Those for dates share no code with any other.
-lib --no-default-features --features chrono,jiff,time
+lib -p envd-sdk --no-default-features --features chrono,jiff,time
 for feature in $all; do
     case $feature in default | chrono | jiff | time) continue ;; esac
-    lib --no-default-features --features "$feature"
+    lib -p envd-sdk --no-default-features --features "$feature"
 done
-# The pairs that share code; TLS, gzip and the keyring share none with another feature.
-for pair in fake,loopback fake,postgres fake,sqlite fake,sync postgres,sync sealed,sqlite sealed,sync; do
-    lib --no-default-features --features "$pair"
-done
-lib --all-features
+# The pair that shares code; TLS, gzip and the keyring share none with another feature.
+lib -p envd-sdk --no-default-features --features fake,loopback
+lib -p envd-sdk --all-features
+lib -p envd-sync
+lib -p envd-sync --all-features
+lib -p envd-postgres

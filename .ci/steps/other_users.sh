@@ -33,6 +33,6 @@ for binary in $binaries; do
     as 0002 12346 "$binary" --quiet
 done
 for binary in $binaries; do
-    [[ $(basename "$binary") == envd_sdk-* ]] || continue
-    for umask in 0022 0077; do as "$umask" 12345 "$binary" --quiet auth:: sync::store loopback sqlite; done
+    [[ $(basename "$binary") == envd_s* ]] || continue
+    for umask in 0022 0077; do as "$umask" 12345 "$binary" --quiet auth:: store:: loopback sqlite; done
 done

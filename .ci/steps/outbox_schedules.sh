@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 for binary in $(test_binaries); do
-    ENVD_SDK_TEST_SCHEDULES=10000 quietly "$binary" --quiet sync::outbox::tests::model
+    ENVD_SDK_TEST_SCHEDULES=10000 quietly "$binary" --quiet outbox::tests::model
     # Processes that share a session: killed, suspended, with lost replies and failing stores.
     ENVD_SDK_TEST_SCHEDULES=400 quietly "$binary" --quiet auth::manager::tests::schedules
 done

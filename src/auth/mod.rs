@@ -140,7 +140,7 @@
 //! # equipment::example(async {
 //! # let fake = Fake::start().await;
 //! # let provider = fake.provider().client_secret("s3cr3t").build()?;
-//! // For all hosts: `PostgresStore` of the feature `postgres`, or a `TokenStore` of the application.
+//! // For all hosts: `PostgresStore` of the crate `envd-postgres`, or a `TokenStore` of the application.
 //! let store = Arc::new(MemoryStore::new());
 //!
 //! // GET /login: store the login under the browser's cookie, and redirect the browser.
@@ -208,14 +208,7 @@
 //! The examples `login` (with `--device` for a machine without a browser), `access_token` and `web_login` are complete
 //! programs of these kinds.
 //!
-#![cfg_attr(
-    all(feature = "postgres", feature = "sync"),
-    doc = "\n[many hosts]: crate::guide::many_hosts"
-)]
-#![cfg_attr(
-    not(all(feature = "postgres", feature = "sync")),
-    doc = "\n[many hosts]: crate#features"
-)]
+//! [many hosts]: https://docs.rs/envd-postgres
 
 #[doc = include_str!("failure_modes.md")]
 pub mod failure_modes {}
@@ -234,8 +227,6 @@ pub mod keyring;
 mod login_request;
 mod manager;
 mod pending_login;
-#[cfg(feature = "postgres")]
-pub mod postgres;
 mod provider;
 #[cfg(feature = "sealed")]
 pub mod sealed;

@@ -66,7 +66,8 @@ pub trait TokenSource: Send + Sync + 'static {
     /// A token in place of one that the server refused. The client calls this at most once for each request.
     ///
     /// A source that has no other token returns the refused one: the call then ends with the server's refusal. An error ends the
-    /// call in its place, with the refusal as its [`source`](std::error::Error::source) where it has none.
+    /// call in its place; the refusal becomes its [`source`](std::error::Error::source), unless that is a
+    /// [`StoreError`](super::StoreError).
     fn renew(&self, rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>>;
 
     /// A token that is available without waiting. After `None` the client calls [`token`](Self::token).

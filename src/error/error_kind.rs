@@ -20,7 +20,7 @@ use crate::model::{Condition, ServerError};
 /// match error.kind() {
 ///     ErrorKind::NotFound => println!("it was deleted, or belongs to another user"),
 ///     ErrorKind::ReauthRequired => println!("log in again"),
-///     ErrorKind::Connect | ErrorKind::Timeout | ErrorKind::Transport | ErrorKind::NoAnswer => println!("no reception"),
+///     ErrorKind::Connect | ErrorKind::Timeout | ErrorKind::NoAnswer => println!("no reception"),
 ///     _ => println!("{}", error.report()),
 /// }
 /// assert_eq!(error.kind(), ErrorKind::NotFound);
@@ -174,15 +174,17 @@ mod tests {
         }))
     }
 
+    /// An error of the schema where the code is one of GraphQL.
     fn errors(words: &str) -> Vec<ServerError> {
         let (message, code) = words.split_once('/').unwrap();
-        let (message, code) = (
-            message.trim(),
-            Some(code.trim()).filter(|code| !code.is_empty()),
-        );
-        vec![ServerError::from_value(
-            json!({"message": message, "extensions": {"code": code, "data": {"Code": code}}}),
-        )]
+        let (message, code) = (message.trim(), code.trim());
+        let extensions = if code.contains('_') {
+            json!({"code": code, "number": "5.3.1"})
+        } else {
+            json!({"data": {"Code": code}})
+        };
+        let error = json!({"message": message, "extensions": extensions});
+        vec![ServerError::from_value(error)]
     }
 
     fn decode(status: u16, errors: Vec<ServerError>) -> Error {

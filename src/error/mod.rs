@@ -125,17 +125,15 @@ impl Error {
         pub(crate) fn with_unreadable_record() |it| it.parts().unreadable_record = true;
     }
 
-    /// This error, which came after another one. A [`StoreError`](crate::auth::StoreError) stays the source: callers look for it.
-    pub(crate) fn after(self, earlier: Self) -> Self {
-        match self.0.source.clone() {
-            None => self.with_source(earlier),
-            Some(source) if source.is::<crate::auth::StoreError>() => self,
-            Some(below) => {
-                let mut earlier = earlier;
-                earlier.parts().source.get_or_insert(below);
-                self.with_source(earlier)
-            }
+    /// This error, which came after another one. The failure of a store keeps its source: callers look for it.
+    pub(crate) fn after(self, mut earlier: Self) -> Self {
+        if self.kind() == ErrorKind::Store {
+            return self;
         }
+        if let Some(below) = self.0.source.clone() {
+            earlier.parts().source.get_or_insert(below);
+        }
+        self.with_source(earlier)
     }
 
     pub(crate) fn with_error_description(mut self, text: Option<&str>) -> Self {
@@ -189,7 +187,7 @@ impl Error {
         self.0.error_description.as_deref()
     }
 
-    /// How long to wait before the next request (`Retry-After`).
+    /// How long to wait before the next request (`Retry-After`); at most a day, whatever the server sent.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }

@@ -93,7 +93,8 @@ fn each_kind_is_in_the_guide() {
 
 #[test]
 fn each_status_answers_a_predicate() {
-    let bodies = ["", "<html>", "words", r#"{"Message": "no"}"#];
+    const MESSAGE: &str = r#"{"Message": "no"}"#;
+    let bodies = ["", "<html>", "words", MESSAGE];
     for status in 300..=599 {
         for excerpt in bodies {
             let error = Error::http(Received::new(status, None, excerpt.as_bytes(), None));
@@ -105,7 +106,6 @@ fn each_status_answers_a_predicate() {
         let cut = Error::protocol("cut").with_received(Received::new(status, None, b"", None));
         assert!(answers(&cut).contains(&"is_protocol"), "{cut}");
     }
-    const MESSAGE: &str = r#"{"Message": "no"}"#;
     for (status, body, true_ones) in [
         (200, "", "is_retryable"),
         (200, MESSAGE, "is_protocol"),

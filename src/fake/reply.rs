@@ -1,6 +1,6 @@
 //! A reply, and how the proxy delivers it.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -39,6 +39,17 @@ pub(super) struct Reply {
 impl Reply {
     pub(super) fn json(status: u16, body: &Value) -> Self {
         Self::raw(status, "application/json", body.to_string())
+    }
+
+    /// Adds the time by the clock of the fake, unless a script has set one; the server would send that of the machine.
+    pub(super) fn add_date(&mut self, now: SystemTime) {
+        let is_date = |(name, _): &(String, String)| name.eq_ignore_ascii_case("date");
+        // An HTTP date has four digits for the year.
+        let since = now.duration_since(UNIX_EPOCH).map(|since| since.as_secs());
+        if !self.headers.iter().any(is_date) && since.is_ok_and(|since| since < 253_402_300_800) {
+            let date = httpdate::fmt_http_date(now);
+            self.headers.push(("date".to_owned(), date));
+        }
     }
 
     pub(super) fn raw(status: u16, media_type: &str, body: impl Into<Vec<u8>>) -> Self {

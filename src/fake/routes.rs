@@ -53,6 +53,7 @@ impl Respond for Routes {
         let mut reply = self.0.answer(request);
         let delay = reply.delivery.delay.saturating_add(self.0.latency);
         reply.delivery.delay = delay;
+        reply.add_date(self.0.clock.now());
         let accepts = header(request, "accept-encoding").unwrap_or_default();
         if self.0.gzip && gzip::is_accepted(accepts) {
             reply.compress();

@@ -195,9 +195,8 @@ impl Override {
                 return Err(undeclared(name));
             }
         }
-        let is_undeclared =
-            |(name, value): &(&String, &Box<RawValue>)| !is_null(value) && !self.declares(name);
-        if let Some((name, _)) = given.iter().find(is_undeclared) {
+        let mut values = given.iter().filter(|(_, value)| !is_null(value));
+        if let Some((name, _)) = values.find(|(name, _)| !self.declares(name)) {
             return Err(undeclared(name));
         }
         for (name, value) in input {

@@ -11,22 +11,6 @@
 //! | [`token_stores`] | which token store an application needs |
 //! | [`testing`] | tests of an application without credentials |
 //! | [`going_live`] | from the fake to the live service |
-#![cfg_attr(
-    feature = "sync",
-    doc = "| [`sync`](mod@sync), [`outbox`] | a local copy, and declarations written without reception |"
-)]
-#![cfg_attr(
-    not(feature = "sync"),
-    doc = "| `sync`, `outbox` | with the feature `sync`: a local copy, and declarations written without reception |"
-)]
-#![cfg_attr(
-    all(feature = "postgres", feature = "sync"),
-    doc = "| [`many_hosts`] | many accounts, served by many hosts |"
-)]
-#![cfg_attr(
-    not(all(feature = "postgres", feature = "sync")),
-    doc = "| `many_hosts` | with the features `postgres` and `sync`: many accounts, served by many hosts |"
-)]
 //! | [`migrating`], [`own_documents`] | a live schema that differs; documents of your own |
 //! | [`performance`] | what operations cost |
 //! | [`coverage`], [`sources`] | how certain each field and argument is, and where it comes from |
@@ -35,26 +19,6 @@
 //! What can fail with tokens has a page in `auth`: [`failure_modes`](crate::auth::failure_modes).
 
 pub mod cookbook;
-
-#[doc = include_str!("many_hosts.md")]
-#[cfg(all(feature = "postgres", feature = "sync"))]
-#[doc(alias("Kubernetes", "cluster", "scale", "many hosts"))]
-pub mod many_hosts {}
-
-#[doc = include_str!("outbox.md")]
-#[cfg(feature = "sync")]
-#[doc(alias = "without reception")]
-pub mod outbox {}
-
-#[doc = include_str!("sync.md")]
-#[cfg_attr(
-    feature = "postgres",
-    doc = "\n\n[many_hosts]: crate::guide::many_hosts"
-)]
-#[cfg_attr(not(feature = "postgres"), doc = "\n\n[many_hosts]: crate#features")]
-#[cfg(feature = "sync")]
-#[doc(alias = "changed since")]
-pub mod sync {}
 
 #[doc = include_str!("calls.md")]
 pub mod calls {}
@@ -118,11 +82,6 @@ pub mod received {}
     doc = "\n\n[`KeyringStore`]: crate::auth::keyring::KeyringStore"
 )]
 #[cfg_attr(not(feature = "keyring"), doc = "\n\n[`KeyringStore`]: crate#features")]
-#[cfg_attr(
-    feature = "postgres",
-    doc = "\n[`PostgresStore`]: crate::auth::postgres::PostgresStore"
-)]
-#[cfg_attr(not(feature = "postgres"), doc = "\n[`PostgresStore`]: crate#features")]
 #[cfg_attr(
     feature = "sealed",
     doc = "\n[`SealedStore`]: crate::auth::sealed::SealedStore"

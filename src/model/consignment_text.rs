@@ -1,5 +1,8 @@
 //! The JSON text of an input, kept and sent byte for byte.
 
+// Only the client renames fields.
+#![allow(dead_code)]
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;

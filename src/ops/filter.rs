@@ -25,7 +25,7 @@ pub struct ConsignmentFilter(Variables);
 impl ConsignmentFilter {
     setters! {
         /// How many records a page holds at most; the server's default and maximum are not shown.
-        pub fn page_size(records: u32) |it| it.0.first = Some(records.into());
+        pub fn page_size(records: u32) |it| it.0.first = Some(first(records));
 
         /// Only consignments with this status.
         pub fn status(status: ConsignmentStatus) |it| it.0.status = Some(status);
@@ -133,8 +133,13 @@ pub struct TemplateFilter {
 impl TemplateFilter {
     setters! {
         /// How many records a page holds at most; the server's default and maximum are not shown.
-        pub fn page_size(records: u32) |it| it.page_size = Some(records.into());
+        pub fn page_size(records: u32) |it| it.page_size = Some(first(records));
     }
+}
+
+/// An `Int` of GraphQL has 32 bits with a sign; a server refuses a greater number.
+fn first(records: u32) -> i64 {
+    i32::try_from(records).unwrap_or(i32::MAX).into()
 }
 
 #[cfg(test)]

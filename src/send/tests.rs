@@ -42,6 +42,12 @@ fn http(status: u16) -> Error {
     Error::http(Received::new(status, None, b"", None))
 }
 
+/// As the service says it.
+fn said(status: u16) -> Error {
+    let body = br#"{"Message": "no"}"#;
+    Error::http(Received::new(status, Some("application/json"), body, None))
+}
+
 fn lost() -> Error {
     Error::new(Repr::Transport(Failure {
         what: "lost",
@@ -116,7 +122,7 @@ async fn a_change_stays_in_doubt_when_its_repetition_is_refused() {
         idempotent: true,
         ..Settings::default()
     };
-    let failures = vec![lost(), http(400)];
+    let failures = vec![lost(), said(400)];
     let (result, sent) = run_with(&settings, true, failures, 0, &clock()).await;
     let error = result.unwrap_err();
     assert_eq!((error.http_status(), sent), (Some(400), 2));
@@ -171,16 +177,11 @@ impl TokenSource for Renewal {
     }
 }
 
-fn refused_token() -> Error {
-    let body = br#"{"Message": "no"}"#;
-    Error::http(Received::new(401, Some("application/json"), body, None))
-}
-
 /// The status of the first error below one, and whether a store failed.
 fn below(error: &Error) -> (Option<u16>, bool) {
     let source = std::error::Error::source(error);
     let refusal = source.and_then(|source| source.downcast_ref::<Error>());
-    let is_store = source.is_some_and(|source| source.is::<StoreError>());
+    let is_store = source.is_some_and(<dyn std::error::Error>::is::<StoreError>);
     (refusal.and_then(Error::http_status), is_store)
 }
 
@@ -231,7 +232,7 @@ async fn a_call_with_a_refused_token_ends_with_the_failure_of_its_renewal_or_wit
             let sender = sender.with_token_source(Renewal(renewal));
             let operation = Failing {
                 is_change,
-                failures: Mutex::new(vec![refused_token(); 2].into_iter()),
+                failures: Mutex::new(vec![said(401); 2].into_iter()),
             };
             let request = Box::new(Request::get(url));
             let settings = Settings::default();

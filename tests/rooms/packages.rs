@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// Packages that only some features link.
 const WATCHED: &str = "reqwest tokio hyper oauth2 graphql_client rustls native-tls openssl wiremock apollo-compiler jiff time \
-    rusqlite chacha20poly1305 tokio-postgres deadpool-postgres";
+    chacha20poly1305";
 
 const CLIENT: &str = "reqwest tokio hyper oauth2 graphql_client";
 
@@ -30,15 +30,9 @@ fn a_feature_links_its_packages_and_no_others() {
             "--no-default-features --features rustls-aws-lc",
             "CLIENT rustls",
         ),
-        ("--features sync", "CLIENT rustls"),
         ("--features loopback", "CLIENT rustls"),
         ("--features loopback-https", "CLIENT rustls time"),
-        ("--features sqlite", "CLIENT rustls rusqlite"),
         ("--features sealed", "CLIENT rustls chacha20poly1305"),
-        (
-            "--features postgres",
-            "CLIENT rustls chacha20poly1305 tokio-postgres deadpool-postgres",
-        ),
         ("--features fake", "CLIENT rustls wiremock apollo-compiler"),
     ];
     // `cargo tree` takes a third of a second each.
@@ -50,7 +44,9 @@ fn a_feature_links_its_packages_and_no_others() {
 }
 
 fn links(features: &str, more: &str) {
-    let tree = cargo(&format!("tree --locked -e normal --prefix none {features}"));
+    let tree = cargo(&format!(
+        "tree -p envd-sdk --locked -e normal --prefix none {features}"
+    ));
     let lines = tree.lines().map(|line| line.trim_end_matches(" (*)"));
     let packages: BTreeSet<_> = lines.filter_map(|line| line.split_once(' ')).collect();
     assert!(
@@ -162,13 +158,66 @@ fn the_documentation_shows_all_features() {
     assert_eq!(listed, expected);
 }
 
+/// Cargo unifies features over all default members, dev-dependencies included: with other features in one of them,
+/// `cargo run --example quickstart` would build what only that one needs.
+#[test]
+fn the_default_members_test_the_crate_with_the_same_features() {
+    let metadata = metadata();
+    let members = metadata["workspace_default_members"].as_array().unwrap();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    let packages = packages.filter(|package| members.contains(&package["id"]));
+    let features = packages.map(|package| {
+        let dependencies = package["dependencies"].as_array().unwrap().iter();
+        let of_tests = dependencies
+            .filter(|one| one["name"] == "envd-sdk" && one["kind"] == "dev")
+            .flat_map(|one| {
+                let defaults = one["uses_default_features"].as_bool().unwrap();
+                let named = one["features"].as_array().unwrap().iter();
+                let named = named.map(|name| name.as_str().unwrap().to_owned());
+                named.chain(defaults.then(|| "default".to_owned()))
+            });
+        (
+            package["name"].to_string(),
+            of_tests.collect::<BTreeSet<_>>(),
+        )
+    });
+    let features: Vec<_> = features.collect();
+    assert_eq!(features.len(), 3, "{features:?}");
+    let (_, first) = &features[0];
+    assert!(
+        first.contains("fake") && features.iter().all(|(_, of)| of == first),
+        "{features:?}"
+    );
+}
+
+/// What the companions use, every user can use: an item that the documentation hides is for nobody.
+#[test]
+fn no_crate_has_a_hidden_door() {
+    let hidden = |text: &str| {
+        let door = |line: &&str| line.contains("doc(hidden)") || line.contains("pub mod internal");
+        text.lines().filter(door).count()
+    };
+    assert_eq!(hidden("#[doc(hidden)]\npub mod internal {"), 2);
+    for folder in ["src", "crates/envd-sync/src", "crates/envd-postgres/src"] {
+        for (path, text) in super::rust_files(folder) {
+            // `read_current`, which benches/tokens measures.
+            let allowed = usize::from(path == "auth/manager/token_manager.rs");
+            assert_eq!(hidden(&text), allowed, "{folder}/{path}");
+        }
+    }
+}
+
+fn metadata() -> Value {
+    let metadata = cargo("metadata --format-version 1 --locked --no-deps");
+    serde_json::from_str(&metadata).unwrap()
+}
+
 /// The metadata of this package.
 struct Features(Value);
 
 impl Features {
     fn read() -> Self {
-        let metadata = cargo("metadata --format-version 1 --locked --no-deps");
-        let metadata: Value = serde_json::from_str(&metadata).unwrap();
+        let metadata = metadata();
         let mut packages = metadata["packages"].as_array().unwrap().iter();
         let own = packages.find(|package| package["name"] == "envd-sdk");
         Self(own.unwrap().clone())

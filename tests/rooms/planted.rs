@@ -44,7 +44,6 @@ fn a_use_of_a_higher_layer_is_reported() {
         transport/http.rs: use crate::tls::connector;
         auth/store/record.rs: pub(in crate::auth) struct Intent;
         auth/token.rs: pub(crate) use crate::error::{Error, Result};
-        sync/replica/tests/kills.rs: use crate::fake::Fake;
         fake/mod.rs: //! Apart from [`validate`](mod@crate::validate).
         secret.rs: /* crate::model */ const A: &str = "\"crate::model"; // crate::model
         secret.rs: const A: (&str, char) = (r#""crate::model"#, '"'); fn f<'a>(_: &'a str) {}"##;

@@ -227,7 +227,8 @@ async fn a_record_that_cannot_be_read_is_an_error() {
     assert_eq!(error.operation(), Some("consignment"));
 
     // A field that the record lacks does not exclude it.
-    let record = data(json!({"consignment": node("1")}));
-    let account = serve(vec![("\"id\":", record), ("", lists())]);
+    let record = |id| data(json!({"consignment": node(id)}));
+    let (one, two) = (("\"id\":\"1\"", record("1")), ("\"id\":\"2\"", record("2")));
+    let account = serve(vec![one, two, ("", lists())]);
     assert_eq!(account.candidates(&answered).find().await.unwrap().len(), 2);
 }

@@ -41,7 +41,6 @@ mod retries;
 mod scripted;
 mod scripting;
 mod statuses;
-mod sync;
 mod today;
 mod tokens_secrets;
 mod trace_recorder;

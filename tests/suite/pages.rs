@@ -144,7 +144,9 @@ async fn after_a_failure_the_same_page_can_be_requested_again() {
     let failures = AtomicUsize::new(0);
     let server = serve(move |after| match after {
         "" => ok(page(more("a"), &["1", "2"])),
-        "a" if failures.fetch_add(1, Ordering::SeqCst) == 0 => Reply::new(500),
+        "a" if failures.fetch_add(1, Ordering::SeqCst) == 0 => {
+            Reply::json(500, r#"{"Message": "no"}"#)
+        }
         _ => ok(page(end(), &["3"])),
     });
     let mut pager = account(&server).consignments(&filter());
@@ -162,7 +164,7 @@ async fn after_a_failure_the_same_page_can_be_requested_again() {
 async fn a_stream_ends_with_a_failure_and_has_the_position_to_resume_from() {
     let server = serve(|after| match after {
         "" => ok(page(more("2"), &["1", "2"])),
-        _ => Reply::new(500),
+        _ => Reply::json(500, r#"{"Message": "no"}"#),
     });
     let mut items = account(&server).consignments(&filter()).items();
     let mut records = Vec::new();

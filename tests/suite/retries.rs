@@ -256,7 +256,9 @@ async fn a_token_that_the_status_or_the_body_refuses_is_renewed_once() {
 
 #[tokio::test]
 async fn a_token_is_renewed_once_in_all_attempts_of_a_call() {
-    let server = Server::script([401, 503, 401, 503].map(Reply::new));
+    let server = Server::script(
+        [401, 503, 401, 503].map(|status| Reply::new(status).header("www-authenticate", "Bearer")),
+    );
     let client = client(&server).token_source(Renewing).build().unwrap();
     assert!(call(&client, QUERY).await.unwrap_err().is_unauthorized());
     assert_eq!(server.count(), 3);

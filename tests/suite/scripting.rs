@@ -256,7 +256,7 @@ async fn the_fault_of_every_request_stands_around_the_scripts() {
     fake.on_every_request(|received| {
         let is_refused =
             received.method() == "POST" && received.header("x-network") == Some("barn");
-        is_refused.then(|| Fault::status(403))
+        is_refused.then(|| Fault::status(403).json(json!({"Message": "no"})))
     });
     let client = |network: &str| {
         let client = fake.client().header("x-network", network);

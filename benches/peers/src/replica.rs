@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use envd_sdk::model::Timestamp;
-use envd_sdk::sync::replica::{Replica, SyncMode};
-use envd_sdk::sync::store::SqliteSync;
+use envd_sync::replica::{Replica, SyncMode};
+use envd_sync::store::SqliteSync;
 use serde_json::{Value, json};
 
 use crate::by_sdk;

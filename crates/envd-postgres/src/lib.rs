@@ -53,16 +53,27 @@
 //! a lock that a host holds, so no refresh token is ever sent twice by it. Give the store a database of its own where
 //! other roles are not trusted to leave it running.
 
-mod account_lock;
-pub(crate) mod connection;
-pub(crate) mod database;
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
+#![cfg_attr(not(test), deny(clippy::string_slice, clippy::indexing_slicing))]
+
+// First, since its macros serve all that follow.
+#[macro_use]
+mod macros;
+
+mod connection;
+mod database;
+pub mod guide;
 mod postgres_builder;
-mod postgres_store;
-pub(crate) mod schema;
+mod schema;
+mod sync_store;
+mod token_store;
 
 pub use deadpool_postgres;
 
 pub use self::connection::loopback_pool;
 pub use self::postgres_builder::PostgresBuilder;
+pub use self::sync_store::PostgresSync;
 #[doc(alias("database", "many hosts"))]
-pub use self::postgres_store::PostgresStore;
+pub use self::token_store::PostgresStore;

@@ -17,16 +17,17 @@ use std::{env, fs, process};
 // It has a trait without a name.
 use envd_sdk::auth::StaticToken;
 use envd_sdk::model::Timestamp;
+use envd_sdk::{Client, Clock};
 use envd_sync::replica::{Replica, SyncMode};
 use envd_sync::store::SqliteSync;
 #[allow(clippy::wildcard_imports)]
 use envd_sync::store::internal::*;
-use envd_sdk::{Client, Clock};
 use serde_json::{Value, json};
 
 use canned::{Request, Server};
 use row::Goal;
 
+#[path = "../../../benches/canned.rs"]
 mod canned;
 mod cpu {
     /// Not measured here.
@@ -34,6 +35,7 @@ mod cpu {
         std::time::Duration::ZERO
     }
 }
+#[path = "../../../benches/row.rs"]
 mod row;
 
 const ACCOUNT: &str = "envd-1";

@@ -34,57 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     });
     fs::remove_dir_all(&folder)?;
     measured?;
-    #[cfg(feature = "postgres")]
-    if let Some(url) = env::var_os("ENVD_SDK_TEST_POSTGRES") {
-        let url = url.into_string().map_err(|_| "the connection string")?;
-        runtime.block_on(postgres(&url))?;
-    }
     Ok(())
-}
-
-#[cfg(feature = "postgres")]
-async fn postgres(url: &str) -> Result<(), Box<dyn std::error::Error>> {
-    use envd_postgres::loopback_pool;
-    use envd_sync::store::PostgresSync;
-
-    let pool = loopback_pool(url, 4)?;
-    let schema = format!("sync_bench_{}", process::id());
-    let store = PostgresSync::builder(pool.clone()).schema(&schema);
-    let store = store.time_out(Duration::from_secs(60)).build()?;
-    println!("PostgresSync");
-    store.migrate().await?;
-    let measured = async {
-        commits(&store).await?;
-        // As autovacuum does within a minute.
-        let analyze = format!("ANALYZE {schema}.sync_record");
-        let client = pool
-            .get()
-            .await
-            .map_err(|_| StoreError::new(StoreErrorKind::Other, "no connection"))?;
-        let analyzed = client.batch_execute(&analyze).await;
-        analyzed.map_err(|_| StoreError::new(StoreErrorKind::Other, "no statistics"))?;
-        queries(&store).await
-    };
-    let measured = measured.await;
-    let client = pool.get().await?;
-    let sizes = client
-        .query_typed(
-            "SELECT relname::text, pg_table_size(oid), pg_indexes_size(oid) FROM pg_class
-            WHERE relkind = 'r' AND relnamespace = $1::text::regnamespace",
-            &[(
-                &schema,
-                envd_postgres::deadpool_postgres::tokio_postgres::types::Type::TEXT,
-            )],
-        )
-        .await?;
-    for row in sizes {
-        let (name, table, indexes): (String, i64, i64) = (row.get(0), row.get(1), row.get(2));
-        println!("  {name}: {table} bytes, indexes {indexes}");
-    }
-    client
-        .batch_execute(&format!("DROP SCHEMA {schema} CASCADE"))
-        .await?;
-    Ok(measured?)
 }
 
 async fn commits(store: &impl SyncStore) -> Result<(), StoreError> {

@@ -47,8 +47,8 @@ async fn main() -> ExitCode {
 async fn tell() -> Result<(), Failure> {
     let fake = fixed_fake().start().await?;
     let client = fake.client().retry(RetryPolicy::none()).build()?;
-    let replica = Replica::new(&client.account(fake.account_id()), MemorySync::new())
-        .depth(Depth::Full);
+    let replica =
+        Replica::new(&client.account(fake.account_id()), MemorySync::new()).depth(Depth::Full);
     let outbox = Outbox::new(&replica);
 
     say("1. Breakfast, with reception. The account is copied to the phone.")?;

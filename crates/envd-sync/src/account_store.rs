@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use super::store::{Batch, ChangeRange, ChangeRow, Document, Query, Row, SyncStore, StoreError};
+use super::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
+use super::store::{StoreError, SyncStore};
 use crate::error::{Error, Result};
 
 /// One account of a store.

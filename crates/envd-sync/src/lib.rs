@@ -21,6 +21,7 @@
 //! use envd_sdk::model::{ConsignmentInput, ConsignmentStatus};
 //! use envd_sync::replica::ChangeKind;
 //! use envd_sync::store::MemorySync;
+//! use envd_sync::Replica;
 //!
 //! # let fake = envd_sdk::fake::Fake::start().await;
 //! # let account = fake.client().build()?.account(fake.account_id());
@@ -46,19 +47,25 @@
 //! assert_eq!(status.after, Some(ConsignmentStatus::Submitted));
 //! # Ok(()) });
 //! ```
-#![cfg_attr(
-    feature = "postgres",
-    doc = "\n[`guide::many_hosts`]: crate::guide::many_hosts"
-)]
-#![cfg_attr(
-    not(feature = "postgres"),
-    doc = "\n[`guide::many_hosts`]: crate#features"
-)]
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![forbid(unsafe_code)]
+// Tests may unwrap; the library has `// OK because ...` on the line above where it must.
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
+// A text or a list of the server must not end the program: `get`, `split_at_checked` and patterns say what is not there.
+#![cfg_attr(not(test), deny(clippy::string_slice, clippy::indexing_slicing))]
+
+// First, since its macros serve all that follow.
+#[macro_use]
+mod macros;
 
 mod account_store;
-// As in `validate`, whose numbers of questions it uses.
+// Numbers of questions index the lists that they were made for.
 #[allow(clippy::indexing_slicing)]
 pub mod bank;
+mod error;
+pub mod guide;
+mod locked;
 mod loop_control;
 pub mod outbox;
 pub mod replica;
@@ -69,6 +76,11 @@ mod tests;
 use std::time::{Duration, UNIX_EPOCH};
 
 use envd_sdk::model::Timestamp;
+
+pub use crate::bank::Banks;
+pub use crate::error::{Error, Result};
+pub use crate::outbox::Outbox;
+pub use crate::replica::Replica;
 
 /// An instant for people: in UTC, without fractions of seconds.
 pub(crate) fn instant(at: &Timestamp) -> Timestamp {

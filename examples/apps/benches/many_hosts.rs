@@ -9,12 +9,13 @@ use std::env;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use envd_sdk::auth::postgres::deadpool_postgres::Pool;
-use envd_sdk::auth::postgres::loopback_pool;
+use envd_postgres::PostgresSync;
+use envd_postgres::deadpool_postgres::Pool;
+use envd_postgres::loopback_pool;
 use envd_sdk::fake::{Fake, Fault, UserRecord, World};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
-use envd_sdk::sync::outbox::Outbox;
-use envd_sdk::sync::store::PostgresSync;
+use envd_sync::Replica;
+use envd_sync::outbox::Outbox;
 use tokio::time::sleep;
 
 const SCHEMA: &str = "envd_bench_hosts";

@@ -40,9 +40,10 @@ use crate::error::{AuthProblem, Error, Repr};
 /// # impl std::error::Error for DatabaseError {}
 ///
 /// fn to_store_error(error: DatabaseError) -> StoreError {
+///     use StoreErrorKind as Kind;
 ///     let (kind, message) = match error {
-///         DatabaseError::Closed => (StoreErrorKind::Unreachable, "the database closed the connection"),
-///         DatabaseError::UndefinedTable => (StoreErrorKind::Missing, "the table of the tokens does not exist"),
+///         DatabaseError::Closed => (Kind::Unreachable, "the connection was closed"),
+///         DatabaseError::UndefinedTable => (Kind::Missing, "the table does not exist"),
 ///     };
 ///     StoreError::new(kind, message).with_source(error)
 /// }
@@ -80,7 +81,7 @@ pub struct StoreError {
 ///     }
 /// }
 ///
-/// let error = StoreError::new(StoreErrorKind::Missing, "the directory of the tokens does not exist");
+/// let error = StoreError::new(StoreErrorKind::Missing, "the directory does not exist");
 /// assert_eq!(advice(&error), "create the directory");
 /// ```
 #[non_exhaustive]
@@ -166,6 +167,7 @@ impl StoreError {
     /// Sets the failure below this one, which error reports show as well: it must hold no secret either.
     ///
     /// Errors of database clients often repeat statements and their values: leave those out, or use a text of your own.
+    #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.source = Some(source.into().into());
         self
@@ -381,8 +383,10 @@ mod tests {
         ]
     };
 
+    type Predicate = fn(&StoreError) -> bool;
+
     fn true_predicates(error: &StoreError) -> String {
-        let predicates: [(&str, fn(&StoreError) -> bool); 9] = [
+        let predicates: [(&str, Predicate); 9] = [
             ("is_denied", StoreError::is_denied),
             ("is_full", StoreError::is_full),
             ("is_insecure", StoreError::is_insecure),
@@ -393,8 +397,10 @@ mod tests {
             ("is_unreadable", StoreError::is_unreadable),
             ("is_unsupported", StoreError::is_unsupported),
         ];
-        let names = predicates.iter().filter(|(_, predicate)| predicate(error));
-        Vec::from_iter(names.map(|(name, _)| *name)).join(" ")
+        let is_true =
+            |(name, predicate): (&'static str, Predicate)| predicate(error).then_some(name);
+        let names: Vec<_> = predicates.into_iter().filter_map(is_true).collect();
+        names.join(" ")
     }
 
     #[test]

@@ -3,11 +3,6 @@
 
 // A failed program is reported in `dependencies.md`, which comes last, with the module and the line of its page.
 
-#[doc = include_str!("offline.md")]
-#[doc = include_str!("dependencies.md")]
-#[cfg(feature = "sync")]
-pub mod offline {}
-
 #[doc = include_str!("applications.md")]
 #[doc = include_str!("dependencies.md")]
 #[doc(alias("blocking", "proxy"))]

@@ -12,10 +12,13 @@ use crate::model::ListNotice;
 /// What identifies a record.
 pub(crate) type RecordId<T> = fn(&T) -> Option<Cow<'_, str>>;
 
+/// The same as a closure.
+type SharedRecordId<T> = Arc<dyn Fn(&T) -> Option<Cow<'_, str>> + Send + Sync>;
+
 /// How records, and pages of them, are recognised when they come again.
 pub(crate) struct RecordIdentity<T> {
     /// The id, as notices show it.
-    pub(crate) id: Arc<dyn Fn(&T) -> Option<Cow<'_, str>> + Send + Sync>,
+    pub(crate) id: SharedRecordId<T>,
     /// The id where it is a number: it is hashed as it is, and no text is made of it.
     pub(crate) number: fn(&T) -> Option<i64>,
     /// Hashes all that distinguishes records, for lists whose positions do not show that pages repeat.

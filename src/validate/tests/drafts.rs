@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use super::bodies::{fixture, questions};
 use super::questions::{list, today};
 use crate::model::{ConsignmentInput, Question};
-use equipment::seeded::cases;
 use crate::validate::draft::Draft;
 use crate::validate::{Context, Form, Questionnaire, Report, Rule, validate_fields_json};
+use equipment::seeded::cases;
 
 fn good() -> Value {
     json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777", "address": {"town": "x"}}, "destination": {"pic": "QDZZ3333"},

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::questions::{prepare, prepare_with, today};
 use super::shapes::{text, tree};
 use crate::model::{AnswerInput, ConsignmentInput};
-use equipment::seeded::cases;
 use crate::validate::{Explanation, Finding, QuestionRef, Questionnaire, Report, Rule};
+use equipment::seeded::cases;
 
 fn trees() -> impl Strategy<Value = Vec<Value>> {
     prop::collection::vec(tree(), 0..5)

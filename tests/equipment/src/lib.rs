@@ -20,6 +20,8 @@
 //! ([`Server::most_connections`], [`Server::most_requests`]: requests that were received whole and have no reply yet).
 
 mod folder;
+pub mod schedules;
+pub mod seeded;
 
 use std::fmt::Display;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener as StdListener};

@@ -31,10 +31,7 @@ pub fn count(schedules: u64) -> u64 {
 }
 
 /// Runs so many schedules on four threads, given their numbers and seeds, each in a runtime.
-pub fn run_schedules<F: Future<Output = ()>>(
-    schedules: u64,
-    run: impl Fn(u64, u64) -> F + Sync,
-) {
+pub fn run_schedules<F: Future<Output = ()>>(schedules: u64, run: impl Fn(u64, u64) -> F + Sync) {
     run_without_runtime(schedules, |schedule, seed| {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         runtime.build().unwrap().block_on(run(schedule, seed));

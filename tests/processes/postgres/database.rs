@@ -4,13 +4,13 @@ use std::env;
 use std::thread;
 use std::time::Duration;
 
+use envd_postgres::PostgresSync;
+use envd_postgres::deadpool_postgres::tokio_postgres::config::Host;
+use envd_postgres::deadpool_postgres::tokio_postgres::{Client, Config, NoTls};
+use envd_postgres::deadpool_postgres::{Manager, Pool, Runtime};
+use envd_postgres::{PostgresBuilder, PostgresStore};
 use envd_sdk::auth::StoreError;
-use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::config::Host;
-use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::{Client, Config, NoTls};
-use envd_sdk::auth::postgres::deadpool_postgres::{Manager, Pool, Runtime};
-use envd_sdk::auth::postgres::{PostgresBuilder, PostgresStore};
 use envd_sdk::auth::sealed::{SealedStore, SealingKey};
-use envd_sdk::sync::store::PostgresSync;
 use processes::Proxy;
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 

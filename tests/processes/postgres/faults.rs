@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use envd_postgres::PostgresStore;
 use envd_sdk::Clock;
-use envd_sdk::auth::postgres::PostgresStore;
 use envd_sdk::auth::{Record, TokenManager, TokenStore};
 use envd_sdk::fake::Fake;
 use processes::Mode;
@@ -126,7 +126,7 @@ async fn a_connection_without_replies_times_out() {
 #[tokio::test]
 async fn a_missing_server_is_unreachable() {
     let url = "postgres://user@127.0.0.1:1/none";
-    let pool = envd_sdk::auth::postgres::loopback_pool(url, 2).unwrap();
+    let pool = envd_postgres::loopback_pool(url, 2).unwrap();
     let store = database::store(&pool, "envd");
     let error = store.load(KEY).await.unwrap_err();
     assert!(error.is_unreachable(), "{}", chain(&error));

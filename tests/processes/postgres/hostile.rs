@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use envd_sdk::auth::postgres::PostgresStore;
-use envd_sdk::auth::postgres::deadpool_postgres::Pool;
-use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::Client;
+use envd_postgres::PostgresStore;
+use envd_postgres::deadpool_postgres::Pool;
+use envd_postgres::deadpool_postgres::tokio_postgres::Client;
 use envd_sdk::auth::{StoreError, TokenStore};
 
 use super::database::{self, Access, chain, connect};

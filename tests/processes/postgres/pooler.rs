@@ -7,10 +7,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use std::{env, fs};
 
+use envd_postgres::deadpool_postgres::Pool;
+use envd_postgres::deadpool_postgres::tokio_postgres::config::Host;
+use envd_postgres::deadpool_postgres::tokio_postgres::{Config, NoTls};
 use envd_sdk::auth::TokenStore;
-use envd_sdk::auth::postgres::deadpool_postgres::Pool;
-use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::config::Host;
-use envd_sdk::auth::postgres::deadpool_postgres::tokio_postgres::{Config, NoTls};
 use envd_sdk::fake::check_token_store;
 
 use super::database::{self, Database, chain};

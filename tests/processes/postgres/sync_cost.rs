@@ -1,7 +1,9 @@
 //! What the store of copies costs: statements, round trips, and the indexes that they use.
 
-use envd_sdk::sync::store::internal::*;
-use envd_sdk::sync::store::{Order, PostgresSync};
+use envd_postgres::PostgresSync;
+use envd_sync::store::Order;
+use envd_sync::store::SyncStore;
+use envd_sync::store::rows::*;
 use processes::Proxy;
 
 use super::database::{self, Database};

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use envd_postgres::PostgresSync;
 use envd_sdk::auth::StoreError;
-use envd_sdk::sync::store::PostgresSync;
-use envd_sdk::sync::store::internal::*;
+use envd_sync::store::SyncStore;
+use envd_sync::store::rows::*;
 use processes::{Mode, Proxy};
 
 use super::database::{self, Database, chain};

@@ -1,8 +1,10 @@
 //! A hostile role on the same server, against the store of copies.
 
+use envd_postgres::PostgresSync;
 use envd_sdk::auth::StoreError;
-use envd_sdk::sync::store::internal::*;
-use envd_sdk::sync::store::{Order, PostgresSync};
+use envd_sync::store::Order;
+use envd_sync::store::SyncStore;
+use envd_sync::store::rows::*;
 
 use super::database::{self, chain};
 use super::hostile::{SEARCH_PATHS, Shared};

@@ -1,6 +1,7 @@
 //! Processes that write to one account at the same time.
 
-use envd_sdk::sync::store::internal::*;
+use envd_sync::store::SyncStore;
+use envd_sync::store::rows::*;
 
 use processes::{Child, child, task};
 

@@ -1,8 +1,9 @@
 //! Tables of copies, of this version and of others, and what is in them.
 
+use envd_postgres::PostgresSync;
 use envd_sdk::auth::StoreError;
-use envd_sdk::sync::store::PostgresSync;
-use envd_sdk::sync::store::internal::*;
+use envd_sync::store::SyncStore;
+use envd_sync::store::rows::*;
 
 use super::database::{self, Database, chain, client};
 use super::sync_faults::{ACCOUNT, batch, contents};
@@ -155,7 +156,7 @@ async fn a_role_without_rights_on_the_copies_gets_a_permission_error() {
 
 #[test]
 fn names_of_schemas_and_owners_are_checked() {
-    let pool = || envd_sdk::auth::postgres::loopback_pool("postgres://u@127.0.0.1:1/d", 1).unwrap();
+    let pool = || envd_postgres::loopback_pool("postgres://u@127.0.0.1:1/d", 1).unwrap();
     assert!(PostgresSync::builder(pool()).build().is_ok());
     assert!(
         PostgresSync::builder(pool())

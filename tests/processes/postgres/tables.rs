@@ -1,7 +1,7 @@
 //! Migrations, names of schemas and tables, and the contents of a dump.
 
+use envd_postgres::PostgresStore;
 use envd_sdk::auth::TokenStore;
-use envd_sdk::auth::postgres::PostgresStore;
 
 use super::database::{self, Database, chain, client, pool, settings};
 use super::faults::record;
@@ -109,7 +109,7 @@ async fn names_may_be_keywords_and_have_capitals() {
 #[test]
 fn a_pool_for_one_connection_is_refused() {
     let url = "postgres://user@127.0.0.1:1/none";
-    let pool = envd_sdk::auth::postgres::loopback_pool(url, 1).unwrap();
+    let pool = envd_postgres::loopback_pool(url, 1).unwrap();
     let error = PostgresStore::builder(pool).build().unwrap_err();
     assert!(error.to_string().contains("two"), "{error}");
 }

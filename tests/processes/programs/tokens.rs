@@ -145,13 +145,11 @@ async fn the_status_tells_the_session_and_no_token() {
     let fake = Fake::start().await;
     let folder = Folder::new();
     let file = folder.path("tokens.json");
-    let status = || {
-        Program::new("access_token")
-            .arg("--store")
-            .arg(&file)
-            .arg("--status")
-            .run()
+    let without_options = || {
+        let program = Program::new("access_token").arg("--store").arg(&file);
+        program.arg("--status")
     };
+    let status = || options(without_options(), &fake).run();
     let nobody = status().with(3);
     assert!(
         nobody.stdout.starts_with("state: logged out\n"),
@@ -184,6 +182,11 @@ async fn the_status_tells_the_session_and_no_token() {
         assert!(!ended.stdout.contains(token.unwrap().expose()));
     }
     assert_eq!(fake.token_requests(), sent);
+    // Without the options of the login the session is another client's.
+    let foreign = without_options().run().with(1);
+    foreign
+        .shows("state: unknown\n")
+        .shows("client_id or token_url is not that of the stored tokens");
     // A damaged file is not a user who has logged out.
     std::fs::write(&file, "{").unwrap();
     let damaged = status().with(1);

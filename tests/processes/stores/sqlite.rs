@@ -1,7 +1,8 @@
 //! A process that writes a copy into a file is killed in the middle of commits, and the next one finds all that were acknowledged.
 
-use envd_sdk::sync::store::SqliteSync;
-use envd_sdk::sync::store::internal::*;
+use envd_sync::store::SqliteSync;
+use envd_sync::store::SyncStore;
+use envd_sync::store::rows::*;
 use processes::{Folder, child, reply, task};
 
 const ACCOUNT: &str = "farm";

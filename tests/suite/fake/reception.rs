@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use envd_sdk::RetryPolicy;
 use envd_sdk::fake::{Fake, Fault};
-use envd_sdk::model::{CommentInput, ConsignmentInput, FormType, PartyInput};
-use envd_sdk::sync::store::MemorySync;
-use serde_json::Value;
+use envd_sdk::model::CommentInput;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -90,26 +88,4 @@ async fn a_client_with_open_connections_sends_nothing_while_it_is_stopped() {
         let _ = comment(format!("made {round}")).await.unwrap();
     }
     assert_eq!(fake.request_count("CreateComment"), 50);
-}
-
-#[tokio::test]
-async fn an_outbox_sends_once_what_was_written_while_it_was_stopped() {
-    let fake = start().await;
-    let client = fake.client().retry(RetryPolicy::none()).build().unwrap();
-    let outbox = Outbox::new(&Replica::new(&client.account(fake.account_id()), MemorySync::new()));
-    assert!(client.user_details().await.is_ok());
-    fake.stop().await;
-    let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-    let input = ConsignmentInput::new([FormType::Lpac1], from, to);
-    outbox
-        .save(input.movement("2026-11-27", "05:15"))
-        .await
-        .unwrap();
-    assert_eq!(outbox.send().await.unwrap().waiting, 1);
-
-    fake.start_again().await;
-    fake.clock().advance(Duration::from_secs(600));
-    assert_eq!(outbox.send().await.unwrap().confirmed, 1);
-    assert_eq!(fake.request_count("CreateOrSaveConsignment"), 1);
-    assert_eq!(fake.consignments::<Value>(fake.account_id()).len(), 9);
 }

@@ -29,7 +29,7 @@ fn described(look_up: &LookupResult) -> String {
 fn scripted() -> Server {
     by_pic(|pic| match pic {
         "QAZZ7777" => page(0, 1, &["QAZZ7777"]),
-        "QBZZ2222" => Reply::new(500),
+        "QBZZ2222" => Reply::json(500, r#"{"Message": "no"}"#),
         _ => Reply::json(404, "{}"),
     })
 }

@@ -122,7 +122,7 @@ async fn a_search_resumes_after_any_record_from_a_stored_position() {
 async fn a_failed_page_is_requested_again() {
     let server = Server::script([
         page(0, 2, &["QAZZ7777"]),
-        Reply::new(500),
+        Reply::json(500, r#"{"Message": "no"}"#),
         page(1, 2, &["QBZZ2222"]),
     ]);
     let mut items = search(&server).items();

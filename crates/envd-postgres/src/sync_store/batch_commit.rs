@@ -8,12 +8,12 @@ use tokio::time::timeout;
 
 use super::batch_writes::BatchWrites;
 use super::postgres_sync::is_storable;
+use super::sql::StoredColumns;
+use crate::connection::{Connection, DatabaseError};
+use crate::database::{Database, Parameter};
+use crate::schema::APPLIED;
 use envd_sdk::auth::StoreError;
-use envd_postgres::connection::{Connection, DatabaseError};
-use envd_postgres::database::{Database, Parameter};
-use envd_postgres::schema::APPLIED;
-use crate::store::rows::Batch;
-use crate::store::sql::StoredColumns;
+use envd_sync::store::rows::Batch;
 
 /// `SET LOCAL` ends with the transaction, so the pool's other users keep their settings, behind `PgBouncer` as well. The
 /// limits free the account from a host that hangs between the two round trips, and end the wait for it before the caller's.

@@ -7,11 +7,11 @@ use futures_util::future::{try_join, try_join_all};
 use tokio::time::timeout;
 
 use super::postgres_sync::is_storable;
+use super::sql;
+use crate::connection::{Connection, DatabaseError};
+use crate::database::{Database, Parameter};
 use envd_sdk::auth::StoreError;
-use envd_postgres::connection::{Connection, DatabaseError};
-use envd_postgres::database::{Database, Parameter};
-use crate::store::rows::{Batch, ChangeRow, Row, RowKeys};
-use crate::store::{sql};
+use envd_sync::store::rows::{Batch, ChangeRow, Row, RowKeys};
 
 // `batch_commit` has set the `search_path`, so no name but those of tables is qualified.
 

@@ -1,10 +1,8 @@
-//! A store in Postgres (features `postgres` and `sync`).
+//! Copies of accounts in tables of Postgres.
 
 mod batch_commit;
 mod batch_writes;
 mod postgres_sync;
-
-#[cfg(test)]
-pub(crate) mod tests;
+mod sql;
 
 pub use self::postgres_sync::PostgresSync;

@@ -9,13 +9,13 @@ use deadpool_postgres::tokio_postgres::Row as Stored;
 use deadpool_postgres::tokio_postgres::types::Type;
 
 use super::batch_commit;
+use super::sql::{self, Sql, SqlValue, StoredColumns};
+use crate::PostgresBuilder;
+use crate::database::{Database, Parameter};
+use crate::schema::{Layout, Migration};
 use envd_sdk::auth::StoreError;
-use envd_postgres::PostgresBuilder;
-use envd_postgres::database::{Database, Parameter};
-use envd_postgres::schema::{Layout, Migration};
-use crate::store::sql::{self, Sql, SqlValue, StoredColumns};
-use crate::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
-use crate::store::{SyncStore};
+use envd_sync::store::SyncStore;
+use envd_sync::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
 
 /// A migration with which older programs cannot go on renames what they read, so that their statements fail.
 const MIGRATIONS: [Migration; 1] = [Migration {

@@ -12,8 +12,8 @@ use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use super::connection::{Connection, DatabaseError};
-use super::schema::Schema;
+use crate::connection::{Connection, DatabaseError};
+use crate::schema::Schema;
 use envd_sdk::auth::{StoreError, StoreErrorKind};
 
 /// Read committed, so that the record is read as it is under the lock. A host that hangs, or that is cut off without a

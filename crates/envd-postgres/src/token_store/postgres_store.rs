@@ -13,15 +13,14 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::account_lock::{AccountLock, LOAD};
-use super::connection::DatabaseError;
-use super::database::{Database, Parameter};
-use super::postgres_builder::PostgresBuilder;
-use super::schema::{Layout, Migration};
-use envd_sdk::auth::token_store::RetryPauses;
+use crate::connection::DatabaseError;
+use crate::database::{Database, Parameter};
+use crate::postgres_builder::PostgresBuilder;
+use crate::schema::{Layout, Migration};
+use envd_sdk::Secret;
 use envd_sdk::auth::{
     Record, StoreError, StoreErrorKind, StoreFuture, StoreGuard, TokenStore, Version, Versioned,
 };
-use envd_sdk::Secret;
 
 const MIGRATIONS: [Migration; 1] = [Migration {
     version: 1,
@@ -50,6 +49,10 @@ const DELETE: &str = "DELETE FROM {table} WHERE account OPERATOR(pg_catalog.=) $
 
 /// A lock that was just freed is free at the server a little later, so no attempt to lock ends before.
 const SHORTEST_WAIT: Duration = Duration::from_millis(250);
+
+/// Between two attempts to lock: the first pause, doubled up to the longest, each with a random part.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
 /// Longer waits end here: they may be too long for a clock.
 const LONGEST_WAIT: Duration = Duration::from_secs(366 * 24 * 3_600);
@@ -187,7 +190,7 @@ impl PostgresStore {
         wait: Duration,
     ) -> Result<(StoreGuard, Option<Row>), StoreError> {
         let until = Instant::now() + wait.clamp(SHORTEST_WAIT, LONGEST_WAIT);
-        let mut pauses = RetryPauses::new(Duration::from_millis(5), Duration::from_millis(100));
+        let mut pause = FIRST_PAUSE;
         loop {
             let mut tried = self.try_lock(key, until).await;
             if tried.as_ref().is_err_and(|error| error.connection_lost) {
@@ -200,7 +203,8 @@ impl PostgresStore {
             if left.is_zero() {
                 return Err(StoreError::lock_timeout());
             }
-            sleep(pauses.next().min(left)).await;
+            sleep(pause.mul_f64(0.5 + 0.5 * fastrand::f64()).min(left)).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 

@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use envd_sdk::auth::TokenManager;
 use envd_sdk::model::AccountId;
+use envd_sdk::{Client, Error};
 use envd_sync::outbox::{
     Entry, EntryId, EntryState, Outbox, OutboxEvent, OutboxLoopHandle, OutboxReport,
 };
-use envd_sdk::{Client, Error};
 
 use super::arguments::Run;
 use super::cli::{self, Failure, printable};

@@ -19,9 +19,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use envd_sdk::auth::StaticToken;
+use envd_sdk::{Account, Client, Error};
 use envd_sync::replica::Replica;
 use envd_sync::store::SqliteSync;
-use envd_sdk::{Account, Client, Error};
 
 use arguments::{Arguments, USAGE};
 use cli::Failure;

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::Bank;
 use super::question_bank::prepare;
-use envd_sdk::Account;
-use crate::error::{Error, Result};
-use envd_sdk::model::{FormType, Question, QuestionList, Timestamp};
 use crate::account_store::{AccountStore, VersionedDocument, unreadable};
-use crate::store::rows::{Batch};
-use crate::store::{SyncStore};
+use crate::error::{Error, Result};
+use crate::store::SyncStore;
+use crate::store::rows::Batch;
+use envd_sdk::Account;
 use envd_sdk::Clock;
+use envd_sdk::model::{FormType, Question, QuestionList, Timestamp};
 use envd_sdk::validate::{ContentHash, Context, Form, Policy, Questionnaire, SavedForm};
 
 /// How long a list counts as confirmed without a write.
@@ -48,15 +48,16 @@ pub struct BankRefresh {
     pub changed: bool,
 }
 
-impl Account {
+impl Banks {
     /// The question lists in a store, for forms that are filled in without reception. The store may hold other accounts and a
-    /// [replica](Self::replica) as well. Nothing is sent and nothing is read yet.
+    /// [replica](crate::Replica) as well. Nothing is sent and nothing is read yet.
     ///
-    /// Feature `sync`. The service has one list for all accounts; it is kept with the account all the same, as everything in a store is.
+    /// The service has one list for all accounts; it is kept with the account all the same, as everything in a store is.
     ///
     /// ```
     /// # equipment::example(async {
     /// use envd_sync::store::MemorySync;
+    /// use envd_sync::Banks;
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -66,17 +67,15 @@ impl Account {
     /// assert!(banks.latest().await?.is_some());
     /// # Ok(()) });
     /// ```
-    pub fn banks(&self, store: impl SyncStore) -> Banks {
-        Banks {
-            account: self.clone(),
-            store: AccountStore::new(Arc::new(store), self.id().as_str()),
-            clock: self.client().clock().clone(),
+    pub fn new(account: &Account, store: impl SyncStore) -> Self {
+        Self {
+            account: account.clone(),
+            store: AccountStore::new(Arc::new(store), account.id().as_str()),
+            clock: account.client().clock().clone(),
             policy: Policy::default(),
         }
     }
-}
 
-impl Banks {
     /// The clock that dates lists and drafts; that of the client unless set.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
@@ -104,9 +103,9 @@ impl Banks {
     ///
     /// # Errors
     ///
-    /// As [`Client::questions`](envd_sdk::Client::questions); without reception [`is_transport`](Error::is_transport), and the
-    /// [latest](Self::latest) list stays usable. [`is_rejected`](Error::is_rejected) for a list with errors beside it,
-    /// [`is_protocol`](Error::is_protocol) for an empty one, [`is_store`](Error::is_store) when the store fails.
+    /// As [`Client::questions`](envd_sdk::Client::questions); without reception too, and the
+    /// [latest](Self::latest) list stays usable; also for a list with errors beside it. [`Error::Reply`] for an empty one,
+    /// [`Error::Store`] when the store fails.
     pub async fn refresh(&self) -> Result<BankRefresh> {
         loop {
             // Before the request, so that no reply replaces a list that was requested later.
@@ -114,8 +113,7 @@ impl Banks {
             let received = self.account.client().questions().received();
             let (list, json) = received.await?.strict()?.into_parts();
             if list.items.is_empty() {
-                let error = Error::protocol("the list of questions is empty");
-                return Err(error.with_operation("questions"));
+                return Err(Error::Reply("the list of questions is empty"));
             }
             if let Some(refreshed) = self.keep(before, &list, &json).await? {
                 return Ok(refreshed);
@@ -202,6 +200,7 @@ impl Banks {
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
     /// use envd_sync::store::MemorySync;
     /// use envd_sdk::validate::Context;
+    /// use envd_sync::Banks;
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -232,7 +231,7 @@ impl Banks {
         let questionnaire = prepare(hash, &json, self.policy)?;
         questionnaire
             .open(saved, context)
-            .map_err(|changed| not_kept(hash).with_source(changed))
+            .map_err(|_| not_kept(hash))
     }
 
     /// Removes lists, and returns which. The latest one stays, and so do those that drafts of this store pin and those in
@@ -242,6 +241,7 @@ impl Banks {
     /// # equipment::example(async {
     /// # use envd_sync::store::MemorySync;
     /// # use envd_sdk::validate::SavedForm;
+    /// use envd_sync::Banks;
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # let forms: Vec<SavedForm> = Vec::new();

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Banks, DraftError, Plan};
-use crate::error::{Error, Result};
-use envd_sdk::model::Timestamp;
 use crate::account_store::{self, VersionedDocument};
+use crate::error::Result;
 use crate::store::rows::{Batch, Document};
+use envd_sdk::model::Timestamp;
 use envd_sdk::validate::{ContentHash, SavedForm};
 
 /// What the documents of drafts begin with.
@@ -80,6 +80,7 @@ impl Banks {
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
     /// use envd_sync::store::MemorySync;
     /// use envd_sdk::validate::Context;
+    /// use envd_sync::Banks;
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -218,12 +219,6 @@ impl Banks {
                 return Ok(Some(written));
             }
         }
-    }
-}
-
-impl From<DraftError> for Error {
-    fn from(error: DraftError) -> Self {
-        Self::config("the draft is not written").with_source(error)
     }
 }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::banks::KeptList;
+use crate::account_store::unreadable;
 use envd_sdk::auth::StoreError;
 use envd_sdk::model::{FormType, QuestionList, Timestamp};
-use crate::account_store::unreadable;
 use envd_sdk::validate::{ContentHash, Policy, Questionnaire};
 
 /// A list of questions that is kept, with the questions: forms are filled in and validated with it, without reception. Cheap
@@ -16,6 +16,7 @@ use envd_sdk::validate::{ContentHash, Policy, Questionnaire};
 /// # equipment::example(async {
 /// use envd_sdk::model::FormType;
 /// use envd_sync::store::MemorySync;
+/// use envd_sync::Banks;
 ///
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());

@@ -12,13 +12,12 @@ use super::events::{EntryEvents, EventSender};
 use super::ordering::{Turns, is_next};
 use super::outbox_store::{Draft, OutboxStore, Snapshot};
 use super::stored::Stored;
-use envd_sdk::Account;
 use crate::error::Result;
 use crate::locked::lock;
-use envd_sdk::model::{ConsignmentId, Timestamp};
 use crate::replica::{Replica, last_sequence};
-use crate::store::SyncStore;
+use envd_sdk::Account;
 use envd_sdk::Clock;
+use envd_sdk::model::{ConsignmentId, Timestamp};
 
 /// What is to be sent for an account, from [`Account::outbox`]. Cheap to clone; clones share its entries and events, and each
 /// has settings of its own.
@@ -95,34 +94,28 @@ pub(super) struct Settings {
     pub(super) clock: Clock,
 }
 
-impl Account {
-    /// What is to be sent for the account, in a store. The store may hold other accounts as well, and the account's
-    /// [replica](Account::replica). Nothing is sent and nothing is read yet. Feature `sync`.
+impl Outbox {
+    /// What is to be sent for the replica's account, in the replica's store and with its settings. The outbox uses the replica to find
+    /// out what became of a creation when its reply was lost. Nothing is sent and nothing is read yet.
     ///
     /// ```
     /// # equipment::example(async {
     /// use envd_sync::store::MemorySync;
+    /// use envd_sync::{Outbox, Replica};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
-    /// let outbox = Outbox::new(&Replica::new(&account, MemorySync::new())); // Or `SqliteSync::open("farm.db")?`.
+    /// let replica = Replica::new(&account, MemorySync::new()); // Or `SqliteSync::open("farm.db")?`.
+    /// let outbox = Outbox::new(&replica);
     /// assert!(outbox.entries().await?.is_empty());
     /// # Ok(()) });
     /// ```
-    pub fn outbox(&self, store: impl SyncStore) -> Outbox {
-        Outbox::new(&self.replica(store))
-    }
-}
-
-impl Replica {
-    /// The outbox of the replica's account, in the same store and with the replica's settings. It uses the replica to find
-    /// out what became of a creation whose reply was lost.
-    pub fn outbox(&self) -> Outbox {
+    pub fn new(replica: &Replica) -> Self {
         let events = EventSender::new();
-        Outbox {
+        Self {
             shared: Arc::new(Shared {
-                replica: self.clone(),
-                store: OutboxStore::new(self.account_store().clone(), events.clone()),
+                replica: replica.clone(),
+                store: OutboxStore::new(replica.account_store().clone(), events.clone()),
                 events,
                 passing: tokio::sync::Mutex::default(),
                 memory: Mutex::default(),
@@ -133,13 +126,11 @@ impl Replica {
                 lease: Duration::from_secs(10),
                 duplicate_watch: Duration::from_secs(24 * 60 * 60),
                 not_after: None,
-                clock: self.clock_used().clone(),
+                clock: replica.clock_used().clone(),
             },
         }
     }
-}
 
-impl Outbox {
     /// How long a request without a clear answer may still be carried out: its record is looked for at once and after this
     /// time, and only then it is sent again; 60 seconds unless set (assumed). A service that carries a request out later than
     /// that makes a second draft, which is reported as a [late duplicate](Entry::late_duplicates).
@@ -150,6 +141,7 @@ impl Outbox {
     ///
     /// use envd_sdk::fake::Fault;
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());

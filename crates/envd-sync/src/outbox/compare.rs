@@ -51,6 +51,7 @@ pub struct FieldDifference {
 /// # let id = "00000000-0000-4000-8000-000000000101";
 /// # let (outbox, website) = (Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new())), account.clone());
 /// use envd_sync::outbox::ChangedBy;
+/// # use envd_sync::{Outbox, Replica};
 ///
 /// let base = account.consignment(id).await?.value;
 /// let moved = |day| ConsignmentInput::from(&base).movement(day, "05:15").id(id);

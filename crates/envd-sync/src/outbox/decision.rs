@@ -6,9 +6,9 @@ use super::account_outbox::Outbox;
 use super::entry::{Entry, EntryId, EntryKind, EntryState, Reason};
 use super::stored::{Event, Stored};
 use crate::error::{Error, Result};
-use envd_sdk::model::{ConsignmentId, ConsignmentInput, WithExtra};
 use crate::replica::{RecordRead, is_answer};
 use envd_sdk::RetryPolicy;
+use envd_sdk::model::{ConsignmentId, ConsignmentInput, WithExtra};
 
 /// What becomes of an entry, from a person: [`guide::outbox`](crate::guide::outbox) says which fits when.
 ///
@@ -81,6 +81,7 @@ impl Outbox {
     /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
     /// use envd_sync::outbox::{Decision, EntryState, Reason};
+    /// # use envd_sync::{Outbox, Replica};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -191,7 +192,7 @@ impl Outbox {
             RecordRead::Gone(_) => Err(Error::usage(format!(
                 "the service does not show that record: entry {entry} cannot adopt it"
             ))),
-            RecordRead::Unclear(error) if is_answer(&error) => Err(error),
+            RecordRead::Unclear(error) if is_answer(&error) => Err(error.into()),
             RecordRead::Unclear(_) => Ok(false),
         }
     }

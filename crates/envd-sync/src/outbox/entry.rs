@@ -215,6 +215,7 @@ pub struct Attempt {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+/// # use envd_sync::{Outbox, Replica};
 /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
 /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
 /// outbox.save(input).await?;
@@ -317,6 +318,7 @@ impl Entry {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
     /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
     /// # fake.on_operation("CreateOrSaveConsignment").refuse("003", "the service is being moved");

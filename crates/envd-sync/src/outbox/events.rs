@@ -57,6 +57,7 @@ impl EntryEvents {
     /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// use envd_sync::outbox::EntryState;
+    /// # use envd_sync::{Outbox, Replica};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -80,6 +81,7 @@ impl EntryEvents {
     /// # equipment::example(async {
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// use envd_sync::outbox::EntryState;
+    /// # use envd_sync::{Outbox, Replica};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());

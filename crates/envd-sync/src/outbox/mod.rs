@@ -19,6 +19,7 @@
 //! use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 //! use envd_sync::outbox::EntryState;
 //! use envd_sync::store::MemorySync;
+//! use envd_sync::{Outbox, Replica};
 //!
 //! # let fake = envd_sdk::fake::Fake::start().await;
 //! # let account = fake.client().build()?.account(fake.account_id());

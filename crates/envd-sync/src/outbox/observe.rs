@@ -11,15 +11,15 @@ use super::compare::{Compared, ServiceFields, compare, is_ours_and_more, shape};
 use super::input_text::InputText;
 use super::outbox_store::Snapshot;
 use super::stored::{Base, Stored, Target};
-use envd_sdk::auth::BoxFuture;
 use crate::error::{Error, Result};
 use crate::locked::lock;
+use crate::replica::{Change, RecordRead, SyncReport};
+use crate::store::rows::ChangeRange;
+use envd_sdk::auth::BoxFuture;
 use envd_sdk::model::{
     Comment, Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber, ConsignmentStatus,
     Similarity,
 };
-use crate::replica::{Change, RecordRead, SyncReport, is_answer};
-use crate::store::rows::ChangeRange;
 
 /// How often the list is read again at once when it changed while it was read.
 const WALKS: u32 = 3;
@@ -179,10 +179,10 @@ impl<'a> Reader<'a> {
             RecordRead::Gone(Some(_)) => return Ok(None),
             RecordRead::Gone(None) => {
                 let what = "the service lists the record, and shows none";
-                (Error::protocol(what).with_operation("consignment"), true)
+                (Error::Reply(what), true)
             }
-            RecordRead::Unclear(error) if error.is_not_found() => (error, false),
-            RecordRead::Unclear(error) => return Err(error),
+            RecordRead::Unclear(error) if error.is_not_found() => (error.into(), false),
+            RecordRead::Unclear(error) => return Err(error.into()),
         };
         let is_whole = self.walk_once().await? && self.outbox.replica().lists_everything();
         let is_gone = (is_null || is_whole) && !self.outbox.is_listed(id).await?;
@@ -200,13 +200,12 @@ impl<'a> Reader<'a> {
             {
                 let query = self.outbox.replica().consignments().number(number.clone());
                 let is_gone = query.list().await?.records.is_empty();
-                return if is_gone { Ok(None) } else { Err(error) };
+                return if is_gone { Ok(None) } else { Err(error.into()) };
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         };
         if !comments.problems.is_empty() {
-            let what = "the comments could not be read completely";
-            return Err(Error::protocol(what).with_operation("comments"));
+            return Err(Error::Reply("the comments could not be read completely"));
         }
         Ok(Some(comments.value.into_iter().collect()))
     }
@@ -227,7 +226,7 @@ impl<'a> Reader<'a> {
             }
         }
         let what = "the list of consignments changed while it was read";
-        Err(Error::protocol(what).with_operation("consignments"))
+        Err(Error::Reply(what))
     }
 
     /// Reads the whole list, once a pass; `false`: it changed meanwhile.
@@ -376,7 +375,7 @@ impl<'a> Reader<'a> {
             None => match self.read_listed(id).await {
                 Ok(record) => record,
                 // It could be the one, and would hold up all creations for ever.
-                Err(error) if is_answer(&error) && sent.entry.standing().tries + 1 >= TRIES => {
+                Err(error) if error.is_answer() && sent.entry.standing().tries + 1 >= TRIES => {
                     return Ok(Some((Likeness::Doubtful, None)));
                 }
                 Err(error) => return Err(error),
@@ -397,13 +396,12 @@ impl<'a> Reader<'a> {
 
 /// What tells loads apart in a list: the forms, the day and the places.
 fn load_of(input: &ConsignmentInput) -> ConsignmentInput {
-    ConsignmentInput {
-        forms: input.forms.clone(),
-        movement_date: input.movement_date.clone(),
-        origin: input.origin.clone(),
-        destination: input.destination.clone(),
-        ..ConsignmentInput::default()
-    }
+    let mut load = ConsignmentInput::default();
+    load.forms.clone_from(&input.forms);
+    load.movement_date.clone_from(&input.movement_date);
+    load.origin.clone_from(&input.origin);
+    load.destination.clone_from(&input.destination);
+    load
 }
 
 impl Comparison<'_> {
@@ -417,10 +415,9 @@ impl Comparison<'_> {
         }
         if !self.is_in_doubt {
             // A store that was restored, or copied, may have sent it, and submitted it since.
-            let as_draft = shape(&Consignment {
-                status: Some(ConsignmentStatus::Draft),
-                ..record.clone()
-            });
+            let mut as_draft = record.clone();
+            as_draft.status = Some(ConsignmentStatus::Draft);
+            let as_draft = shape(&as_draft);
             let agrees = self.sent.iter().any(|sent| {
                 self.is_sent(sent, &as_draft) || !is_of_another && is_ours_and_more(sent, &as_draft)
             });

@@ -9,9 +9,9 @@ use futures_util::future::select;
 
 use super::account_outbox::Outbox;
 use super::report::OutboxReport;
-use envd_sdk::auth::BoxFuture;
 use crate::error::Error;
 use crate::loop_control::LoopControl;
+use envd_sdk::auth::BoxFuture;
 
 /// How often at least it is looked whether another process has written an entry, and whether the user has logged in again.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
@@ -47,6 +47,7 @@ pub struct OutboxLoopHandle {
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// use envd_sync::outbox::OutboxEvent;
 /// use envd_sync::store::MemorySync;
+/// use envd_sync::{Outbox, Replica};
 ///
 /// let sending = Outbox::new(&Replica::new(&account, MemorySync::new())).run();
 /// let handle = sending.handle();
@@ -87,6 +88,7 @@ impl Outbox {
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// use envd_sync::outbox::EntryState;
     /// use envd_sync::store::MemorySync;
+    /// use envd_sync::{Outbox, Replica};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());

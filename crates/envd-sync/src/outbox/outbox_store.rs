@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex};
 use super::entry::{Entry, EntryKind};
 use super::events::{EventSender, Written};
 use super::stored::{FORMAT, Head, Stored};
-use envd_sdk::auth::{StoreError, StoreErrorKind};
+use crate::account_store::AccountStore;
 use crate::error::Result;
 use crate::locked::lock;
-use envd_sdk::model::{ConsignmentId, Timestamp};
-use crate::account_store::AccountStore;
 use crate::replica::outbox_document;
 use crate::store::rows::Batch;
+use envd_sdk::auth::{StoreError, StoreErrorKind};
+use envd_sdk::model::{ConsignmentId, Timestamp};
 
 const HEAD: &str = "outbox/head";
 const LIVE: &str = "outbox/live/";

@@ -112,6 +112,7 @@ impl Outbox {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// use envd_sync::{Outbox, Replica};
     /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     /// let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
     /// outbox.save(input).await?;
@@ -317,14 +318,16 @@ impl Pass<'_> {
     /// the user may not do it, a person is asked.
     async fn fail(&mut self, entry: Option<&Stored>, error: Error) -> Result<Step> {
         let (outbox, now) = (self.outbox, self.outbox.now());
-        if error.is_store() {
+        if !matches!(error, Error::Client(_) | Error::Reply(_)) {
             return Err(error);
         }
+        let request = error.client();
         // An access token that is refused although it was renewed is of a login that is dead as well.
-        let is_login = error.is_reauth_required() || error.is_unauthorized();
+        let is_login =
+            request.is_some_and(|error| error.is_reauth_required() || error.is_unauthorized());
         if let Some(entry) = entry.filter(|_| !is_login) {
             let is_queued = entry.state() == EntryState::Queued;
-            if error.is_forbidden() && is_queued {
+            if request.is_some_and(envd_sdk::Error::is_forbidden) && is_queued {
                 let event = Event::asked_after(Reason::Forbidden, &error);
                 self.append_if_same(entry, event).await?;
                 return Ok(Step::GoesOn);
@@ -337,8 +340,9 @@ impl Pass<'_> {
                 return Ok(Step::GoesOn);
             }
         }
-        let after = error.retry_after().and_then(|wait| now.checked_add(wait));
-        let asked = error.retry_at().max(after);
+        let after = request.and_then(envd_sdk::Error::retry_after);
+        let after = after.and_then(|wait| now.checked_add(wait));
+        let asked = request.and_then(envd_sdk::Error::retry_at).max(after);
         let failures = outbox.with_memory(|memory| {
             memory.listed_at = None;
             if !is_login {
@@ -476,7 +480,15 @@ fn wait_after(failures: u32) -> Duration {
 
 /// Whether the service has answered, and what it said is about one record.
 pub(super) fn is_entry_failure(error: &Error) -> bool {
-    let is_answer =
-        error.is_not_found() || error.is_rejected() || error.is_decode() || error.is_protocol();
-    is_answer && !error.is_transient()
+    match error {
+        Error::Client(error) => {
+            let is_answer = error.is_not_found()
+                || error.is_rejected()
+                || error.is_decode()
+                || error.is_protocol();
+            is_answer && !error.is_retryable()
+        }
+        Error::Reply(_) => true,
+        _ => false,
+    }
 }

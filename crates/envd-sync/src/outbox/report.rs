@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use envd_sdk::model::Timestamp;
 use crate::{counted, instant};
+use envd_sdk::model::Timestamp;
 
 /// What [`Outbox::send`](super::Outbox::send) did, and what is left. `Display` tells it in words.
 ///
@@ -14,6 +14,7 @@ use crate::{counted, instant};
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+/// # use envd_sync::{Outbox, Replica};
 /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
 /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
 /// outbox.save(input).await?;

@@ -10,10 +10,10 @@ use super::ordering::is_next;
 use super::pass::Pass;
 use super::stored::{Answer, Base, Event, Stored, Target, findings};
 use crate::error::{Error, Result};
-use envd_sdk::Outcome;
-use envd_sdk::model::{CommentInput, ConsignmentId, ConsignmentStatus, SavedConsignment};
 use envd_sdk::Call;
+use envd_sdk::Outcome;
 use envd_sdk::RetryPolicy;
+use envd_sdk::model::{CommentInput, ConsignmentId, ConsignmentStatus, SavedConsignment};
 
 /// The field of an input with the number of the record.
 const NUMBER: &str = "number";
@@ -23,6 +23,11 @@ type Reply = Result<Outcome<SavedConsignment>>;
 
 /// What an error says about the request.
 fn answer(error: &Error) -> Answer {
+    let error = match error {
+        Error::Client(error) => error,
+        Error::Reply(_) => return Answer::InDoubt,
+        _ => return Answer::NotSent,
+    };
     let is_refused = error.is_rejected() || matches!(error.http_status(), Some(400..=499));
     if error.may_have_applied() {
         Answer::InDoubt
@@ -50,8 +55,9 @@ impl Pass<'_> {
         if let Some(id) = saved.as_ref().filter(|_| marked.creates())
             && self.outbox.is_listed(id).await?
         {
-            let what = "the reply names a record that was there before";
-            reply = Err(Error::protocol(what).with_may_have_applied(true));
+            reply = Err(Error::Reply(
+                "the reply names a record that was there before",
+            ));
         }
         let is_saved = reply.is_ok() && marked.kind == EntryKind::Save;
         let record = marked.record_id().cloned().or(saved);
@@ -117,9 +123,7 @@ impl Pass<'_> {
             }
             (Target::New, Some(text), _) => account.save_consignment_text(text.text()),
             _ => {
-                return Some(Err(Error::usage(
-                    "the entry says nothing that can be sent",
-                )));
+                return Some(Err(Error::usage("the entry says nothing that can be sent")));
             }
         };
         let reply = self.send_once(entry, call).await?;
@@ -141,7 +145,8 @@ impl Pass<'_> {
         // The mark, the token and the wait for a connection may have taken long.
         let (entry, clock) = (entry.clone(), self.outbox.settings.clock.clone());
         let call = call.only_if(move || too_late(&entry, clock.now()).is_none());
-        self.while_held(call.into_future()).await
+        let reply = self.while_held(call.into_future()).await?;
+        Some(reply.map_err(Error::from))
     }
 
     /// Writes down what came back. It counts also when another process has taken over meanwhile: it is true.
@@ -240,7 +245,7 @@ fn what_came_back(entry: &Stored, reply: &Reply) -> (Event, Option<Event>) {
             let answered = Event::Answered {
                 answer: answer(error),
                 outcome: error.to_string(),
-                http_status: error.http_status(),
+                http_status: error.client().and_then(envd_sdk::Error::http_status),
                 findings: findings(error.server_errors()),
                 number: None,
             };

@@ -7,7 +7,9 @@ use super::compare::{Compared, Conflict, ServiceFields, compare, is_unchanged, o
 use super::entry::{Attempt, EntryKind, EntryState, Reason};
 use super::input_text::InputText;
 use crate::error::Error;
-use envd_sdk::model::{ConsignmentId, ConsignmentNumber, ConsignmentStatus, ServerError, Timestamp};
+use envd_sdk::model::{
+    ConsignmentId, ConsignmentNumber, ConsignmentStatus, ServerError, Timestamp,
+};
 
 /// The format of the documents. An earlier one kept the state of an entry in place of its events.
 pub(super) const FORMAT: u32 = 3;

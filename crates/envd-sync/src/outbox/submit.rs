@@ -17,6 +17,7 @@ impl Outbox {
     /// ```
     /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -49,6 +50,7 @@ impl Outbox {
     /// ```
     /// # equipment::example(async {
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
@@ -74,6 +76,7 @@ impl Outbox {
     /// ```
     /// # equipment::example(async {
     /// # use envd_sdk::model::ConsignmentInput;
+    /// # use envd_sync::{Outbox, Replica};
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));

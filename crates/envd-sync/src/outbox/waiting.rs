@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::account_outbox::Outbox;
 use super::entry::{Entry, EntryKind};
 use crate::error::Result;
-use envd_sdk::model::ConsignmentId;
 use crate::replica::{LocalPage, LocalPosition, LocalRecord};
+use envd_sdk::model::ConsignmentId;
 
 /// A page of the copy, with the entries that wait, from [`Outbox::with_waiting`].
 ///
@@ -41,6 +41,7 @@ impl Outbox {
     /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
     /// use envd_sync::store::MemorySync;
+    /// use envd_sync::{Outbox, Replica};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());

@@ -8,11 +8,11 @@ use super::input_text::InputText;
 use super::outbox_store::Draft;
 use super::stored::{Base, Stored, Target};
 use crate::error::{Error, Result};
+use crate::replica::Depth;
 use envd_sdk::model::{
     CommentInput, Consignment, ConsignmentId, ConsignmentInput, ConsignmentStatus, Timestamp,
     WithExtra,
 };
-use crate::replica::Depth;
 
 impl Outbox {
     /// Entries that are written through this handle are not sent after this instant: they then need a decision.
@@ -21,6 +21,7 @@ impl Outbox {
     /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
     /// use envd_sync::outbox::Reason;
+    /// # use envd_sync::{Outbox, Replica};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -47,6 +48,7 @@ impl Outbox {
     /// ```
     /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -77,6 +79,7 @@ impl Outbox {
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
     /// # use envd_sdk::model::{FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
     /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     /// # let id = account.save_consignment(input()).await?.value.id.ok_or("no id")?;
     /// let base = account.consignment(id).await?.value;
@@ -141,6 +144,7 @@ impl Outbox {
     /// ```
     /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());

@@ -11,9 +11,9 @@ use super::local_record::LocalRecord;
 use super::round::Round;
 use super::{ReadRecord, RecordRead, is_answer};
 use crate::error::Result;
-use envd_sdk::model::ConsignmentStatus;
+use crate::store::Order;
 use crate::store::rows::{Query, Row, RowKeys};
-use crate::store::{Order};
+use envd_sdk::model::ConsignmentStatus;
 
 /// How many absent rows are in memory at a time.
 const CHUNK: usize = 50;

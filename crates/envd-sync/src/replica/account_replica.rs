@@ -10,13 +10,13 @@ use super::round::Round;
 use super::sync_report::{SyncReport, WalkProgress};
 use super::sync_state::{SyncState, Witness};
 use super::{Changes, Consumer, Depth, LocalRecord, consumer};
-use envd_sdk::Account;
+use crate::account_store::AccountStore;
 use crate::error::Result;
+use crate::store::SyncStore;
+use envd_sdk::Account;
+use envd_sdk::Clock;
 use envd_sdk::model::{ConsignmentId, SavedConsignment, Timestamp};
 use envd_sdk::profile::ComparedDate;
-use crate::account_store::AccountStore;
-use crate::store::SyncStore;
-use envd_sdk::Clock;
 
 /// A local copy of the consignments of an account, from [`Account::replica`]. Cheap to clone; clones share the copy.
 ///
@@ -29,6 +29,7 @@ use envd_sdk::Clock;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// use envd_sdk::model::ConsignmentStatus;
 /// use envd_sync::store::MemorySync;
+/// use envd_sync::Replica;
 ///
 /// let replica = Replica::new(&account, MemorySync::new()); // Or `SqliteSync::open("farm.db")?`.
 /// println!("{}", replica.sync().await?);
@@ -61,13 +62,14 @@ pub struct Replica {
 /// What is called after each page.
 type OnProgress = Arc<dyn Fn(&WalkProgress) + Send + Sync>;
 
-impl Account {
+impl Replica {
     /// A copy of the account's consignments in a store, which may hold those of other accounts as well. Nothing is sent and
-    /// nothing is read yet. Feature `sync`.
+    /// nothing is read yet.
     ///
     /// ```
     /// # equipment::example(async {
     /// use envd_sync::store::MemorySync;
+    /// use envd_sync::Replica;
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -78,27 +80,25 @@ impl Account {
     /// assert_eq!(replica.sync().await?.appeared, 0);
     /// # Ok(()) });
     /// ```
-    pub fn replica(&self, store: impl SyncStore) -> Replica {
-        Replica {
-            account: self.clone(),
-            store: AccountStore::new(Arc::new(store), self.id().as_str()),
+    pub fn new(account: &Account, store: impl SyncStore) -> Self {
+        Self {
+            account: account.clone(),
+            store: AccountStore::new(Arc::new(store), account.id().as_str()),
             committed: Arc::new(watch::Sender::new(0)),
             overlap: Duration::from_secs(10 * 60),
             full_walk_every: Duration::from_secs(24 * 60 * 60),
             page_size: 100,
             depth: Depth::Summary,
             reads_at_once: 4,
-            clock: self.client().clock().clone(),
+            clock: account.client().clock().clone(),
             on_progress: None,
-            compared: self.client().profile().lists.compared_date.value,
+            compared: account.client().profile().lists.compared_date.value,
             horizon: None,
             retention: None,
             reports_pruned: false,
         }
     }
-}
 
-impl Replica {
     /// By how much the `fromDate` of an incremental walk is earlier than the watermark; 10 minutes unless set. Choose more
     /// where records show up in the list later than that after a save.
     pub fn overlap(mut self, overlap: Duration) -> Self {
@@ -124,6 +124,7 @@ impl Replica {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// use envd_sync::store::MemorySync;
+    /// use envd_sync::Replica;
     ///
     /// let days = |days: u64| Duration::from_secs(days * 24 * 60 * 60);
     /// // A saleyard: the list is read 30 days back, and records are kept for a year.
@@ -162,6 +163,7 @@ impl Replica {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let client = fake.client().build()?;
     /// use envd_sync::store::MemorySync;
+    /// use envd_sync::{Outbox, Replica};
     ///
     /// let store = MemorySync::new();
     /// let unknown = Replica::new(&client.account(""), store.clone()).stored_as("first");
@@ -260,6 +262,7 @@ impl Replica {
     /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentStatus, Day};
     /// use envd_sync::store::{MemorySync, Order};
+    /// use envd_sync::Replica;
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());

@@ -6,17 +6,19 @@ use std::fmt;
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::Depth;
 use super::absence::latest_first;
+use super::local_record::utc;
 use super::local_record::{LocalRecord, instant_key};
 use super::round::Round;
 use super::sync_state::{Walk, Witness};
 use super::walk::ListedPage;
-use super::{Depth, is_answer};
 use crate::error::Result;
-use envd_sdk::model::Timestamp;
-use envd_sdk::profile::ComparedDate;
+use crate::store::StoreError;
 use crate::store::rows::{Query, Row};
-use crate::store::{StoreError};
+use envd_sdk::model::{ConsignmentSummary, Timestamp};
+use envd_sdk::profile::ComparedDate;
+use envd_sdk::{AsReceived, Pager};
 
 /// What is known of `fromDate`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,8 +116,8 @@ impl Dates {
     /// `None` for a record without a time of its last change.
     fn of(row: &Row) -> Result<Option<Self>, StoreError> {
         let record = LocalRecord::from_payload(&row.id, &row.payload)?;
-        let updated = record.updated_at().and_then(|at| at.utc());
-        let first = record.first_updated().and_then(Timestamp::utc);
+        let updated = record.updated_at().and_then(|at| utc(&at));
+        let first = record.first_updated().and_then(|at| utc(&at));
         Ok(updated.zip(first).map(|(updated, first_updated)| Self {
             id: row.id.clone(),
             updated,
@@ -234,7 +236,7 @@ impl Round<'_> {
             }
             Some(question) => {
                 let (verdict, why) = self.answer(&question).await?;
-                let from = Timestamp::from_utc(question.from);
+                let from = Timestamp::from(question.from);
                 let why = format!("asked with {from}, {why}");
                 Calibration::new(verdict, why).or(&self.base.value.calibration)
             }
@@ -275,7 +277,7 @@ impl Round<'_> {
                 return Ok(Some(question));
             }
         }
-        let before = walk.candidate.as_ref().and_then(|shown| shown.text.utc());
+        let before = walk.candidate.as_ref().and_then(|shown| utc(&shown.text));
         match before.filter(|_| !walk.is_clean()) {
             Some(before) => Ok(Some(self.since(just_before(before), walk).await?)),
             None => Ok(None),
@@ -284,7 +286,7 @@ impl Round<'_> {
 
     /// A question whose answer is to show what changed.
     async fn since(&self, from: DateTime<Utc>, walk: &Walk) -> Result<Question, StoreError> {
-        let before = instant_key(&Timestamp::from_utc(just_before(from)));
+        let before = instant_key(&Timestamp::from(just_before(from)));
         let mut ids = [Vec::new(), Vec::new()];
         for (ids, movement_from) in ids.iter_mut().zip([None, Some(first_day_after(from))]) {
             let query = Query {
@@ -311,7 +313,7 @@ impl Round<'_> {
         let (listed, mut days) = match self.listed_since(question).await {
             Ok(Some(answer)) => answer,
             Ok(None) => return open("the answer is too long".to_owned()),
-            Err(error) if is_answer(&error) => {
+            Err(error) if error.is_answer() => {
                 return refuted(format!("the service refused it: {error}"));
             }
             Err(error) => return open(format!("it could not be asked: {error}")),
@@ -359,15 +361,25 @@ impl Round<'_> {
 
     /// What is listed since the date of the question; `None`: it is too long.
     async fn listed_since(&self, question: &Question) -> Result<Option<(ListedDates, Days)>> {
-        let from = Timestamp::from_utc(question.from);
+        let from = Timestamp::from(question.from);
         let mut pager = self.pager(Some(&from)).look_ahead(0);
+        let listed = self.listed_by(&mut pager, question).await;
+        self.requested(pager.requests());
+        listed
+    }
+
+    async fn listed_by(
+        &self,
+        pager: &mut Pager<AsReceived<ConsignmentSummary>>,
+        question: &Question,
+    ) -> Result<Option<(ListedDates, Days)>> {
         let (mut listed, mut days) = (ListedDates::new(), Days::new());
         for _ in 0..WINDOW.div_ceil(self.replica.page_size as usize) + PAGES {
             let Some(page) = pager.next_page().await? else {
                 return Ok(Some((listed, days)));
             };
             for record in ListedPage::new(page).records {
-                let updated = record.updated.and_then(|shown| shown.text.utc());
+                let updated = record.updated.and_then(|shown| utc(&shown.text));
                 let keys = LocalRecord::new(&record.json, Depth::Summary, None).keys();
                 days.insert(record.id.clone(), keys.movement_day);
                 listed.push((record.id, updated));

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::difference::changed_fields;
 use super::local_record::LocalRecord;
-use envd_sdk::auth::StoreError;
-use envd_sdk::model::{ConsignmentId, ConsignmentStatus};
 use crate::account_store::unreadable;
 use crate::store::rows::ChangeRow;
+use envd_sdk::auth::StoreError;
+use envd_sdk::model::{ConsignmentId, ConsignmentStatus};
 
 /// One change of one record, as [`Changes`](super::Changes) tells it.
 ///
@@ -31,6 +31,7 @@ pub struct Change {
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// # let replica = Replica::new(&account, envd_sync::store::MemorySync::new());
 /// use envd_sync::replica::ChangeKind;
+/// # use envd_sync::Replica;
 ///
 /// replica.sync().await?;
 /// let mut feed = replica.changes("screen");

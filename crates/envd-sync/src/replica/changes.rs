@@ -7,10 +7,10 @@ use tokio::sync::watch;
 use super::consumer::{self, removed};
 use super::local_record::LocalRecord;
 use super::{Change, ChangeKind};
-use crate::error::{Error, Result};
 use crate::account_store::{AccountStore, unreadable};
+use crate::error::{Error, Result};
+use crate::store::Order;
 use crate::store::rows::{ChangeRange, ChangeRow, Query, Row};
-use crate::store::{Order};
 
 /// How many changes are read from the store at once. A full record has up to 40 kB, and a change two of them.
 const CHUNK: usize = 100;
@@ -29,6 +29,7 @@ const CHUNK: usize = 100;
 /// # equipment::example(async {
 /// use envd_sync::replica::ChangeKind;
 /// use envd_sync::store::MemorySync;
+/// use envd_sync::Replica;
 ///
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());

@@ -5,8 +5,8 @@ use super::consumer::{STATE, needless_up_to};
 use super::local_record::LocalRecord;
 use super::round::Round;
 use super::sync_state::{FORMAT, SyncState};
-use crate::error::Result;
 use crate::account_store::{AccountStore, VersionedDocument, unreadable};
+use crate::error::Result;
 use crate::store::rows::{Batch, ChangeRow, Row};
 
 /// What is to be written: the state, and what changes in the copy.

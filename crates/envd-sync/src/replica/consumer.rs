@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
 use crate::account_store::{self, AccountStore, VersionedDocument};
+use crate::error::{Error, Result};
 use crate::store::rows::Batch;
 
 /// The document with what is known of the walks; its version fences all that depends on the last number.
@@ -16,6 +16,7 @@ const PREFIX: &str = "consumer/";
 ///
 /// ```
 /// # equipment::example(async {
+/// # use envd_sync::Replica;
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// # let replica = Replica::new(&account, envd_sync::store::MemorySync::new());

@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::LocalRecord;
 use super::local_record::instant_key;
-use envd_sdk::auth::StoreError;
-use crate::error::{Error, Result};
-use envd_sdk::model::{ConsignmentNumber, ConsignmentStatus, Day, Species, Timestamp};
 use crate::account_store::AccountStore;
+use crate::error::{Error, Result};
+use crate::store::Order;
 use crate::store::rows::{Query, Row, RowKeys};
-use crate::store::{Order};
+use envd_sdk::auth::StoreError;
+use envd_sdk::model::{ConsignmentNumber, ConsignmentStatus, Day, Species, Timestamp};
 
 /// How many records a page has unless set.
 const PAGE_SIZE: usize = 100;

@@ -1,18 +1,18 @@
 //! A record of the copy.
 
-use chrono::Datelike;
+use chrono::{DateTime, Datelike, Utc};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::account_store::unreadable;
+use crate::store::rows::RowKeys;
 use envd_sdk::auth::StoreError;
 use envd_sdk::model::{
     Consignment, ConsignmentId, ConsignmentNumber, ConsignmentStatus, ConsignmentSummary, Day,
     Timestamp,
 };
-use crate::account_store::unreadable;
-use crate::store::rows::RowKeys;
 
 /// How much of each record a replica copies.
 ///
@@ -22,6 +22,7 @@ use crate::store::rows::RowKeys;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// use envd_sync::replica::Depth;
 /// use envd_sync::store::MemorySync;
+/// use envd_sync::Replica;
 ///
 /// let replica = Replica::new(&account, MemorySync::new()).depth(Depth::Full);
 /// replica.sync().await?;
@@ -48,6 +49,7 @@ pub enum Depth {
 /// ```
 /// # equipment::example(async {
 /// use envd_sync::store::MemorySync;
+/// use envd_sync::Replica;
 ///
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
@@ -233,16 +235,29 @@ fn on_one_line(record: &RawValue) -> Box<RawValue> {
     RawValue::from_string(line).unwrap_or_else(|_| record.to_owned())
 }
 
+/// The instant in UTC; `None` when it cannot be read.
+pub(super) fn utc(at: &Timestamp) -> Option<DateTime<Utc>> {
+    DateTime::try_from(at).ok()
+}
+
+/// The digits of the fraction that chrono does not keep.
+fn beyond_nanoseconds(at: &Timestamp) -> &str {
+    let (_, fraction) = at.as_str().split_once('.').unwrap_or_default();
+    let end = fraction.find(|c: char| !c.is_ascii_digit());
+    let (digits, _) = fraction.split_at(end.unwrap_or(fraction.len()));
+    digits.get(9..).unwrap_or_default().trim_end_matches('0')
+}
+
 /// The instant in UTC as a text whose order is the order in time: the fraction has all its digits but no zeros at its end.
 /// `None` when the instant cannot be read, or its year does not have four digits.
 pub(crate) fn instant_key(at: &Timestamp) -> Option<String> {
-    let time = at.utc()?;
+    let time = utc(at)?;
     if !(0..=9999).contains(&time.year()) {
         return None;
     }
     // A leap second is written as second 60, and has 10^9 nanoseconds more.
     let nanoseconds = time.timestamp_subsec_nanos() % 1_000_000_000;
-    let fraction = format!("{nanoseconds:09}{}", at.beyond_nanoseconds());
+    let fraction = format!("{nanoseconds:09}{}", beyond_nanoseconds(at));
     let seconds = time.format("%Y-%m-%dT%H:%M:%S");
     Some(match fraction.trim_end_matches('0') {
         "" => seconds.to_string(),

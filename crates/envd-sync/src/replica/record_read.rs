@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 use serde_json::value::RawValue;
 
 use super::LocalRecord;
-use crate::error::{Error, Result};
-use envd_sdk::{AsReceived, Outcome};
-use envd_sdk::model::{Condition, Consignment, ConsignmentStatus, Timestamp};
+use super::local_record::utc;
+use envd_sdk::model::{Condition, Consignment, ConsignmentStatus};
+use envd_sdk::{AsReceived, Error, Outcome, Result};
 
 /// The answer to the direct read of a record.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl RecordRead {
         let Self::Found(read) = self else {
             return None;
         };
-        read.record.updated_at.as_ref().and_then(Timestamp::utc)
+        read.record.updated_at.as_ref().and_then(utc)
     }
 
     /// The answer about a record that two listings that ended do not show either: "not found" then means it.
@@ -97,7 +97,7 @@ pub(crate) fn is_answer(error: &Error) -> bool {
         || error.is_decode()
         || error.is_protocol()
         || matches!(error.http_status(), Some(400 | 404 | 500));
-    answered && !is_about_the_caller && !error.is_transient()
+    answered && !is_about_the_caller && !error.is_retryable()
 }
 
 #[cfg(test)]
@@ -105,8 +105,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use envd_sdk::auth::StaticToken;
     use crate::tests::replies::{client_of, json_reply, service};
+    use envd_sdk::auth::StaticToken;
 
     /// What a reply is read as, and as what when listings do not show the record either.
     async fn read(status: u16, body: Value) -> [&'static str; 2] {

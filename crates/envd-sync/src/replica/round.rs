@@ -6,12 +6,12 @@ use std::time::Duration;
 use super::sync_report::{SyncMode, SyncReport};
 use super::sync_state::{Shown, SyncState, Walk};
 use super::{RecordRead, Replica, commit};
+use crate::account_store::VersionedDocument;
 use crate::error::Result;
 use envd_sdk::AsReceived;
+use envd_sdk::Pager;
 use envd_sdk::model::{ConsignmentSummary, Timestamp};
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::Pager;
-use crate::account_store::VersionedDocument;
 
 /// One sync. Everything that it decides is decided by the state in the store, so another process may go on at any point.
 pub(super) struct Round<'a> {

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::{Replica, SyncReport};
-use envd_sdk::auth::BoxFuture;
 use crate::error::{Error, Result};
-use envd_sdk::model::Timestamp;
 use crate::loop_control::LoopControl;
+use envd_sdk::auth::BoxFuture;
+use envd_sdk::model::Timestamp;
 
 /// The wait after a first failure. It doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_secs(30);
@@ -27,6 +27,7 @@ type OnEvent = Box<dyn FnMut(&SyncEvent) + Send>;
 /// use std::time::Duration;
 /// use envd_sync::replica::SyncEvent;
 /// use envd_sync::store::MemorySync;
+/// use envd_sync::Replica;
 ///
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
@@ -163,9 +164,12 @@ impl SyncLoop {
             .saturating_mul(doubled)
             .min(LONGEST_WAIT.max(self.interval));
         let now = self.replica.clock.now();
-        let at = error.retry_at().and_then(|at| at.duration_since(now).ok());
+        let request = error.client();
+        let at = request.and_then(envd_sdk::Error::retry_at);
+        let at = at.and_then(|at| at.duration_since(now).ok());
         // Not before the service allows it, so the random part only adds to that.
-        let told = error.retry_after().max(at).unwrap_or_default();
+        let told = request.and_then(envd_sdk::Error::retry_after);
+        let told = told.max(at).unwrap_or_default();
         self.jittered(wait)
             .max(told.saturating_add(self.jittered(told) / 10))
     }

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use envd_sdk::model::Timestamp;
 use crate::{counted, instant};
+use envd_sdk::model::Timestamp;
 
 /// How the list of an account is read.
 ///
@@ -38,6 +38,7 @@ impl fmt::Display for SyncMode {
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// # let replica = Replica::new(&account, envd_sync::store::MemorySync::new());
 /// use envd_sync::replica::SyncMode;
+/// # use envd_sync::Replica;
 ///
 /// let first = replica.sync().await?;
 /// assert_eq!(first.mode, SyncMode::Full);
@@ -140,6 +141,7 @@ impl fmt::Display for SyncReport {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// use envd_sync::store::MemorySync;
+/// use envd_sync::Replica;
 ///
 /// let replica = Replica::new(&account, MemorySync::new()).on_progress(|walk| match walk.estimate {
 ///     Some(estimate) => println!("{} of about {estimate}", walk.records),

@@ -9,17 +9,18 @@ use serde_json::value::RawValue;
 use super::change::ChangeKind;
 use super::commit::Draft;
 use super::difference::differs_from_summary;
+use super::local_record::utc;
 use super::local_record::{Depth, LocalRecord};
 use super::round::Round;
 use super::sync_report::{SyncMode, WalkProgress};
 use super::sync_state::{Shown, Walk};
 use super::{RecordRead, is_answer};
 use crate::error::{Error, Result};
+use crate::store::StoreError;
+use crate::store::rows::Row;
 use envd_sdk::AsReceived;
 use envd_sdk::model::{ConsignmentSummary, Position};
 use envd_sdk::{Page, Pager};
-use crate::store::rows::{Row};
-use crate::store::{StoreError};
 
 /// The records that were read once more; `None` for one that the service does not show.
 type Reads = HashMap<String, Option<Box<RawValue>>>;
@@ -45,7 +46,7 @@ impl Round<'_> {
             let page = match next_page(pager).await {
                 Ok(page) => page,
                 Err(error)
-                    if !restarted && walk.position != Position::start() && is_answer(&error) =>
+                    if !restarted && walk.position != Position::start() && error.is_answer() =>
                 {
                     self.report.restarts += 1;
                     let problem = format!("the walk started anew: {error}");
@@ -180,7 +181,7 @@ impl Round<'_> {
     async fn read_whole(&self, id: String) -> Result<(String, Option<Box<RawValue>>)> {
         match self.read_record(&id).await {
             RecordRead::Found(read) | RecordRead::Gone(Some(read)) => Ok((id, Some(read.json))),
-            RecordRead::Unclear(error) if !is_answer(&error) => Err(error),
+            RecordRead::Unclear(error) if !is_answer(&error) => Err(error.into()),
             RecordRead::Gone(None) | RecordRead::Unclear(_) => Ok((id, None)),
         }
     }
@@ -197,7 +198,7 @@ impl Round<'_> {
 async fn next_page(pager: &mut Pager<AsReceived<ConsignmentSummary>>) -> Result<ListedPage> {
     let page = pager.next_page().await?;
     // OK because a list without records has one page, and none is requested after the last one.
-    let page = page.ok_or_else(|| Error::protocol("the list of consignments has no page"))?;
+    let page = page.ok_or_else(|| Error::Reply("the list of consignments has no page"))?;
     if page.next.is_none() {
         // Whether the list ends here or cannot be read further; without a request.
         pager.next_page().await?;
@@ -290,11 +291,11 @@ impl ListedPage {
 
     /// Counts the page in its walk.
     fn count(&self, walk: &mut Walk) {
-        let plausible = walk.begun.utc().map(|begun| begun + AHEAD);
+        let plausible = utc(&walk.begun).map(|begun| begun + AHEAD);
         let dates = self.records.iter().map(|one| one.updated.as_ref());
         walk.undated += dates.clone().filter(Option::is_none).count() as u64;
         let dates = dates.flatten();
-        let plausible = dates.filter(|shown| shown.text.utc() <= plausible);
+        let plausible = dates.filter(|shown| utc(&shown.text) <= plausible);
         let greatest = plausible.max().cloned();
         if walk.pages == 0 {
             walk.candidate = walk.candidate.take().max(greatest.clone());

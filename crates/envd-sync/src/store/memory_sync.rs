@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use async_trait::async_trait;
 
 use super::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
-use super::{Order, SyncStore, StoreError};
+use super::{Order, StoreError, SyncStore};
 use crate::locked::lock;
 
 /// Keeps copies in memory, for as long as the process lives: for tests, and for programs that copy anew when they start.
@@ -18,6 +18,7 @@ use crate::locked::lock;
 /// ```
 /// # equipment::example(async {
 /// use envd_sync::store::MemorySync;
+/// use envd_sync::Replica;
 ///
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());

@@ -78,7 +78,6 @@ pub struct Query {
 /// A program asks for one with [`LocalQuery::order`](crate::replica::LocalQuery::order). See
 /// [`Replica::consignments`](crate::replica::Replica::consignments) for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Order {
     /// By [`Row::id`], as bytes.
     #[default]

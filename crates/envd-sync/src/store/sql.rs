@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
+use super::Order;
 use super::rows::{ChangeRange, ChangeRow, Document, Query, Row, RowKeys};
-use super::{Order};
 use envd_sdk::auth::StoreError;
 use envd_sdk::auth::StoreErrorKind;
 

@@ -7,33 +7,33 @@ use async_trait::async_trait;
 use super::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
 use envd_sdk::auth::StoreError;
 
-/// Keeps the copies of accounts: a store of [this module](super), or an [`Arc`] of one. No other type implements it.
+/// Keeps the copies of accounts: rows, changes and small documents, apart for each account. It interprets none of them.
 ///
-/// Several processes may use a store at the same time, with no lock between them. What a call of the replica or the outbox has
+/// One rule matters most: a [`Batch`] is written whole or not at all, and not at all unless all documents have the expected
+/// versions. Several processes may use a store at the same time, with no lock between them. What [`commit`](Self::commit) has
 /// written survives the end of the process and of the machine, unless the store is in memory.
+///
+/// Applications choose one of [this module](super) or `PostgresSync`, also behind an [`Arc`]:
 ///
 /// ```
 /// # equipment::example(async {
 /// use std::sync::Arc;
 ///
 /// use envd_sync::store::{MemorySync, SyncStore};
+/// use envd_sync::{Outbox, Replica};
 ///
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// let store: Arc<dyn SyncStore> = Arc::new(MemorySync::new()); // Or another one, by a setting.
-/// Replica::new(&account, store.clone()).sync().await?;
-/// assert!(Outbox::new(&Replica::new(&account, store)).entries().await?.is_empty());
+/// let replica = Replica::new(&account, store);
+/// replica.sync().await?;
+/// assert!(Outbox::new(&replica).entries().await?.is_empty());
 /// # Ok(()) });
 /// ```
-pub trait SyncStore: SyncStore {}
-
-impl<S: SyncStore + ?Sized> SyncStore for S {}
-
-#[doc(hidden)]
-/// What a store does. It keeps rows, changes and small documents, apart for each account, and interprets none of them.
 ///
-/// One rule matters most: a [`Batch`] is written whole or not at all, and not at all unless all documents have the expected
-/// versions.
+/// # Authors of stores
+///
+/// The types of [`rows`](super::rows) are what a store keeps and is asked for. The trait may change in a minor release of this crate.
 #[async_trait]
 pub trait SyncStore: Send + Sync + 'static {
     /// The documents of an account whose names begin with a text, ordered by name.

@@ -1,3 +1,10 @@
-//! What the tests of replica and outbox share: replies without a network.
+//! What the tests of replica and outbox share: replies without a network, a store in Postgres, all that an error shows.
 
+pub(crate) mod postgres;
 pub(crate) mod replies;
+
+/// An error with all that is below it.
+pub(crate) fn shown(error: &dyn std::error::Error) -> String {
+    let below = error.source().map_or(String::new(), shown);
+    format!("{error} {error:?} {below}")
+}

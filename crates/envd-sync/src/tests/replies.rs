@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use envd_sdk::{Client, ClientBuilder};
 use envd_sdk::fake::{InProcess, InProcessReply, NoReply};
+use envd_sdk::{Client, ClientBuilder};
 use envd_sdk::{HttpOptions, RetryPolicy};
 
 /// A client whose requests are answered by this service.

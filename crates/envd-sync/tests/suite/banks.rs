@@ -5,14 +5,14 @@ use std::sync::Arc;
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::graphql::generated::Questions;
 use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput};
-use envd_sync::bank::{Bank, Banks};
-use envd_sync::store::{MemorySync, SqliteSync, SyncStore};
 use envd_sdk::validate::{Context, ItemKind};
 use envd_sdk::{Account, RetryPolicy};
+use envd_sync::bank::{Bank, Banks};
+use envd_sync::store::{MemorySync, SqliteSync, SyncStore};
 use equipment::TestFolder;
 use serde_json::{Value, json};
 
-use crate::fixed_date::start_fake;
+use crate::start_fake;
 
 fn account(fake: &Fake) -> Account {
     let client = fake.client().retry(RetryPolicy::none()).build().unwrap();
@@ -21,7 +21,7 @@ fn account(fake: &Fake) -> Account {
 
 /// The sample's questions with another text of question 17.
 fn reworded(text: &str) -> Value {
-    let fixture = include_str!("../../fixtures/questions.json");
+    let fixture = include_str!("../../../../tests/fixtures/questions.json");
     let mut reply: Value = serde_json::from_str(fixture).unwrap();
     let items = reply["data"]["questions"]["items"].as_array_mut().unwrap();
     for item in items {

@@ -1,3 +1,18 @@
 //! Copies of accounts, and what stands on them, against the fake.
 
 mod banks;
+mod reception;
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use envd_sdk::Clock;
+use envd_sdk::fake::Fake;
+
+/// 2026-11-20, noon UTC, so that no test depends on the system clock.
+const NOON: Duration = Duration::from_secs(1_795_176_000);
+
+/// A fake with a clock that begins then and runs.
+async fn start_fake() -> Fake {
+    let clock = Clock::starting_at(UNIX_EPOCH + NOON);
+    Fake::builder().clock(clock).start().await.unwrap()
+}

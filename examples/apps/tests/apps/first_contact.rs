@@ -14,8 +14,9 @@ use envd_sdk::profile::{
     RegisterAuthentication, ServiceProfile, Sourced,
 };
 use envd_sdk::register::{PropertySearch, Register};
-use envd_sdk::sync::outbox::EntryState;
-use envd_sdk::sync::store::MemorySync;
+use envd_sync::outbox::EntryState;
+use envd_sync::store::MemorySync;
+use envd_sync::{Outbox, Replica};
 use processes::Folder;
 use serde_json::{Value, json};
 
@@ -106,7 +107,11 @@ const CHANGES: [(&str, Change); 20] = [
 ];
 
 /// What programs do, with the profile that was written.
-async fn work(name: &str, fake: &Fake, profile: &ServiceProfile) -> envd_sdk::Result<()> {
+async fn work(
+    name: &str,
+    fake: &Fake,
+    profile: &ServiceProfile,
+) -> Result<(), Box<dyn std::error::Error>> {
     let token = || StaticToken::new(fake.access_token().expose()).unwrap();
     let client = Client::builder(fake.graphql_url()).profile(profile);
     let client = client.token_source(token()).build()?;
@@ -230,7 +235,7 @@ async fn contact(name: &str, profile: &ServiceProfile) {
     );
 
     let worked = Box::pin(work(name, &fake, &learned)).await;
-    worked.unwrap_or_else(|error| panic!("{name}: {}\n{written}", error.report()));
+    worked.unwrap_or_else(|error| panic!("{name}: {error:?}\n{written}"));
 
     let mut secrets = vec![
         fake.access_token().expose().to_owned(),

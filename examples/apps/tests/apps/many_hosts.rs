@@ -11,12 +11,13 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use envd_sdk::auth::postgres::deadpool_postgres::Pool;
-use envd_sdk::auth::postgres::loopback_pool;
+use envd_postgres::PostgresSync;
+use envd_postgres::deadpool_postgres::Pool;
+use envd_postgres::loopback_pool;
 use envd_sdk::fake::{Fake, Fault, Received, UserRecord, World};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
-use envd_sdk::sync::outbox::{EntryState, Outbox};
-use envd_sdk::sync::store::PostgresSync;
+use envd_sync::Replica;
+use envd_sync::outbox::{EntryState, Outbox};
 use processes::{Child, Folder, Mode, Program, Proxy};
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -59,7 +60,8 @@ impl Yard {
         let pool = loopback_pool(&database, 4).unwrap();
         let copies = PostgresSync::builder(pool.clone()).schema(&*schema);
         let (client, copies) = (fake.client().build().unwrap(), copies.build().unwrap());
-        let outbox = |id: &String| Outbox::new(&Replica::new(&client.account(&**id), copies.clone()));
+        let outbox =
+            |id: &String| Outbox::new(&Replica::new(&client.account(&**id), copies.clone()));
         let yard = Self {
             outboxes: ids.iter().map(outbox).collect(),
             written: AtomicUsize::new(0),

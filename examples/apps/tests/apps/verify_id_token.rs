@@ -79,6 +79,7 @@ async fn the_keys_are_fetched_once_for_many_logins() {
     }
     assert!(logins.join_all().await.into_iter().all(|is_ready| is_ready));
     assert_eq!(requests.load(Ordering::SeqCst), 1);
+    assert!(keys.verify("not a token").is_err());
 }
 
 #[tokio::test]

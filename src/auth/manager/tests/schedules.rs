@@ -28,8 +28,8 @@ use crate::auth::{
 };
 use crate::error::Result;
 use crate::fake::{InProcess, InProcessReply, NoReply, Received};
-use equipment::schedules::{count, note, run_without_runtime};
 use crate::transport::{Clock, HttpOptions};
+use equipment::schedules::{count, note, run_without_runtime};
 
 /// The life of an access token, and how long before its end it is not served any more.
 const LIFE: Duration = Duration::from_secs(600);

@@ -6,10 +6,10 @@ use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, prop_o
 use serde_json::{Value, json};
 
 use crate::model::ConsignmentInput;
-use equipment::seeded::cases;
 use crate::validate::tests::questions::{prepare, prepare_with, today};
 use crate::validate::tests::shapes::{text, tree};
 use crate::validate::{Blocker, Change, Finding, Form, Item, ItemKind, QuestionRef, Report, Rule};
+use equipment::seeded::cases;
 
 fn trees() -> impl Strategy<Value = Vec<Value>> {
     prop::collection::vec(tree(), 0..5)

@@ -1,18 +1,19 @@
 //! Drafts: written over what was read alone, and never without their list.
 
+use envd_sdk::ErrorKind;
 use std::error::Error as _;
 use std::sync::Arc;
 
 use super::sample::{TODAY, answer, banks, cattle, input, newer, now, on};
-use crate::error::Error;
-use envd_sdk::model::{FormType, Timestamp};
 use crate::bank::{Banks, DraftError, LocalDraft};
+use crate::error::Error;
 use crate::store::tests::faulty_store::{FaultyStore, Moment};
 use crate::store::{MemorySync, SyncStore};
+use envd_sdk::model::{FormType, Timestamp};
 use envd_sdk::validate::{Form, SavedForm};
 
 fn reason(error: &Error) -> Option<DraftError> {
-    assert!(error.is_config());
+    assert!(error.kind() == ErrorKind::Config);
     error.source()?.downcast_ref().copied()
 }
 
@@ -112,7 +113,7 @@ async fn a_list_is_not_removed_while_a_draft_of_it_is_written() {
         assert_eq!(theirs.prune([]).await.unwrap(), [removed]);
     });
     let refused = ours.create_draft("1", &saved).await.unwrap_err();
-    assert!(refused.is_config() && ours.drafts().await.unwrap().is_empty());
+    assert!(refused.kind() == ErrorKind::Config && ours.drafts().await.unwrap().is_empty());
 
     // First the draft, then the list stays.
     ours.receive(&cattle(|_| ())).await;
@@ -145,7 +146,7 @@ async fn an_edit_writes_the_draft_alone_and_a_full_store_loses_nothing() {
     store.allow(0);
     form.answer("17", "No").unwrap();
     let full = banks.update_draft(&draft, &form.save()).await;
-    assert!(full.unwrap_err().is_store());
+    assert!(full.unwrap_err().kind() == ErrorKind::Store);
     assert_eq!(banks.draft("1").await.unwrap().unwrap(), draft);
 }
 
@@ -181,8 +182,8 @@ async fn names_and_lists_that_cannot_be_are_refused() {
     let form = form(&ours).await;
     for name in ["", "a\nb", &"x".repeat(101)] {
         let refused = ours.create_draft(name, &form.save()).await;
-        assert!(refused.unwrap_err().is_config());
-        assert!(ours.draft(name).await.unwrap_err().is_config());
+        assert!(refused.unwrap_err().kind() == ErrorKind::Config);
+        assert!(ours.draft(name).await.unwrap_err().kind() == ErrorKind::Config);
     }
     // One name is the beginning of the other.
     for name in ["pat", "p", "p/q"] {
@@ -195,7 +196,7 @@ async fn names_and_lists_that_cannot_be_are_refused() {
 
     let (elsewhere, _) = banks(MemorySync::new());
     let refused = elsewhere.create_draft("1", &form.save()).await.unwrap_err();
-    assert!(refused.is_config() && refused.to_string().contains("does not hold"));
+    assert!(refused.kind() == ErrorKind::Config && refused.to_string().contains("does not hold"));
 }
 
 #[tokio::test]

@@ -4,10 +4,10 @@ use proptest::prelude::{Strategy, prop, prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
 use super::sample::{bank, on};
-use envd_sdk::model::{AnswerInput, FormType};
 use crate::bank::AnswerOutcome;
-use equipment::seeded::cases;
+use envd_sdk::model::{AnswerInput, FormType};
 use envd_sdk::validate::{Blocker, Explanation, Finding, ItemRow, Rule};
+use equipment::seeded::cases;
 
 /// Few ids and values, so that questions, triggers and answers meet, and ids stand for several questions.
 fn questions() -> impl Strategy<Value = Value> {

@@ -6,4 +6,3 @@ mod lists;
 mod plans;
 mod refusals;
 mod sample;
-#[cfg(feature = "sealed")]

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::sample::{TODAY, answer, bank, cattle, draft, input, newer, on};
-use envd_sdk::model::{AnswerInput, FormType};
 use crate::bank::{AnswerOutcome, Plan};
+use envd_sdk::model::{AnswerInput, FormType};
 use envd_sdk::validate::{Blocker, Explanation, Form, Operation, Rule, SavedForm};
 
 /// The plan of a draft with these answers, from one list to the other.
@@ -47,6 +47,7 @@ fn required(plan: &Plan) -> Vec<String> {
         Blocker::Finding(finding) => finding.question.as_ref().unwrap().to_string(),
         Blocker::NoRow { section, .. } => format!("{section} has no row"),
         Blocker::EmptyRow { section, row, .. } => format!("{section} has the empty row {row:?}"),
+        other => panic!("{other:?}"),
     };
     plan.required().iter().map(of).collect()
 }
@@ -54,7 +55,7 @@ fn required(plan: &Plan) -> Vec<String> {
 #[test]
 fn lpag2_becomes_lpag3_without_questions_23_24_and_87() {
     let fixture: Value =
-        serde_json::from_str(include_str!("../../../../tests/fixtures/questions.json")).unwrap();
+        serde_json::from_str(include_str!("../../../../../tests/fixtures/questions.json")).unwrap();
     let list = bank(&fixture["data"]["questions"]["items"]);
     let kept = [
         answer("3", Some(0), "75"),

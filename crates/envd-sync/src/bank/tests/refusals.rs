@@ -1,8 +1,8 @@
 //! What is not moved.
 
 use super::sample::{TODAY, bank, cattle, draft, input, newer, on};
-use envd_sdk::model::{ConsignmentStatus, DeclarationInput, FormType, Maybe};
 use crate::bank::DraftError;
+use envd_sdk::model::{ConsignmentStatus, DeclarationInput, FormType, Maybe};
 
 #[test]
 fn a_signed_declaration_is_never_moved() {

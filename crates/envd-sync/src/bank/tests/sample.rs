@@ -4,13 +4,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use envd_sdk::auth::StaticToken;
-use envd_sdk::Client;
-use envd_sdk::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput, QuestionList};
 use crate::bank::banks::{KeptList, forms_of};
 use crate::bank::{Bank, BankRefresh, Banks};
 use crate::store::SyncStore;
+use envd_sdk::Client;
 use envd_sdk::Clock;
+use envd_sdk::auth::StaticToken;
+use envd_sdk::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput, QuestionList};
 use envd_sdk::validate::{Context, Policy, Questionnaire, SavedForm};
 
 /// 2026-11-20T21:00:00Z

@@ -10,9 +10,9 @@ use super::farm::{
     Farm, MINUTE, assert_asks, load, now, processed_if, saved, saved_with_submit, signed, start,
     state, submitted,
 };
-use envd_sdk::fake::Fault;
 use crate::outbox::{Decision, EntryState, Reason};
 use crate::store::tests::faulty_store::Moment;
+use envd_sdk::fake::Fault;
 
 #[tokio::test]
 async fn an_update_that_takes_the_place_of_a_save_keeps_its_base() {

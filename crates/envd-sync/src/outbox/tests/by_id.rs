@@ -1,12 +1,13 @@
 //! Updates, submits and deletes: compared before, and settled by reading.
 
+use envd_sdk::ErrorKind;
 use serde_json::json;
 
 use super::farm::{
     Farm, MINUTE, assert_asks, draft, load, lost, now, signed, start, state, submitted,
 };
-use envd_sdk::fake::{Assumptions, Deleted, Fault, WebsiteEdit};
 use crate::outbox::{ChangedBy, Decision, EntryState, Outbox, Reason};
+use envd_sdk::fake::{Assumptions, Deleted, Fault, WebsiteEdit};
 
 /// A farm with a draft of 24 head, its id, and the outbox that made it.
 async fn with_draft() -> (Farm, Outbox, String) {
@@ -265,7 +266,7 @@ async fn an_input_that_names_its_record_by_the_number_alone_is_not_taken_for_a_n
         .await
         .unwrap_err();
     assert!(
-        error.is_config() && error.to_string().contains("id"),
+        error.kind() == ErrorKind::Config && error.to_string().contains("id"),
         "{error}"
     );
     assert!(outbox.entries().await.unwrap().is_empty());

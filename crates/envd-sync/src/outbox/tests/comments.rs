@@ -1,9 +1,9 @@
 //! Comments, which have no name before they are there.
 
 use super::farm::{Farm, MINUTE, lost, now, start, state};
+use crate::outbox::{EntryId, EntryState, Outbox, Reason};
 use envd_sdk::fake::Fault;
 use envd_sdk::model::CommentInput;
-use crate::outbox::{EntryId, EntryState, Outbox, Reason};
 
 const NUMBER: &str = "C-900000102";
 

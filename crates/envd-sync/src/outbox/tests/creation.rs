@@ -1,11 +1,12 @@
 //! Entries are durable before they are sent, and sent as they were written.
 
+use envd_sdk::ErrorKind;
 use serde_json::json;
 
 use super::farm::{Farm, MINUTE, draft, load, other_load, signed, start, submitted};
+use crate::outbox::EntryKind;
 use envd_sdk::fake::Fault;
 use envd_sdk::model::Maybe;
-use crate::outbox::EntryKind;
 use equipment::schedules::count;
 
 /// Holds: failure point 1: kill before `save` returns.
@@ -13,14 +14,14 @@ use equipment::schedules::count;
 async fn a_program_that_ends_while_it_writes_an_entry_leaves_a_whole_one_or_none() {
     let farm = Farm::start().await;
     let error = farm.outbox_on(farm.faulty(0)).save(load(24)).await;
-    assert!(error.unwrap_err().is_store());
+    assert!(error.unwrap_err().kind() == ErrorKind::Store);
     assert!(farm.outbox().entries().await.unwrap().is_empty());
 
     let error = farm
         .outbox_on(farm.faulty(0).writing_last())
         .save(load(24))
         .await;
-    assert!(error.unwrap_err().is_store());
+    assert!(error.unwrap_err().kind() == ErrorKind::Store);
     let entries = farm.outbox().entries().await.unwrap();
     assert_eq!(entries.len(), 1);
     assert_eq!(entries[0].input, Some(load(24)));

@@ -1,12 +1,13 @@
 //! What a person may decide, and when.
 
+use envd_sdk::ErrorKind;
 use serde_json::json;
 
 use super::farm::{
     Farm, SAVE, assert_asks, draft, load, now, saved, saved_with_submit, start, state,
 };
-use envd_sdk::fake::{Fault, WebsiteEdit};
 use crate::outbox::{Decision, EntryId, EntryState, Outbox, Reason};
+use envd_sdk::fake::{Fault, WebsiteEdit};
 
 fn all() -> Vec<Decision> {
     vec![
@@ -37,7 +38,7 @@ async fn fitting(prepare: impl AsyncFn(&Farm, &Outbox) -> EntryId) -> Vec<String
             }
             Err(error) => {
                 assert!(!is_offered, "{name}");
-                assert!(error.is_config(), "{error}");
+                assert!(error.kind() == ErrorKind::Config, "{error}");
                 assert!(
                     error.to_string().contains(&name) || before.state.is_final(),
                     "{error}"
@@ -83,10 +84,12 @@ async fn a_decision_that_does_not_fit_is_an_error_and_changes_nothing() {
         gone.await,
         ["keep mine", "take theirs", "resend", "discard"]
     );
-    let error = Farm::start().await.outbox()
+    let error = Farm::start()
+        .await
+        .outbox()
         .decide("7".parse().unwrap(), Decision::Discard)
         .await;
-    assert!(error.unwrap_err().is_config());
+    assert!(error.unwrap_err().kind() == ErrorKind::Config);
 }
 
 #[tokio::test]
@@ -103,7 +106,7 @@ async fn what_was_given_up_is_never_sent() {
         outbox.edit(entry.id, load(25)).await,
         outbox.submit(entry.id).await,
     ] {
-        assert!(error.unwrap_err().is_config());
+        assert!(error.unwrap_err().kind() == ErrorKind::Config);
     }
 }
 

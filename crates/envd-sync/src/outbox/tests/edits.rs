@@ -6,8 +6,8 @@ use super::farm::{
     MINUTE, SAVE, assert_asks, assert_is, draft, load, now, saved, saved_with_submit, signed,
     start, state, submitted,
 };
-use envd_sdk::fake::{Fault, WebsiteEdit};
 use crate::outbox::{Decision, EntryKind, EntryState, Reason};
+use envd_sdk::fake::{Fault, WebsiteEdit};
 
 /// Holds: rule 5: edits that wait become one; what is in flight or signed stays as it is.
 #[tokio::test]

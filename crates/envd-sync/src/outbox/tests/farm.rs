@@ -6,6 +6,11 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::outbox::{Entry, EntryId, EntryState, Outbox, OutboxReport, Reason};
+use crate::replica::Replica;
+use crate::store::tests::faulty_store::FaultyStore;
+use crate::store::{MemorySync, SyncStore};
+use crate::tests::replies::client_of;
 use envd_sdk::auth::{StaticToken, TokenSource};
 use envd_sdk::fake::{
     Assumptions, Fake, Fault, InProcess, NoReply, Received, UserRecord, WebsiteEdit, World,
@@ -14,10 +19,6 @@ use envd_sdk::graphql::generated::CreateOrSaveConsignment;
 use envd_sdk::model::{
     AnswerInput, Consignment, ConsignmentId, ConsignmentInput, FormType, PartyInput,
 };
-use crate::outbox::{Entry, EntryId, EntryState, Outbox, OutboxReport, Reason};
-use crate::store::tests::faulty_store::FaultyStore;
-use crate::store::{MemorySync, SyncStore};
-use crate::tests::replies::client_of;
 use envd_sdk::{Clock, RetryPolicy};
 
 /// The operation of saves.
@@ -72,7 +73,10 @@ impl Farm {
     pub(super) fn outbox_on(&self, store: impl SyncStore) -> Outbox {
         let client = self.fake.client().retry(RetryPolicy::none());
         let client = client.build().unwrap();
-        Outbox::new(&Replica::new(&client.account(self.fake.account_id()), store))
+        Outbox::new(&Replica::new(
+            &client.account(self.fake.account_id()),
+            store,
+        ))
     }
 
     /// The same, with another login.
@@ -306,7 +310,7 @@ pub(super) fn load(head: u32) -> ConsignmentInput {
 
 /// A declaration of so many head, signed.
 pub(super) fn signed(head: u32) -> ConsignmentInput {
-    let text = include_str!("../../../fake/seed/consignments/lpac1.json");
+    let text = include_str!("../../../../../src/fake/seed/consignments/lpac1.json");
     let mut sample: Value = serde_json::from_str(text).unwrap();
     for answer in sample["input"]["answers"].as_array_mut().unwrap() {
         if answer["questionId"] == "3" {

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::farm::{Farm, MINUTE, draft, load, signed, state, submitted};
-use envd_sdk::fake::Fault;
 use crate::outbox::EntryState;
 use crate::store::tests::faulty_store::Moment;
+use envd_sdk::fake::Fault;
 use equipment::schedules::count;
 
 /// Holds: rule 7: one sender, and who takes over looks first.

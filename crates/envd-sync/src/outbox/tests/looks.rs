@@ -6,8 +6,9 @@ use super::farm::{
     Farm, MINUTE, SAVE, assert_candidates, assert_is, draft, load, now, other_load, saved, start,
     state,
 };
+use crate::outbox::{Decision, EntryState, Outbox, Reason};
+use crate::replica::Replica;
 use envd_sdk::fake::{Fault, WebsiteEdit};
-use crate::outbox::{Decision, EntryState, Reason};
 use envd_sdk::{Clock, RetryPolicy};
 
 /// From now on no record can be read: the answer has the text of any failure.
@@ -79,7 +80,10 @@ async fn a_list_that_changes_while_it_is_read_is_read_again_at_once() {
         let account = farm.fake.account_id().to_owned();
         let client = farm.fake.client().retry(RetryPolicy::none());
         let client = client.build().unwrap();
-        let replica = Replica::new(&client.account(&*account), std::sync::Arc::clone(&farm.store));
+        let replica = Replica::new(
+            &client.account(&*account),
+            std::sync::Arc::clone(&farm.store),
+        );
         // One page is the whole list but one record, so that each walk has two; then one asks which date is compared.
         let size = u32::try_from(farm.fake.consignments::<serde_json::Value>(&account).len());
         let outbox = Outbox::new(&replica.page_size(size.unwrap() - 1));

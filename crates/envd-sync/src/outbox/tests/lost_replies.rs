@@ -5,8 +5,8 @@ use serde_json::json;
 use super::farm::{
     MINUTE, SAVE, assert_is, draft, load, now, saved, saved_with_submit, start, state, submitted,
 };
-use envd_sdk::fake::Fault;
 use crate::outbox::{EntryState, Reason};
+use envd_sdk::fake::Fault;
 use equipment::schedules::count;
 
 /// Replies that say nothing clear, of a request that was not processed.

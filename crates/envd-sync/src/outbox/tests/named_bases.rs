@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::farm::{assert_asks, draft, load, now, saved, signed, start, submitted};
+use crate::outbox::{Decision, EntryState, Reason};
 use envd_sdk::fake::{Fault, WebsiteEdit};
 use envd_sdk::model::{ConsignmentInput, Maybe};
-use crate::outbox::{Decision, EntryState, Reason};
 
 /// A signed declaration, which is never merged.
 fn signed_draft(head: u32) -> ConsignmentInput {

@@ -1,5 +1,6 @@
 //! What others do meanwhile: a website that fills in fields, colleagues who write the same, stores that were restored or copied.
 
+use envd_sdk::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,8 +10,8 @@ use super::farm::{
     Farm, MINUTE, assert_asks, assert_candidates, draft, id_of, load, lost, now, other_load, saved,
     saved_with_submit, signed, start, state, submitted,
 };
-use envd_sdk::fake::{Assumptions, Deleted, Fault, WebsiteEdit};
 use crate::outbox::{Decision, EntryState, Outbox, Reason};
+use envd_sdk::fake::{Assumptions, Deleted, Fault, WebsiteEdit};
 
 /// What somebody fills in on the website, each in another way.
 fn additions() -> [Value; 4] {
@@ -389,7 +390,7 @@ async fn a_record_that_is_not_there_is_not_adopted() {
     farm.lose(&outbox).await;
     let nowhere = "00000000-0000-4000-8000-000000000999";
     let adopt = outbox.decide(entry.id, Decision::Adopt(nowhere.into()));
-    assert!(adopt.await.unwrap_err().is_config());
+    assert!(adopt.await.unwrap_err().kind() == ErrorKind::Config);
     assert_eq!(state(&outbox, entry.id).await, EntryState::Unconfirmed);
     farm.done(&outbox, 1).await;
     assert_eq!(farm.loads(), [draft(24)]);

@@ -3,9 +3,9 @@
 use std::fmt::Debug;
 
 use super::farm::{SAVE, signed, start};
+use crate::outbox::{Decision, EntryId, Outbox, OutboxEvent};
 use envd_sdk::fake::{Fault, WebsiteEdit};
 use envd_sdk::model::{CommentInput, ConsignmentInput};
-use crate::outbox::{Decision, EntryId, Outbox, OutboxEvent};
 
 const MARKER: &str = "Marker7f3";
 

@@ -3,8 +3,8 @@
 use equipment::TestFolder;
 
 use super::farm::{Farm, load, signed};
-use envd_sdk::fake::Fault;
 use crate::store::SqliteSync;
+use envd_sdk::fake::Fault;
 
 /// Holds: the file holds no token, and is its owner's alone.
 #[tokio::test]

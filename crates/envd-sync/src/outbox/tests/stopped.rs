@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::farm::{Farm, SAVE, load, now, start};
-use envd_sdk::fake::Fault;
 use crate::outbox::EntryState;
+use envd_sdk::fake::Fault;
 
 #[tokio::test]
 async fn a_loop_that_is_stopped_leaves_its_lease_to_others() {

@@ -2,8 +2,9 @@
 
 use super::farm::{Farm, draft, load, now, saved};
 use crate::outbox::EntryState;
+use crate::store::SyncStore;
 use crate::store::rows::{Batch, Document};
-use crate::store::{SyncStore};
+use envd_sdk::ErrorKind;
 
 impl Farm {
     async fn documents(&self) -> Vec<Document> {
@@ -42,9 +43,9 @@ async fn a_store_that_takes_nothing_stops_the_outbox_before_a_request_that_is_no
             assert!(commits > 3);
             return;
         };
-        assert!(error.is_store(), "{error}");
+        assert!(error.kind() == ErrorKind::Store, "{error}");
         let error = outbox.save(load(25)).await.unwrap_err();
-        assert!(error.is_store());
+        assert!(error.kind() == ErrorKind::Store);
         // There is room again.
         store.allow(usize::MAX);
         let report = farm.send(&outbox).await;
@@ -65,9 +66,9 @@ async fn a_damaged_store_sends_nothing_and_is_not_overwritten() {
     let store = farm.faulty(usize::MAX);
     store.fail_reads();
     let outbox = farm.outbox_on(store);
-    assert!(outbox.send().await.unwrap_err().is_store());
-    assert!(outbox.save(load(25)).await.unwrap_err().is_store());
-    assert!(outbox.entries().await.unwrap_err().is_store());
+    assert!(outbox.send().await.unwrap_err().kind() == ErrorKind::Store);
+    assert!(outbox.save(load(25)).await.unwrap_err().kind() == ErrorKind::Store);
+    assert!(outbox.entries().await.unwrap_err().kind() == ErrorKind::Store);
 
     for name in ["outbox/head", "outbox/live/000000000001"] {
         for text in ["{", r#"{"format":99,"next":1,"leases":0,"pruned":0}"#] {
@@ -77,15 +78,9 @@ async fn a_damaged_store_sends_nothing_and_is_not_overwritten() {
             let before = farm.documents().await;
             let outbox = farm.outbox();
             let sent = outbox.send().await.unwrap_err();
-            assert!(sent.is_store(), "{name}: {sent}");
-            assert!(outbox.save(load(25)).await.unwrap_err().is_store());
-            assert!(
-                outbox
-                    .edit(entry.id, load(25))
-                    .await
-                    .unwrap_err()
-                    .is_store()
-            );
+            assert!(sent.kind() == ErrorKind::Store, "{name}: {sent}");
+            assert!(outbox.save(load(25)).await.unwrap_err().kind() == ErrorKind::Store);
+            assert!(outbox.edit(entry.id, load(25)).await.unwrap_err().kind() == ErrorKind::Store);
             assert_eq!(farm.documents().await, before, "{name}");
             assert_eq!(farm.fake.requests().len(), 0, "{name}");
         }

@@ -1,15 +1,16 @@
 //! Saves that are written down with their submit.
 
 use super::farm::{Farm, load, start, state, submitted};
-use envd_sdk::model::ConsignmentInput;
 use crate::outbox::{EntryKind, EntryState};
+use envd_sdk::ErrorKind;
+use envd_sdk::model::ConsignmentInput;
 
 #[tokio::test]
 async fn a_save_and_its_submit_are_written_at_once_or_not_at_all() {
     let farm = Farm::start().await;
     let failing = farm.outbox_on(farm.faulty(0));
     let failed = failing.save_and_submit(load(10)).await;
-    assert!(failed.unwrap_err().is_store());
+    assert!(failed.unwrap_err().kind() == ErrorKind::Store);
     assert_eq!(farm.outbox().entries().await.unwrap().len(), 0);
     // One commit is enough.
     let once = farm.outbox_on(farm.faulty(1));

@@ -2,6 +2,7 @@
 
 use super::farm::{Farm, load};
 use crate::outbox::{Decision, EntryId, EntryState};
+use envd_sdk::ErrorKind;
 
 #[tokio::test]
 async fn an_entry_of_another_program_is_edited_and_decided_at_once() {
@@ -21,9 +22,9 @@ async fn an_entry_of_another_program_is_edited_and_decided_at_once() {
     let gone = other.decide(written.id, Decision::Discard).await.unwrap();
     assert_eq!(gone.state, EntryState::Discarded);
     let late = one.decide(written.id, Decision::Discard).await.unwrap_err();
-    assert!(late.is_config(), "{late}");
+    assert!(late.kind() == ErrorKind::Config, "{late}");
     assert_eq!(one.entries().await.unwrap().len(), 1);
 
     let never: EntryId = "77".parse().unwrap();
-    assert!(one.submit(never).await.unwrap_err().is_config());
+    assert!(one.submit(never).await.unwrap_err().kind() == ErrorKind::Config);
 }

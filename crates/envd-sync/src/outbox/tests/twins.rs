@@ -1,13 +1,14 @@
 //! Records that look like what was sent.
 
+use envd_sdk::ErrorKind;
 use serde_json::json;
 
 use super::farm::{
     MINUTE, assert_asks, assert_candidates, draft, id_of, load, lost, now, other_load, saved,
     saved_with_submit, state,
 };
-use envd_sdk::fake::Fault;
 use crate::outbox::{Decision, EntryState, Reason};
+use envd_sdk::fake::Fault;
 
 /// Holds: rule 4: creations go one after another, and other lanes go on.
 /// Holds: failure point 13: two identical loads.
@@ -145,7 +146,7 @@ async fn a_record_of_another_entry_is_not_adopted() {
     let other = outbox.save(load(24)).await.unwrap();
     farm.lose(&outbox).await;
     let error = outbox.decide(other.id, Decision::Adopt(taken)).await;
-    assert!(error.unwrap_err().is_config());
+    assert!(error.unwrap_err().kind() == ErrorKind::Config);
     farm.send(&outbox).await;
     assert_eq!(farm.loads(), [draft(24), draft(24)]);
 }

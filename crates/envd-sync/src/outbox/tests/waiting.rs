@@ -7,10 +7,10 @@ use std::time::Duration;
 use super::farm::{
     Farm, MINUTE, SAVE, assert_asks, assert_is, draft, load, now, saved, start, state, submitted,
 };
-use envd_sdk::fake::Fault;
-use envd_sdk::model::FormType;
 use crate::outbox::{Decision, EntryState, Reason};
 use crate::store::tests::faulty_store::Moment;
+use envd_sdk::fake::Fault;
+use envd_sdk::model::FormType;
 
 /// Holds: failure point 9: connection refused.
 #[tokio::test]

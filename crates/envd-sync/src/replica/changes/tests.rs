@@ -2,6 +2,7 @@
 
 mod history;
 
+use envd_sdk::ErrorKind;
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -136,10 +137,10 @@ async fn consumers_are_listed_and_removed_and_hold_changes_until_then() {
     // One that still runs does not come back by itself.
     let error = slow.acknowledge(&change).await.unwrap_err();
     assert!(
-        error.is_config() && error.to_string().contains("\"slow\" was removed"),
+        error.kind() == ErrorKind::Config && error.to_string().contains("\"slow\" was removed"),
         "{error}"
     );
-    assert!(slow.next().await.unwrap_err().is_config());
+    assert!(slow.next().await.unwrap_err().kind() == ErrorKind::Config);
 }
 
 #[tokio::test]
@@ -147,11 +148,7 @@ async fn names_and_changes_that_cannot_be_used_are_told() {
     let store = Arc::new(MemorySync::new());
     for name in ["", "a\nb", &"x".repeat(101)] {
         assert!(
-            feed(store.clone(), name)
-                .next()
-                .await
-                .unwrap_err()
-                .is_config(),
+            feed(store.clone(), name).next().await.unwrap_err().kind() == ErrorKind::Config,
             "{name:?}"
         );
     }
@@ -162,7 +159,7 @@ async fn names_and_changes_that_cannot_be_used_are_told() {
     change.sequence = 2;
     let error = ours.acknowledge(&change).await.unwrap_err();
     assert!(
-        error.is_config() && error.to_string().contains("not one of this account"),
+        error.kind() == ErrorKind::Config && error.to_string().contains("not one of this account"),
         "{error}"
     );
 }

@@ -1,12 +1,13 @@
 //! Queries of a copy in memory.
 
+use envd_sdk::ErrorKind;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::super::Depth;
 use super::*;
-use crate::store::rows::{Batch};
+use crate::store::rows::Batch;
 use crate::store::{MemorySync, SyncStore};
 
 const ACCOUNT: &str = "envd-1";
@@ -90,11 +91,11 @@ async fn conditions_hold_all_together() {
     }
     let error = all().updated_since("soon").list().await.unwrap_err();
     assert!(
-        error.is_config() && error.to_string().contains("updated_since"),
+        error.kind() == ErrorKind::Config && error.to_string().contains("updated_since"),
         "{error}"
     );
     let error = all().updated_since("soon").count().await.unwrap_err();
-    assert!(error.is_config());
+    assert!(error.kind() == ErrorKind::Config);
     let elsewhere = LocalQuery::new(AccountStore::new(store.clone(), "envd-2"));
     assert_eq!(elsewhere.count().await.unwrap(), 0);
     let get = async |account| {

@@ -5,8 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::listing::{Compared, DAY};
-use super::site::{Site, copied};
-use envd_sdk::model::SavedConsignment;
+use super::site::{Site, copied, saved_as};
 use crate::replica::SyncMode;
 use crate::store::MemorySync;
 
@@ -57,18 +56,14 @@ async fn a_save_that_is_not_listed_makes_the_account_full_at_once() {
     let (site, store) = (Site::with(5), MemorySync::new());
     let replica = site.replica(store.clone());
     site.make_incremental(&replica).await;
-    let saved = |id: &str| SavedConsignment {
-        id: Some(id.into()),
-        ..SavedConsignment::default()
-    };
     site.lock().save("mine", |_| {});
-    replica.witness(&saved("mine")).await.unwrap();
+    replica.witness(&saved_as("mine")).await.unwrap();
     assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Incremental);
 
     // The service goes over to another date, and keeps a save out of the list.
     site.lock().list.compared = Compared::Created;
     site.lock().next_day("r004", 1);
-    replica.witness(&saved("r004")).await.unwrap();
+    replica.witness(&saved_as("r004")).await.unwrap();
     let report = replica.sync().await.unwrap();
     assert_eq!(
         (report.mode, report.changed),

@@ -1,8 +1,8 @@
 //! Records that are not listed any more.
 
 use super::site::{Site, copied, told};
-use envd_sdk::model::ConsignmentStatus;
 use crate::store::MemorySync;
+use envd_sdk::model::ConsignmentStatus;
 
 /// Holds: gone: after two clean walks in a row and a read that does not find it.
 #[tokio::test]

@@ -6,7 +6,6 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::site::{Site, copied};
-use crate::error::{AuthProblem, Error, Repr};
 use crate::replica::{Replica, SyncEvent, SyncLoopHandle};
 use crate::store::MemorySync;
 use crate::store::tests::faulty_store::FaultyStore;
@@ -118,7 +117,7 @@ async fn failures_wait_longer_each_time_and_as_long_as_the_service_says() {
 #[tokio::test]
 async fn a_lost_login_pauses_it_and_a_new_one_resumes_it() {
     let site = Site::with(3);
-    let error = Error::new(Repr::Auth(AuthProblem::NoTokens));
+    let error = envd_sdk::Error::login_needed();
     let answer = Arc::new(Mutex::new(Err(error)));
     let source = Arc::clone(&answer);
     let client = site.account("envd-1").client().with_token_source(move || {

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use serde_json::{Value, json};
 
 use super::listing::{DAY, Listing, START, instant, refused_cursor};
-use envd_sdk::auth::StaticToken;
-use envd_sdk::{Account, Client};
-use envd_sdk::fake::InProcessReply;
-use envd_sdk::model::Timestamp;
 use crate::replica::{Change, ChangeKind, Replica};
 use crate::store::{MemorySync, SyncStore};
 use crate::tests::replies::{client_of, json_reply, not_found, service};
 use envd_sdk::Clock;
+use envd_sdk::auth::StaticToken;
+use envd_sdk::fake::InProcessReply;
+use envd_sdk::model::{SavedConsignment, Timestamp};
+use envd_sdk::{Account, Client};
 
 /// What a test does between two requests: before the request with this number, from 1.
 type Edit = (usize, Box<dyn FnOnce(&mut Records) + Send>);
@@ -177,9 +177,14 @@ impl Records {
     }
 }
 
+/// The reply to a save of this record.
+pub(super) fn saved_as(id: &str) -> SavedConsignment {
+    serde_json::from_value(json!({"id": id})).unwrap()
+}
+
 /// The ids of the copy.
 pub(super) async fn copied(store: &MemorySync) -> Vec<String> {
-    let query = crate::store::Query {
+    let query = crate::store::rows::Query {
         limit: usize::MAX,
         ..Default::default()
     };

@@ -5,11 +5,10 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::listing::{Compared, DAY, ListOrder, START};
-use super::site::{Site, copied, told};
-use envd_sdk::model::SavedConsignment;
-use envd_sdk::profile::ComparedDate;
+use super::site::{Site, copied, saved_as, told};
 use crate::replica::{Replica, SyncMode, SyncReport};
 use crate::store::MemorySync;
+use envd_sdk::profile::ComparedDate;
 
 const FIVE_MINUTES: u64 = 300_000;
 
@@ -151,10 +150,7 @@ async fn a_save_that_is_not_listed_counts_for_more_than_the_profile() {
     replica.sync().await.unwrap();
     assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Incremental);
     site.lock().next_day("r004", 1);
-    let saved = SavedConsignment {
-        id: Some("r004".into()),
-        ..SavedConsignment::default()
-    };
+    let saved = saved_as("r004");
     replica.witness(&saved).await.unwrap();
     let report = replica.sync().await.unwrap();
     assert_eq!(

@@ -5,9 +5,9 @@ use rusqlite::types::ToSqlOutput;
 use rusqlite::{Row as Stored, ToSql, Transaction, params_from_iter};
 
 use super::sqlite_error::SqliteError;
-use envd_sdk::auth::StoreError;
-use crate::store::sql::{self, Sql, SqlValue, StoredColumns};
 use crate::store::rows::{ChangeRange, ChangeRow, Document, Query, Row};
+use crate::store::sql::{self, Sql, SqlValue, StoredColumns};
+use envd_sdk::auth::StoreError;
 
 /// A row without a payload is damaged, and must not be passed over.
 const ROWS: &str =

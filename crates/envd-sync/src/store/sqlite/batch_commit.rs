@@ -4,8 +4,8 @@ use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{OptionalExtension, Params, ToSql, Transaction, params};
 
 use super::sqlite_error::SqliteError;
-use crate::store::sql::{StoredColumns, key_columns, to_bound, to_stored};
 use crate::store::rows::{Batch, Row};
+use crate::store::sql::{StoredColumns, key_columns, to_bound, to_stored};
 
 const WRITE_DOCUMENT: &str =
     "INSERT INTO documents (account, name, version, text) VALUES (?, ?, 1, ?)

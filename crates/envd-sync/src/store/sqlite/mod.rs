@@ -2,7 +2,6 @@
 
 mod account_reads;
 mod batch_commit;
-mod database_file;
 mod schema;
 mod sqlite_connections;
 mod sqlite_error;

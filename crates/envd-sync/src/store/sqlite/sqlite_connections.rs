@@ -11,8 +11,8 @@ use tokio::sync::Semaphore;
 
 use super::schema;
 use super::sqlite_error::SqliteError;
-use envd_sdk::auth::{StoreError, StoreErrorKind};
 use crate::locked::lock;
+use envd_sdk::auth::{StoreError, StoreErrorKind};
 
 /// In KiB. A page of rows touches many pages of the indexes.
 const WRITER_CACHE: i32 = 8_192;

@@ -8,12 +8,12 @@ use async_trait::async_trait;
 use rusqlite::Transaction;
 
 use super::account_reads::AccountReads;
+use super::batch_commit;
 use super::sqlite_connections::SqliteConnections;
 use super::sqlite_error::SqliteError;
-use super::{batch_commit, database_file};
-use envd_sdk::auth::StoreError;
+use crate::store::SyncStore;
 use crate::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
-use crate::store::{SyncStore};
+use envd_sdk::auth::{PrivateFile, StoreError};
 
 /// Keeps the copies of accounts in a file, which several processes of one machine may use at the same time. Clones share
 /// the connections.
@@ -31,6 +31,7 @@ use crate::store::{SyncStore};
 ///
 /// ```
 /// use envd_sync::store::SqliteSync;
+/// use envd_sync::Replica;
 ///
 /// # equipment::example(async {
 /// # let folder = std::env::temp_dir().join(format!("envd-sdk-doc-{}", std::process::id()));
@@ -74,7 +75,7 @@ impl SqliteSync {
         // The file stays the same when the program changes its directory.
         let path = std::path::absolute(path)
             .map_err(|source| StoreError::io("the path of the copy cannot be used", source))?;
-        database_file::prepare(&path)?;
+        prepare(&path)?;
         let connections = SqliteConnections::open(path).map_err(|error| error.0)?;
         Ok(Self(Arc::new(connections)))
     }
@@ -96,6 +97,18 @@ impl SqliteSync {
         };
         self.0.read(read).await
     }
+}
+
+/// Checks the file without opening it, or creates it empty. The files that `SQLite` makes beside it get its mode.
+fn prepare(path: &Path) -> Result<(), StoreError> {
+    const NAME: &str = "the database of the copy";
+    // SQLite opens them if they exist, also those that another user made.
+    for ending in ["-wal", "-shm", "-journal"] {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(ending);
+        PrivateFile::new(beside, NAME).check()?;
+    }
+    PrivateFile::new(path, NAME).prepare()
 }
 
 #[async_trait]

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::store_wrapper::{Answered, StoreCall, StoreWrapper};
+use crate::store::{StoreError, StoreErrorKind, SyncStore};
 use envd_sdk::auth::BoxFuture;
-use crate::store::{SyncStore, StoreError, StoreErrorKind};
 
 /// Passes everything on to a store, until its commits are used up.
 #[derive(Clone)]
@@ -79,11 +79,7 @@ impl FaultyStore {
     }
 
     /// Does something at a moment, once.
-    pub(crate) fn at(
-        &self,
-        moment: Moment,
-        act: impl Future<Output = ()> + Send + 'static,
-    ) {
+    pub(crate) fn at(&self, moment: Moment, act: impl Future<Output = ()> + Send + 'static) {
         let mut faults = self.faults();
         let moment = match moment {
             Moment::BeforeRead(number) => Moment::BeforeRead(faults.reads + number),

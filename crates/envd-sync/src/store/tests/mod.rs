@@ -2,5 +2,4 @@
 
 pub(crate) mod faulty_store;
 mod laws;
-#[cfg(feature = "sealed")]
 pub(crate) mod store_wrapper;

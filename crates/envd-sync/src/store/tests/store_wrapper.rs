@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
-use crate::store::{SyncStore, StoreError};
+use crate::store::{StoreError, SyncStore};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StoreCall<'a> {

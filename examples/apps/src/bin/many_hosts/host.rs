@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use envd_sdk::sync::outbox::OutboxReport;
-use envd_sdk::sync::replica::SyncReport;
-use envd_sdk::sync::store::PostgresSync;
+use envd_postgres::PostgresSync;
 use envd_sdk::{Client, Clock};
+use envd_sync::outbox::OutboxReport;
+use envd_sync::replica::SyncReport;
+use envd_sync::{Outbox, Replica};
 use graphile_worker::{
     IntoTaskHandlerResult, LocalQueueConfig, RefetchDelayConfig, TaskHandler, Worker,
     WorkerContext, WorkerOptions, WorkerRecoveryConfig,

@@ -25,7 +25,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use envd_sdk::model::ConsignmentInput;
-use envd_sdk::sync::outbox::EntryState;
+use envd_sync::outbox::EntryState;
 use serde_json::{Value, json};
 
 use arguments::{Arguments, Command};

@@ -10,7 +10,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use envd_sdk::auth::postgres::deadpool_postgres::Pool;
+use envd_postgres::deadpool_postgres::Pool;
 use graphile_worker::{WorkerContext, WorkerUtils};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -2,13 +2,14 @@
 
 use std::env;
 
-use envd_sdk::auth::postgres::deadpool_postgres::Pool;
-use envd_sdk::auth::postgres::{PostgresStore, loopback_pool};
+use envd_postgres::PostgresSync;
+use envd_postgres::deadpool_postgres::Pool;
+use envd_postgres::{PostgresStore, loopback_pool};
 use envd_sdk::auth::sealed::{SealedStore, SealingKey};
 use envd_sdk::auth::{Provider, StaticToken, TokenManager};
-use envd_sdk::sync::outbox::{Entry, Outbox};
-use envd_sdk::sync::store::PostgresSync;
 use envd_sdk::{Client, ClientBuilder};
+use envd_sync::Replica;
+use envd_sync::outbox::{Entry, Outbox};
 
 use super::cli::Failure;
 use super::queue::Queue;
@@ -66,7 +67,10 @@ impl Service {
     pub(crate) fn outbox(&self, account: &str) -> Result<Outbox, Failure> {
         let client = Client::builder("http://127.0.0.1/not-called");
         let client = client.token_source(StaticToken::new("not-used")?);
-        Ok(Outbox::new(&Replica::new(&client.build()?.account(account), self.copies()?)))
+        Ok(Outbox::new(&Replica::new(
+            &client.build()?.account(account),
+            self.copies()?,
+        )))
     }
 
     pub(crate) fn manager(&self, provider: Provider) -> Result<TokenManager, Failure> {

@@ -6,7 +6,8 @@ use envd_sdk::Client;
 use envd_sdk::auth::TokenManager;
 use envd_sdk::fake::{Fake, Fault, UserRecord, World};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
-use envd_sdk::sync::outbox::Outbox;
+use envd_sync::Replica;
+use envd_sync::outbox::Outbox;
 use tokio::time::{sleep, timeout};
 
 use super::cli::Failure;

@@ -8,10 +8,11 @@ use envd_sdk::model::{
     ConsignmentInput, Day, FormType, Jurisdiction, PartyInput, PdfUrl, Pic, Property,
 };
 use envd_sdk::register::Register;
-use envd_sdk::sync::outbox::{Entry, EntryState, Outbox};
-use envd_sdk::sync::{bank::Bank, store::MemorySync};
 use envd_sdk::validate::{Context, EditError, Form, Item, ItemKind, QuestionRef};
 use envd_sdk::{Error, RetryPolicy};
+use envd_sync::outbox::{Entry, EntryState, Outbox};
+use envd_sync::{Banks, Replica};
+use envd_sync::{bank::Bank, store::MemorySync};
 use serde_json::{Value, json};
 
 use super::cli::Failure;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::process::ACCOUNT;
 use super::schedule::Schedule;
 use super::service::Author;
-use envd_sdk::model::ConsignmentId;
 use crate::outbox::{Entry, EntryKind, EntryState, Reason};
 use crate::store::SyncStore;
+use envd_sdk::model::ConsignmentId;
 
 impl Schedule {
     /// Everything works again, and nobody does anything but send.

@@ -3,7 +3,6 @@
 mod ending;
 mod ledger;
 mod network;
-#[cfg(feature = "postgres")]
 mod on_postgres;
 mod process;
 mod replies;

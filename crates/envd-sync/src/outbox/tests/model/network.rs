@@ -11,9 +11,9 @@ use super::ledger::Ledger;
 use super::note;
 use super::replies::{failed, reply_to};
 use super::service::{Author, Outcome, Service};
-use envd_sdk::fake::{InProcess, InProcessReply, NoReply};
 use crate::tests::replies::{json_reply, not_found};
 use envd_sdk::Clock;
+use envd_sdk::fake::{InProcess, InProcessReply, NoReply};
 
 /// Everything outside the programs.
 pub(super) struct World {

@@ -7,15 +7,15 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde_json::Value;
 
 use super::network::{Shared, network, pause};
-use envd_sdk::auth::AccessToken;
 use crate::error::Error;
 use crate::outbox::Outbox;
 use crate::replica::Replica;
+use crate::store::rows::Batch;
 use crate::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
-use crate::store::rows::{Batch};
-use crate::store::{SyncStore, StoreError, StoreErrorKind};
+use crate::store::{StoreError, StoreErrorKind, SyncStore};
 use crate::tests::replies::client_of;
 use envd_sdk::Clock;
+use envd_sdk::auth::AccessToken;
 
 /// What happens at a write, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,15 +85,14 @@ pub(super) fn replica(
         let is_dead = login.lock().unwrap().login_is_dead;
         async move {
             if is_dead {
-                return Err(Error::login_needed());
+                return Err(envd_sdk::Error::login_needed());
             }
             AccessToken::new("a-token")
         }
     };
     let client = client_of(network(world, number, clock)).token_source(tokens);
     let client = client.clock(clock.clone()).build().unwrap();
-    Replica::new(&client.account(ACCOUNT), store.clone())
-        .page_size(settings.page_size)
+    Replica::new(&client.account(ACCOUNT), store.clone()).page_size(settings.page_size)
 }
 
 /// The store as one process has it. Each call is an await point.

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::network::Fate;
 use super::service::Outcome;
-use envd_sdk::fake::{InProcessReply, NoReply};
 use crate::tests::replies::{error_reply, json_reply, not_found};
+use envd_sdk::fake::{InProcessReply, NoReply};
 
 fn field(operation: &str) -> String {
     operation[..1].to_lowercase() + &operation[1..]

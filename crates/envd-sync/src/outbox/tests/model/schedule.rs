@@ -1,5 +1,6 @@
 //! One random schedule: what the user, the website, the network, the clocks and the processes do.
 
+use envd_sdk::ErrorKind;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -195,7 +196,7 @@ impl Schedule {
         let (number, outbox) = (process.number, process.outbox.clone());
         self.spawn(number, false, async move {
             if let Err(error) = outbox.send().await {
-                assert!(error.is_store(), "{error:?}");
+                assert!(error.kind() == ErrorKind::Store, "{error:?}");
             }
         });
     }

@@ -1,12 +1,13 @@
 //! What the user does, one thing after another.
 
+use envd_sdk::ErrorKind;
 use serde_json::{Value, json};
 
 use super::network::{Shared, World};
 use super::note;
 use super::written::{Declaration, Text, text_of};
-use envd_sdk::model::{CommentInput, Consignment, ConsignmentInput};
 use crate::outbox::{Decision, Entry, EntryId, EntryState, Outbox, Reason};
+use envd_sdk::model::{CommentInput, Consignment, ConsignmentInput};
 
 /// How the text is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,8 +169,10 @@ async fn write(outbox: &Outbox, world: &Shared, write: Write) -> Option<()> {
             world.ledger.texts[text].is_acknowledged = true;
             world.acknowledge(declaration, &entry, true);
         }
-        Err(error) if error.is_config() => world.ledger.texts[text].is_given_up = true,
-        Err(error) => assert!(error.is_store(), "{error:?}"),
+        Err(error) if error.kind() == ErrorKind::Config => {
+            world.ledger.texts[text].is_given_up = true
+        }
+        Err(error) => assert!(error.kind() == ErrorKind::Store, "{error:?}"),
     }
     Some(())
 }
@@ -238,8 +241,11 @@ async fn decide(outbox: &Outbox, world: &Shared) -> Option<()> {
     let reads = matches!(decision, Decision::Adopt(_));
     let decided = outbox.decide(entry.id, decision).await;
     if let Err(error) = decided {
-        let is_said = error.is_store() || error.is_config();
-        assert!(is_said || reads && error.is_rejected(), "{error:?}");
+        let is_said = error.kind() == ErrorKind::Store || error.kind() == ErrorKind::Config;
+        assert!(
+            is_said || reads && error.kind() == ErrorKind::Rejected,
+            "{error:?}"
+        );
     }
     Some(())
 }

@@ -11,8 +11,8 @@ use super::super::super::local_record::{Depth, LocalRecord};
 use super::super::super::{ChangeKind, consumer};
 use super::{ACCOUNT, Told};
 use crate::account_store::AccountStore;
-use crate::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
 use crate::store::rows::{Batch, ChangeRow, Row};
+use crate::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
 use crate::store::{MemorySync, SyncStore};
 
 /// Writes a copy as a replica does, and remembers all of it.

@@ -52,10 +52,9 @@ fn a_copy_in_a_file_and_its_feeds_are_right_after_schedules() {
     });
 }
 
-#[cfg(feature = "postgres")]
 #[test]
 fn a_copy_in_postgres_and_its_feeds_are_right_after_schedules() {
-    use crate::store::postgres::tests::TestSchema;
+    use crate::tests::postgres::TestSchema;
 
     if let Some(schema) = TestSchema::new() {
         run_all(25, |number| {

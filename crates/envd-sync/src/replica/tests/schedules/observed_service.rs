@@ -6,9 +6,9 @@ use chrono::{DateTime, FixedOffset};
 use serde_json::{Value, json};
 
 use super::edit::{Edit, EditKind};
-use envd_sdk::fake::InProcessReply;
 use crate::replica::tests::listing::{ListedRecord, ListedValues, Listing, refused_cursor};
 use crate::tests::replies::{json_reply, not_found};
+use envd_sdk::fake::InProcessReply;
 
 /// A full walk as the service sees it.
 #[derive(Clone, Debug, Default)]

@@ -11,9 +11,9 @@ use std::task::Poll;
 use serde_json::Value;
 
 use super::observed_service::ObservedService;
+use crate::store::rows::Batch;
 use crate::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
-use crate::store::rows::{Batch};
-use crate::store::{SyncStore, StoreError, StoreErrorKind};
+use crate::store::{StoreError, StoreErrorKind, SyncStore};
 
 /// What was committed.
 #[derive(Debug, Default)]

@@ -10,14 +10,14 @@ use super::edit::{Edit, EditKind};
 use super::observed_service::{Failure, ObservedService, Shown};
 use super::program::{Interruption, Program, without_date};
 use super::reader::Reader;
-use envd_sdk::auth::StaticToken;
-use envd_sdk::Client;
 use crate::error::Error;
 use crate::replica::tests::listing::{Compared, ListOrder, Listing, START, Total};
 use crate::replica::{Depth, Replica, SyncMode, SyncReport};
 use crate::store::SyncStore;
 use crate::tests::replies::{client_of, service};
+use envd_sdk::Client;
 use envd_sdk::Clock;
+use envd_sdk::auth::StaticToken;
 
 pub(super) struct Schedule<'a> {
     random: fastrand::Rng,

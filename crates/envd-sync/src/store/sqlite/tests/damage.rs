@@ -8,9 +8,9 @@ use futures_util::FutureExt;
 use rusqlite::Connection;
 
 use super::folder::{ACCOUNT, Folder, batch, rows};
+use crate::store::rows::Query;
+use crate::store::{SqliteSync, SyncStore};
 use envd_sdk::auth::StoreError;
-use crate::store::rows::{Query};
-use crate::store::{SyncStore, SqliteSync};
 
 /// Opens, reads everything and writes; the first error.
 async fn use_it(folder: &Folder) -> Result<(), StoreError> {
@@ -168,7 +168,7 @@ async fn errors_hold_neither_paths_nor_values() {
     assert!(missing.is_missing(), "{missing}");
     let store = SqliteSync::open(folder.path().join("other.db")).unwrap();
     let mut twice = batch(1, 1);
-    let change = crate::store::ChangeRow {
+    let change = crate::store::rows::ChangeRow {
         sequence: 1,
         previous: 0,
         id: "s3cr3t".to_owned(),
@@ -177,7 +177,7 @@ async fn errors_hold_neither_paths_nor_values() {
     twice.changes = vec![change.clone(), change];
     let constraint = store.commit("s3cr3t", &twice).await.unwrap_err();
     for error in [error, missing, constraint] {
-        let shown = crate::error::Error::from(error).report();
+        let shown = crate::tests::shown(&error);
         for secret in ["s3cr3t", "envd-sdk-test", "farm.db", "token"] {
             assert!(!shown.contains(secret), "{shown}");
         }

@@ -2,7 +2,8 @@
 
 use super::folder::{ACCOUNT, Folder, batch, document, rows};
 use crate::error::Error;
-use crate::store::{SyncStore, SqliteSync};
+use crate::store::{SqliteSync, SyncStore};
+use envd_sdk::ErrorKind;
 
 /// The size at which `SQLite` reports what it reports for a full disk.
 async fn limit(store: &SqliteSync, pages: u32) {
@@ -25,7 +26,7 @@ async fn a_full_disk_is_an_error_of_its_own_and_the_batch_is_written_when_there_
         let error = store.commit(ACCOUNT, &large).await.unwrap_err();
         assert!(error.is_full(), "{error}");
         let error = Error::from(error);
-        assert!(error.is_store() && !error.to_string().contains("token"));
+        assert!(error.kind() == ErrorKind::Store && !error.to_string().contains("token"));
         assert_eq!(rows(&store).await, before);
         assert_eq!(document(&store).await.unwrap().version, 1);
     }

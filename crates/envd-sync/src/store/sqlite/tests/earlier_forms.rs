@@ -1,8 +1,8 @@
 //! A file of each earlier form of the tables.
 
 use super::folder::{ACCOUNT, Folder, batch, document, rows};
-use crate::store::rows::{ChangeRange};
-use crate::store::{SyncStore};
+use crate::store::SyncStore;
+use crate::store::rows::ChangeRange;
 
 /// The file was made from the first migration with another program.
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use equipment::TestFolder;
 
 use crate::store::rows::{Batch, Document, Query, Row};
-use crate::store::{SyncStore, SqliteSync};
+use crate::store::{SqliteSync, SyncStore};
 
 pub(super) const ACCOUNT: &str = "farm";
 

@@ -3,9 +3,9 @@
 use rusqlite::{Connection, params_from_iter};
 
 use super::folder::Folder;
+use crate::store::rows::{Batch, Query, Row, RowKeys};
 use crate::store::sql::Sql;
 use crate::store::sqlite::account_reads::{fill, page};
-use crate::store::rows::{Batch, Query, Row, RowKeys};
 use crate::store::{Order, SyncStore};
 
 const ACCOUNTS: u64 = 10;

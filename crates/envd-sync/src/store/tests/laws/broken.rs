@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
-use crate::store::{MemorySync, Order, SyncStore, StoreError, StoreErrorKind};
+use crate::store::{MemorySync, Order, StoreError, StoreErrorKind, SyncStore};
 
 use super::checked_store::CheckedStore;
 use super::report;

@@ -7,7 +7,7 @@ use tokio::task::JoinError;
 
 use super::samples::{TEXTS, all, change, contents, document, row, rows};
 use crate::store::rows::{Batch, ChangeRange, Document, Row, RowKeys};
-use crate::store::{SyncStore, StoreError};
+use crate::store::{StoreError, SyncStore};
 
 /// What was observed when a law was broken.
 pub(super) struct Violation(pub(super) String);

@@ -8,8 +8,8 @@ use tokio::task::JoinSet;
 
 use super::checked_store::{CheckedStore, Result, ensure};
 use super::samples::{all, change, document, row, rows};
+use crate::store::SyncStore;
 use crate::store::rows::{Batch, ChangeRange, Query, Row};
-use crate::store::{SyncStore};
 
 const WRITERS: u64 = 8;
 const ROUNDS: u64 = 20;

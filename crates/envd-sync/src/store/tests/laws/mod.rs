@@ -83,28 +83,3 @@ async fn the_store_in_a_file_keeps_all_laws() {
     let file = folder.file();
     assert_laws(move || SqliteSync::open(&file).unwrap()).await;
 }
-
-#[cfg(feature = "sealed")]
-fn sealed<S: SyncStore>(store: S) -> crate::store::SealedSync<S> {
-    use envd_sdk::auth::sealed::SealingKey;
-
-    crate::store::SealedSync::new(store, SealingKey::new("test", &[42; 32]), &[7; 32])
-}
-
-#[cfg(feature = "sealed")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_sealed_store_keeps_all_laws() {
-    let store = MemorySync::new();
-    assert_laws(move || sealed(store.clone())).await;
-}
-
-/// A new pool for each store: only the server is shared.
-#[cfg(feature = "postgres")]
-#[test]
-fn the_stores_in_postgres_keep_all_laws() {
-    if let Some(schema) = crate::store::postgres::tests::TestSchema::new() {
-        schema.block_on(assert_laws(schema.opener()));
-        let open = schema.opener();
-        schema.block_on(assert_laws(move || sealed(open())));
-    }
-}

@@ -3,7 +3,7 @@
 use fastrand::Rng;
 
 use crate::store::rows::{Batch, ChangeRange, ChangeRow, Query, Row, RowKeys};
-use crate::store::{SyncStore, StoreError};
+use crate::store::{StoreError, SyncStore};
 
 /// Texts that a store might change.
 pub(super) const TEXTS: [&str; 8] = [

@@ -1,0 +1,5 @@
+//! Guide pages.
+
+#[doc = include_str!("many_hosts.md")]
+#[doc(alias("Kubernetes", "cluster", "scale", "many hosts"))]
+pub mod many_hosts {}

@@ -1,0 +1,1 @@
+../../../../examples/cli/mod.rs

@@ -1,0 +1,1 @@
+../../../../examples/settings/mod.rs

@@ -1,0 +1,19 @@
+//! Guide pages.
+//!
+//! | page | what it shows |
+//! | --- | --- |
+//! | [`sync`](mod@sync) | a local copy and its changes: what it claims, intervals, consumers, banks |
+//! | [`outbox`](mod@outbox) | the life of a declaration that is written without reception |
+//! | [`offline`] | whole programs: a farm without reception, a copy in SQLite |
+
+#[doc = include_str!("outbox.md")]
+#[doc(alias = "without reception")]
+pub mod outbox {}
+
+#[doc = include_str!("sync.md")]
+#[doc(alias = "changed since")]
+pub mod sync {}
+
+#[doc = include_str!("offline.md")]
+#[doc(alias("cookbook", "programs"))]
+pub mod offline {}
