@@ -3,6 +3,7 @@
 mod check_pics;
 #[path = "../../src/server/connections.rs"]
 mod connections;
+mod derived_save;
 mod first_contact;
 #[cfg(feature = "postgres")]
 mod many_hosts;
