@@ -83,12 +83,14 @@ impl Account {
         let call = move |client: &Client, after| {
             requested();
             let variables = filter.variables(client, &account, after);
-            client.operation_with(consignments::QUERY, &variables, |data: ReceivedList| {
-                let page = data.consignments?;
-                let total = page.total_count.as_ref().and_then(Number::as_i64);
-                let split = |edge: ReceivedEdge| (edge.cursor, edge.node);
-                Connection::from_list(total, page.page_info, page.edges, split)
-            })
+            let page =
+                client.operation_with(consignments::QUERY, &variables, |data: ReceivedList| {
+                    let page = data.consignments?;
+                    let total = page.total_count.as_ref().and_then(Number::as_i64);
+                    let split = |edge: ReceivedEdge| (edge.cursor, edge.node);
+                    Connection::from_list(total, page.page_info, page.edges, split)
+                });
+            page.made_of(filter.check())
         };
         self.client().list("consignments", call, |_| None)
     }

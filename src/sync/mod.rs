@@ -66,9 +66,16 @@ pub mod store;
 #[cfg(test)]
 mod tests;
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::error::{Error, Result};
 use crate::model::Timestamp;
+
+/// The instant that a caller gave as an argument or a setting.
+pub(crate) fn given_instant(at: &Timestamp, name: &str) -> Result<SystemTime> {
+    at.to_time()
+        .ok_or_else(|| Error::config(format!("{name}: {at:?} is not an instant")))
+}
 
 /// An instant for people: in UTC, without fractions of seconds.
 pub(crate) fn instant(at: &Timestamp) -> Timestamp {

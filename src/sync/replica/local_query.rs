@@ -8,6 +8,7 @@ use crate::auth::StoreError;
 use crate::error::{Error, Result};
 use crate::model::{ConsignmentNumber, ConsignmentStatus, Day, Species, Timestamp};
 use crate::sync::account_store::AccountStore;
+use crate::sync::given_instant;
 use crate::sync::store::{Order, Query, Row, RowKeys};
 
 /// How many records a page has unless set.
@@ -24,7 +25,7 @@ pub struct LocalQuery {
     store: AccountStore,
     query: Query,
     /// An argument that cannot be used.
-    problem: Option<String>,
+    problem: Option<Error>,
 }
 
 /// A page of records of the copy, from [`LocalQuery::list`].
@@ -108,9 +109,7 @@ impl LocalQuery {
     pub fn updated_since(mut self, since: impl Into<Timestamp>) -> Self {
         let since = since.into();
         self.query.updated_from = instant_key(&since);
-        if self.query.updated_from.is_none() {
-            self.problem = Some(format!("updated_since: {since:?} is not an instant"));
-        }
+        self.problem = given_instant(&since, "updated_since").err();
         self
     }
 
@@ -169,7 +168,7 @@ impl LocalQuery {
 
     fn usable(&self) -> Result<&Query> {
         match &self.problem {
-            Some(problem) => Err(Error::config(problem.clone())),
+            Some(problem) => Err(problem.clone()),
             None => Ok(&self.query),
         }
     }

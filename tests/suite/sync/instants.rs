@@ -1,0 +1,60 @@
+//! An instant that cannot be read is an error where it is given, and nothing is removed, written or sent for it.
+
+use envd_sdk::fake::Fake;
+use envd_sdk::model::{CommentInput, ConsignmentInput, FormType, PartyInput};
+use envd_sdk::sync::store::MemorySync;
+
+use crate::unreadable_instants::UNREADABLE;
+
+fn input() -> ConsignmentInput {
+    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    ConsignmentInput::new([FormType::Lpac1], origin, destination)
+}
+
+#[tokio::test]
+async fn the_history_stays_and_nothing_is_written() {
+    let fake = Fake::start().await;
+    let account = fake.client().build().unwrap().account(fake.account_id());
+    let replica = account.replica(MemorySync::new());
+    let outbox = replica.outbox();
+    let sent = outbox.save(input()).await.unwrap();
+    outbox.send().await.unwrap();
+    let waiting = outbox.save(input()).await.unwrap();
+    let shown = outbox.entries().await.unwrap();
+
+    for text in UNREADABLE.split('|') {
+        let limited = outbox.clone().not_after(text);
+        let comment = CommentInput::new("C-900000101", "seen");
+        let errors = [
+            outbox.prune(text).await.map(drop),
+            limited.save(input()).await.map(drop),
+            limited.save_and_submit(input()).await.map(drop),
+            limited.submit(sent.id).await.map(drop),
+            limited.edit(waiting.id, input()).await.map(drop),
+            limited.edit(sent.id, input()).await.map(drop),
+            limited.delete("c-1").await.map(drop),
+            limited.comment(comment).await.map(drop),
+            replica
+                .consignments()
+                .updated_since(text)
+                .list()
+                .await
+                .map(drop),
+            replica
+                .consignments()
+                .updated_since(text)
+                .count()
+                .await
+                .map(drop),
+        ];
+        for (number, error) in errors.into_iter().enumerate() {
+            let error = error.unwrap_err();
+            assert!(error.is_config(), "{text}, {number}: {error}");
+        }
+    }
+    assert_eq!(outbox.history(None).await.unwrap().entries.len(), 1);
+    assert_eq!(outbox.entries().await.unwrap(), shown);
+    let far = std::time::SystemTime::UNIX_EPOCH - std::time::Duration::from_secs(94_000_000_000);
+    assert_eq!(outbox.prune(far).await.unwrap(), 0);
+    assert_eq!(outbox.history(None).await.unwrap().entries.len(), 1);
+}
