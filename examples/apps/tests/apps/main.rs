@@ -1,5 +1,7 @@
 //! The applications as a user runs them: as processes, by their arguments, exit codes and output.
 
+#[path = "../../src/server/bodies.rs"]
+mod bodies;
 mod check_pics;
 #[path = "../../src/server/connections.rs"]
 mod connections;
