@@ -51,6 +51,18 @@ fn each_application_prints_its_usage() {
 }
 
 #[test]
+fn each_command_of_many_hosts_has_the_option_for_help() {
+    for command in ["add", "write", "host", "host --jobs 3", "status"] {
+        let arguments = command.split(' ').chain(["--help"]);
+        let ended = app("many_hosts").args(arguments).run().well();
+        assert!(
+            ended.stdout.starts_with("usage: many_hosts"),
+            "{command}: {ended:?}"
+        );
+    }
+}
+
+#[test]
 fn wrong_arguments_are_refused_with_their_name_and_the_usage() {
     for (name, arguments, named) in [
         ("check_pics", "--bogus", "--bogus"),
