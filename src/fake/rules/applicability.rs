@@ -264,11 +264,12 @@ pub(super) fn chosen<'a>(answer: &'a str, question: &Value) -> Vec<&'a str> {
     while let Some(list) = rest {
         let ends = list.match_indices(',').map(|(at, _)| at);
         let ends: Vec<usize> = ends.chain([list.len()]).take(most).collect();
-        let fits = |end: &&usize| acceptable.contains(&list[..**end].trim());
+        let part = |end: usize| list.get(..end).unwrap_or(list).trim();
+        let fits = |end: &&usize| acceptable.contains(&part(**end));
         let end = ends.iter().rev().find(fits).or(ends.first());
         // OK because a list ends, if not at a comma.
         let end = end.copied().unwrap_or(list.len());
-        chosen.push(list[..end].trim());
+        chosen.push(part(end));
         rest = list.get(end + 1..);
     }
     chosen

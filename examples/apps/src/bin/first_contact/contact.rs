@@ -162,7 +162,7 @@ impl<'a> Contact<'a> {
         let status = layers.iter().find_map(|error| error.http_status());
         let status = status.map(|status| format!("HTTP {status}"));
         if let Some(status) = status.filter(|status| !found.contains(status)) {
-            found += &format!(" ({status})");
+            found = format!("{found} ({status})");
         }
         self.tell(what, assumed, found, Verdict::Look);
         let reports: Vec<String> = layers.iter().map(|error| error.report()).collect();

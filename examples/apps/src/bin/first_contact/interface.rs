@@ -28,12 +28,7 @@ pub(crate) async fn user(contact: &mut Contact<'_>) -> Result<(), Failure> {
         .flat_map(|account| account.roles.iter());
     let roles: BTreeSet<&Role> = user.roles.iter().chain(of_accounts).collect();
     let (known, unknown): (Vec<&Role>, Vec<&Role>) = roles.iter().partition(|role| role.is_known());
-    let texts = |roles: &[&Role]| {
-        roles
-            .iter()
-            .map(|role| role.to_string())
-            .collect::<Vec<_>>()
-    };
+    let texts = |roles: &[&Role]| roles.iter().map(ToString::to_string).collect::<Vec<_>>();
     let what = ("roles", "roles");
     if unknown.is_empty() {
         let found = texts(&known).join(", ");
