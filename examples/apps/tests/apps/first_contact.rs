@@ -339,10 +339,8 @@ const FAILURES: [FailedContact; 6] = [
     (
         "a gateway in front",
         |fake| {
-            on_graphql(
-                fake,
-                Fault::status(403).body("text/plain", "no route, Kim Example"),
-            )
+            let refusal = Fault::status(403).body("text/plain", "no route, Kim Example");
+            on_graphql(fake, refusal);
         },
         1,
         &["userDetails", "HTTP 403", "no route, Kim Example"],

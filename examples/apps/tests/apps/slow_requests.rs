@@ -21,7 +21,7 @@ fn app() -> Router {
 /// A byte now and then keeps a connection busy, and does not keep it open.
 #[tokio::test(start_paused = true)]
 async fn what_is_not_complete_in_time_ends_the_connection() {
-    for (begin, limit, status) in [
+    for (head, limit, status) in [
         ("GET / HTTP/1.1\r\nhost: a\r\nx: ", HEAD_TIMEOUT, ""),
         (
             "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 999\r\n\r\n",
@@ -29,18 +29,18 @@ async fn what_is_not_complete_in_time_ends_the_connection() {
             "HTTP/1.1 408",
         ),
     ] {
-        ends_after(begin, limit, status).await;
+        ends_after(head, limit, status).await;
     }
 }
 
-async fn ends_after(begin: &str, limit: Duration, status: &str) {
+async fn ends_after(head: &str, limit: Duration, status: &str) {
     let (client, stream) = duplex(1_024);
     let (_running, stopping) = watch::channel(());
     tokio::spawn(serve_connection(stream, app(), stopping));
     let begun = Instant::now();
     let (mut reader, mut writer) = split(client);
     let slowly = async {
-        writer.write_all(begin.as_bytes()).await.unwrap();
+        writer.write_all(head.as_bytes()).await.unwrap();
         loop {
             sleep(limit / 10).await;
             // The server may have gone.
