@@ -12,7 +12,7 @@
 //! # Ok::<(), envd_sdk::model::TextError>(())
 //! ```
 
-use chrono::{DateTime, Datelike, NaiveDate, TimeZone, Utc};
+use chrono::{DateTime, NaiveDate, TimeZone, Utc};
 
 use crate::model::{Day, TextError, Timestamp};
 
@@ -23,8 +23,7 @@ impl TryFrom<NaiveDate> for Day {
     ///
     /// When the year is none from 1 to 9999.
     fn try_from(date: NaiveDate) -> Result<Self, TextError> {
-        let day = Self::new(date.year(), date.month(), date.day());
-        day.ok_or(TextError::new("a year beyond those from 1 to 9999"))
+        Self::from_naive(date).ok_or(TextError::new("a year beyond those from 1 to 9999"))
     }
 }
 

@@ -48,12 +48,17 @@ pub(crate) struct Settings {
 }
 
 /// The profile in the file of `ENVD_PROFILE`, or what is assumed.
-fn profile() -> Result<ServiceProfile, Failure> {
+pub(crate) fn profile() -> Result<ServiceProfile, Failure> {
     let Some(file) = optional("ENVD_PROFILE") else {
         return Ok(ServiceProfile::default());
     };
     let text = fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
     Ok(ServiceProfile::from_json(&text).map_err(|error| format!("{file}: {error}"))?)
+}
+
+/// The address of the GraphQL API, in the environment or the profile.
+pub(crate) fn graphql_url(profile: &ServiceProfile) -> Result<String, Failure> {
+    setting("ENVD_GRAPHQL_URL", profile.addresses.graphql.as_ref())
 }
 
 fn account_file(store: &Path) -> PathBuf {
@@ -159,7 +164,7 @@ impl Settings {
     pub(crate) fn graphql_url(&self) -> Result<String, Failure> {
         match &self.fake {
             Some(fake) => Ok(fake.graphql_url().to_string()),
-            None => setting("ENVD_GRAPHQL_URL", self.profile.addresses.graphql.as_ref()),
+            None => graphql_url(&self.profile),
         }
     }
 

@@ -13,6 +13,7 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::failure::login_refused;
+use super::secret_json::from_json;
 use crate::error::Result;
 use crate::secret::Secret;
 
@@ -75,7 +76,7 @@ pub(super) fn payload(token: &str) -> Option<Zeroizing<Vec<u8>>> {
 
 impl Claims {
     pub(super) fn read(token: &str) -> Option<Self> {
-        serde_json::from_slice(&payload(token)?).ok()
+        from_json(&payload(token)?)
     }
 
     /// The checks of OIDC Core 3.1.3.7 that need no key.

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::claims::{Claims, ExpectedClaims, payload};
 use super::failure::login_refused;
-use super::{Provider, ProviderBuilder};
+use super::{Provider, ProviderBuilder, secret_json};
 use crate::error::Result;
 use crate::secret::Secret;
 
@@ -35,7 +35,7 @@ impl IdToken<'_> {
     /// [`is_login_refused`](crate::Error::is_login_refused) when the claims are not of this type. Their text is not shown.
     pub fn claims<T: DeserializeOwned>(&self) -> Result<T> {
         payload(self.0.expose())
-            .and_then(|json| serde_json::from_slice(&json).ok())
+            .and_then(|json| secret_json::from_json(&json))
             .ok_or_else(|| login_refused("id_token_unreadable"))
     }
 }

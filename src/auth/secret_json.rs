@@ -3,9 +3,11 @@
 
 use std::io::{self, Write};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
 
+use crate::model::json_repair;
 use crate::secret::Secret;
 
 /// The value as JSON, in a buffer of the final size: one that grows leaves copies behind.
@@ -17,6 +19,15 @@ pub(super) fn to_json(value: &impl Serialize) -> serde_json::Result<Secret> {
     let text = String::from_utf8(std::mem::take(&mut *text));
     // Never the default: JSON is UTF-8.
     Ok(Secret::new(text.unwrap_or_default()))
+}
+
+/// Reads JSON of a provider, with unreadable texts [repaired](json_repair); `None` where it is of another shape.
+pub(super) fn from_json<T: DeserializeOwned>(json: &[u8]) -> Option<T> {
+    serde_json::from_slice(json).ok().or_else(|| {
+        let text = std::str::from_utf8(json).ok()?;
+        let text = Zeroizing::new(json_repair::repaired(text)?);
+        serde_json::from_str(&text).ok()
+    })
 }
 
 /// Counts what is written.

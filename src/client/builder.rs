@@ -120,6 +120,7 @@ impl ClientBuilder {
             let operations = &mut self.profile.operations;
             operations.insert(name, Sourced::seen(operation));
         }
+        self.profile.check().map_err(Error::config)?;
         Ok(Client {
             sender: self.options.build(&url)?,
             endpoint: Arc::new(Endpoint {

@@ -107,6 +107,9 @@ impl Client {
     /// A mutation whose reply has no result (`{}`, or nothing but nulls) and no errors is an error, of your own operations
     /// too: whether the change was made is not known.
     ///
+    /// The derive sends each `None` as null, and a save with a null clears the field: put `skip_serializing_none` among the
+    /// attributes of a derived save ([`own_documents`](crate::guide::own_documents#changes-with-the-derive)).
+    ///
     /// # Errors
     ///
     /// Any of the predicates of [`Error`](crate::Error); for a change, ask
@@ -314,6 +317,11 @@ impl Client {
             }
         }
         profile
+    }
+
+    /// The fields that the document of an operation leaves out of ours.
+    pub(crate) fn left_out(&self, operation: &str) -> Vec<String> {
+        self.endpoint.overrides.left_out(operation)
     }
 
     /// The profile that the client was made with.

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::{Error, Repr};
+use crate::model::json_repair::repaired;
 
 impl Error {
     /// The message in a reply that was not the expected JSON, when it is clear which of its texts that is.
@@ -35,7 +36,7 @@ impl Error {
         let message = if media_type.contains("html") {
             None
         } else if media_type.contains("json") || text.starts_with(['{', '"']) {
-            of_json(text).map(|(_, message)| message)
+            of_json(repaired(text).as_deref().unwrap_or(text)).map(|(_, message)| message)
         } else if media_type.contains("xml") || text.starts_with('<') {
             of_xml(text)
         } else {

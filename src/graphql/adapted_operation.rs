@@ -16,7 +16,7 @@ use crate::model::{Condition, Location, ServerError};
 use crate::profile::{OperationProfile, ServiceProfile};
 
 /// The field above the result of a change (spec 2.5).
-const DATA: &str = "data";
+pub(super) const DATA: &str = "data";
 
 impl Overrides {
     /// What differs from our documents: as the profile says, and as the server has refused them since.
@@ -38,6 +38,14 @@ impl Overrides {
             (known.name, fitted)
         });
         fitted.collect()
+    }
+
+    /// The fields that the document of one of our operations leaves out.
+    pub(crate) fn left_out(&self, operation: &str) -> Vec<String> {
+        named(operation).map_or_else(Vec::new, |known| {
+            let document = self.adapted.of(known);
+            left_out(known, &document)
+        })
     }
 
     /// Sends the document of a body from now on; returns the fields that it leaves out.

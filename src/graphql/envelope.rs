@@ -11,12 +11,16 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Outcome;
-use super::misfit::{self, Misfit, joined};
+use super::misfit::{self, Misfit};
 use crate::error::{Error, Received, Repr, json_fault};
+use crate::model::json_path::joined;
 use crate::model::{Condition, ServerError, reply_memory};
 
 /// How many errors are kept: a server may repeat one for each record of a large request.
 const KEPT_ERRORS: usize = 1_000;
+
+/// The longest body in which bytes are replaced that are not UTF-8.
+const LONGEST_LOSSY: usize = 1 << 20;
 
 /// A reply without errors. Null and an empty list are no errors; anything else ends the quick pass at once.
 #[derive(Deserialize)]
@@ -167,8 +171,14 @@ impl RawReply<'_> {
         }
     }
 
-    /// The texts are not reliable any more; the errors of the server are still reported.
+    /// The texts are not reliable any more; the errors of the server are still reported, unless the body is so long that copies of
+    /// it take too much memory.
     fn not_utf8<T: DeserializeOwned>(&self) -> Option<Result<Outcome<T>, Error>> {
+        let detail = "the body is not UTF-8";
+        if self.bytes.len() > LONGEST_LOSSY {
+            let unreadable = || Err(self.unreadable(".", detail, Vec::new(), None));
+            return (!self.needs_errors).then(unreadable);
+        }
         let text = String::from_utf8_lossy(self.bytes);
         let (errors, omitted, data) = match self.salvage::<Box<RawValue>>(object_text(&text)?)? {
             Ok(outcome) => {
@@ -181,7 +191,7 @@ impl RawReply<'_> {
                 (errors, omitted, error.raw_data().cloned())
             }
         };
-        let (reply, detail) = (Self { omitted, ..*self }, "the body is not UTF-8");
+        let reply = Self { omitted, ..*self };
         Some(Err(reply.unreadable(".", detail, errors, data)))
     }
 

@@ -19,17 +19,18 @@ mod reply;
 mod request;
 mod selections;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod unreadable;
 
 pub(crate) use self::as_received::AsReceived;
 pub(crate) use self::document::{OperationKind, operation_name};
 pub(crate) use self::envelope::decode;
+pub(crate) use self::misfit::unreadable_record;
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::overrides::Overrides;
 pub(crate) use self::reply::{BEGINNING, ValueIn, early_page_info, received};
 pub(crate) use self::request::{Encoded, encode, encode_document, encode_operation};
-pub(crate) use self::unreadable::{SalvagedList, Unreadable, salvage_list, unreadable_record};
+pub(crate) use self::unreadable::{SalvagedList, Unreadable, salvage_list};
 
 use crate::model::Timestamp;
 

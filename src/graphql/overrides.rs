@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::adapted_operation::fitted;
+use super::adapted_operation::{DATA, fitted};
 use super::catalogue::{KnownOperation, named, operation_names};
 use super::document::{OperationDefinition, OperationKind, operations};
 use super::request::RawVariables;
 use crate::error::Error;
 use crate::locked::lock;
+use crate::model::json_path::joined;
 use crate::profile::{OperationProfile, ServiceProfile};
 
 /// The documents that a client sends instead of ours.
@@ -223,6 +224,24 @@ fn is_null(value: &RawValue) -> bool {
     value.get() == "null"
 }
 
+/// Data with the record where our types expect it.
+pub(super) struct MovedRecord {
+    pub(super) data: Value,
+    /// The paths at which the record was received, and is now.
+    received: String,
+    expected: String,
+}
+
+impl MovedRecord {
+    /// The path in the reply of a path in the moved data.
+    pub(super) fn received_path(&self, path: &str) -> String {
+        match path.strip_prefix(&self.expected) {
+            Some(inside) => joined(&self.received, inside.trim_start_matches('.')),
+            None => self.received.clone(),
+        }
+    }
+}
+
 impl RecordLocation {
     fn at(known: &KnownOperation, from: String) -> Self {
         Self {
@@ -251,23 +270,43 @@ impl RecordLocation {
     }
 
     /// Moves the record to where our types expect it; null where there is none.
-    pub(super) fn moved(&self, mut data: Value) -> Value {
+    pub(super) fn moved(&self, mut data: Value) -> MovedRecord {
         let found = data
             .pointer_mut(&self.from)
             .map_or(Value::Null, Value::take);
+        let mut received = self
+            .from
+            .split('/')
+            .skip(1)
+            .fold(String::new(), |path, name| {
+                let index: Option<usize> = name.parse().ok();
+                joined(
+                    &path,
+                    &index.map_or_else(|| name.to_owned(), |index| format!("[{index}]")),
+                )
+            });
+        let mut expected = self.field.to_owned();
         let record = if self.wrapped {
-            Value::from(Map::from_iter([("data".to_owned(), self.record(found))]))
+            expected = joined(&expected, DATA);
+            if found.get(DATA).is_some_and(|inner| !inner.is_null()) {
+                received = joined(&received, DATA);
+            }
+            Value::from(Map::from_iter([(DATA.to_owned(), self.record(found))]))
         } else {
             found
         };
-        Map::from_iter([(self.field.to_owned(), record)]).into()
+        MovedRecord {
+            data: Map::from_iter([(self.field.to_owned(), record)]).into(),
+            received,
+            expected,
+        }
     }
 
     /// The result of a change, under `data` or, when it plainly is a record, without that wrapper. What was deleted has no
     /// record where the server only agrees; any other plain value is no answer.
     fn record(&self, mut found: Value) -> Value {
         let inner = found
-            .get_mut("data")
+            .get_mut(DATA)
             .map(Value::take)
             .filter(|inner| !inner.is_null());
         let is_wrapped = inner.is_some();
@@ -360,19 +399,22 @@ mod tests {
             .add("copyConsignment", &override_of(document, Some("/copy/0")))
             .unwrap();
         let location = overrides.locations["CopyConsignment"].clone();
+        let path = "copyConsignment.data.forms[0]";
         let moved = location.moved(serde_json::json!({"copy": [{"id": 1}]}));
         assert_eq!(
-            moved,
+            moved.data,
             serde_json::json!({"copyConsignment": {"data": {"id": 1}}})
         );
+        assert_eq!(moved.received_path(path), "copy[0].forms[0]");
         let moved = location.moved(serde_json::json!({"copy": [{"data": {"id": 1}}]}));
         assert_eq!(
-            moved,
+            moved.data,
             serde_json::json!({"copyConsignment": {"data": {"id": 1}}})
         );
+        assert_eq!(moved.received_path(path), "copy[0].data.forms[0]");
         let nothing = location.moved(serde_json::json!({"other": 1}));
         assert_eq!(
-            nothing,
+            nothing.data,
             serde_json::json!({"copyConsignment": {"data": null}})
         );
     }

@@ -9,12 +9,13 @@ use serde_json::value::RawValue;
 
 use super::document::OperationKind;
 use super::envelope::is_void;
-use super::misfit::{self, joined};
+use super::misfit;
 use super::overrides::{RecordLocation, can_be_id};
 use super::request::Encoded;
 use super::unreadable::{decode_salvaged, part_of};
 use super::{Outcome, SalvagedList, Unreadable, decode, salvage_list};
 use crate::error::{Error, Received, Repr, mark_no_record_named};
+use crate::model::json_path::joined;
 use crate::model::{Condition, PageInfo, ServerError, reply_memory};
 
 /// What the value of a call is read from.
@@ -81,8 +82,8 @@ impl Encoded {
         let moved = self.location.as_ref();
         match moved.filter(|location| location.expected().is_none()) {
             Some(location) => {
-                let data = location.moved(reply_memory::value(reply.data.get()));
-                part(&data.to_string())
+                let moved = location.moved(reply_memory::value(reply.data.get()));
+                part(&moved.data.to_string())
             }
             None => part(reply.data.get()),
         }
@@ -100,38 +101,35 @@ impl Encoded {
         received: impl Fn() -> Received,
     ) -> Result<Outcome<T>, Error> {
         let (data, rest) = outcome.split();
-        let data = location.moved(reply_memory::value(data.get()));
-        if self.is_change() && is_void(&data, false) {
+        let moved = location.moved(reply_memory::value(data.get()));
+        if self.is_change() && is_void(&moved.data, false) {
             return Err(rest.without_record().with_received(received()));
         }
-        let text = data.to_string();
+        let text = moved.data.to_string();
+        let received_path = |path: &str| joined("data", &moved.received_path(path));
         let error = match misfit::read(&text) {
             Ok(value) => return Ok(rest.with(value)),
             Err(error) => error,
         };
-        if let Some((value, unreadable)) = self.salvaged(&text, rest.http_status()) {
+        let salvaged = self.list.and_then(|list| {
+            let at = received_path(&list.join("."));
+            let SalvagedList { text, unreadable } =
+                salvage_list::<T>(&text, &at, list, rest.http_status())?;
+            Some((reply_memory::from_str(&text).ok()?, unreadable))
+        });
+        if let Some((value, unreadable)) = salvaged {
             let mut outcome = rest.with(value);
             outcome.unreadable = unreadable;
             return Ok(outcome);
         }
         let kind = Repr::Decode {
             status: rest.http_status(),
-            path: joined("data", &error.path),
+            path: received_path(&error.path),
             detail: error.detail.to_owned(),
             errors: rest.problems,
         };
         let error = Error::new(kind).with_omitted(rest.omitted);
         Err(error.with_received(received()))
-    }
-
-    fn salvaged<T: DeserializeOwned>(
-        &self,
-        moved: &str,
-        status: u16,
-    ) -> Option<(T, Vec<Unreadable>)> {
-        let SalvagedList { text, unreadable } =
-            salvage_list::<T>(moved, "data.", self.list?, status)?;
-        Some((reply_memory::from_str(&text).ok()?, unreadable))
     }
 
     /// Adds facts of the request: whether it was a change, whether it named a record, and the operation in the

@@ -1,6 +1,7 @@
 //! Codes that the specification names in open lists: those that the schema has as plain texts, and those of the register.
 
 use super::open_enum::open_enum;
+use super::visible_text::trimmed;
 
 open_enum! {
     /// What kind of answer a question takes (spec 2.6; the kinds that the specification does not name are public: `location_4.4.0`, `guide::sources`).
@@ -140,7 +141,7 @@ open_enum! {
 impl PropertyStatus {
     /// Reads a short code or a name, in any case.
     pub(super) fn from_code(text: &str) -> Self {
-        let text = text.trim();
+        let text = trimmed(text);
         let is = |name: &str| text.eq_ignore_ascii_case(name);
         Self::KNOWN
             .iter()

@@ -101,14 +101,18 @@ impl Condition {
             Some("ACCESS_DENIED" | "FORBIDDEN") => return Self::AccessDenied,
             _ => {}
         }
-        match error.code() {
-            Some("Unauthorized") => Self::InvalidToken,
-            Some("consignorPic") => Self::PicNotAssociated,
-            Some("species" | "programs") => Self::EmptyForms,
-            Some("") => Self::of_refusal(error),
-            Some(code) => Self::of_field(code, error),
-            None if is(error.message(), "the access token is invalid") => Self::InvalidToken,
-            None => Self::of_path(error),
+        let message = words(error.message());
+        let description = words(error.description().unwrap_or_default());
+        // The row says nothing of the Code.
+        if description.contains("more than one species") {
+            return Self::MixedSpecies;
+        }
+        match words(error.code().unwrap_or_default()).as_str() {
+            "unauthorized" => Self::InvalidToken,
+            "" if message == "the access token is invalid" => Self::InvalidToken,
+            "" if error.has_empty_code() => Self::of_refusal(error, &message, &description),
+            "" => Self::of_path(error, &message),
+            code => Self::of_field(code, &message),
         }
     }
 
@@ -144,18 +148,14 @@ impl Condition {
     }
 
     /// An empty Code: the specification distinguishes these by their texts only.
-    fn of_refusal(error: &ServerError) -> Self {
-        let description = error.description().unwrap_or_default().to_ascii_lowercase();
-        let message = error.message();
-        if is(message, "access denied") {
+    fn of_refusal(error: &ServerError, message: &str, description: &str) -> Self {
+        if message == "access denied" {
             Self::AccessDenied
-        } else if description.contains("more than one species") {
-            Self::MixedSpecies
         } else if description.contains("lpag2") {
             Self::Lpag2Rejected
         } else if matches!(error.path().last(), Some(PathSegment::Name(last)) if last == "185") {
             Self::Question185No
-        } else if is(message, "internal server error") {
+        } else if message == "internal server error" {
             Self::NotFoundOrForbidden
         } else {
             Self::Other
@@ -163,34 +163,38 @@ impl Condition {
     }
 
     /// No Code at all: the path names the field as well (spec 7.2).
-    fn of_path(error: &ServerError) -> Self {
-        match error.path() {
-            [_operation, .., PathSegment::Name(last)] => match last.as_str() {
-                "consignorPic" => Self::PicNotAssociated,
-                "species" | "programs" => Self::EmptyForms,
-                _ => match Self::of_field("answers", error) {
-                    Self::FieldRule => Self::Other,
-                    told => told,
-                },
-            },
-            _ => Self::Other,
+    fn of_path(error: &ServerError, message: &str) -> Self {
+        let [_operation, .., PathSegment::Name(field)] = error.path() else {
+            return Self::Other;
+        };
+        match Self::of_field(&words(field), message) {
+            // The path is there for a failure, too.
+            Self::FieldRule => Self::Other,
+            told => told,
         }
     }
 
-    /// A Code that names a field: the message has the reason.
-    fn of_field(code: &str, error: &ServerError) -> Self {
-        let message = error.message();
-        if message.ends_with("is not a valid value for PIC") {
+    /// A Code or a path that names a field: the message has the reason.
+    fn of_field(field: &str, message: &str) -> Self {
+        let ends_in = |ends: &[&str]| ends.iter().any(|end| message.ends_with(end));
+        if ends_in(&["is not a valid value for pic"]) {
             Self::InvalidPic
-        } else if message.ends_with("is not associated with user") {
+        } else if ends_in(&[
+            "is not associated with user",
+            "is not associated with the user",
+        ]) {
             Self::PicNotAssociated
-        } else if is(message, "required") {
+        } else if message == "required" {
             Self::RequiredAnswerMissing
-        } else if message.starts_with("Question ") && message.ends_with(" is not valid") {
+        } else if message.starts_with("question ") && ends_in(&["is not valid"]) {
             Self::InvalidAnswerValue
-        } else if message.starts_with("Answer: ") && message.contains("Acceptable answers are:") {
+        } else if message.starts_with("answer: ") && message.contains("acceptable answers are:") {
             Self::OutsideAcceptableAnswers
-        } else if code == "answers" || code.starts_with("answers.") {
+        } else if field == "species" || field == "programs" {
+            Self::EmptyForms
+        } else if field == "consignorpic" && message.is_empty() {
+            Self::PicNotAssociated
+        } else if field == "answers" || field.starts_with("answers.") {
             Self::Other
         } else {
             Self::FieldRule
@@ -198,9 +202,10 @@ impl Condition {
     }
 }
 
-/// The specification and public material differ in case and in the full stop.
-fn is(message: &str, wanted: &str) -> bool {
-    message.trim_end_matches('.').eq_ignore_ascii_case(wanted)
+/// A text for comparison: the specification and public material differ in case, blanks and the full stop.
+fn words(text: &str) -> String {
+    let text = text.trim().trim_end_matches('.').to_ascii_lowercase();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -208,6 +213,50 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    /// Each row: condition, message, Code, path below the operation, Description. A dash is null; the Code `empty` is an empty text.
+    const TABLE: &str = include_str!("conditions.txt");
+
+    /// The error of a row, and the condition of the row.
+    fn error_of(row: &str, change: fn(&str) -> String) -> (String, ServerError) {
+        let columns: Vec<&str> = row.split('|').map(str::trim).collect();
+        let [condition, message, code, path, description] = columns.as_slice() else {
+            panic!("{row}");
+        };
+        let text = |column: &str| match column {
+            "-" => json!(null),
+            "empty" => json!(""),
+            text => json!(change(text)),
+        };
+        let mut names = vec!["createOrSaveConsignment"];
+        names.extend(path.split('.').filter(|name| *name != "-"));
+        let data = json!({"Code": text(code), "Message": text(message), "Description": text(description), "OutcomeStatus": "ERROR"});
+        let error = json!({"message": text(message), "path": names, "extensions": {"data": data}});
+        (condition.to_string(), ServerError::from_value(error))
+    }
+
+    #[test]
+    fn each_condition_is_known_by_what_the_specification_states() {
+        let changes: [fn(&str) -> String; 6] = [
+            str::to_owned,
+            str::to_uppercase,
+            str::to_lowercase,
+            |text| format!("{text}."),
+            |text| format!(" {text}\n"),
+            |text| text.replace(' ', "  "),
+        ];
+        for row in TABLE.lines().filter(|row| !row.is_empty()) {
+            for change in changes {
+                let (condition, error) = error_of(row, change);
+                assert_eq!(
+                    format!("{:?}", error.condition()),
+                    condition,
+                    "{}",
+                    error.raw()
+                );
+            }
+        }
+    }
 
     #[test]
     fn requests_that_graphql_js_does_not_execute_are_known_by_code_or_text() {

@@ -51,8 +51,7 @@ impl Day {
     /// A day by its numbers; `None` when the calendar has no such day, or the year is not one of 1 to 9999: the form
     /// yyyy-MM-dd has no others, and the calendar no year 0.
     pub fn new(year: i32, month: u32, day: u32) -> Option<Self> {
-        let day = NaiveDate::from_ymd_opt(year, month, day)?;
-        (1..=9999).contains(&year).then_some(Self(day))
+        Self::from_naive(NaiveDate::from_ymd_opt(year, month, day)?)
     }
 
     /// The day at an instant, in UTC.
@@ -60,7 +59,7 @@ impl Day {
     /// In Australia the next day begins 8 to 11 hours earlier, so a declaration that is dated today there would be in the
     /// future: [`today_in`](Self::today_in) gives the day where the user is.
     pub fn of(time: SystemTime) -> Self {
-        Self(utc(time).date_naive())
+        Self::today_in(TimeZone::UTC, time)
     }
 
     /// The day in a state or another zone, when it is now this instant.
@@ -101,9 +100,8 @@ impl Day {
     /// The day that is this number of days later (or earlier); `None` at the ends of the calendar.
     #[must_use]
     pub fn plus_days(self, days: i64) -> Option<Self> {
-        self.0
-            .checked_add_signed(chrono::Duration::try_days(days)?)
-            .map(Self)
+        let day = self.0.checked_add_signed(TimeDelta::try_days(days)?)?;
+        Self::from_naive(day)
     }
 
     /// The instant at which the day begins in a state or another zone, for list filters.
@@ -124,8 +122,8 @@ impl Day {
         self.0
     }
 
-    pub(crate) fn from_naive(day: NaiveDate) -> Self {
-        Self(day)
+    pub(crate) fn from_naive(day: NaiveDate) -> Option<Self> {
+        (1..=9999).contains(&day.year()).then_some(Self(day))
     }
 }
 
@@ -162,7 +160,7 @@ impl From<Day> for String {
     }
 }
 
-/// chrono's own conversion panics beyond its calendar, 262,000 years from now.
+/// An instant, or the nearest one that can be written. chrono's own conversion panics 262,000 years from now.
 pub(super) fn utc(time: SystemTime) -> DateTime<Utc> {
     let since = time.duration_since(UNIX_EPOCH);
     let delta = match &since {
@@ -175,7 +173,19 @@ pub(super) fn utc(time: SystemTime) -> DateTime<Utc> {
         DateTime::<Utc>::MIN_UTC
     };
     let time = delta.map(|delta| DateTime::UNIX_EPOCH.checked_add_signed(delta));
-    time.ok().flatten().unwrap_or(end)
+    within_calendar(time.ok().flatten().unwrap_or(end))
+}
+
+/// The instant, or the nearest one of the years from 1 to 9999, which the forms of the wire have.
+pub(super) fn within_calendar(time: DateTime<Utc>) -> DateTime<Utc> {
+    let [first, last] = [-62_135_596_800, 253_402_300_799];
+    match time.timestamp() {
+        seconds if seconds < first => DateTime::from_timestamp(first, 0),
+        seconds if seconds > last => DateTime::from_timestamp(last, 999_999_999),
+        _ => Some(time),
+    }
+    // OK because chrono has both instants.
+    .unwrap_or(time)
 }
 
 #[cfg(test)]

@@ -196,6 +196,13 @@ impl ConsignmentSummary {
     }
 }
 
+impl ConsignmentInput {
+    /// The day of the movement as its text has it; see [`Consignment::movement_day`].
+    pub fn movement_day(&self) -> Option<Day> {
+        written_time::read_day(self.movement_date.value()?)
+    }
+}
+
 impl Consignment {
     /// The fields of this record that an input made from it does not carry, by their wire names.
     ///

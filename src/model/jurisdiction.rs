@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::TextError;
+use super::visible_text::trimmed;
 
 /// A state or territory of Australia.
 ///
@@ -82,7 +83,7 @@ impl std::str::FromStr for Jurisdiction {
         Self::KNOWN
             .iter()
             .copied()
-            .find(|state| state.as_str().eq_ignore_ascii_case(text.trim()))
+            .find(|state| state.as_str().eq_ignore_ascii_case(trimmed(text)))
             .ok_or(TextError::new("not a state or territory of Australia"))
     }
 }

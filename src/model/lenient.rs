@@ -1,14 +1,18 @@
 //! Readers for places where the wire has more than one form.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Error, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{
+    DeserializeSeed, Error, Expected, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess,
+    Unexpected, Visitor,
+};
 use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
-use serde_json::{Number, Value};
 
-use super::{List, reply_memory};
+use super::List;
+use super::list::{Elements, ElementsVisitor};
 
 /// A text, which is not copied first.
 pub(super) fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
@@ -40,7 +44,7 @@ where
 {
     struct Text<T>(PhantomData<T>);
 
-    impl<T: From<String> + for<'a> From<&'a str>> Visitor<'_> for Text<T> {
+    impl<'de, T: From<String> + for<'a> From<&'a str>> Visitor<'de> for Text<T> {
         type Value = T;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -62,24 +66,74 @@ where
         fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
             Ok(number.to_string().into())
         }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<T, A::Error> {
+            unfit_list(list, &self)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<T, A::Error> {
+            unfit_object(object, &self)
+        }
     }
     deserializer.deserialize_any(Text(PhantomData))
 }
 
+/// The error for a list that does not fit. The list is read to its end: only there has an error the position of the list.
+pub(super) fn unfit_list<'de, A: SeqAccess<'de>, T>(
+    mut list: A,
+    expected: &dyn Expected,
+) -> Result<T, A::Error> {
+    while list.next_element::<IgnoredAny>()?.is_some() {}
+    Err(A::Error::invalid_type(Unexpected::Seq, expected))
+}
+
+/// As [`unfit_list`], for an object.
+fn unfit_object<'de, A: MapAccess<'de>, T>(
+    mut object: A,
+    expected: &dyn Expected,
+) -> Result<T, A::Error> {
+    while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+    Err(A::Error::invalid_type(Unexpected::Map, expected))
+}
+
 /// A whole number, also where it is written `1.0`, as `location_4.4.0` (`guide::sources`) shows row numbers.
 pub(super) fn int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
-    let Some(number) = Option::<Number>::deserialize(deserializer)? else {
-        return Ok(None);
-    };
-    // Whole numbers up to 2^53 are exact in a float; beyond, digits would be lost silently.
-    let is_exact = |float: &f64| float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0;
-    #[allow(clippy::cast_possible_truncation)] // OK because it is checked before.
-    let whole = number.as_f64().filter(is_exact).map(|float| float as i64);
-    number
-        .as_i64()
-        .or(whole)
-        .map(Some)
-        .ok_or_else(|| D::Error::custom("not a whole number of 64 bits"))
+    struct Whole;
+
+    impl Visitor<'_> for Whole {
+        type Value = i64;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a whole number of 64 bits")
+        }
+
+        fn visit_i64<E: Error>(self, number: i64) -> Result<i64, E> {
+            Ok(number)
+        }
+
+        fn visit_u64<E: Error>(self, number: u64) -> Result<i64, E> {
+            let unfit = || E::invalid_value(Unexpected::Unsigned(number), &self);
+            i64::try_from(number).map_err(|_| unfit())
+        }
+
+        fn visit_f64<E: Error>(self, number: f64) -> Result<i64, E> {
+            // Whole numbers up to 2^53 are exact in a float; beyond, digits would be lost silently.
+            let is_exact = number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0;
+            #[allow(clippy::cast_possible_truncation)] // OK because it is checked before.
+            let whole = is_exact.then_some(number as i64);
+            whole.ok_or_else(|| E::invalid_value(Unexpected::Float(number), &self))
+        }
+    }
+
+    /// The error of a visitor has the position of the value.
+    struct WholeNumber(i64);
+
+    impl<'de> Deserialize<'de> for WholeNumber {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            deserializer.deserialize_i64(Whole).map(Self)
+        }
+    }
+    Ok(Option::<WholeNumber>::deserialize(deserializer)?.map(|WholeNumber(number)| number))
 }
 
 /// A value, or its default where the wire has null.
@@ -93,14 +147,36 @@ pub(super) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Defaul
 pub(super) fn one_or_many<'de, D, T>(deserializer: D) -> Result<List<T>, D::Error>
 where
     D: Deserializer<'de>,
-    T: for<'a> Deserialize<'a>,
+    T: Deserialize<'de>,
 {
-    let value = match reply_memory::any_value(deserializer)? {
-        Value::Object(object) if object.is_empty() => Value::Array(Vec::new()),
-        object @ Value::Object(_) => Value::Array(vec![object]),
-        other => other,
-    };
-    serde_json::from_value(value).map_err(D::Error::custom)
+    struct OneOrMany<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMany<T> {
+        type Value = List<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list, a record or null")
+        }
+
+        fn visit_unit<E: Error>(self) -> Result<List<T>, E> {
+            Ok(List::null())
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<List<T>, A::Error> {
+            let Elements(list) = ElementsVisitor(PhantomData).visit_seq(list)?;
+            Ok(list)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<List<T>, A::Error> {
+            let mut members = Members::<_, T>::new(map, false);
+            let record = T::deserialize(MapAccessDeserializer::new(&mut members));
+            if members.is_empty {
+                return Ok(List::default());
+            }
+            Ok(vec![record?].into())
+        }
+    }
+    deserializer.deserialize_any(OneOrMany(PhantomData))
 }
 
 /// A record, plain or under `data`: the specification (4.1) has it under `data`, the `OAuthSample` (`guide::sources`) plain.
@@ -113,26 +189,78 @@ where
 pub fn record_or_data<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
-    T: for<'a> Deserialize<'a>,
+    T: Deserialize<'de>,
 {
-    #[derive(Deserialize)]
-    struct Wrapper<'a> {
-        #[serde(borrow)]
-        data: &'a RawValue,
+    struct RecordOrData<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for RecordOrData<T> {
+        type Value = Option<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a record or null")
+        }
+
+        fn visit_unit<E: Error>(self) -> Result<Option<T>, E> {
+            Ok(None)
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Option<T>, A::Error> {
+            unfit_list(list, &self)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Option<T>, A::Error> {
+            let mut members = Members::new(map, true);
+            let record = T::deserialize(MapAccessDeserializer::new(&mut members));
+            match members.data {
+                Some(record) => Ok(Some(record)),
+                None => record.map(Some),
+            }
+        }
+    }
+    deserializer.deserialize_any(RecordOrData(PhantomData))
+}
+
+/// The members of an object. What is read from them is read in place: only then has an error its position.
+struct Members<A, T> {
+    map: A,
+    is_empty: bool,
+    /// Whether the record may be under `data`.
+    may_wrap: bool,
+    data: Option<T>,
+}
+
+impl<A, T> Members<A, T> {
+    fn new(map: A, may_wrap: bool) -> Self {
+        Self {
+            map,
+            is_empty: true,
+            may_wrap,
+            data: None,
+        }
+    }
+}
+
+impl<'de, A: MapAccess<'de>, T: Deserialize<'de>> MapAccess<'de> for &mut Members<A, T> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
+        while let Some(name) = self.map.next_key::<Cow<'de, str>>()? {
+            self.is_empty = false;
+            if self.may_wrap && name == "data" {
+                self.data = self.map.next_value()?;
+            } else if self.data.is_some() {
+                self.map.next_value::<IgnoredAny>()?;
+            } else {
+                return seed.deserialize(name.into_deserializer()).map(Some);
+            }
+        }
+        Ok(None)
     }
 
-    let Some(raw) = Option::<Box<RawValue>>::deserialize(deserializer)? else {
-        return Ok(None);
-    };
-    let text = raw.get();
-    let wrapper = text
-        .starts_with('{')
-        .then(|| serde_json::from_str::<Wrapper<'_>>(text).ok());
-    let record = match wrapper.flatten() {
-        Some(Wrapper { data }) if data.get().starts_with('{') => data.get(),
-        _ => text,
-    };
-    serde_json::from_str(record)
-        .map(Some)
-        .map_err(D::Error::custom)
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.map.next_value_seed(seed)
+    }
 }

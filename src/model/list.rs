@@ -38,7 +38,7 @@ enum Nulls {
 }
 
 impl<T> List<T> {
-    /// Whether the server sent null in place of the list.
+    /// Whether the server sent null in place of the list, or does not have it.
     pub fn is_null(&self) -> bool {
         self.nulls == Nulls::Whole
     }
@@ -48,6 +48,14 @@ impl<T> List<T> {
         match &self.nulls {
             Nulls::At(positions) => positions,
             _ => &[],
+        }
+    }
+
+    /// Null in place of the list.
+    pub(crate) fn null() -> Self {
+        Self {
+            items: Vec::new(),
+            nulls: Nulls::Whole,
         }
     }
 
@@ -142,18 +150,12 @@ impl<T: Serialize> Serialize for List<T> {
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let elements = Option::<Elements<T>>::deserialize(deserializer)?;
-        Ok(elements.map_or_else(
-            || Self {
-                items: Vec::new(),
-                nulls: Nulls::Whole,
-            },
-            |Elements(list)| list,
-        ))
+        Ok(elements.map_or_else(Self::null, |Elements(list)| list))
     }
 }
 
 /// A list that is not null. Records are large, so each is moved once, to its place.
-struct Elements<T>(List<T>);
+pub(super) struct Elements<T>(pub(super) List<T>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Elements<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -161,7 +163,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Elements<T> {
     }
 }
 
-struct ElementsVisitor<T>(PhantomData<T>);
+pub(super) struct ElementsVisitor<T>(pub(super) PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for ElementsVisitor<T> {
     type Value = Elements<T>;

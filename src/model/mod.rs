@@ -57,6 +57,12 @@
 //! A [`ServerError`] is one of the errors of a reply, as data: its [`Severity`], its [`Condition`], the path to the field
 //! ([`PathSegment`]), and the [`Location`] in the document.
 //!
+//! # Texts of the server
+//!
+//! Faults of single texts cost nothing else, on both interfaces: half of a surrogate pair is read as U+FFFD, and of two members of a
+//! record with the same name the last one counts (RFC 8259 sections 4 and 8.2). Only `data` and `errors` themselves must not come
+//! twice.
+//!
 //! # Records in tests
 //!
 //! A test of your own builds a record field by field or from the JSON of the wire. Records can be compared, and written as
@@ -96,6 +102,8 @@ mod generated;
 mod ids;
 mod input;
 mod input_path;
+pub(crate) mod json_path;
+pub(crate) mod json_repair;
 mod jurisdiction;
 mod lenient;
 mod list;
@@ -112,6 +120,7 @@ mod similarity;
 mod time_zone;
 mod timestamp;
 mod user_details;
+pub(crate) mod visible_text;
 mod written_time;
 
 pub use self::answered_question::AnsweredQuestion;
@@ -170,7 +179,6 @@ pub use self::maybe::Maybe;
 pub use self::pdf_url::PdfUrl;
 #[doc(alias("property identification code", "property number"))]
 pub use self::pic::Pic;
-pub use self::pic::TextError;
 pub use self::pic_advice::PicAdvice;
 #[doc(alias("farm", "premises"))]
 pub use self::property::Property;
@@ -181,6 +189,7 @@ pub use self::similarity::{Similarity, same_value};
 pub use self::time_zone::TimeZone;
 #[doc(alias("instant", "date-time"))]
 pub use self::timestamp::Timestamp;
+pub use self::visible_text::TextError;
 
 pub(crate) use self::input_path::input_path;
 pub(crate) use self::redact::OneLine;

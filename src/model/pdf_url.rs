@@ -8,7 +8,7 @@ use crate::secret::Secret;
 
 /// The address of the printed declaration. It carries a token in its query, so it is a secret (seen in `location_4.4.0`, `guide::sources`).
 ///
-/// `Debug` and `Serialize` leave the query out; [`expose`](Self::expose) shows all of it. [`Client::pdf`](crate::Client::pdf) downloads the
+/// `Debug` shows nothing of it, `Serialize` leaves the query out, and [`expose`](Self::expose) shows all of it. [`Client::pdf`](crate::Client::pdf) downloads the
 /// declaration.
 ///
 /// ```
@@ -16,11 +16,18 @@ use crate::secret::Secret;
 ///
 /// let url = PdfUrl::from("https://files.example.com/declaration.pdf?token=secret");
 /// assert_eq!(url.without_token(), "https://files.example.com/declaration.pdf");
-/// assert!(!format!("{url:?}").contains("secret"));
+/// assert_eq!(format!("{url:?}"), "PdfUrl([redacted])");
 /// assert!(url.expose().ends_with("token=secret"));
 /// ```
 #[derive(Clone)]
 pub struct PdfUrl(Secret);
+
+/// The server chooses all of it: also its path may have a token, or control characters.
+impl fmt::Debug for PdfUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PdfUrl([redacted])")
+    }
+}
 
 impl PdfUrl {
     /// The whole address, with the token: it gives access to the declaration.
@@ -52,12 +59,6 @@ impl PartialEq for PdfUrl {
     }
 }
 
-impl fmt::Debug for PdfUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PdfUrl({}?[redacted])", self.without_token())
-    }
-}
-
 impl Serialize for PdfUrl {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.without_token().serialize(serializer)
@@ -78,7 +79,10 @@ mod tests {
     fn the_token_is_shown_by_expose_only() {
         let url: PdfUrl =
             serde_json::from_str("\"https://print.example/C-1/$print?authToken=t0ken\"").unwrap();
-        assert!(!format!("{url:?}").contains("t0ken"));
+        let address = "https://sam:t0ken@print.example/t0ken\u{1b}\n?t0ken";
+        for url in [&url, &PdfUrl::from(address)] {
+            assert_eq!(format!("{url:?}"), "PdfUrl([redacted])");
+        }
         assert!(!serde_json::to_string(&url).unwrap().contains("t0ken"));
         assert!(url.expose().ends_with("t0ken"));
     }

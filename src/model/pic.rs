@@ -5,24 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Jurisdiction;
-
-/// Why a text is not what it should be. The text itself is not repeated.
-///
-/// ```
-/// use envd_sdk::model::Pic;
-///
-/// let error = Pic::parse("QAZZ-777").unwrap_err();
-/// assert_eq!(error.to_string(), "a PIC has 8 letters or digits");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct TextError(&'static str);
-
-impl TextError {
-    pub(crate) const fn new(what: &'static str) -> Self {
-        Self(what)
-    }
-}
+use super::visible_text::{TextError, trimmed};
 
 /// A property identification code: 8 letters or digits, upper case (spec 1.6).
 ///
@@ -42,20 +25,20 @@ impl TextError {
 pub struct Pic([u8; 8]);
 
 impl Pic {
-    /// Reads a code: white space around it is cut off and letters are made upper case.
+    /// Reads a code: white space and characters without width around it are cut off, and letters are made upper case.
     ///
     /// # Errors
     ///
     /// When it does not have exactly 8 ASCII letters or digits.
     pub fn parse(text: &str) -> Result<Self, TextError> {
-        let text = text.trim();
+        let text = trimmed(text);
         match text.as_bytes().try_into() {
             Ok(code) if Self::has_format(text) => {
                 let mut code: [u8; 8] = code;
                 code.make_ascii_uppercase();
                 Ok(Self(code))
             }
-            _ => Err(TextError::new("a PIC has 8 letters or digits")),
+            _ => Err(TextError::of(text, "a PIC has 8 letters or digits")),
         }
     }
 
@@ -138,6 +121,29 @@ impl<'de> Deserialize<'de> for Pic {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn characters_that_are_not_shown_are_cut_off_around_a_pic_and_named_in_it() {
+        for hidden in [
+            '\u{feff}', '\u{200b}', '\u{200e}', '\u{200f}', '\u{ad}', '\u{2060}',
+        ] {
+            let around = format!("{hidden}QAZZ7777 {hidden}");
+            assert_eq!(Pic::parse(&around).unwrap().as_str(), "QAZZ7777");
+            let error = Pic::parse(&format!("QAZZ{hidden}7777"))
+                .unwrap_err()
+                .to_string();
+            assert!(
+                error.contains(&format!("U+{:04X}", u32::from(hidden))),
+                "{error}"
+            );
+        }
+        assert!(
+            !Pic::parse("QAZZ-7777")
+                .unwrap_err()
+                .to_string()
+                .contains("U+")
+        );
+    }
 
     #[test]
     fn eight_ascii_letters_or_digits_make_a_pic() {

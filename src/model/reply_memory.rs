@@ -13,6 +13,8 @@ use serde::de::{DeserializeOwned, Deserializer, Error};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::json_repair::repaired;
+
 /// What the lists and values of a reply may take together, in bytes, and how many times its text those of a long one may.
 const FREE: usize = 16 << 20;
 const TIMES: usize = 4;
@@ -49,32 +51,45 @@ pub(crate) fn limited<T>(length: usize, read: impl FnOnce() -> T) -> Option<T> {
 
 /// Reads a text within what it may take.
 pub(crate) fn from_str<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
-    limited(text.len(), || serde_json::from_str(text))
-        .unwrap_or_else(|| Err(serde_json::Error::custom(TOO_MUCH)))
+    limited(text.len(), || read(text)).unwrap_or_else(|| Err(serde_json::Error::custom(TOO_MUCH)))
+}
+
+/// Reads a text; one that does not fit is [repaired] and read again.
+pub(crate) fn read<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+    serde_json::from_str(text).or_else(|error| match repaired(text) {
+        Some(text) => serde_json::from_str(&text),
+        None => Err(error),
+    })
 }
 
 /// Adds an element to a list of the reply.
 pub(crate) fn push<T, E: Error>(list: &mut Vec<T>, element: T) -> Result<(), E> {
     if list.len() == list.capacity() {
         // `Vec` doubles, and begins with four.
-        let more = list.len().max(4).saturating_mul(size_of::<T>());
-        if !charge(more) {
-            BUDGET.set(Some(MemoryBudget {
-                left: 0,
-                is_exceeded: true,
-            }));
-            return Err(E::custom(TOO_MUCH));
-        }
+        require(list.len().max(4).saturating_mul(size_of::<T>()))?;
     }
     list.push(element);
     Ok(())
+}
+
+/// Charges a member that is added to an object.
+pub(crate) fn charge_member<E: Error>(is_first: bool, name: &str) -> Result<(), E> {
+    // A map begins with eleven places, and half of them may stay empty.
+    require(name.len() + if is_first { 704 } else { 160 })
+}
+
+/// The value of a whole reply; `None` when it takes too much.
+pub(crate) fn whole_value(text: &str) -> Option<serde_json::Result<Value>> {
+    limited(text.len(), || {
+        charge(size_as_value(text)).then(|| read(text))
+    })?
 }
 
 /// The value of a text. JSON that no [`Value`] can hold (too deep, a number too large), and such that takes too much memory,
 /// stays as its text.
 pub(crate) fn value(text: &str) -> Value {
     let size = size_as_value(text);
-    let read = (size <= FREE && charge(size)).then(|| serde_json::from_str(text).ok());
+    let read = (size <= FREE && charge(size)).then(|| read(text).ok());
     read.flatten().unwrap_or_else(|| text.into())
 }
 
@@ -88,6 +103,18 @@ pub(crate) fn any_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Va
 
 /// Why a reply is refused.
 pub(crate) const TOO_MUCH: &str = "the lists of the reply take too much memory";
+
+/// Charges what must not be left out; without it the reply is refused.
+fn require<E: Error>(size: usize) -> Result<(), E> {
+    if charge(size) {
+        return Ok(());
+    }
+    BUDGET.set(Some(MemoryBudget {
+        left: 0,
+        is_exceeded: true,
+    }));
+    Err(E::custom(TOO_MUCH))
+}
 
 fn charge(size: usize) -> bool {
     let Some(budget) = BUDGET.get() else {
@@ -152,6 +179,19 @@ mod tests {
         let fields = MapDeserializer::<_, Refused>::new([("LaterField", 5)].into_iter());
         let property = Property::deserialize(fields).unwrap();
         assert_eq!(property.unknown_fields().unwrap()["LaterField"], 5);
+    }
+
+    #[test]
+    fn unknown_fields_and_whole_values_are_charged() {
+        let record = |fields: usize| {
+            let fields: Vec<_> = (0..fields).map(|name| format!(r#""{name}":0"#)).collect();
+            format!("{{{}}}", fields.join(","))
+        };
+        assert!(from_str::<Property>(&record(90_000)).is_ok());
+        let error = from_str::<Property>(&record(110_000)).unwrap_err();
+        assert!(error.to_string().contains(TOO_MUCH));
+        assert!(whole_value(&record(110_000)).unwrap().unwrap().is_object());
+        assert!(whole_value(&format!("[{}0]", "{},".repeat(30_000))).is_none());
     }
 
     #[test]

@@ -139,6 +139,11 @@ impl ServerError {
         self.data("Code")
     }
 
+    /// Whether there is a Code, and it is empty.
+    pub(super) fn has_empty_code(&self) -> bool {
+        self.code().is_some_and(|code| code.trim().is_empty())
+    }
+
     /// `extensions.data.Description`: a longer text.
     pub fn description(&self) -> Option<&str> {
         self.data("Description")

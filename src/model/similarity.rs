@@ -6,6 +6,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use super::visible_text::trimmed;
 use super::{
     AnswerInput, ConsignmentInput, ConsignmentSummary, Day, FormType, Maybe, PartyInput, Timestamp,
 };
@@ -178,7 +179,7 @@ fn shown(record: &ConsignmentSummary) -> ConsignmentInput {
 
 /// A text that is not empty.
 fn text<T: AsRef<str>>(field: &Maybe<T>) -> Option<&str> {
-    let text = field.value().map(|text| text.as_ref().trim());
+    let text = field.value().map(|text| trimmed(text.as_ref()));
     text.filter(|text| !text.is_empty())
 }
 

@@ -78,8 +78,10 @@ impl TimeZone {
     pub(super) fn local(self, at: DateTime<Utc>) -> NaiveDateTime {
         let offset = FixedOffset::east_opt(i32::from(self.offset(at)) * 60);
         let local = offset.and_then(|offset| at.naive_utc().checked_add_offset(offset));
-        // OK because only the first and the last day of chrono's calendar have no local time.
-        local.unwrap_or(at.naive_utc())
+        // OK because only the first and the last hours of the calendar have no local time.
+        local
+            .filter(|local| (1..=9999).contains(&local.year()))
+            .unwrap_or(at.naive_utc())
     }
 
     /// The instant at which a day begins. No zone of the table changes its offset at midnight.

@@ -1,10 +1,9 @@
 //! Instants in the forms of the wire.
 
-use std::cmp::Ordering;
 use std::fmt;
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use chrono::{DateTime, NaiveDateTime, SecondsFormat, Utc};
+use chrono::{DateTime, SecondsFormat, Utc};
 use ecow::EcoString;
 use serde::{Deserialize, Serialize};
 
@@ -22,16 +21,17 @@ use super::{Day, TimeZone, day};
 ///
 /// With the features `chrono`, `jiff` and `time` it comes from and becomes an instant of the crate of that name.
 ///
-/// Two are equal when their texts are. They are ordered as instants, with all digits of the fraction; texts of one instant
-/// are ordered as texts, and those that cannot be read come last, ordered as texts too.
+/// Two are equal when their texts are. They have no order, since a text that cannot be read is neither before nor after an
+/// instant: compare what [`to_time`](Self::to_time) gives. A call that takes an instant fails with a
+/// configuration error where the text is none. A bare day is none; a [`Day`] becomes one.
 ///
 /// ```
 /// use envd_sdk::model::Timestamp;
 ///
-/// let mut times = ["later", "2026-11-20T09:00:00+11:00", "2026-11-19T21:30:00Z"].map(Timestamp::from);
-/// times.sort();
+/// let mut times = ["2026-11-20T09:00:00+11:00", "2026-11-19T21:30:00Z", "2026-11-19"].map(Timestamp::from);
+/// times.sort_by_key(Timestamp::to_time);
 /// let texts = times.map(|time| time.to_string());
-/// assert_eq!(texts, ["2026-11-19T21:30:00Z", "2026-11-20T09:00:00+11:00", "later"]);
+/// assert_eq!(texts, ["2026-11-19", "2026-11-19T21:30:00Z", "2026-11-20T09:00:00+11:00"]);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -43,9 +43,15 @@ impl Timestamp {
         &self.0
     }
 
-    /// The instant; without a zone it is taken as UTC, as GraphQL.NET does. `None` when it cannot be read.
+    /// The instant, in the years from 1 to 9999 of UTC; without a zone it is taken as UTC, as GraphQL.NET does. `None` when it
+    /// cannot be read.
     pub fn to_time(&self) -> Option<SystemTime> {
-        self.utc().map(Into::into)
+        let since = self.utc()?.signed_duration_since(DateTime::UNIX_EPOCH);
+        // A system may count time from a later year than 1, and chrono's own conversion panics there.
+        match since.to_std() {
+            Ok(after) => UNIX_EPOCH.checked_add(after),
+            Err(_) => UNIX_EPOCH.checked_sub((-since).to_std().ok()?),
+        }
     }
 
     /// The day in a state or another zone; `None` when the instant cannot be read.
@@ -57,31 +63,21 @@ impl Timestamp {
     /// assert_eq!(at.day_in(Jurisdiction::Nsw), Day::new(2026, 11, 20));
     /// ```
     pub fn day_in(&self, zone: impl Into<TimeZone>) -> Option<Day> {
-        Some(Day::from_naive(zone.into().local(self.utc()?).date()))
+        Day::from_naive(zone.into().local(self.utc()?).date())
     }
 
-    /// An instant of UTC, with as many digits of the second as it has (none, 3, 6 or 9).
+    /// An instant of UTC, with as many digits of the second as it has (none, 3, 6 or 9). One before the year 1 or after 9999 has
+    /// no form that can be read again, so the first or the last one of these years takes its place.
     pub(crate) fn from_utc(time: DateTime<Utc>) -> Self {
+        let time = day::within_calendar(time);
         Self(time.to_rfc3339_opts(SecondsFormat::AutoSi, true).into())
     }
 
-    /// The digits of the fraction that chrono does not keep.
-    pub(crate) fn beyond_nanoseconds(&self) -> &str {
-        let (_, fraction) = self.0.split_once('.').unwrap_or_default();
-        let end = fraction.find(|c: char| !c.is_ascii_digit());
-        let (digits, _) = fraction.split_at(end.unwrap_or(fraction.len()));
-        digits.get(9..).unwrap_or_default().trim_end_matches('0')
-    }
-
     pub(crate) fn utc(&self) -> Option<DateTime<Utc>> {
-        DateTime::parse_from_rfc3339(&self.0)
-            .map(|time| time.with_timezone(&Utc))
-            .ok()
-            .or_else(|| {
-                NaiveDateTime::parse_from_str(&self.0, "%Y-%m-%dT%H:%M:%S%.f")
-                    .ok()
-                    .map(|t| t.and_utc())
-            })
+        let read = |text: &str| DateTime::parse_from_rfc3339(text).ok();
+        let time = read(&self.0).or_else(|| read(&ecow::eco_format!("{}Z", self.0)))?;
+        let time = time.to_utc();
+        (day::within_calendar(time) == time).then_some(time)
     }
 }
 
@@ -105,29 +101,10 @@ impl From<Day> for Timestamp {
 }
 
 impl From<SystemTime> for Timestamp {
-    /// In UTC, with as many digits of the second as it has (none, 3, 6 or 9).
+    /// In UTC, with as many digits of the second as it has (none, 3, 6 or 9). What is before the year 1 or after 9999 becomes
+    /// the beginning or the end of these years.
     fn from(time: SystemTime) -> Self {
         Self::from_utc(day::utc(time))
-    }
-}
-
-impl Ord for Timestamp {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let instants = match (self.utc(), other.utc()) {
-            (Some(one), Some(two)) => one
-                .cmp(&two)
-                .then_with(|| self.beyond_nanoseconds().cmp(other.beyond_nanoseconds())),
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (None, None) => Ordering::Equal,
-        };
-        instants.then_with(|| self.0.cmp(&other.0))
-    }
-}
-
-impl PartialOrd for Timestamp {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
     }
 }
 
@@ -144,32 +121,56 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instants_are_ordered_by_all_their_digits_and_zones() {
-        let sorted = [
-            "2026-11-19T20:59:59.999999999Z",
-            "2026-11-19T21:00:00",
-            "2026-11-19T21:00:00Z",
-            "2026-11-20T07:00:00+10:00",
-            "2026-11-20T08:00:00.0000000+11:00",
-            "2026-11-19T21:00:00.000000000000000001Z",
-            "2026-11-20T08:00:00.00000000001+11:00",
-            "2026-11-19T21:00:00.1Z",
-            "2026-11-19T21:00:00.1234567+00:00",
-            "2026-11-19T21:00:00.123456789Z",
-            "2026-11-19T21:00:00.12345678901Z",
-            "2026-11-19T21:00:01Z",
-            // What cannot be read.
-            "",
-            "2026-02-30T00:00:00Z",
-            "soon",
-        ];
-        let times = sorted.map(Timestamp::from);
-        for (i, one) in times.iter().enumerate() {
-            for (j, two) in times.iter().enumerate() {
-                assert_eq!(one.cmp(two), i.cmp(&j), "{one} {two}");
-                assert_eq!(one == two, one.cmp(two).is_eq());
+    fn what_is_no_instant_is_read_as_none() {
+        // One instant, in the forms of the wire.
+        let instant = UNIX_EPOCH + Duration::from_secs(1_795_132_800);
+        for text in "2026-11-20T00:00:00|2026-11-20T00:00:00Z|2026-11-20T10:00:00+10:00|2026-11-20t00:00:00.0000000+00:00\
+            |2026-11-20T00:00:00.000000000000000001Z"
+            .split('|')
+        {
+            assert_eq!(Timestamp::from(text).to_time(), Some(instant), "{text}");
+        }
+        for text in "|2026-11-20|20/11/2026|2026-11-20T00:00:00+1000|2026-11-20T00:00|2026-02-30T00:00:00Z|2026-1-2T3:4:5\
+            |+2026-11-20T00:00:00|+12026-11-20T00:00:00Z|-0044-03-15T00:00:00Z|0000-12-31T23:59:59Z\
+            |0001-01-01T00:00:00+01:00|9999-12-31T23:59:59-01:00| 2026-11-20T00:00:00Z|1795132800|never"
+            .split('|')
+        {
+            let time = Timestamp::from(text);
+            assert_eq!(
+                (time.to_time(), time.day_in(TimeZone::UTC)),
+                (None, None),
+                "{text}"
+            );
+        }
+    }
+
+    /// Whatever we write is read again as the same instant, or as the end of the calendar.
+    #[test]
+    fn what_is_written_can_be_read() {
+        let year = Duration::from_secs(31_556_952);
+        let times = (0..=400_000_u32).step_by(97).flat_map(|years| {
+            let far = year.saturating_mul(years) + Duration::from_nanos(years.into());
+            [UNIX_EPOCH.checked_add(far), UNIX_EPOCH.checked_sub(far)]
+        });
+        for time in times.flatten() {
+            let written = Timestamp::from(time);
+            let read = written.to_time().unwrap();
+            assert_eq!(Timestamp::from(read), written);
+            let ends = ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999Z"];
+            assert!(
+                read == time || ends.contains(&written.as_str()),
+                "{written}"
+            );
+            for minutes in [-1439, 0, 600, 1439] {
+                let zone = TimeZone::fixed(minutes).unwrap();
+                let day = Day::today_in(zone, time);
+                assert_eq!(Day::parse(&day.to_string()), Ok(day));
+                assert!(day.start_in(zone).to_time().is_some());
             }
         }
+        let first = Day::parse("0001-01-01").unwrap();
+        let last = Day::parse("9999-12-31").unwrap();
+        assert_eq!((first.plus_days(-1), last.plus_days(1)), (None, None));
     }
 
     #[test]

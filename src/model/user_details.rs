@@ -5,7 +5,8 @@ use super::{AccountId, AccountType, Accreditations, Role, UserAccount, UserDetai
 impl UserDetails {
     /// The accounts in whose name consignments can be created: those of the LPA program, if the user is a Producer.
     ///
-    /// The role is read from the account (public, not confirmed), then from the user (spec 2.8, 5.10).
+    /// The role is read from the account (public, not confirmed), then from the user (spec 2.8, 5.10). Where the service has no roles
+    /// to read (the list [is null](super::List::is_null)), they are not known: all accounts of the LPA program are named then.
     ///
     /// ```
     /// # equipment::example(async {
@@ -17,13 +18,20 @@ impl UserDetails {
     /// ```
     pub fn producer_accounts(&self) -> impl Iterator<Item = &UserAccount> {
         self.accounts.iter().filter(|account| {
-            let roles = if account.roles.is_empty() {
-                &self.roles
-            } else {
-                &account.roles
-            };
-            roles.contains(&Role::Producer) && account.account_type == Some(AccountType::Lpa)
+            account.account_type == Some(AccountType::Lpa)
+                && self.has_role(account, &Role::Producer).unwrap_or(true)
         })
+    }
+
+    /// Whether an account has a role, or else the user; `None` where that is not known.
+    pub(crate) fn has_role(&self, account: &UserAccount, role: &Role) -> Option<bool> {
+        let roles = if account.roles.is_empty() {
+            &self.roles
+        } else {
+            &account.roles
+        };
+        let is_known = !roles.is_empty() || !(self.roles.is_null() || account.roles.is_null());
+        is_known.then(|| roles.contains(role))
     }
 
     /// The default account, looked up among the accounts; `None` when it is not one of them.
@@ -130,6 +138,26 @@ mod tests {
             .filter_map(|account| account.account_id.as_deref())
             .collect();
         assert_eq!(ids, ["1"]);
+    }
+
+    #[test]
+    fn roles_that_are_not_known_are_not_none() {
+        for (of_user, of_account, is_producer) in [
+            (r#""roles": ["Producer"],"#, "", true),
+            (r#""roles": ["Receiver"],"#, "", false),
+            (r#""roles": [],"#, "", false),
+            ("", "", false),
+            (r#""roles": null,"#, "", true),
+            (r#""roles": null,"#, r#", "roles": ["Receiver"]"#, false),
+            (r#""roles": [],"#, r#", "roles": null"#, true),
+            (r#""roles": ["Receiver"],"#, r#", "roles": null"#, false),
+        ] {
+            let user = user(&format!(
+                r#"{{{of_user} "accounts": [{{"accountType": "LPA"{of_account}}}, {{"accountType": "PIC"}}]}}"#
+            ));
+            let found = user.producer_accounts().count();
+            assert_eq!(found, usize::from(is_producer), "{of_user} {of_account}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::client::{Account, Client};
 use crate::error::{Error, Repr, Result};
 use crate::graphql::Outcome;
 use crate::graphql::generated::{UserDetails as ReadUserDetails, user_details};
+use crate::model::visible_text::trimmed;
 use crate::model::{AccountId, List, Pic, Role, UserAccount, UserDetails};
 use crate::send::Call;
 
@@ -32,7 +33,7 @@ pub enum AccountChoice {
     /// The account in whose name consignments can be created (spec 5.10).
     Producer,
     /// The account with this role. Roles of single accounts are public, not confirmed; where an account has none, the
-    /// choice fits it if the user has the role.
+    /// choice fits it if the user has the role. Roles that the service does not have fit no choice.
     Role(Role),
     /// The account of a property: the PIC stands in the label or among the property data (assumed).
     Pic(Pic),
@@ -63,6 +64,9 @@ impl AccountChoice {
                 Some(id) => Ok(id.clone()),
                 None => problem("the account that fits has no envdAccountId".to_owned()),
             },
+            [] if self.is_about_unknown_roles(user) => {
+                problem("the service does not say which roles the user has".to_owned())
+            }
             [] => problem(format!(
                 "none of the {} accounts of the user is {}",
                 user.accounts.len(),
@@ -84,8 +88,7 @@ impl AccountChoice {
             Self::Producer => user
                 .producer_accounts()
                 .any(|producer| std::ptr::eq(producer, account)),
-            Self::Role(role) if account.roles.is_empty() => user.roles.contains(role),
-            Self::Role(role) => account.roles.contains(role),
+            Self::Role(role) => user.has_role(account, role).unwrap_or(false),
             Self::Pic(pic) => {
                 let label = account.account_label.as_deref();
                 account
@@ -95,9 +98,24 @@ impl AccountChoice {
                     .chain(label)
                     .any(|text| has_word(text, pic.as_str()))
             }
-            Self::Label(label) => account.account_label.as_deref() == Some(label),
-            Self::Id(id) => account.envd_account_id.as_ref() == Some(id),
+            Self::Label(label) => {
+                let found = account.account_label.as_deref();
+                found.is_some_and(|found| trimmed(found) == trimmed(label))
+            }
+            Self::Id(id) => {
+                let found = account.envd_account_id.as_ref();
+                found.is_some_and(|found| trimmed(found.as_str()) == trimmed(id.as_str()))
+            }
         }
+    }
+
+    fn is_about_unknown_roles(&self, user: &UserDetails) -> bool {
+        let is_unknown = |role| {
+            user.accounts
+                .iter()
+                .any(|account| user.has_role(account, role).is_none())
+        };
+        matches!(self, Self::Role(role) if is_unknown(role))
     }
 
     /// Without label and PIC, which are the user's.
@@ -123,7 +141,7 @@ impl Client {
     ///
     /// The specification names the operation `userDetails` and `userDetailsQuery` and has the record under `data`; public
     /// queries have `userDetails` without it. The forms are tried in turn until the server takes one, which is kept
-    /// ([`profile`](Self::profile)).
+    /// ([`profile`](Self::profile)). Lists of roles that the service does not have [are null](crate::model::List::is_null).
     ///
     /// Source: stated, specification 2.8 and 4.1.
     ///
@@ -144,6 +162,15 @@ impl Client {
         let read = self.operation::<ReadUserDetails, _>(variables, |data| data.user_details);
         read.then(async move |mut outcome, _| {
             let user = &mut outcome.value;
+            let left_out = client.left_out("userDetails");
+            let is_left_out = |path: &str| left_out.iter().any(|left_out| left_out == path);
+            if is_left_out("roles") {
+                user.roles = List::null();
+            }
+            if is_left_out("accounts.roles") {
+                let accounts = user.accounts.iter_mut();
+                accounts.for_each(|account| account.roles = List::null());
+            }
             let of_accounts = user.accounts.iter_mut().map(|account| &mut account.roles);
             for role in of_accounts
                 .chain([&mut user.roles])

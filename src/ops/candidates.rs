@@ -76,7 +76,8 @@ impl Candidates {
         self
     }
 
-    /// Lists only consignments from this instant on (some minutes before the save, since clocks differ), in place of all.
+    /// Lists only consignments from this instant on (some minutes before the save, since clocks differ), in place of all. With
+    /// an instant that cannot be read, [`find`](Self::find) fails with [`is_config`](Error::is_config).
     ///
     /// Use it only if it is certain that `fromDate` of the live service compares the time of the last change. That is not
     /// shown: if it compares the day of the movement, or another date, the record is missing from the list.
@@ -99,6 +100,7 @@ impl Candidates {
             .filter
             .variables(self.account.client(), self.account.id(), None);
         let first = self.account.client().execute::<Consignments>(variables);
+        let first = first.made_of(self.filter.check());
         first.instead(async move |settings| {
             search.account = search.account.with_settings(settings);
             search.found().await

@@ -57,6 +57,7 @@ impl Account {
         let variables = filter.variables(self.client(), self.id(), after.map(str::to_owned));
         self.client()
             .operation::<Consignments, _>(variables, |data| data.consignments)
+            .made_of(filter.check())
     }
 
     /// All consignments that the filter lets through, page by page or one by one; nothing is sent yet.
@@ -79,11 +80,12 @@ impl Account {
         let (account, filter) = (self.id().clone(), filter.clone());
         let call = move |client: &Client, after| {
             let variables = filter.variables(client, &account, after);
-            client.operation::<Consignments, _>(variables, |data| {
+            let page = client.operation::<Consignments, _>(variables, |data| {
                 let page = data.consignments?;
                 let split = |edge: ConsignmentEdge| (edge.cursor, edge.node);
                 Connection::from_list(page.total_count, page.page_info, page.edges, split)
-            })
+            });
+            page.made_of(filter.check())
         };
         self.client().list("consignments", call, |record| {
             id_or_number(record.id.as_ref(), record.number.as_ref())
@@ -125,7 +127,7 @@ impl Account {
             );
             client.all_levels(
                 "fullConsignments",
-                read,
+                read.made_of(filter.check()),
                 |page: &Connection<Consignment>| {
                     page.records
                         .iter()

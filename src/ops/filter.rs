@@ -1,6 +1,7 @@
 //! Which consignments and templates are listed.
 
 use crate::client::Client;
+use crate::error::{Error, Result};
 use crate::graphql::generated::consignments::Variables;
 use crate::model::{AccountId, ConsignmentStatus, Day, Species, TimeZone, Timestamp};
 
@@ -36,7 +37,8 @@ impl ConsignmentFilter {
         /// Only consignments that match this text; what it is matched against is not shown.
         pub fn search_text(text: impl Into<String>) |it| it.0.search_text = Some(text.into());
 
-        /// Only consignments from this instant on. Which of a record's dates is compared is not shown.
+        /// Only consignments from this instant on. Which of a record's dates is compared is not shown. With an instant that
+        /// cannot be read, a list fails with [`is_config`](Error::is_config), and nothing is sent.
         ///
         /// A [`Day`] means its beginning in UTC, which is 8 to 11 hours later than in Australia: what changed in the hours
         /// between is left out. [`from_day`](Self::from_day) takes the zone.
@@ -83,6 +85,18 @@ impl ConsignmentFilter {
 
         /// Only consignments that were submitted.
         pub fn only_submitted() |it| it.0.only_submitted = Some(true);
+    }
+
+    /// Whether it can be sent.
+    pub(super) fn check(&self) -> Result<()> {
+        let instants = [("from", &self.0.from_date), ("to", &self.0.to_date)];
+        for (setting, at) in instants {
+            if let Some(at) = at.as_ref().filter(|at| at.to_time().is_none()) {
+                let problem = format!("{setting} of the filter: {at:?} is not an instant");
+                return Err(Error::config(problem));
+            }
+        }
+        Ok(())
     }
 
     /// The variables of the query for the page after a cursor.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Sourced;
 use crate::model::{Day, Program, Species};
 
-/// Addresses of one environment of the service, in full; none is derived from another.
+/// Addresses of one environment of the service, in full; none is derived from another. Tokens are sent to them.
 ///
 /// Of a [`ServiceProfile`](super::ServiceProfile), whose page has an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +47,24 @@ pub struct Addresses {
     /// The register, without the path of `PICRegister`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub register: Option<Sourced<String>>,
+}
+
+impl Addresses {
+    /// Those that something is sent to, with their names.
+    pub(super) fn of_servers(&self) -> impl Iterator<Item = (&'static str, &Sourced<String>)> {
+        let all = [
+            ("graphql", &self.graphql),
+            ("issuer", &self.issuer),
+            ("authorize", &self.authorize),
+            ("token", &self.token),
+            ("revoke", &self.revoke),
+            ("logout", &self.logout),
+            ("deviceAuthorization", &self.device_authorization),
+            ("register", &self.register),
+        ];
+        all.into_iter()
+            .filter_map(|(name, address)| Some((name, address.as_ref()?)))
+    }
 }
 
 /// What differs from our document of an operation.

@@ -15,9 +15,11 @@ pub use self::entries::{
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
 use crate::model::Role;
+use crate::model::json_path::path_of;
 
 /// Where an entry of a [`ServiceProfile`] comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -81,6 +83,8 @@ impl<T> Sourced<T> {
 }
 
 /// What the service is like where the specification does not say. The default is what this crate assumes.
+///
+/// Its addresses decide where tokens and client secrets are sent: take a profile only from where you would take a program.
 ///
 /// As JSON it holds the entries by name, those that are left out are the defaults, and a name that is not one of a profile is an
 /// error. It has no secrets and no personal data.
@@ -173,9 +177,55 @@ impl ServiceProfile {
     ///
     /// # Errors
     ///
-    /// When the text is no JSON, or has a member that is none of a profile or of another type; the error names line and column.
+    /// When the text is no JSON, or has a member that is none of a profile or of another type, or an entry that cannot hold: an
+    /// address that is neither https nor one of this machine, a largest page of 0, a `recordAt` of more than 32 parts. The error
+    /// names the entry, and the line and column of one that cannot be read.
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(text)
+        let profile: Self = serde_json::from_str(text).map_err(|error| {
+            let path = path_of(text, &error);
+            // The position stays at the end.
+            serde_json::Error::custom(format!("{path}: {error}").trim_start_matches(": "))
+        })?;
+        profile.check().map_err(serde_json::Error::custom)?;
+        Ok(profile)
+    }
+
+    /// Refuses entries that cannot hold, whoever made them.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let wrong = |entry: String, what: &str| Err(format!("{entry} of the profile {what}"));
+        for (name, address) in self.addresses.of_servers() {
+            if !is_protected(&address.value) {
+                return wrong(
+                    format!("addresses.{name}"),
+                    "must be an https address (http is for loopback addresses only)",
+                );
+            }
+        }
+        for (name, operation) in &self.operations {
+            let parts = operation
+                .value
+                .record_at
+                .iter()
+                .flat_map(|at| at.split('/'));
+            if parts.count() > MAX_PARTS {
+                return wrong(
+                    format!("operations.{name}.recordAt"),
+                    "has more than 32 parts",
+                );
+            }
+        }
+        if self.lists.largest_page.value == Some(0) {
+            return wrong("lists.largestPage".to_owned(), "must be at least 1");
+        }
+        if self
+            .register
+            .first_page_index
+            .value
+            .is_some_and(|index| index > 1)
+        {
+            return wrong("register.firstPageIndex".to_owned(), "must be 0 or 1");
+        }
+        Ok(())
     }
 
     /// The profile as JSON, on many lines, with all entries.
@@ -188,6 +238,30 @@ impl ServiceProfile {
     #[cfg(feature = "client")]
     pub(crate) fn role(&self, spelled: &Role) -> Option<&Role> {
         self.roles.value.get(spelled.as_str())
+    }
+}
+
+/// The most parts of a `recordAt`: a document with as many levels is still read by a server.
+const MAX_PARTS: usize = 33;
+
+/// Whether what is sent to an address cannot be read on the way. The builders read the whole address.
+fn is_protected(address: &str) -> bool {
+    let host = |rest: &str| {
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        rest.get(..end).unwrap_or_default().to_ascii_lowercase()
+    };
+    let is_loopback = |host: String| {
+        host.starts_with("[::1]")
+            || ["127.", "localhost"]
+                .iter()
+                .any(|start| host.starts_with(start))
+                && !host.contains('@')
+    };
+    let lower = address.to_ascii_lowercase();
+    match lower.split_once("://") {
+        Some(("https", rest)) => !rest.is_empty(),
+        Some(("http", rest)) => is_loopback(host(rest)),
+        _ => false,
     }
 }
 
@@ -232,6 +306,52 @@ mod tests {
                 error.contains(named) && error.contains("line 1"),
                 "{text}: {error}"
             );
+        }
+    }
+
+    #[test]
+    fn an_entry_that_cannot_hold_is_named() {
+        let deep = format!(
+            r#"{{"operations": {{"template": {{"value": {{"recordAt": "{}"}}, "source": "seen"}}}}}}"#,
+            "/a".repeat(20_000)
+        );
+        for (text, entry) in [
+            (
+                r#"{"lists": {"largestPage": {"value": 0, "source": "seen"}}}"#,
+                "lists.largestPage",
+            ),
+            (
+                r#"{"lists": {"largestPage": {"value": "1", "source": "seen"}}}"#,
+                "lists.largestPage.value: ",
+            ),
+            (
+                r#"{"register": {"firstPageIndex": {"value": 2, "source": "seen"}}}"#,
+                "register.firstPageIndex",
+            ),
+            (
+                r#"{"addresses": {"token": {"value": "http://id.example/token", "source": "seen"}}}"#,
+                "addresses.token",
+            ),
+            (
+                r#"{"addresses": {"graphql": {"value": "http://localhost@evil.example/", "source": "seen"}}}"#,
+                "addresses.graphql",
+            ),
+            (&deep, "operations.template.recordAt"),
+        ] {
+            let error = ServiceProfile::from_json(text).unwrap_err().to_string();
+            assert!(error.contains(entry), "{entry}: {error}");
+        }
+        for address in [
+            "https://id.example/token",
+            "HTTPS://id.example",
+            "http://127.0.0.1:1/x",
+            "http://[::1]:5/",
+            "http://localhost:8080",
+        ] {
+            let text = format!(
+                r#"{{"addresses": {{"token": {{"value": "{address}", "source": "seen"}}}}}}"#
+            );
+            assert!(ServiceProfile::from_json(&text).is_ok(), "{address}");
         }
     }
 }

@@ -10,8 +10,9 @@ use url::Url;
 use super::OPERATION;
 use super::if_modified::{IfModified, last_modified};
 use crate::error::{BodyShape, Error, Received, Repr, Result, json_fault};
-use crate::graphql::misfit::{self, Misfit, joined};
+use crate::graphql::misfit::{self, Misfit};
 use crate::graphql::{SalvagedList, Unreadable, salvage_list, unreadable_record};
+use crate::model::json_path::{joined, path_of};
 use crate::model::{List, Property, reply_memory};
 use crate::send::Operation;
 use crate::transport::header::{ACCEPT, HeaderValue, IF_MODIFIED_SINCE};
@@ -100,9 +101,10 @@ impl Operation for GetValue {
     fn decode_reply(&self, reply: Reply) -> Result<Value> {
         match reply.status {
             204 => Ok(Value::Null),
-            200..=299 => match text_of(&reply).map(serde_json::from_str) {
-                Some(Ok(value)) => Ok(value),
-                Some(Err(failure)) => Err(unexpected(reply, None, fault_at(&failure))),
+            200..=299 => match text_of(&reply).map(reply_memory::whole_value) {
+                Some(Some(Ok(value))) => Ok(value),
+                Some(Some(Err(failure))) => Err(unexpected(reply, None, fault_at(&failure))),
+                Some(None) => Err(too_much(&reply)),
                 None => Err(unexpected(reply, None, NOT_UTF8.to_owned())),
             },
             _ => Err(reply.into_error()),
@@ -150,7 +152,7 @@ fn decode(reply: Reply) -> Result<Subset> {
     let Some(text) = text_of(&reply) else {
         return Err(unexpected(reply, None, NOT_UTF8.to_owned()));
     };
-    let read = reply_memory::limited(text.len(), || serde_json::from_str::<RecordsReply>(text));
+    let read = reply_memory::limited(text.len(), || reply_memory::read::<RecordsReply>(text));
     let failure = match read.ok_or_else(|| too_much(&reply))? {
         Ok(envelope) => return Ok(envelope.value.unwrap_or_default()),
         Err(failure) => failure,
@@ -165,7 +167,7 @@ fn decode(reply: Reply) -> Result<Subset> {
     if let Some(subset) = other_shape(status, &value) {
         return Ok(subset);
     }
-    let path = misfit::path_of(text, &failure);
+    let path = path_of(text, &failure);
     Err(unexpected(reply, Some((path, value)), fault_at(&failure)))
 }
 
@@ -221,7 +223,7 @@ fn too_much(reply: &Reply) -> Error {
 /// Reads the reply again, record by record.
 fn mended(status: u16, text: &str) -> Option<Subset> {
     let SalvagedList { text, unreadable } =
-        salvage_list::<RecordsReply>(text, "", &["Value", "SubSet"], status)?;
+        salvage_list::<RecordsReply>(text, "Value.SubSet", &["Value", "SubSet"], status)?;
     let mut subset = reply_memory::from_str::<RecordsReply>(&text).ok()?.value?;
     let named = |record: Unreadable| Unreadable {
         error: record.error.with_operation(OPERATION),
@@ -322,6 +324,7 @@ fn is_without_records(members: &serde_json::Map<String, Value>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::graphql::tests::random::{break_value, list_values};
     use crate::transport::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 
     use super::*;
@@ -449,5 +452,35 @@ mod tests {
                 .unwrap()
                 .is_decode()
         );
+    }
+
+    #[test]
+    fn the_path_of_an_error_is_that_of_the_value_that_does_not_fit() {
+        let whole: Value =
+            serde_json::from_str(include_str!("../../tests/fixtures/register/page-1.json"))
+                .unwrap();
+        let mut values = Vec::new();
+        list_values("", "", &whole, &mut values);
+        for (path, pointer) in values {
+            let mut broken = whole.clone();
+            break_value(broken.pointer_mut(&pointer).unwrap());
+            let error = match decode(reply("application/json", broken.to_string().leak())) {
+                Ok(mut found) => found.unreadable.remove(0).error,
+                Err(error) => error,
+            };
+            assert_eq!(error.json_path(), Some(path.as_str()), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_no_text_and_a_name_that_comes_twice_cost_nothing_else() {
+        let body = r#"{"Value": {"Total": 0, "SubSet": [{"PIC": "QAZZ7777", "Town": "\ud83d", "Town": "a\ude00",
+            "AdminStatus": {"ShortCode": "I", "ShortCode": "A"}, "New": "\ud83d"}], "Total": 1}}"#;
+        let found = decode(reply("application/json", body)).unwrap();
+        assert_eq!((found.total, found.unreadable.len()), (Some(1), 0));
+        let property = &found.records[0];
+        assert_eq!(property.town.as_deref(), Some("a\u{fffd}"));
+        assert!(property.is_active());
+        assert_eq!(property.unknown_fields().unwrap()["New"], "\u{fffd}");
     }
 }

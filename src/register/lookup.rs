@@ -9,6 +9,7 @@ use super::if_modified::{IfModified, if_modified_since};
 use super::{LookupMany, OPERATION, Register};
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::lock;
+use crate::model::visible_text::trimmed;
 use crate::model::{Pic, Property};
 use crate::send::{Call, Settings};
 use crate::transport::Clock;
@@ -178,7 +179,7 @@ fn lookup_of(mut subset: Subset, pic: Pic) -> Result<Lookup> {
         return Ok(Lookup::Empty);
     };
     let sent = property.pic.as_deref();
-    if sent.is_some_and(|sent| !sent.trim().eq_ignore_ascii_case(pic.as_str())) {
+    if sent.is_some_and(|sent| !trimmed(sent).eq_ignore_ascii_case(pic.as_str())) {
         return Err(Error::protocol(
             "the register sent a property with another PIC",
         ));

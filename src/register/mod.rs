@@ -160,8 +160,9 @@ impl Register {
     /// # Errors
     ///
     /// [`is_config`](crate::Error::is_config) for a path with an empty segment, `.` or `..`;
-    /// [`is_decode`](crate::Error::is_decode) for a reply that is not JSON but claims to be; [`is_not_found`](crate::Error::is_not_found)
-    /// for HTTP 404 with a body in JSON or XML; else as for all calls.
+    /// [`is_decode`](crate::Error::is_decode) for a reply that is not JSON but claims to be;
+    /// [`is_protocol`](crate::Error::is_protocol) for one whose values take too much memory;
+    /// [`is_not_found`](crate::Error::is_not_found) for HTTP 404 with a body in JSON or XML; else as for all calls.
     #[doc(alias("raw request", "custom request"))]
     pub fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Call<Value> {
         let sender = self.0.sender.clone();

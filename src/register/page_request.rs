@@ -132,7 +132,7 @@ impl Register {
         let subset = self.get_page(search, Some(1)).await?;
         let Some(offset) = subset.offset else {
             return Err(Error::protocol(
-                "the register does not state the Offset of a page; set first_page_index",
+                "the register does not state the Offset of a page: name its first page in the profile, register.firstPageIndex",
             ));
         };
         if offset == first.offset {

@@ -182,6 +182,14 @@ impl<T: Send + 'static> Call<T> {
         self
     }
 
+    /// Fails without a request where what it was made of cannot be used.
+    pub(crate) fn made_of(mut self, checked: Result<()>) -> Self {
+        if let Err(error) = checked {
+            self.work = self.work.and(Err(error));
+        }
+        self
+    }
+
     setters! {
         /// The time limit of one request with its whole reply, in place of the client's.
         pub fn timeout(limit: Duration) |it| it.own_settings().timeout = Some(limit);

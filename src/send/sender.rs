@@ -410,9 +410,11 @@ impl Exchange<'_> {
     }
 
     /// Sends a request, and again with another document when the server's schema does not fit the first one.
+    ///
+    /// When it fits none of them, the error is the first one: it is about the document that the reader knows.
     async fn fit_document(&mut self, token: Option<&AccessToken>) -> Result<()> {
         let mut result = self.connect(None, token).await;
-        let mut request: Option<Box<Request>> = None;
+        let (mut first, mut request) = (None, None::<Box<Request>>);
         for _ in 0..DOCUMENTS {
             let Err(error) = &result else { break };
             let refused = request.as_ref().unwrap_or(&self.request);
@@ -420,12 +422,16 @@ impl Exchange<'_> {
                 break;
             };
             let rewritten = request.insert(Box::new(rewritten));
-            result = self.connect(Some(rewritten), token).await;
+            let next = self.connect(Some(rewritten), token).await;
+            first = first.or(std::mem::replace(&mut result, next).err());
             if result.is_ok() {
                 self.operation.keep_document(rewritten);
             }
         }
-        result
+        match (result, first) {
+            (Err(error), Some(first)) if error.is_schema_mismatch() => Err(first),
+            (result, _) => result,
+        }
     }
 
     /// Waits for a free connection, and sends one request: the rewritten one, or that of the call.

@@ -1,6 +1,10 @@
 //! The answers of a consignment by question and row.
 
-use super::question_tree::{ItemKind, MOST_COMPARISONS, QuestionTree};
+use std::iter;
+
+use super::question_tree::{
+    AcceptableChoice, ItemKind, MOST_COMPARISONS, QuestionTree, TreeQuestion,
+};
 use crate::model::AnswerInput;
 
 /// A question, with its row if it is inside a REPEATABLE question.
@@ -108,15 +112,37 @@ impl<'a> GivenAnswer<'a> {
     }
 
     /// Whether this is the value, or a list of several choices that has it.
-    pub(super) fn has(&self, value: &str, kind: ItemKind) -> bool {
-        !value.is_empty()
-            && (self.text == value
-                || kind == ItemKind::MultipleChoice && self.parts().any(|part| part == value))
+    pub(super) fn has(&self, value: &str, question: &TreeQuestion) -> bool {
+        if value.is_empty() || self.text == value {
+            return !value.is_empty();
+        }
+        question.kind == ItemKind::MultipleChoice
+            && self.text.contains(value)
+            && self.chosen(&question.choices).any(|part| part == value)
     }
 
-    /// The parts of a list with commas.
-    pub(super) fn parts(&self) -> impl Iterator<Item = &'a str> {
-        self.text.split(',').map(str::trim)
+    /// The parts of a list with commas. A choice may have commas itself: of those that stand at one place the longest counts.
+    /// assumed
+    pub(super) fn chosen(&self, choices: &[AcceptableChoice]) -> impl Iterator<Item = &'a str> {
+        let mut rest = Some(self.text);
+        iter::from_fn(move || {
+            let list = rest?.trim_start();
+            let stands_there = |choice: &&str| {
+                let after = list.strip_prefix(*choice).map(str::trim_start);
+                after.is_some_and(|after| after.is_empty() || after.starts_with(','))
+            };
+            let choices = choices.iter().map(|choice| choice.value.as_str());
+            let choices = choices
+                .filter(|choice| choice.contains(','))
+                .filter(stands_there);
+            let (part, after) = list.split_at(choices.map(str::len).max().unwrap_or_default());
+            let (beside, after) = match after.split_once(',') {
+                Some((beside, after)) => (beside, Some(after)),
+                None => (after, None),
+            };
+            rest = after;
+            Some(if part.is_empty() { beside.trim() } else { part })
+        })
     }
 }
 

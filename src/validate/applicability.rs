@@ -263,9 +263,9 @@ impl<'a> Applicability<'a> {
 
     /// Whether an answer that counts has a value.
     fn has_value(&self, source: Instance, value: &str) -> bool {
-        let kind = self.tree[source.question].kind;
+        let question = &self.tree[source.question];
         let mut given = self.given(source).iter();
-        given.any(|given| given.has(value, kind)) && self.counts(source)
+        given.any(|given| given.has(value, question)) && self.counts(source)
     }
 
     /// Whether answers to a question trigger others; stale ones do only by the policy.

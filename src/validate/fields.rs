@@ -6,6 +6,7 @@ use super::{
     Context, Expected, Finding, Policy, QuestionRef, QuestionRules, Report, Rule, Severity,
 };
 use super::{advice, answers, forms};
+use crate::model::visible_text::trimmed;
 use crate::model::{
     AddressInput, AnswerInput, ConsignmentInput, ConsignmentStatus, DeclarationInput, FormType,
     Maybe, PartyInput,
@@ -77,11 +78,11 @@ fn check_party(party: &PartyInput, name: &str, pic_required: bool, report: &mut 
 fn check_account(input: &ConsignmentInput, context: &Context, report: &mut Report) {
     if let (Some(pic), Some(own)) = (input.origin.pic.value(), &context.account_pic)
         && Format::Pic.accepts(pic)
-        && !pic.eq_ignore_ascii_case(own.trim())
+        && !pic.eq_ignore_ascii_case(trimmed(own))
     {
         let message = format!("{pic} is not associated with user");
         let finding = Finding::field(Rule::PicOfAccount, "consignorPic", message);
-        let expected = Expected::one_of([own.trim()]);
+        let expected = Expected::one_of([trimmed(own)]);
         report.push(finding.of_value(pic).expecting(expected));
     }
 }

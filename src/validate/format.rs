@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use email_address::EmailAddress;
 
 use super::{Expected, Finding, Rule};
+use crate::model::visible_text::{is_hidden, trimmed};
 use crate::model::{Day, Jurisdiction, Pic};
 
 /// The format of the text of a field.
@@ -152,10 +153,21 @@ impl Format {
             Self::Date => written(correct_date(text), "2026-11-20"),
             Self::Time => written(correct_time(text), "14:30"),
             Self::DateTime => written(correct_date_time(text), "2026-11-20T14:30:00"),
-            Self::Email => written(None, "name@example.com"),
-            Self::Phone => written(None, "0491 570 156"),
-            Self::Pic | Self::Postcode | Self::Base64 => return None,
+            Self::Email => written(self.correct_edges(text), "name@example.com"),
+            Self::Phone => written(self.correct_edges(text), "0491 570 156"),
+            Self::Pic | Self::Postcode => Expected::Corrected {
+                value: self.correct_edges(text)?,
+            },
+            Self::Base64 => return None,
         })
+    }
+}
+
+impl Format {
+    /// The text without what was pasted around it, if that is all that is wrong.
+    fn correct_edges(self, text: &str) -> Option<String> {
+        let text = trimmed(text);
+        self.accepts(text).then(|| text.to_owned())
     }
 }
 
@@ -173,8 +185,7 @@ pub(super) fn is_clock(text: &str, limits: &[u8]) -> bool {
 /// The date that a text most likely means, as yyyy-MM-dd: the year first or last, the day before the month where the year is
 /// last, and the last day of a month for one beyond it.
 fn correct_date(text: &str) -> Option<String> {
-    let numbers: Option<Vec<u32>> = text
-        .trim()
+    let numbers: Option<Vec<u32>> = trimmed(text)
         .splitn(3, ['-', '/', '.', ' '])
         .map(|number| number.parse().ok().filter(|_| number.len() <= 4))
         .collect();
@@ -192,7 +203,7 @@ fn correct_date(text: &str) -> Option<String> {
 
 /// The time that a text most likely means, as HH:mm.
 fn correct_time(text: &str) -> Option<String> {
-    let mut numbers = text.trim().split([':', '.']);
+    let mut numbers = trimmed(text).split([':', '.']);
     let mut two_digits = || Some(format!("{:0>2}", numbers.next()?));
     let time = format!("{}:{}", two_digits()?, two_digits()?);
     is_clock(&time, &[24, 60]).then_some(time)
@@ -200,7 +211,7 @@ fn correct_time(text: &str) -> Option<String> {
 
 /// The date and time that a text without a zone most likely means. Leaving out a zone would move the time.
 fn correct_date_time(text: &str) -> Option<String> {
-    let (date, time) = text.trim().split_once(['T', ' '])?;
+    let (date, time) = trimmed(text).split_once(['T', ' '])?;
     let seconds = time.split([':', '.']).nth(2).unwrap_or("00");
     let corrected = format!(
         "{}T{}:{seconds:0>2}",
@@ -244,8 +255,20 @@ fn is_base64(text: &str) -> bool {
 /// Stands for what a message leaves out.
 pub(super) const ELLIPSIS: char = '…';
 
-/// What a message repeats of a value: the first 60 characters, with an ellipsis if there are more.
+/// What a message repeats of a value: the first 60 characters, with an ellipsis if there are more. Characters that are not shown are
+/// named, or the message would show a value that looks right.
 pub(super) fn excerpt(value: &str) -> Cow<'_, str> {
+    if value.chars().any(is_hidden) {
+        let shown = value.chars().take(60).map(|character| {
+            if is_hidden(character) {
+                format!("[U+{:04X}]", u32::from(character))
+            } else {
+                character.to_string()
+            }
+        });
+        let end = value.chars().nth(60).map(|_| ELLIPSIS.to_string());
+        return Cow::Owned(shown.chain(end).collect());
+    }
     match value.char_indices().nth(60) {
         None => Cow::Borrowed(value),
         Some((end, _)) => Cow::Owned(format!("{}{ELLIPSIS}", value.split_at(end).0)),

@@ -85,7 +85,7 @@ fn is_acceptable(question: &TreeQuestion, given: &GivenAnswer<'_>) -> bool {
         _ if question.choices.is_empty() => true,
         ItemKind::Choice => is_choice(given.text),
         ItemKind::MultipleChoice | ItemKind::Unknown => {
-            is_choice(given.text) || given.parts().all(is_choice)
+            is_choice(given.text) || given.chosen(&question.choices).all(is_choice)
         }
         _ => true,
     }

@@ -95,7 +95,8 @@
 //! * Of a question of an unknown type the validators and acceptable answers that are known count; it may be a choice of
 //!   several.
 //! * Questions that depend on each other never apply ([`Explanation::Cycle`]).
-//! * An answer to a `MULTIPLE_CHOICE` question may be a list with commas, and there may be several answers.
+//! * An answer to a `MULTIPLE_CHOICE` question may be a list with commas, and there may be several answers. Of choices that
+//!   have commas themselves the longest counts that stands in the list.
 //! * An empty text is no answer: it triggers nothing, and what is required is still missing.
 //! * Second 60 is invalid: RFC 3339 has leap seconds, the format of spec 2.3 does not mention them.
 //! * A phone number has 6 to 15 digits, after a plus at least 7.

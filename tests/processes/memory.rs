@@ -7,7 +7,7 @@ use std::path::Path;
 use envd_sdk::auth::{AccessToken, StaticToken};
 use envd_sdk::model::{ConsignmentInput, Day, Question};
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
-use envd_sdk::register::Register;
+use envd_sdk::register::{PropertySearch, Register};
 use envd_sdk::validate::{Context, Questionnaire, validate_fields};
 use envd_sdk::{Client, Error, HttpOptions};
 use envd_sync::Replica;
@@ -310,15 +310,143 @@ fn no_reply_of_64_kb_takes_more_than_64_mb() {
         (r#"{"Value":{"SubSet":["#, "]}}"),
         (r#"{"Value":["#, "]}"),
         (r#"{"Message":["#, "]}"),
+        (r#"{"Value":{"SubSet":[{"PIC":"QAZZ7777","New":["#, "]}]}}"),
     ];
     call_with_dense_replies(&register, |server| {
-        let register = Register::builder(format!("http://{}", server.address()));
-        let register = register
-            .token_source(StaticToken::new("b34r3r").unwrap())
-            .build()
-            .unwrap();
+        let register = register_of(server);
         async move { register.property(&"QAZZ7777".parse().unwrap()).await }
     });
+    call_with_dense_replies(&register, |server| {
+        let mut pages = register_of(server).search(&PropertySearch::text("yards"));
+        async move { pages.next_page().await }
+    });
+    call_with_dense_replies(&register, |server| {
+        register_of(server).get("v2/other", &[]).into_future()
+    });
+}
+
+fn register_of(server: &Server) -> Register {
+    let register = Register::builder(format!("http://{}", server.address()));
+    let register = register.token_source(StaticToken::new("b34r3r").unwrap());
+    register.build().unwrap()
+}
+
+/// Every method with a request, of which each either reads its reply as one of the test above does, or says here why it is limited.
+/// A new one belongs here, and there if it reads a reply of its own.
+const WAYS: [(&str, &[&str]); 2] = [
+    (
+        "src/ops",
+        &[
+            "user_details",
+            "registered_user",
+            "choose_account",
+            "find",
+            "comments",
+            "create_comment",
+            "user_mappings",
+            "edecs",
+            "consignments_page",
+            "consignments",
+            "full_consignments",
+            "consignment",
+            "save_consignment",
+            "submit_consignment",
+            "copy_consignment",
+            "delete_consignment",
+            "questions",
+            "templates_page",
+            "templates",
+            "template",
+            "save_template",
+            "delete_template",
+            // The bytes as they are, up to the largest body.
+            "pdf",
+        ],
+    ),
+    (
+        "src/register",
+        &[
+            "get",
+            "property",
+            "lookup",
+            "lookup_since",
+            "lookup_many",
+            "search",
+            "search_since",
+        ],
+    ),
+];
+
+#[test]
+fn every_way_to_a_reply_is_listed() {
+    for (room, listed) in WAYS {
+        let room = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../..")
+            .join(room);
+        let mut found = Vec::new();
+        for file in std::fs::read_dir(room).unwrap() {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            for part in text.split("    pub fn ").skip(1) {
+                let signature = part.split(['{', ';']).next().unwrap();
+                let (name, rest) = signature.split_once(['(', '<']).unwrap();
+                if ["-> Call<", "-> Pager<", "-> LookupMany"]
+                    .iter()
+                    .any(|returned| rest.contains(returned))
+                {
+                    found.push(name.to_owned());
+                }
+            }
+        }
+        found.sort_unstable();
+        let mut listed = listed.to_vec();
+        listed.sort_unstable();
+        assert_eq!(found, listed);
+    }
+}
+
+/// Uncompressed, so that only what the reading takes counts: at most five times the text, with the text itself.
+#[test]
+fn a_long_reply_takes_a_few_times_its_text() {
+    const TEXT: usize = 24 << 20;
+    let fields = || {
+        (0..TEXT / 12)
+            .map(|name| format!(r#""{name:07}":0"#))
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    let unknown = format!(
+        r#"{{"Value":{{"SubSet":[{{"PIC":"QAZZ7777",{}}}]}}}}"#,
+        fields()
+    );
+    let mut not_utf8 = b"{\"data\":{\"userDetails\":{\"firstName\":\"".to_vec();
+    not_utf8.resize(TEXT, 0xff);
+    not_utf8.extend(b"\"}}}");
+    for (body, of_register) in [(unknown.into_bytes(), true), (not_utf8, false)] {
+        let length = u64::try_from(body.len()).unwrap();
+        let server = Server::script([Reply::json(200, "").body(body)]);
+        let (runtime, http) = (runtime(), HttpOptions::default().max_body_bytes(32 << 20));
+        let (register, client) = (register_of(&server), client(&server, http));
+        let memory = allocation_counter::measure(|| {
+            let error = if of_register {
+                let call = register.property(&"QAZZ7777".parse().unwrap());
+                runtime
+                    .block_on(call.into_future())
+                    .map(|_| ())
+                    .unwrap_err()
+            } else {
+                runtime
+                    .block_on(client.user_details().into_future())
+                    .map(|_| ())
+                    .unwrap_err()
+            };
+            drop(error);
+        });
+        assert!(
+            memory.bytes_max <= 7 * length,
+            "{} of {length}",
+            memory.bytes_max
+        );
+    }
 }
 
 #[test]

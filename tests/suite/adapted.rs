@@ -6,10 +6,10 @@ mod other_servers;
 use envd_sdk::fake::Fake;
 use envd_sdk::graphql::SCHEMA;
 use envd_sdk::model::{
-    CommentInput, ConsignmentInput, ConsignmentStatus, FormType, PartyInput, Question,
+    CommentInput, ConsignmentInput, ConsignmentStatus, FormType, PartyInput, Question, Role,
     TemplateInput,
 };
-use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
+use envd_sdk::ops::{AccountChoice, ConsignmentFilter, TemplateFilter};
 use envd_sdk::{Client, Error, RetryPolicy};
 
 use crate::fixed_date::fake_builder;
@@ -166,6 +166,44 @@ async fn every_query_without_any_uncertain_field_takes_one_more_request() {
     let user = client.user_details().await.unwrap().value;
     assert_eq!(user.accounts.len(), 3);
     assert!(user.first_name.is_some() && user.roles.is_empty() && user.accreditations.is_none());
+}
+
+#[tokio::test]
+async fn roles_that_are_left_out_are_not_known() {
+    // Left out because there are none, or because they are no texts.
+    let absent = without(&[("UserDetails", "roles"), ("Account", "roles")]);
+    let objects = SCHEMA.replace("  roles: [String]", "  roles: [RoleRecord]");
+    let objects = objects + "\ntype RoleRecord {\n  name: String\n}\n";
+    for schema in [absent, objects] {
+        let (fake, client) = client_of(&schema).await;
+        let user = client.user_details().await.unwrap().value;
+        let left_out = &client.profile().operations["userDetails"].value.left_out;
+        assert_eq!(left_out, &["accounts.roles", "roles"]);
+        assert!(
+            user.roles.is_null() && user.accounts.iter().all(|account| account.roles.is_null())
+        );
+        assert_eq!(user.producer_accounts().count(), 2);
+        let by_role = AccountChoice::Role(Role::Receiver);
+        let error = client.choose_account(&by_role).await.unwrap_err();
+        assert!(
+            error.to_string().contains("does not say which roles"),
+            "{error}"
+        );
+        drop(fake);
+    }
+}
+
+#[tokio::test]
+async fn when_no_place_of_the_user_details_fits_the_first_error_is_returned() {
+    let schema = without(&[("Query", "userDetails"), ("Query", "userDetailsQuery")]);
+    let (_fake, client) = client_of(&schema).await;
+    let error = client.user_details().await.unwrap_err();
+    assert!(error.is_schema_mismatch());
+    assert!(
+        error.server_errors()[0].message().contains("'userDetails'"),
+        "{:?}",
+        error.server_errors()[0].message()
+    );
 }
 
 #[tokio::test]

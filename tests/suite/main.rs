@@ -46,6 +46,7 @@ mod tokens_secrets;
 mod trace_recorder;
 mod traces;
 mod unexpected_replies;
+mod unreadable_instants;
 mod validator;
 mod website;
 mod wire;

@@ -73,7 +73,7 @@ pub mod store;
 #[cfg(test)]
 mod tests;
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use envd_sdk::model::Timestamp;
 
@@ -81,6 +81,12 @@ pub use crate::bank::Banks;
 pub use crate::error::{Error, Result};
 pub use crate::outbox::Outbox;
 pub use crate::replica::Replica;
+
+/// The instant that a caller gave as an argument or a setting.
+pub(crate) fn given_instant(at: &Timestamp, name: &str) -> Result<SystemTime> {
+    at.to_time()
+        .ok_or_else(|| Error::usage(format!("{name}: {at:?} is not an instant")))
+}
 
 /// An instant for people: in UTC, without fractions of seconds.
 pub(crate) fn instant(at: &Timestamp) -> Timestamp {

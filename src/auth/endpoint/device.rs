@@ -80,7 +80,7 @@ pub(in crate::auth) async fn poll(
 }
 
 fn read_reply(reply: &Reply, now: SystemTime) -> Result<DeviceCodes> {
-    let fields: Option<DeviceFields> = serde_json::from_slice(&reply.body).ok();
+    let fields: Option<DeviceFields> = secret_json::from_json(&reply.body);
     let code = fields.as_ref().and_then(|fields| fields.error.as_str());
     match (code.map(error_code), fields) {
         (None, Some(fields)) if (200..=299).contains(&reply.status) => fields.into_codes(),

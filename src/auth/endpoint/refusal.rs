@@ -9,6 +9,7 @@ use crate::auth::failure::{
     auth, blames_settings, error_code, login_refused, misconfigured, reauth, unavailable,
     wants_interaction,
 };
+use crate::auth::secret_json::from_json;
 use crate::error::{AuthProblem, Error, Repr, Unsent};
 use crate::secret::Secret;
 use crate::transport::header::RETRY_AFTER;
@@ -120,7 +121,7 @@ impl Refusal {
 /// Decides by the error code, whatever the status: Auth0 sends `invalid_grant` with 403, and a global limit with
 /// 500 `access_denied`.
 pub(super) fn read_reply(reply: &Reply, grant: Grant, now: SystemTime) -> Result<Issued, Refusal> {
-    let fields: Option<ReplyFields> = serde_json::from_slice(&reply.body).ok();
+    let fields: Option<ReplyFields> = from_json(&reply.body);
     let code = fields
         .as_ref()
         .and_then(|fields| fields.error.as_str())

@@ -206,8 +206,8 @@ impl ProviderBuilder {
         pub fn require_iss(require: bool) |it| it.require_iss = Some(require);
     }
 
-    /// Lets [`discover`](Self::discover) use an issuer and published addresses that are private or link-local numbers (RFC 1918,
-    /// RFC 3927, RFC 4193), as of a provider in the own network. Off unless set; addresses that are set here need it not. What was discovered before is discarded.
+    /// Lets [`discover`](Self::discover) use an issuer and published addresses that are no public numbers (IANA's registries
+    /// of special-purpose addresses) or names below `localhost`, as of a provider in the own network. Off unless set; addresses that are set here need it not. What was discovered before is discarded.
     pub fn allow_private_addresses(mut self, allowed: bool) -> Self {
         self.private_addresses = allowed;
         // The cached metadata was checked by the old setting.

@@ -135,6 +135,9 @@ fn the_logout_address_carries_client_and_return_address() {
         url.as_str(),
         "https://id.example/v2/logout?client_id=app&returnTo=https%3A%2F%2Fapp.example%2Fbye%3Fa%3D1%26b%3D2"
     );
+    // Without a return address the user lands on the default page (spec 5.8).
+    let url = provider.logout_url(None).unwrap().unwrap();
+    assert_eq!(url.as_str(), "https://id.example/v2/logout?client_id=app");
     assert!(
         provider
             .logout_url(Some("nowhere"))

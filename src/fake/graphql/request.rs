@@ -185,6 +185,9 @@ pub(super) fn document_errors(failed: &WithErrors<ExecutableDocument>) -> Vec<Va
             let (ty, field) = (name(), name());
             let message = format!("Cannot query field '{field}' on type '{ty}'.");
             error(UNKNOWN_FIELD, Some("5.3.1"), &message)
+        } else if let Some((field, ty)) = without_selection(&failed.to_string()) {
+            let message = format!("Field {field} of type {ty} must have a sub selection");
+            error("SCALAR_LEAFS", Some("5.3.3"), &message)
         } else {
             // Section 5 of the GraphQL specification has all rules of documents.
             error("VALIDATION_ERROR", Some("5"), &message)
@@ -200,6 +203,17 @@ pub(super) fn document_errors(failed: &WithErrors<ExecutableDocument>) -> Vec<Va
         }
     }
     errors
+}
+
+/// The field of an object type of which nothing is selected, and its type. Only the whole report names them:
+/// "`UserDetails.roles` is an object type `Role` and must select fields".
+fn without_selection(report: &str) -> Option<(&str, &str)> {
+    let line = report
+        .lines()
+        .find(|line| line.contains("and must select fields"))?;
+    let mut names = line.split('`').skip(1).step_by(2);
+    let (_, field) = names.next()?.split_once('.')?;
+    Some((field, names.next()?))
 }
 
 const SYNTAX_ERROR: &str = "SYNTAX_ERROR";

@@ -3,7 +3,7 @@
 use chrono::{Datelike, NaiveDate};
 use serde_json::Value;
 
-use super::applicability::Applicability;
+use super::applicability::{Applicability, chosen};
 use super::{RuleContext, form_names};
 use crate::fake::instant;
 use crate::fake::problem::Problem;
@@ -109,7 +109,10 @@ fn outside_choices(question: &Value, code: &str, value: &str) -> Option<Problem>
     }
     let several = kind != "SINGLE_CHOICE";
     let fits = choices.contains(&value)
-        || several && value.split(',').all(|part| choices.contains(&part.trim()));
+        || several
+            && chosen(value, question)
+                .iter()
+                .all(|part| choices.contains(part));
     (!choices.is_empty() && !fits).then(|| {
         let choices = choices.join(", ");
         let message = format!("Answer: {value} is not valid. Acceptable answers are: {choices}");

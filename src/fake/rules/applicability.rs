@@ -224,7 +224,12 @@ impl<'a> Applicability<'a> {
             for row in rows {
                 if self.applies(path, row, evaluating) {
                     let values = self.values(path, row).into_iter();
-                    found.extend(values.flat_map(|value| choices(value, is_choices)));
+                    for value in values {
+                        found.push(value);
+                        if is_choices && let Some(question) = path.last() {
+                            found.extend(chosen(value, question));
+                        }
+                    }
                 }
             }
         }
@@ -249,9 +254,23 @@ fn repeatable<'a>(ancestors: &[&'a Value]) -> Option<&'a Value> {
     ancestors.iter().copied().find(|q| is_repeatable(q))
 }
 
-/// An answer as a whole and, if it is a list of choices, each of them.
-fn choices(answer: &str, is_list: bool) -> impl Iterator<Item = &str> {
-    let listed = answer.split(',').map(str::trim);
-    let listed = listed.take(if is_list { usize::MAX } else { 0 });
-    std::iter::once(answer).chain(listed)
+/// The choices of a list with commas: as many of the texts between commas together as make an acceptable answer, or one. assumed
+pub(super) fn chosen<'a>(answer: &'a str, question: &Value) -> Vec<&'a str> {
+    let acceptable = list(&question["acceptableAnswers"]).iter();
+    let acceptable: Vec<&str> = acceptable.filter_map(|it| it["value"].as_str()).collect();
+    let commas = acceptable.iter().map(|value| value.matches(',').count());
+    let most = 1 + commas.max().unwrap_or_default();
+    let (mut chosen, mut rest) = (Vec::new(), Some(answer));
+    while let Some(list) = rest {
+        let ends = list.match_indices(',').map(|(at, _)| at);
+        let ends: Vec<usize> = ends.chain([list.len()]).take(most).collect();
+        let part = |end: usize| list.get(..end).unwrap_or(list).trim();
+        let fits = |end: &&usize| acceptable.contains(&part(**end));
+        let end = ends.iter().rev().find(fits).or(ends.first());
+        // OK because a list ends, if not at a comma.
+        let end = end.copied().unwrap_or(list.len());
+        chosen.push(part(end));
+        rest = list.get(end + 1..);
+    }
+    chosen
 }

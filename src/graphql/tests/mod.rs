@@ -1,5 +1,5 @@
 //! Decoding of replies: literal ones, random ones that conform to the schema, and any bytes.
 
 mod bytes;
-mod random;
+pub(crate) mod random;
 mod replies;

@@ -11,11 +11,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::replies::JSON;
-use crate::graphql::{decode, generated};
+use crate::graphql::{Overrides, decode, encode_operation, generated};
 use equipment::seeded::seed;
 
 /// Replies of each kind for each operation.
 const REPLIES: u64 = 30;
+
+/// Replies of each operation of which one value is broken.
+const BROKEN: usize = 100;
 
 /// Which replies are made.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -206,40 +209,121 @@ fn count_kept(wanted: &Value, found: &Value, at: &str) -> usize {
     }
 }
 
-macro_rules! check_all {
-    ($maker:ident: $($query:ident $module:ident),* $(,)?) => {
+/// Breaks a value of a reply, the last member of each object among them; the error has its path.
+fn check_path<Q: GraphQLQuery>(maker: &mut Maker, query: &str, name: &str) -> usize
+where
+    Q::ResponseData: DeserializeOwned,
+{
+    let document =
+        ExecutableDocument::parse_and_validate(&maker.schema, query, "document.graphql").unwrap();
+    let selections = &document.operations.get(Some(name)).unwrap().selection_set;
+    let encoded = encode_operation(query, name, &json!({}), &Overrides::default()).unwrap();
+    // A change without a record has no value to name.
+    let least = if query.starts_with("mutation") { 3 } else { 1 };
+    for _ in 0..BROKEN {
+        let mut data = maker.reply(selections, Kind::NoNulls);
+        let mut values = Vec::new();
+        list_values("data", "", &data, &mut values);
+        values.retain(|(_, pointer)| pointer.matches('/').count() >= least);
+        let Some((path, pointer)) = maker.random.choice(&values) else {
+            continue;
+        };
+        break_value(data.pointer_mut(pointer).unwrap());
+        let body = json!({"data": data}).to_string();
+        let read = encoded.decode::<Q::ResponseData>(200, Some(JSON), body.as_bytes());
+        let error = match read.unwrap() {
+            Ok(mut outcome) if outcome.unreadable.len() == 1 => outcome.unreadable.remove(0).error,
+            Ok(_) => panic!("{path} is read: {body}"),
+            Err(error) => error,
+        };
+        assert_eq!(error.json_path(), Some(path.as_str()), "{error}: {body}");
+    }
+    BROKEN
+}
+
+/// Lists the values below one, each with its path and its JSON pointer.
+pub(crate) fn list_values(
+    path: &str,
+    pointer: &str,
+    value: &Value,
+    values: &mut Vec<(String, String)>,
+) {
+    let mut add = |path: String, pointer: String, value: &Value| {
+        list_values(&path, &pointer, value, values);
+        values.push((path, pointer));
+    };
+    match value {
+        Value::Array(items) => items.iter().enumerate().for_each(|(index, item)| {
+            add(
+                format!("{path}[{index}]"),
+                format!("{pointer}/{index}"),
+                item,
+            );
+        }),
+        Value::Object(members) => members.iter().for_each(|(name, member)| {
+            let path = [path, name].join(".");
+            add(
+                path.trim_start_matches('.').to_owned(),
+                format!("{pointer}/{name}"),
+                member,
+            );
+        }),
+        _ => {}
+    }
+}
+
+/// Replaces a value by one that its type cannot hold.
+pub(crate) fn break_value(value: &mut Value) {
+    *value = match value {
+        Value::String(_) => json!([7]),
+        Value::Number(_) => json!(12.5),
+        _ => json!(7),
+    };
+}
+
+macro_rules! each_operation {
+    ($check:ident($maker:ident): $($query:ident $module:ident),* $(,)?) => {
         [$((
             stringify!($query),
-            check::<generated::$query>(
+            $check::<generated::$query>(
                 &mut $maker,
                 generated::$module::QUERY,
                 stringify!($query),
             ),
         )),*]
     };
+    ($check:ident, $maker:ident) => {
+        each_operation!($check($maker):
+            Comments comments,
+            Consignment consignment,
+            ConsignmentUserMapping consignment_user_mapping,
+            Consignments consignments,
+            CopyConsignment copy_consignment,
+            CreateComment create_comment,
+            CreateOrSaveConsignment create_or_save_consignment,
+            CreateOrSaveTemplate create_or_save_template,
+            DeleteConsignment delete_consignment,
+            DeleteTemplate delete_template,
+            Edecs edecs,
+            FullConsignments full_consignments,
+            Questions questions,
+            Template template,
+            Templates templates,
+            UserDetails user_details,
+        )
+    };
+}
+
+#[test]
+fn the_path_of_an_error_is_that_of_the_value_that_does_not_fit() {
+    let mut maker = Maker::new();
+    assert_eq!(each_operation!(check_path, maker).len(), 16);
 }
 
 #[test]
 fn replies_that_are_true_to_the_schema_decode_without_loss() {
     let mut maker = Maker::new();
-    let checked = check_all!(maker:
-        Comments comments,
-        Consignment consignment,
-        ConsignmentUserMapping consignment_user_mapping,
-        Consignments consignments,
-        CopyConsignment copy_consignment,
-        CreateComment create_comment,
-        CreateOrSaveConsignment create_or_save_consignment,
-        CreateOrSaveTemplate create_or_save_template,
-        DeleteConsignment delete_consignment,
-        DeleteTemplate delete_template,
-        Edecs edecs,
-        FullConsignments full_consignments,
-        Questions questions,
-        Template template,
-        Templates templates,
-        UserDetails user_details,
-    );
+    let checked = each_operation!(check, maker);
     assert_eq!(checked.len(), 16);
     for (operation, scalars) in checked {
         assert!(

@@ -163,11 +163,6 @@ fn what_is_wrong_with_the_json_is_named_and_located() {
         ),
         ("{\"data\" {}}", ".", "not JSON"),
         (
-            r#"{"data": {"count": 1, "count": 2}}"#,
-            "data",
-            "duplicate key",
-        ),
-        (
             r#"{"data": {}, "data": {"count": 2}}"#,
             ".",
             "duplicate key, line 1 column 19",
@@ -180,7 +175,7 @@ fn what_is_wrong_with_the_json_is_named_and_located() {
         (
             r#"{"data": {"count": "\ud83d"}}"#,
             "data.count",
-            "surrogate",
+            "another type",
         ),
         (
             r#"{"data": {"count": 1e999}}"#,
@@ -195,10 +190,19 @@ fn what_is_wrong_with_the_json_is_named_and_located() {
         assert!(error.body_excerpt().unwrap().ends_with(end), "{error}");
         assert!(error.to_string().contains(told), "{error}");
     }
-    // In a text that is not read they do no harm.
-    let body = r#"{"data": {"count": 1, "x": "\ud83d"}, "errors": [{"message": "\ud83d"}]}"#;
+}
+
+#[test]
+fn half_of_a_surrogate_pair_and_a_key_that_comes_twice_cost_nothing_else() {
+    let body = r#"{"data": {"count": 5, "x": "\ud83d", "count": 1}, "extensions": {"x": "\ude00"}, "errors": [{"message": "a\ud83d",
+        "path": ["save", "x"], "path": ["save"], "extensions": {"data": {"Code": "Unauthorized", "Description": "\ud83d"}}}]}"#;
     let outcome = read(200, JSON, body).unwrap().unwrap();
-    assert_eq!(outcome.problems[0].raw(), r#"{"message": "\ud83d"}"#);
+    assert_eq!(outcome.value.count, Some(1));
+    assert_eq!(outcome.extensions().unwrap()["x"], "\u{fffd}");
+    let problem = &outcome.problems[0];
+    assert_eq!((problem.message(), problem.path().len()), ("a\u{fffd}", 1));
+    assert_eq!(problem.condition(), Condition::InvalidToken);
+    assert_eq!(problem.description(), Some("\u{fffd}"));
 }
 
 #[test]

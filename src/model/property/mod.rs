@@ -7,11 +7,12 @@ mod wire_record;
 use std::fmt;
 
 use serde::Serialize;
+use serde::de::Error;
 use serde_json::{Map, Value};
 
 use self::wire_record::{Codes, Int, Status, wire_record};
 use super::redact::redacted_debug;
-use super::{List, PropertyStatus, PropertyTypeCode, SpeciesCode};
+use super::{List, PropertyStatus, PropertyTypeCode, SpeciesCode, reply_memory};
 
 wire_record! {
     /// A property of the register (spec 2.10). Any field may be missing. `Debug` does not show names of people and firms.
@@ -113,8 +114,10 @@ redacted_debug! {
 struct Unknown(Option<Box<Map<String, Value>>>);
 
 impl Unknown {
-    fn insert(&mut self, name: String, value: Value) {
+    fn insert<E: Error>(&mut self, name: String, value: Value) -> Result<(), E> {
+        reply_memory::charge_member(self.0.is_none(), &name)?;
         self.0.get_or_insert_default().insert(name, value);
+        Ok(())
     }
 
     fn get(&self) -> Option<&Map<String, Value>> {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
-use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -85,7 +85,7 @@ macro_rules! wire_record {
                                 })*
                                 Key::Unknown(name) => {
                                     let $crate::model::property::wire_record::AnyValue(value) = map.next_value()?;
-                                    record.unknown.insert(name, value);
+                                    record.unknown.insert(name, value)?;
                                 }
                             }
                         }
@@ -138,6 +138,10 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Wire<T> {
             fn visit_str<E: Error>(self, code: &str) -> Result<CodeFields<T>, E> {
                 let code = Some(T::deserialize(StrDeserializer::new(code))?);
                 Ok(CodeFields { code, name: None })
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<CodeFields<T>, A::Error> {
+                lenient::unfit_list(list, &self)
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<CodeFields<T>, A::Error> {

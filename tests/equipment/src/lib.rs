@@ -35,6 +35,10 @@ use tokio::runtime::{Builder, Handle};
 
 pub use crate::folder::TestFolder;
 
+/// Texts that are no instants, with bars between them: a day, other orders and zones, words, and an instant that no calendar has.
+pub const UNREADABLE_INSTANTS: &str = "2020-01-01|01/01/2020|2020-01-01T00:00:00+1000|2020-01-01T00:00|2020-02-30T00:00:00Z|\
+     +12020-01-01T00:00:00Z| 2020-01-01T00:00:00Z|1577836800|never|";
+
 /// A request, with the head as it was sent and a body of `Content-Length`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {

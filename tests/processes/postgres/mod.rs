@@ -4,7 +4,8 @@
 //! `ENVD_SDK_TEST_POSTGRES_RESTART` has a command that restarts the server and waits for it; without the command the tests end all
 //! sessions of the server instead.
 
-use envd_sdk::auth::{postgres, sealed};
+use envd_postgres::PostgresStore;
+use envd_sdk::auth::sealed::SealedStore;
 
 mod database;
 mod faults;
@@ -23,6 +24,6 @@ mod sync_tables;
 mod tables;
 
 /// The store of a schema, for a child process.
-pub(crate) fn open(schema: &str) -> sealed::SealedStore<postgres::PostgresStore> {
+pub(crate) fn open(schema: &str) -> SealedStore<PostgresStore> {
     database::sealed(database::store(&database::pool(2), schema))
 }

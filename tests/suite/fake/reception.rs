@@ -7,6 +7,7 @@ use std::time::Duration;
 use envd_sdk::RetryPolicy;
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::model::CommentInput;
+use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 

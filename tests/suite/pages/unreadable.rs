@@ -164,6 +164,6 @@ async fn an_override_that_moves_the_list_returns_the_readable_records() {
     assert_eq!(page.records.len(), 99);
     assert_eq!(
         located(&page.unreadable[0]),
-        "data.consignments.edges[37].node.heads"
+        "data.all.of.edges[37].node.heads"
     );
 }

@@ -289,10 +289,10 @@ pub(super) fn too_late(entry: &Stored, now: SystemTime) -> Option<Reason> {
     let input = entry.input.as_ref()?.input();
     // In the west the day ends last.
     let today = Day::today_in(Jurisdiction::Wa, now);
-    let day = input
-        .movement_date
-        .value()
-        .and_then(|date| Day::parse(date).ok());
+    // An instant of UTC may be of the next day where the animals move; there, no day begins earlier than in the east.
+    let instant =
+        || Timestamp::from(input.movement_date.value()?.as_str()).day_in(Jurisdiction::Nsw);
+    let day = input.movement_day().or_else(instant);
     if day.is_some_and(|day| day < today) && !entry.standing().is_late_accepted {
         return Some(Reason::MovementPassed);
     }

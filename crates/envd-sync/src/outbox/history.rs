@@ -7,6 +7,7 @@ use super::entry::{Entry, EntryId};
 use super::outbox_store::{BLOCK, record_name};
 use super::stored::Stored;
 use crate::error::Result;
+use crate::given_instant;
 use envd_sdk::model::Timestamp;
 
 /// A page of the history, from [`Outbox::history`].
@@ -95,9 +96,11 @@ impl Outbox {
     ///
     /// # Errors
     ///
+    /// [`is_config`](crate::Error::is_config) when the instant cannot be read, and nothing is removed;
     /// [`is_store`](crate::Error::is_store) when the store fails.
     pub async fn prune(&self, before: impl Into<Timestamp>) -> Result<u64> {
-        let before = before.into();
+        let before = given_instant(&before.into(), "prune")?;
+        let is_before = |entry: &Stored| entry.created_at.to_time().is_some_and(|at| at < before);
         let head = self.store().load().await?.head;
         let mut removed = 0;
         let mut all_before = true;
@@ -107,7 +110,7 @@ impl Outbox {
             // What a look compares new records with is needed.
             let is_held = |entry: &Stored| now.head.pin.is_some() && entry.creates();
             let found = past.len();
-            past.retain(|entry| entry.created_at < before && !is_held(entry));
+            past.retain(|entry| is_before(entry) && !is_held(entry));
             let is_open = now
                 .live
                 .range(block * BLOCK..(block + 1) * BLOCK)

@@ -111,7 +111,7 @@ impl Outbox {
                 "entry {entry} saves nothing that can be submitted"
             )));
         }
-        let new = self.after(draft, &before, EntryKind::Submit);
+        let new = self.after(draft, &before, EntryKind::Submit)?;
         let last = draft.last_save(new.key());
         let submits = |live: &&Stored| {
             let is_last = last.is_none_or(|last| last.order < live.order);

@@ -8,6 +8,7 @@ use super::input_text::InputText;
 use super::outbox_store::Draft;
 use super::stored::{Base, Stored, Target};
 use crate::error::{Error, Result};
+use crate::given_instant;
 use crate::replica::Depth;
 use envd_sdk::model::{
     CommentInput, Consignment, ConsignmentId, ConsignmentInput, ConsignmentStatus, Timestamp,
@@ -15,7 +16,8 @@ use envd_sdk::model::{
 };
 
 impl Outbox {
-    /// Entries that are written through this handle are not sent after this instant: they then need a decision.
+    /// Entries that are written through this handle are not sent after this instant: they then need a decision. With an instant
+    /// that cannot be read, nothing can be written: all that does fails with [`is_config`](Error::is_config).
     ///
     /// ```
     /// # equipment::example(async {
@@ -176,7 +178,7 @@ impl Outbox {
         let id = self.change(|draft| {
             let before = source(draft, past.as_ref(), entry)?;
             if before.is_replaceable() {
-                replace(draft, &before, &text, self.settings.not_after.as_ref())?;
+                replace(draft, &before, &text, self.limit()?)?;
                 return Ok(entry.0);
             }
             let is_about_input = [EntryKind::Save, EntryKind::Submit];
@@ -185,7 +187,7 @@ impl Outbox {
                     "entry {entry} saves nothing that can be edited"
                 )));
             }
-            let new = self.after(draft, &before, EntryKind::Save);
+            let new = self.after(draft, &before, EntryKind::Save)?;
             let new = Stored {
                 input: Some(text.clone()),
                 ..new
@@ -220,7 +222,7 @@ impl Outbox {
             // The replica keeps what appears from here on.
             draft.replica = listed.map(|listed| listed.version);
             let new = draft.next();
-            let new = self.new_entry(new, EntryKind::Save, target.clone());
+            let new = self.new_entry(new, EntryKind::Save, target.clone())?;
             let new = Stored {
                 input: Some(text.clone()),
                 base: base.clone(),
@@ -262,7 +264,7 @@ impl Outbox {
     ) -> Result<Entry> {
         let id = self.change(|draft| {
             let number = draft.next();
-            let mut new = self.new_entry(number, kind, target.clone());
+            let mut new = self.new_entry(number, kind, target.clone())?;
             fill(&mut new);
             Ok(draft.add(new))
         });
@@ -286,15 +288,27 @@ impl Outbox {
         Ok(Some(later.unwrap_or(past)))
     }
 
-    fn new_entry(&self, number: u64, kind: EntryKind, target: Target) -> Stored {
-        Stored {
-            not_after: self.settings.not_after.clone(),
+    fn new_entry(&self, number: u64, kind: EntryKind, target: Target) -> Result<Stored> {
+        Ok(Stored {
+            not_after: self.limit()?.cloned(),
             ..Stored::new(number, kind, target, self.timestamp())
-        }
+        })
+    }
+
+    /// The instant of [`not_after`](Self::not_after), if it can be read.
+    fn limit(&self) -> Result<Option<&Timestamp>> {
+        let limit = self.settings.not_after.as_ref();
+        limit.map_or(Ok(()), |at| given_instant(at, "not_after").map(drop))?;
+        Ok(limit)
     }
 
     /// A new entry about the record of another one.
-    pub(super) fn after(&self, draft: &mut Draft, before: &Stored, kind: EntryKind) -> Stored {
+    pub(super) fn after(
+        &self,
+        draft: &mut Draft,
+        before: &Stored,
+        kind: EntryKind,
+    ) -> Result<Stored> {
         let standing = before.standing();
         let target = match (standing.record, &before.target) {
             (Some(id), _) | (None, Target::Record(id)) => Target::Record(id.clone()),
@@ -303,11 +317,11 @@ impl Outbox {
         };
         let is_confirmed = standing.state == EntryState::Confirmed;
         let number = draft.next();
-        Stored {
+        Ok(Stored {
             base: (standing.after.cloned().map(Base::Record))
                 .or_else(|| before.state_after().filter(|_| is_confirmed)),
-            ..self.new_entry(number, kind, target)
-        }
+            ..self.new_entry(number, kind, target)?
+        })
     }
 
     /// The entry as it is shown, after it was written.

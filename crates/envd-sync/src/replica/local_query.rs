@@ -6,6 +6,7 @@ use super::LocalRecord;
 use super::local_record::instant_key;
 use crate::account_store::AccountStore;
 use crate::error::{Error, Result};
+use crate::given_instant;
 use crate::store::Order;
 use crate::store::rows::{Query, Row, RowKeys};
 use envd_sdk::auth::StoreError;
@@ -25,7 +26,7 @@ pub struct LocalQuery {
     store: AccountStore,
     query: Query,
     /// An argument that cannot be used.
-    problem: Option<String>,
+    problem: Option<Error>,
 }
 
 /// A page of records of the copy, from [`LocalQuery::list`].
@@ -109,9 +110,7 @@ impl LocalQuery {
     pub fn updated_since(mut self, since: impl Into<Timestamp>) -> Self {
         let since = since.into();
         self.query.updated_from = instant_key(&since);
-        if self.query.updated_from.is_none() {
-            self.problem = Some(format!("updated_since: {since:?} is not an instant"));
-        }
+        self.problem = given_instant(&since, "updated_since").err();
         self
     }
 
@@ -170,7 +169,7 @@ impl LocalQuery {
 
     fn usable(&self) -> Result<&Query> {
         match &self.problem {
-            Some(problem) => Err(Error::usage(problem.clone())),
+            Some(problem) => Err(problem.clone()),
             None => Ok(&self.query),
         }
     }

@@ -1,6 +1,6 @@
 //! A record of the copy.
 
-use chrono::{DateTime, Datelike, Utc};
+use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -82,7 +82,9 @@ impl LocalRecord {
         };
         let first = before.and_then(|before| before.first_updated.clone());
         // An instant that cannot be read comes last in the order, so it never replaces one that can.
-        new.first_updated = first.into_iter().chain(new.updated_at()).min();
+        let dates = first.into_iter().chain(new.updated_at());
+        let dates = dates.filter(|at| at.to_time().is_some());
+        new.first_updated = dates.min_by_key(Timestamp::to_time);
         new
     }
 
@@ -249,12 +251,9 @@ fn beyond_nanoseconds(at: &Timestamp) -> &str {
 }
 
 /// The instant in UTC as a text whose order is the order in time: the fraction has all its digits but no zeros at its end.
-/// `None` when the instant cannot be read, or its year does not have four digits.
+/// `None` when the instant cannot be read.
 pub(crate) fn instant_key(at: &Timestamp) -> Option<String> {
     let time = utc(at)?;
-    if !(0..=9999).contains(&time.year()) {
-        return None;
-    }
     // A leap second is written as second 60, and has 10^9 nanoseconds more.
     let nanoseconds = time.timestamp_subsec_nanos() % 1_000_000_000;
     let fraction = format!("{nanoseconds:09}{}", beyond_nanoseconds(at));
@@ -358,7 +357,7 @@ mod tests {
         for (text, key) in in_order {
             assert_eq!(instant_key(&text.into()).as_deref(), Some(key), "{text}");
         }
-        assert!(in_order.is_sorted_by_key(|(text, _)| Timestamp::from(*text)));
+        assert!(in_order.is_sorted_by_key(|(text, _)| Timestamp::from(*text).to_time()));
         assert!(in_order.is_sorted_by_key(|(_, key)| key));
         assert_eq!(
             instant_key(&"2026-11-19T21:00:00.000".into()).as_deref(),

@@ -1,5 +1,7 @@
 //! What is known of the walks of an account: the document whose version each write of a sync expects.
 
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
@@ -45,7 +47,7 @@ pub(super) struct CleanWalk {
 }
 
 /// A time of a last change that the server has shown, ordered by time.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Shown {
     /// In a form whose order as text is the order in time.
     pub(super) key: String,
@@ -59,6 +61,19 @@ impl Shown {
         let key = instant_key(text)?;
         let text = text.clone();
         Some(Self { key, text })
+    }
+}
+
+impl Ord for Shown {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let texts = self.text.as_str().cmp(other.text.as_str());
+        self.key.cmp(&other.key).then(texts)
+    }
+}
+
+impl PartialOrd for Shown {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Copies of accounts, and what stands on them, against the fake.
 
 mod banks;
+mod instants;
 mod reception;
 
 use std::time::{Duration, UNIX_EPOCH};

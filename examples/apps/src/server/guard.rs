@@ -1,17 +1,18 @@
 //! Which requests are refused, and the headers of all replies.
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::extract::{Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{Method, StatusCode};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use url::{Position, Url};
 
 use super::Failure;
+use super::bodies::read_body;
 
 /// Keeps other sites out of an application.
 #[derive(Clone)]
@@ -42,10 +43,10 @@ impl Guard {
         Ok(self)
     }
 
-    /// The application behind the guard. A body has at most 256 kB.
+    /// The application behind the guard. Bodies are short, and come in time.
     pub(crate) fn protect(self, application: Router) -> Router {
         application
-            .layer(DefaultBodyLimit::max(256 * 1024))
+            .layer(from_fn(read_body))
             .layer(from_fn_with_state(self, check))
     }
 

@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // Each application uses a part of it.
 
+mod bodies;
 mod connections;
 pub(crate) mod fields;
 pub(crate) mod files;

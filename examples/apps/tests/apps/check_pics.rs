@@ -405,6 +405,9 @@ fn a_workbook_that_unpacks_to_gigabytes_is_refused_in_little_memory() {
     );
     let none = Vec::new();
     let unpacked = "more than 200 MB";
+    let empty = format!("<sst>{}</sst>", "<si/>".repeat(3_900_000));
+    let room = "<sst uniqueCount = '18446744073709551615'><si><t>x</t></si></sst>".to_owned();
+    let some_room = "<sst count=\"1\" uniqueCount=\"40000000\"><si><t>x</t></si></sst>".to_owned();
     let cut = "larger than its declared uncompressed size";
     for (cells, part, said, refusal) in [
         (
@@ -420,6 +423,19 @@ fn a_workbook_that_unpacks_to_gigabytes_is_refused_in_little_memory() {
             "9999 rows of 9999 columns are too many cells",
         ),
         (&none, Some(("xl/styles.xml", &styles)), None, unpacked),
+        (
+            &none,
+            Some(("xl/sharedStrings.xml", &empty)),
+            None,
+            unpacked,
+        ),
+        (&none, Some(("xl/sharedStrings.xml", &room)), None, unpacked),
+        (
+            &none,
+            Some(("xl/sharedStrings.xml", &some_room)),
+            None,
+            unpacked,
+        ),
         // What the file says of its sizes, and what comes out.
         (
             &none,
@@ -448,8 +464,27 @@ fn a_workbook_that_unpacks_to_gigabytes_is_refused_in_little_memory() {
             }
             fs::write(&file, bytes).unwrap();
         }
-        assert!(fs::metadata(&file).unwrap().len() < 200_000);
+        assert!(fs::metadata(&file).unwrap().len() < 500_000);
         assert_refused(check_in_little_memory(&file), &file, refusal);
+    }
+}
+
+/// Numbers of columns and rows that no spreadsheet has, about which the reader panics where overflows are checked.
+#[cfg(debug_assertions)]
+#[test]
+fn a_workbook_whose_places_are_no_places_is_refused() {
+    let folder = Folder::new();
+    let file = folder.path("list.xlsx");
+    for place in ["ZZZZZZZZZZ1", "A99999999999"] {
+        let cell = format!("<c r=\"{place}\" t=\"str\"><v>QAZZ7777</v></c>");
+        write(&file, &[("Sale", &[&[cell]])]);
+        let ended = check(&file).run().mute(2);
+        let problem = ended.stderr.lines().next().unwrap();
+        assert!(
+            problem.contains("no workbook that can be read"),
+            "{ended:?}"
+        );
+        assert!(!ended.stderr.contains("panicked"), "{ended:?}");
     }
 }
 

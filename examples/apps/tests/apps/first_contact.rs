@@ -306,3 +306,137 @@ async fn a_hidden_schema_leaves_the_operations_to_be_asked_one_by_one() {
     let learned = ServiceProfile::from_json(&fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(learned.operations, profile.operations);
 }
+
+fn on_graphql(fake: &Fake, fault: Fault) {
+    fake.on_every_request(move |request| {
+        request.path().ends_with("graphql").then(|| fault.clone())
+    });
+}
+
+fn replaces(fake: &Fake, pointer: &str, value: &Value) {
+    let user = fake.on_operation("UserDetails");
+    user.fault(Fault::replaced(pointer, value)).forever();
+}
+
+fn first_pic_is_unknown(fake: &Fake) {
+    let seen = std::sync::Mutex::new(None);
+    fake.on_every_request(move |request| {
+        let (_, pic) = request.path().split_once("PIC=")?;
+        let mut seen = seen.lock().unwrap();
+        let first = seen.get_or_insert_with(|| pic.to_owned());
+        (first == pic).then(|| Fault::status(404).json(json!({"Message": "No such PIC"})))
+    });
+}
+
+/// A failure: what it is, what the service does, the exit code, and what the program shows.
+type FailedContact = (&'static str, fn(&Fake), i32, &'static [&'static str]);
+
+const FAILURES: [FailedContact; 6] = [
+    (
+        "a token of another audience",
+        |fake| {
+            let refusal = json!({"errors": [{"message": "the audience is not ours, Kim Example"}]});
+            on_graphql(fake, Fault::status(401).json(refusal));
+        },
+        1,
+        &["the schema", "userDetails", "look at it"],
+    ),
+    (
+        "a gateway in front",
+        |fake| {
+            let refusal = Fault::status(403).body("text/plain", "no route, Kim Example");
+            on_graphql(fake, refusal);
+        },
+        1,
+        &["userDetails", "HTTP 403", "no route, Kim Example"],
+    ),
+    (
+        "roles as objects",
+        |fake| {
+            let roles = json!([{"name": "Kim Example"}]);
+            replaces(fake, "/data/userDetails/roles", &roles);
+        },
+        1,
+        &[
+            "userDetails",
+            "HTTP 200",
+            "data.userDetails",
+            "levels of the questions",
+        ],
+    ),
+    (
+        "roles that are no codes",
+        |fake| {
+            let roles = json!(["Kim Example, 0400 000 000", "\u{1b}[2J", "VENDOR"]);
+            replaces(fake, "/data/userDetails/roles", &roles);
+        },
+        0,
+        &[
+            "2 of another form",
+            "Kim Example, 0400 000 000",
+            "VENDOR",
+            "one record",
+        ],
+    ),
+    (
+        "lists that fail",
+        |fake| {
+            let failed = json!({"errors": [{"message": "no index, Kim Example"}]});
+            let lists = fake.on_operation("Consignments");
+            lists.fault(Fault::status(500).json(failed)).forever();
+        },
+        0,
+        &[
+            "consignments",
+            "HTTP 500",
+            "no index, Kim Example",
+            "templates",
+        ],
+    ),
+    (
+        "a PIC that the register does not know",
+        first_pic_is_unknown,
+        0,
+        &[
+            "one record                as assumed",
+            "a status in a search      as assumed",
+        ],
+    ),
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_learnt_until_a_failure_is_shown_and_written_without_the_records() {
+    for (name, script, code, shown) in FAILURES {
+        let fake = Fake::start().await;
+        script(&fake);
+        let folder = Folder::new();
+        let (file, record) = (folder.path("envd.json"), folder.path("record"));
+        let program = app("first_contact").at(&fake).arg("--profile").arg(&file);
+        let ended = program.arg("--record").arg(&record).run().with(code);
+        for text in shown {
+            assert!(ended.stdout.contains(text), "{name}, {text}: {ended:?}");
+        }
+        assert_eq!(ended.stderr.starts_with("error: "), code == 1, "{name}");
+        assert!(!ended.stdout.contains('\u{1b}'), "{name}");
+        let written = fs::read_to_string(&file).unwrap();
+        assert!(ServiceProfile::from_json(&written).is_ok(), "{name}");
+        let report = fs::read_to_string(record.join("report.txt")).unwrap();
+        assert!(!report.is_empty(), "{name}");
+        for private in ["Kim", "0400", "\u{1b}"] {
+            assert!(!report.contains(private), "{name}: {report}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_account_of_the_environment_is_asked_about_without_the_user_details() {
+    let fake = Fake::start().await;
+    let user = fake.on_operation("UserDetails");
+    user.fault(Fault::status(500).json(json!({"errors": [{"message": "down"}]})))
+        .forever();
+    let account = fake.account_id();
+    let program = app("first_contact")
+        .at(&fake)
+        .env("ENVD_ACCOUNT_ID", account);
+    program.run().well().shows("a record by its number");
+}

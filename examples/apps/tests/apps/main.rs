@@ -1,8 +1,11 @@
 //! The applications as a user runs them: as processes, by their arguments, exit codes and output.
 
+#[path = "../../src/server/bodies.rs"]
+mod bodies;
 mod check_pics;
 #[path = "../../src/server/connections.rs"]
 mod connections;
+mod derived_save;
 mod first_contact;
 #[path = "../../src/bin/verify_id_token/keys.rs"]
 mod keys;
@@ -48,6 +51,18 @@ fn each_application_prints_its_usage() {
                 "{usage}"
             );
         }
+    }
+}
+
+#[test]
+fn each_command_of_many_hosts_has_the_option_for_help() {
+    for command in ["add", "write", "host", "host --jobs 3", "status"] {
+        let arguments = command.split(' ').chain(["--help"]);
+        let ended = app("many_hosts").args(arguments).run().well();
+        assert!(
+            ended.stdout.starts_with("usage: many_hosts"),
+            "{command}: {ended:?}"
+        );
     }
 }
 

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::hash::{BuildHasher, RandomState};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -16,6 +17,7 @@ use envd_postgres::deadpool_postgres::Pool;
 use envd_postgres::loopback_pool;
 use envd_sdk::fake::{Fake, Fault, Received, UserRecord, World};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+use envd_sdk::profile::{RecordNames, ServiceProfile, Sourced};
 use envd_sync::Replica;
 use envd_sync::outbox::{EntryState, Outbox};
 use processes::{Child, Folder, Mode, Program, Proxy};
@@ -40,12 +42,19 @@ struct Yard {
     pool: Pool,
     schema: String,
     fake: Fake,
+    profile: PathBuf,
+    _folder: Folder,
     outboxes: Vec<Outbox>,
     written: AtomicUsize,
 }
 
 impl Yard {
     async fn start(accounts: usize) -> Self {
+        Self::of_a_service(accounts, ServiceProfile::default()).await
+    }
+
+    /// At a service that is as a profile says. The programs read the profile.
+    async fn of_a_service(accounts: usize, profile: ServiceProfile) -> Self {
         let database = env::var("ENVD_SDK_TEST_POSTGRES").expect("ENVD_SDK_TEST_POSTGRES is set");
         let schema = format!("envd_hosts_{:016x}", RandomState::new().hash_one(0));
         let ids: Vec<String> = (1..=accounts).map(|n| format!("envd-{n:03}")).collect();
@@ -54,12 +63,17 @@ impl Yard {
             .iter()
             .fold(user, |user, id| user.account(id, "LPA", "QAZZ7777"));
         // A reply takes a moment, in which a host can fail.
-        let fake = Fake::builder().world(World::empty().user(user));
+        let fake = Fake::builder()
+            .profile(&profile)
+            .world(World::empty().user(user));
         let fake = fake.latency(Duration::from_millis(250)).start();
         let fake = fake.await.unwrap();
         let pool = loopback_pool(&database, 4).unwrap();
         let copies = PostgresSync::builder(pool.clone()).schema(&*schema);
-        let (client, copies) = (fake.client().build().unwrap(), copies.build().unwrap());
+        let client = fake.client().profile(&profile).build().unwrap();
+        let copies = copies.build().unwrap();
+        let folder = Folder::new();
+        let profile = folder.write("envd.json", profile.to_json());
         let outbox =
             |id: &String| Outbox::new(&Replica::new(&client.account(&**id), copies.clone()));
         let yard = Self {
@@ -69,6 +83,8 @@ impl Yard {
             pool,
             schema,
             fake,
+            profile,
+            _folder: folder,
         };
         yard.program().arg("add").args(&ids).run().well();
         yard
@@ -76,6 +92,7 @@ impl Yard {
 
     fn program(&self) -> Program {
         let program = app("many_hosts").env("DATABASE_URL", &self.database);
+        let program = program.env("ENVD_PROFILE", &self.profile);
         program.args(["--schema", &self.schema]).at(&self.fake)
     }
 
@@ -190,6 +207,7 @@ impl Yard {
             (&0.into(), &0.into())
         );
         assert_eq!(status["confirmed"], written * 2);
+        assert_eq!(status["lateDuplicates"], 0);
     }
 
     async fn until_no_error(&self) {
@@ -367,6 +385,44 @@ async fn break_hosts() {
     }
     yard.check().await;
     drop((cut_off, frozen, other));
+    yard.end().await;
+}
+
+/// A program that runs it again because it failed would write a second declaration.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_is_said_whatever_becomes_of_the_wake() {
+    let _server = SERVER.lock().await;
+    let yard = Yard::start(1).await;
+    let jobs = format!("{}_jobs", yard.schema);
+    let database = yard.pool.get().await.unwrap();
+    let hide = format!("ALTER SCHEMA {jobs} RENAME TO {jobs}_away");
+    database.batch_execute(&hide).await.unwrap();
+    let folder = Folder::new();
+    let file = folder.write("input.json", serde_json::to_string(&input(0)).unwrap());
+    let write = yard.program().args(["write", "envd-001"]).arg(file);
+    let ended = write.run().with(0).says("could not be made due");
+    assert!(ended.lines()[0]["entry"].is_string());
+    assert_eq!(yard.outboxes[0].entries().await.unwrap().len(), 1);
+    let show = format!("ALTER SCHEMA {jobs}_away RENAME TO {jobs}");
+    database.batch_execute(&show).await.unwrap();
+    drop(database);
+    yard.end().await;
+}
+
+/// With the guesses of the crate the draft would stay, and a second record would be submitted.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hosts_send_as_the_profile_says() {
+    let _server = SERVER.lock().await;
+    let mut profile = ServiceProfile::default();
+    let mut names = RecordNames::default();
+    (names.id, names.number) = (None, Some("number".to_owned()));
+    profile.updates = Sourced::seen(names);
+    let yard = Yard::of_a_service(1, profile).await;
+    let host = yard.host("host", "2");
+    yard.write().await;
+    yard.until_sent().await;
+    yard.check().await;
+    drop(host);
     yard.end().await;
 }
 

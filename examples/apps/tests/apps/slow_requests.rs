@@ -1,48 +1,61 @@
 //! The server of `web_form` and `web_login` with clients that send slowly.
 
+use std::time::Duration;
+
 use axum::Router;
+use axum::middleware::from_fn;
 use axum::routing::get;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex, split};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep, timeout};
 
+use super::bodies::{BODY_TIMEOUT, read_body};
 use super::connections::{HEAD_TIMEOUT, serve, serve_connection};
 
 fn app() -> Router {
-    Router::new().route("/", get(|| async { "page" }))
+    let page = get(|| async { "page" }).post(|body: String| async { body });
+    Router::new().route("/", page).layer(from_fn(read_body))
 }
 
 /// A byte now and then keeps a connection busy, and does not keep it open.
 #[tokio::test(start_paused = true)]
-async fn a_head_that_is_not_complete_in_time_ends_the_connection() {
+async fn what_is_not_complete_in_time_ends_the_connection() {
+    for (head, limit, status) in [
+        ("GET / HTTP/1.1\r\nhost: a\r\nx: ", HEAD_TIMEOUT, ""),
+        (
+            "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 999\r\n\r\n",
+            BODY_TIMEOUT,
+            "HTTP/1.1 408",
+        ),
+    ] {
+        ends_after(head, limit, status).await;
+    }
+}
+
+async fn ends_after(head: &str, limit: Duration, status: &str) {
     let (client, stream) = duplex(1_024);
     let (_running, stopping) = watch::channel(());
     tokio::spawn(serve_connection(stream, app(), stopping));
     let begun = Instant::now();
     let (mut reader, mut writer) = split(client);
     let slowly = async {
-        writer
-            .write_all(b"GET / HTTP/1.1\r\nhost: a\r\nx: ")
-            .await
-            .unwrap();
+        writer.write_all(head.as_bytes()).await.unwrap();
         loop {
-            sleep(HEAD_TIMEOUT / 10).await;
+            sleep(limit / 10).await;
             // The server may have gone.
             let _ = writer.write_all(b"a").await;
         }
     };
     let mut received = Vec::new();
-    let reading = timeout(3 * HEAD_TIMEOUT, reader.read_to_end(&mut received));
+    let reading = timeout(3 * limit, reader.read_to_end(&mut received));
     tokio::select! {
         _ = reading => {}
         () = slowly => {}
     }
     let taken = begun.elapsed();
-    assert!(
-        taken >= HEAD_TIMEOUT && taken < 2 * HEAD_TIMEOUT,
-        "{taken:?}"
-    );
+    assert!(taken >= limit && taken < 2 * limit, "{taken:?}");
+    assert!(received.starts_with(status.as_bytes()), "{received:?}");
     assert!(!received.starts_with(b"HTTP/1.1 200"), "{received:?}");
 }
 

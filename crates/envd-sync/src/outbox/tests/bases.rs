@@ -93,9 +93,12 @@ async fn a_limit_that_passes_during_the_reads_before_a_save_is_kept() {
         });
         outbox.pass().await.unwrap();
         let entry = now(&outbox, entry.id).await;
-        let limit = limit.into();
+        let limit = Some(limit);
         assert!(
-            entry.attempts.iter().all(|attempt| attempt.at <= limit),
+            entry
+                .attempts
+                .iter()
+                .all(|attempt| attempt.at.to_time() <= limit),
             "commit {number}: {entry:?}"
         );
         if store.commits() < commits + number {

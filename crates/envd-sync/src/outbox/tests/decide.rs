@@ -450,8 +450,22 @@ fn what_is_too_late_is_asked_about_and_what_was_sent_is_looked_for() {
     assert_decides(&save, None, "observe");
 
     let mut past = creation(vec![]);
-    past.input = Some(InputText::new(&WithExtra::from(input("2020-01-15"))).unwrap());
-    assert_decides(&past, None, "ask: MovementPassed");
+    // It is 2027-01-15T08:00:00Z.
+    for (day, expected) in [
+        ("2027-01-14T00:00:00", "ask: MovementPassed"),
+        ("2027-01-14 05:15", "ask: MovementPassed"),
+        ("2027-01-14T23:59:59+11:00", "ask: MovementPassed"),
+        // The midnight of the 14th in Sydney, and that of the 15th.
+        ("2027-01-13T13:00:00Z", "ask: MovementPassed"),
+        ("2027-01-14T13:00:00Z", "observe"),
+        ("2027-01-15T00:00:00", "observe"),
+        ("2027-01-15", "observe"),
+        ("the 14th", "observe"),
+        ("2020-01-15", "ask: MovementPassed"),
+    ] {
+        past.input = Some(InputText::new(&WithExtra::from(input(day))).unwrap());
+        assert_decides(&past, None, expected);
+    }
     let late = Event::Queued {
         not: Vec::new(),
         is_late: true,

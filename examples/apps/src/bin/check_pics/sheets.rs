@@ -1,8 +1,9 @@
 //! The rows of a file: of a CSV, or of the sheets of a workbook.
 
 use std::fmt::Display;
-use std::io::{Cursor, Read};
+use std::io::{BufRead, BufReader, Cursor};
 use std::mem;
+use std::panic::{self, AssertUnwindSafe};
 
 use calamine::{Data, Reader, Xlsx};
 use envd_sdk::model::Pic;
@@ -179,6 +180,15 @@ fn open_quote(text: &str, delimiter: char) -> Option<usize> {
 
 fn workbook(bytes: Vec<u8>) -> Result<Vec<Sheet>, Failure> {
     check_unpacked(&bytes)?;
+    // The reader panics about some files: its numbers of columns and rows have no limit.
+    let report = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let sheets = panic::catch_unwind(AssertUnwindSafe(|| sheets(bytes)));
+    panic::set_hook(report);
+    sheets.unwrap_or_else(|_| Err(unreadable("its parts do not fit each other").into()))
+}
+
+fn sheets(bytes: Vec<u8>) -> Result<Vec<Sheet>, Failure> {
     let mut book = Xlsx::new(Cursor::new(bytes)).map_err(unreadable)?;
     let mut left = BYTES;
     let mut sheets = Vec::new();
@@ -206,29 +216,60 @@ fn workbook(bytes: Vec<u8>) -> Result<Vec<Sheet>, Failure> {
     Ok(sheets)
 }
 
+/// What the reader keeps of an element beside its texts, in bytes, with room for lists that grow.
+const ELEMENT: u64 = 48;
+
 /// Refuses a workbook that would fill the memory: its reader has no limit, and a part unpacks to a thousandfold. No part
 /// unpacks to more than the size that the file says.
 fn check_unpacked(bytes: &[u8]) -> Result<(), Failure> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(unreadable)?;
     let mut left = BYTES;
     for at in 0..archive.len() {
-        let mut part = archive.by_index(at).map_err(unreadable)?;
+        let part = archive.by_index(at).map_err(unreadable)?;
         left = left.checked_sub(part.size()).ok_or_else(too_large)?;
-        let name = part.name().map_err(unreadable)?;
-        if name.to_ascii_lowercase().ends_with("styles.xml") {
-            let mut text = Vec::new();
-            part.read_to_end(&mut text).map_err(unreadable)?;
-            // The reader copies the names of fonts and formats into each style.
-            let tags = text.split(|byte| *byte == b'<').map(|tag| tag.len() as u64);
-            let (count, longest) = tags.fold((0, 0), |(count, longest), tag| {
-                (count + 1, tag.max(longest))
-            });
-            if (longest + 200).saturating_mul(count) > BYTES {
-                return Err(too_large().into());
-            }
+        let name = part.name().map_err(unreadable)?.to_ascii_lowercase();
+        let (mut count, mut longest) = (0, 0);
+        let mut part = BufReader::new(part);
+        // Up to the next one.
+        let mut element = Vec::new();
+        while part.read_until(b'<', &mut element).map_err(unreadable)? > 0 {
+            left = left.checked_sub(kept(&element)).ok_or_else(too_large)?;
+            (count, longest) = (count + 1, longest.max(element.len() as u64));
+            element.clear();
+        }
+        // The reader copies the names of fonts and formats into each style.
+        if name.ends_with("styles.xml") && (longest + 200).saturating_mul(count) > BYTES {
+            return Err(too_large().into());
         }
     }
     Ok(())
+}
+
+/// How many bytes the reader keeps of an element that begins so. What is left of cells is counted when they are read.
+fn kept(element: &[u8]) -> u64 {
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b':';
+    let end = element.iter().position(|byte| !is_name(byte));
+    let (name, rest) = element.split_at(end.unwrap_or(element.len()));
+    if matches!(
+        name,
+        b"" | b"c" | b"row" | b"v" | b"f" | b"is" | b"t" | b"r"
+    ) {
+        return 0;
+    }
+    // It makes room for so many strings at once.
+    let count = attribute(rest, b"uniqueCount").and_then(|count| count.parse().ok());
+    let room = count.unwrap_or(0_u64).saturating_mul(24);
+    room.saturating_add(ELEMENT)
+}
+
+/// The value of an attribute.
+fn attribute<'a>(of: &'a [u8], name: &[u8]) -> Option<&'a str> {
+    let at = of.windows(name.len()).position(|part| part == name)?;
+    let mut quoted = of
+        .get(at + name.len()..)?
+        .split(|byte| matches!(byte, b'"' | b'\''));
+    quoted.next()?;
+    std::str::from_utf8(quoted.next()?).ok()
 }
 
 fn unreadable(error: impl Display) -> String {

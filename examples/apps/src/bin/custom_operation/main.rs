@@ -34,10 +34,12 @@ nothing there.";
 struct Heads;
 
 /// Adds a viewer to a consignment. The specification names the flow only, so the operation is made up, and is not sent.
+/// Without `skip_serializing_none` a change would send each `None` as null, which clears a field.
 #[derive(GraphQLQuery)]
 #[graphql(
     schema_path = "src/bin/custom_operation/schema.graphql",
-    query_path = "src/bin/custom_operation/add_viewer.graphql"
+    query_path = "src/bin/custom_operation/add_viewer.graphql",
+    skip_serializing_none
 )]
 struct AddViewer;
 

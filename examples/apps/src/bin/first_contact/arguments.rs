@@ -21,8 +21,10 @@ account is that of ENVD_ACCOUNT_ID, or the first of the user.
   --role TEXT=ROLE   the service writes TEXT for ROLE, such as VENDOR=Producer
   --json             prints a line of JSON for each finding
 
+A question that fails is a line with its status and the words of the service; these are not in report.txt.
+
 The exit code is 0 when the questions were asked, whatever the answers; 1 when they could not be, such
-as without a login; and 2 for wrong arguments.";
+as without a login, and what was found until then is shown and written; and 2 for wrong arguments.";
 
 #[derive(Default)]
 pub(crate) struct Arguments {

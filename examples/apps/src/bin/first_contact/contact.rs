@@ -1,7 +1,8 @@
 //! The conversation with a service: its client, the profile so far, the findings and the shapes of the replies.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::error::Error;
+use std::{fs, iter};
 
 use envd_sdk::auth::{StaticToken, TokenManager};
 use envd_sdk::profile::{ServiceProfile, Sourced};
@@ -26,6 +27,7 @@ pub(crate) struct Contact<'a> {
     findings: Vec<Finding>,
     samples: Samples,
     replies: BTreeMap<String, Value>,
+    has_failed: bool,
 }
 
 impl<'a> Contact<'a> {
@@ -59,6 +61,7 @@ impl<'a> Contact<'a> {
             findings: Vec::new(),
             samples: Samples::default(),
             replies: BTreeMap::new(),
+            has_failed: false,
         })
     }
 
@@ -131,9 +134,47 @@ impl<'a> Contact<'a> {
             what: what.to_owned(),
             assumed: assumed.into(),
             found: found.into(),
+            words: String::new(),
             verdict,
             entry: entry.to_owned(),
         });
+    }
+
+    /// Adds the words of the service to what was told last.
+    pub(crate) fn quote(&mut self, words: String) {
+        if let Some(finding) = self.findings.last_mut() {
+            finding.words = words;
+        }
+    }
+
+    /// Tells how a question failed. An error where the further ones cannot be answered either.
+    pub(crate) fn fail(
+        &mut self,
+        what: (&str, &str),
+        assumed: &str,
+        error: envd_sdk::Error,
+    ) -> Result<(), Failure> {
+        self.has_failed = true;
+        let mut found = cli::printable(&error);
+        // The refusal of a token may stand behind the reason why there is no other one.
+        let layers = iter::successors(Some(&error as &dyn Error), |error| (**error).source());
+        let layers: Vec<&envd_sdk::Error> = layers.filter_map(|it| it.downcast_ref()).collect();
+        let status = layers.iter().find_map(|error| error.http_status());
+        let status = status.map(|status| format!("HTTP {status}"));
+        if let Some(status) = status.filter(|status| !found.contains(status)) {
+            found = format!("{found} ({status})");
+        }
+        self.tell(what, assumed, found, Verdict::Look);
+        let reports: Vec<String> = layers.iter().map(|error| error.report()).collect();
+        let words = reports.iter().flat_map(|report| report.lines().skip(1));
+        let words: Vec<&str> = words.map(str::trim).collect();
+        self.quote(words.join("; "));
+        // A service may refuse one operation to a user as it refuses a token.
+        let is_token = error.is_unauthorized() || error.is_reauth_required();
+        if error.is_transport() || (is_token && self.replies.is_empty()) {
+            return Err(error.into());
+        }
+        Ok(())
     }
 
     /// Asks one of our queries, says whether the service has it as it is assumed, and keeps the shape of the reply.
@@ -149,11 +190,8 @@ impl<'a> Contact<'a> {
         let what = (operation, entry.as_str());
         let answer = match asked {
             Ok(outcome) => outcome.value,
-            Err(error) if error.is_unauthorized() || error.is_transport() => {
-                return Err(error.into());
-            }
             Err(error) => {
-                self.tell(what, "our document", cli::printable(&error), Verdict::Look);
+                self.fail(what, "our document", error)?;
                 return Ok(None);
             }
         };
@@ -211,7 +249,11 @@ impl<'a> Contact<'a> {
         );
         for finding in &self.findings {
             let cells = [&*finding.what, finding.verdict.as_str(), &finding.assumed];
-            println!("{}", columns.line(cells, cli::printable(&finding.found)));
+            let found = match finding.words.as_str() {
+                "" => finding.found.clone(),
+                words => format!("{}; {words}", finding.found),
+            };
+            println!("{}", columns.line(cells, cli::printable(found)));
         }
         let changed = self
             .findings
@@ -219,6 +261,8 @@ impl<'a> Contact<'a> {
             .filter(|finding| finding.verdict == Verdict::Changed);
         let entries: Vec<&str> = changed.map(|finding| finding.entry.as_str()).collect();
         match entries.as_slice() {
+            // What was not answered may be another way.
+            [] if self.has_failed => println!("\nThe profile has no new entries."),
             [] => println!("\nThe service is as this profile says."),
             entries => println!("\nThe profile has new entries: {}.", entries.join(", ")),
         }
@@ -232,10 +276,11 @@ impl<'a> Contact<'a> {
             .iter()
             .map(|found| {
                 let verdict = found.verdict.as_str();
-                format!(
+                let line = format!(
                     "{}: {} ({verdict}; {})",
                     found.what, found.found, found.entry
-                )
+                );
+                cli::printable(line)
             })
             .collect();
         for (name, reply) in &self.replies {

@@ -31,6 +31,8 @@ pub(crate) struct Finding {
     pub(crate) assumed: String,
     /// Names and codes of the service; no value of a record.
     pub(crate) found: String,
+    /// What the service itself said: for the screen alone, since a service repeats what it was sent.
+    pub(crate) words: String,
     pub(crate) verdict: Verdict,
     /// The entry of the profile.
     pub(crate) entry: String,
@@ -42,6 +44,7 @@ impl Finding {
             "what": self.what,
             "assumed": self.assumed,
             "found": self.found,
+            "words": self.words,
             "verdict": self.verdict.as_str(),
             "entry": self.entry,
         })

@@ -10,6 +10,7 @@ use super::cli::Failure;
 use super::contact::Contact;
 use super::finding::Verdict;
 use super::settings::Settings;
+use super::shape;
 
 /// The user, the spelling of roles, and the account for all further questions.
 pub(crate) async fn user(contact: &mut Contact<'_>) -> Result<(), Failure> {
@@ -17,7 +18,9 @@ pub(crate) async fn user(contact: &mut Contact<'_>) -> Result<(), Failure> {
         .ask("userDetails", |client, _| client.user_details())
         .await?;
     let Some(user) = user else {
-        return Err("without the user details there is no account to ask about".into());
+        let chosen = Settings::chosen_account();
+        contact.account = chosen.map(|id| contact.client.account(id));
+        return Ok(());
     };
     let of_accounts = user
         .accounts
@@ -25,24 +28,23 @@ pub(crate) async fn user(contact: &mut Contact<'_>) -> Result<(), Failure> {
         .flat_map(|account| account.roles.iter());
     let roles: BTreeSet<&Role> = user.roles.iter().chain(of_accounts).collect();
     let (known, unknown): (Vec<&Role>, Vec<&Role>) = roles.iter().partition(|role| role.is_known());
-    let names = |roles: &[&Role]| {
-        let names: Vec<&str> = roles.iter().map(|role| role.as_str()).collect();
-        names.join(", ")
-    };
+    let texts = |roles: &[&Role]| roles.iter().map(ToString::to_string).collect::<Vec<_>>();
     let what = ("roles", "roles");
     if unknown.is_empty() {
-        contact.tell(what, "Producer, ..", names(&known), Verdict::AsAssumed);
+        let found = texts(&known).join(", ");
+        contact.tell(what, "Producer, ..", found, Verdict::AsAssumed);
     } else {
-        let found = format!("{}: name it with --role TEXT=ROLE", names(&unknown));
+        let unknown = texts(&unknown);
+        let found = format!("{}: name it with --role TEXT=ROLE", shape::codes(&unknown));
         contact.tell(what, "Producer, ..", found, Verdict::Look);
+        contact.quote(unknown.join(", "));
     }
     let first = user
         .accounts
         .iter()
         .find_map(|account| account.envd_account_id.clone());
     let id = Settings::account_id(&user).ok().or(first);
-    let id = id.ok_or("the user has no account")?;
-    contact.account = Some(contact.client.account(id));
+    contact.account = id.map(|id| contact.client.account(id));
     Ok(())
 }
 
@@ -69,7 +71,7 @@ pub(crate) async fn questions(contact: &mut Contact<'_>) -> Result<(), Failure> 
         .collect();
     let names: Vec<&str> = forms.iter().map(FormType::as_str).collect();
     let what = ("forms of the questions", "forms");
-    let (ours, found) = ("those of the crate", names.join(", "));
+    let (ours, found) = ("those of the crate", shape::codes(&names));
     if names.is_empty() {
         contact.tell(what, ours, ours, Verdict::AsAssumed);
     } else if new.is_empty() {
@@ -129,13 +131,14 @@ pub(crate) async fn record(
     let Some(account) = contact.account.clone() else {
         return Ok(());
     };
-    let by_number = account.consignment(number.as_str()).await;
-    let (found, verdict) = match by_number {
-        Ok(read) if read.value.id == Some(id) => ("found", Verdict::AsAssumed),
-        Ok(_) => ("another record", Verdict::Look),
-        Err(_) => ("not found: read by id", Verdict::Look),
-    };
-    contact.tell(("a record by its number", ""), "found", found, verdict);
+    let what = ("a record by its number", "");
+    match account.consignment(number.as_str()).await {
+        Ok(read) if read.value.id == Some(id) => {
+            contact.tell(what, "found", "found", Verdict::AsAssumed);
+        }
+        Ok(_) => contact.tell(what, "found", "another record", Verdict::Look),
+        Err(error) => contact.fail(what, "found", error)?,
+    }
     contact
         .ask("comments", |_, account| account.comments(number.clone()))
         .await?;

@@ -62,7 +62,10 @@ pub(crate) async fn records(contact: &mut Contact<'_>) -> Result<Vec<Consignment
                 return Ok(records);
             }
             Err(error) if error.is_rejected() => refused = true,
-            Err(error) => return Err(error.into()),
+            Err(error) => {
+                contact.fail(("the largest page", "lists.largestPage"), "any", error)?;
+                break;
+            }
         }
     }
     Ok(Vec::new())
@@ -127,7 +130,10 @@ pub(crate) async fn dates(
         let filter = ConsignmentFilter::default()
             .from(Timestamp::from(from))
             .page_size(size);
-        let page = account.consignments_page(&filter, None).await?.value;
+        let page = match account.consignments_page(&filter, None).await {
+            Ok(page) => page.value,
+            Err(error) => return contact.fail(what, "not known", error),
+        };
         let nodes = page.edges.iter().filter_map(|edge| edge.node.as_ref());
         let listed: Vec<_> = nodes.filter_map(|record| record.id.clone()).collect();
         let is = |reading: Reading| {
@@ -164,15 +170,14 @@ pub(crate) async fn dates(
     let number = records.iter().find_map(|record| record.number.clone());
     if let Some(number) = number {
         let filter = ConsignmentFilter::default().search_text(number.as_str());
-        let found = account.consignments_page(&filter, None).await;
-        let (found, verdict) = match found {
+        let what = ("a search for a number", "");
+        let (found, verdict) = match account.consignments_page(&filter, None).await {
             Ok(page) if page.value.edges.len() == 1 => ("that record", Verdict::AsAssumed),
             Ok(page) if page.value.edges.is_empty() => ("nothing", Verdict::Look),
             Ok(_) => ("several records", Verdict::Look),
-            Err(error) if error.is_rejected() => ("refused", Verdict::Look),
-            Err(error) => return Err(error.into()),
+            Err(error) => return contact.fail(what, "that record", error),
         };
-        contact.tell(("a search for a number", ""), "that record", found, verdict);
+        contact.tell(what, "that record", found, verdict);
     }
     Ok(())
 }

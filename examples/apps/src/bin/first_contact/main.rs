@@ -46,7 +46,6 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     if let Some(manager) = manager {
         manager.logout(None).await;
     }
-    asked?;
     contact.show(arguments.is_json)?;
     let profile = with_addresses(contact.profile(), &settings);
     if let Some(file) = &arguments.profile {
@@ -60,7 +59,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         }
         write(&folder.join("report.txt"), contact.report().as_bytes())?;
     }
-    Ok(())
+    asked
 }
 
 fn write(file: &Path, contents: &[u8]) -> Result<(), Failure> {
@@ -73,6 +72,11 @@ async fn ask(contact: &mut Contact<'_>) -> Result<(), Failure> {
     schema::compare(contact).await?;
     interface::user(contact).await?;
     interface::questions(contact).await?;
+    if contact.account.is_none() {
+        return Err(
+            "without an account there is nothing more to ask: ENVD_ACCOUNT_ID names one".into(),
+        );
+    }
     let records = lists::records(contact).await?;
     lists::dates(contact, &records).await?;
     interface::record(contact, &records).await?;

@@ -3,23 +3,31 @@
 use envd_sdk::model::{ConsignmentSummary, Pic, PropertyStatus};
 use envd_sdk::profile::{RecordShape, RegisterAuthentication, Sourced};
 use envd_sdk::register::{PropertySearch, Register};
-use serde_json::Value;
 
-use super::cli::{self, Failure};
+use super::cli::Failure;
 use super::contact::Contact;
 use super::finding::Verdict;
 
 const PATH: &str = "api/v2/PICRegister";
 
+/// How many PICs are looked up until one is found.
+const MOST: usize = 5;
+
 pub(crate) async fn ask(
     contact: &mut Contact<'_>,
     records: &[ConsignmentSummary],
 ) -> Result<(), Failure> {
-    let pics = records
+    let parties = records
         .iter()
-        .filter_map(|record| record.origin.as_ref()?.pic.as_ref());
-    let mut pics = pics.filter_map(|pic| Pic::parse(pic).ok());
-    let Some(pic) = pics.next() else {
+        .flat_map(|record| [&record.origin, &record.destination]);
+    let pics = parties.filter_map(|party| Pic::parse(party.as_ref()?.pic.as_ref()?).ok());
+    let mut tried = Vec::new();
+    for pic in pics {
+        if tried.len() < MOST && !tried.contains(&pic) {
+            tried.push(pic);
+        }
+    }
+    let Some(first) = tried.first() else {
         contact.tell(
             ("the register", "register"),
             "",
@@ -28,17 +36,21 @@ pub(crate) async fn ask(
         );
         return Ok(());
     };
-    let Some(register) = authentication(contact, &pic).await? else {
+    let Some(register) = authentication(contact, first).await? else {
         return Ok(());
     };
-    look_up(contact, &register, &pic).await?;
+    let found = look_up(contact, &register, &tried).await?;
     pages(contact, &register).await?;
-    codes(contact, &register, &pic).await
+    match found {
+        Some(pic) => codes(contact, &register, pic).await,
+        None => Ok(()),
+    }
 }
 
 /// The register as it answers: without a token, or with that of the user.
 async fn authentication(contact: &mut Contact<'_>, pic: &Pic) -> Result<Option<Register>, Failure> {
     let what = ("access to the register", "register.authentication");
+    let mut refused = None;
     for has_token in [false, true] {
         let Ok(settings) = contact.register(has_token) else {
             contact.tell(
@@ -53,40 +65,67 @@ async fn authentication(contact: &mut Contact<'_>, pic: &Pic) -> Result<Option<R
             // By the profile of an earlier run it needs the token.
             continue;
         };
-        match register.get(PATH, &[("PIC", pic.as_str())]).await {
-            Ok(_) if has_token => {
+        let asked = register.get(PATH, &[("PIC", pic.as_str())]).await;
+        // A register that does not know the PIC has answered.
+        let answer = asked.map(drop).or_else(|error| match error {
+            error if error.is_not_found() => Ok(()),
+            error => Err(error),
+        });
+        match answer {
+            Ok(()) if has_token => {
                 let bearer = RegisterAuthentication::Bearer;
                 contact.settle(what, "none", "the access token", |it| {
                     it.register.authentication = Sourced::seen(bearer);
                 })?;
                 return Ok(Some(register));
             }
-            Ok(_) => {
+            Ok(()) => {
                 contact.tell(what, "none", "none", Verdict::AsAssumed);
                 return Ok(Some(register));
             }
-            Err(error) if error.is_unauthorized() || error.is_forbidden() => {}
+            Err(error) if error.is_unauthorized() || error.is_forbidden() => {
+                refused = Some(error);
+            }
             Err(error) => {
-                contact.tell(what, "none", cli::printable(&error), Verdict::Look);
+                contact.fail(what, "none", error)?;
                 return Ok(None);
             }
         }
     }
     let found = "neither without nor with the access token: name the header of its key";
     contact.tell(what, "none", found, Verdict::Look);
+    if let Some(error) = refused {
+        contact.fail(("the refusal", ""), "none", error)?;
+    }
     Ok(None)
 }
 
-/// The shape of one record.
-async fn look_up(contact: &mut Contact<'_>, register: &Register, pic: &Pic) -> Result<(), Failure> {
+/// The shape of the first record that the register has, and its PIC.
+async fn look_up<'a>(
+    contact: &mut Contact<'_>,
+    register: &Register,
+    pics: &'a [Pic],
+) -> Result<Option<&'a Pic>, Failure> {
     let what = ("one record", "register.recordShape");
-    let reply = register.get(&format!("{PATH}/(PIC={pic})"), &[]).await;
-    let reply: Value = match reply {
-        Ok(reply) => reply,
-        Err(error) => {
-            contact.tell(what, "a page of one", cli::printable(&error), Verdict::Look);
-            return Ok(());
+    let mut found = None;
+    for pic in pics {
+        match register.get(&format!("{PATH}/(PIC={pic})"), &[]).await {
+            Ok(reply) => {
+                found = Some((pic, reply));
+                break;
+            }
+            // A declaration may name a property that is closed, or mistyped.
+            Err(error) if error.is_not_found() => {}
+            Err(error) => {
+                contact.fail(what, "a page of one", error)?;
+                return Ok(None);
+            }
         }
+    }
+    let Some((pic, reply)) = found else {
+        let found = format!("none of {} PICs of the records is there", pics.len());
+        contact.tell(what, "a page of one", found, Verdict::Open);
+        return Ok(None);
     };
     contact.keep("PICRegister", &reply);
     let shape = match &reply {
@@ -106,13 +145,13 @@ async fn look_up(contact: &mut Contact<'_>, register: &Register, pic: &Pic) -> R
         }
         None => contact.tell(what, "a page of one", "another shape", Verdict::Look),
     }
-    Ok(())
+    Ok(Some(pic))
 }
 
 /// The number of the first page.
 async fn pages(contact: &mut Contact<'_>, register: &Register) -> Result<(), Failure> {
     let what = ("the first page", "register.firstPageIndex");
-    let mut pages = Vec::new();
+    let (mut pages, mut failed) = (Vec::new(), Vec::new());
     for index in ["0", "1"] {
         let parameters = [
             ("SearchText", "QLD"),
@@ -120,8 +159,15 @@ async fn pages(contact: &mut Contact<'_>, register: &Register) -> Result<(), Fai
             ("pageindex", index),
         ];
         let page = register.get(PATH, &parameters).await;
-        let subset = page.ok().map(|mut page| page["Value"]["SubSet"].take());
+        let page = page.map_err(|error| failed.push(error)).ok();
+        let subset = page.map(|mut page| page["Value"]["SubSet"].take());
         pages.push(subset.filter(|subset| subset.as_array().is_some_and(|page| !page.is_empty())));
+    }
+    // A register may refuse the number before its first page.
+    if failed.len() == 2 {
+        return failed
+            .drain(..1)
+            .try_for_each(|error| contact.fail(what, "not known", error));
     }
     let first = match (&pages[0], &pages[1]) {
         (None, Some(_)) => Some(1),
@@ -143,9 +189,13 @@ async fn pages(contact: &mut Contact<'_>, register: &Register) -> Result<(), Fai
 /// Whether a search finds a property by the name of its status, or by its code.
 async fn codes(contact: &mut Contact<'_>, register: &Register, pic: &Pic) -> Result<(), Failure> {
     let what = ("a status in a search", "register.statusCodes");
-    let Ok(Some(property)) = register.property(pic).await else {
-        contact.tell(what, "its name", "no property to search", Verdict::Open);
-        return Ok(());
+    let property = match register.property(pic).await {
+        Ok(Some(property)) => property,
+        Ok(None) => {
+            contact.tell(what, "its name", "no property to search", Verdict::Open);
+            return Ok(());
+        }
+        Err(error) => return contact.fail(what, "its name", error),
     };
     let status = property.admin_status.unwrap_or(PropertyStatus::Active);
     let search = PropertySearch::new()
@@ -158,7 +208,7 @@ async fn codes(contact: &mut Contact<'_>, register: &Register, pic: &Pic) -> Res
             "nothing by its name: see the codes in report.txt",
             Verdict::Look,
         ),
-        Err(_) => ("refused by its name", Verdict::Look),
+        Err(error) => return contact.fail(what, "its name", error),
     };
     contact.tell(what, "its name", found, verdict);
     Ok(())

@@ -1,6 +1,6 @@
 //! The schema of the service, if it shows it: where the records of operations stand, how an update names its record, forms.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use envd_sdk::model::FormType;
 use envd_sdk::profile::{FurtherForm, RecordNames, Sourced};
@@ -10,11 +10,15 @@ use serde_json::{Value, json};
 use super::cli::Failure;
 use super::contact::Contact;
 use super::finding::Verdict;
+use super::shape;
 
 const DOCUMENT: &str = "query FirstContact { __schema { queryType { name } mutationType { name } types {
     name fields(includeDeprecated: true) { name args { name type { ...T } } type { ...T } }
     inputFields { name type { ...T } } enumValues(includeDeprecated: true) { name } } } }
     fragment T on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } }";
+
+/// How many fields are tried for an operation that has no field of its own.
+const MOST: usize = 50;
 
 /// Operations with their arguments, and fields by which their record is recognised. A change has it under `data`.
 const OPERATIONS: [(&str, bool, &[&str], &[&str]); 15] = [
@@ -103,8 +107,13 @@ pub(crate) async fn compare(contact: &mut Contact<'_>) -> Result<(), Failure> {
     let what = ("the schema", "operations");
     let shown = match read.await {
         Ok(reply) => Shown::deserialize(&reply.value["__schema"]).ok(),
-        Err(error) if error.is_unauthorized() || error.is_transport() => return Err(error.into()),
-        Err(_) => None,
+        Err(error) if error.is_rejected() || error.is_bad_request() => None,
+        Err(error) => {
+            // Even a service that refuses this to the user may answer the operations.
+            let is_silent = error.is_transport();
+            let failed = contact.fail(what, "shown", error);
+            return if is_silent { failed } else { Ok(()) };
+        }
     };
     let Some(shown) = shown else {
         contact.tell(
@@ -210,9 +219,11 @@ impl Schema {
             .unwrap_or_default()
     }
 
-    /// The names that lead from the result of a field to the nearest record with all the marks.
+    /// The names that lead from the result of a field to the nearest record with all the marks. Each type is looked at once,
+    /// where it is nearest.
     fn path(&self, field: &Field, marks: &[&str]) -> Option<Vec<String>> {
         let mut open = VecDeque::from([(field.of.name(), Vec::new())]);
+        let mut seen = HashSet::from([field.of.name()]);
         while let Some((name, path)) = open.pop_front() {
             let fields = self.fields(name);
             if marks
@@ -222,7 +233,7 @@ impl Schema {
                 return Some(path);
             }
             if path.len() < 6 {
-                for field in fields {
+                for field in fields.iter().filter(|field| seen.insert(field.of.name())) {
                     let mut path = path.clone();
                     path.push(field.name.clone());
                     path.extend(field.of.is_list().then(|| "0".to_owned()));
@@ -257,6 +268,7 @@ fn locate(
             .into_iter()
             .collect(),
         None => others
+            .take(MOST)
             .filter_map(|field| Some((field, schema.path(field, marks)?)))
             .collect(),
     };
@@ -279,7 +291,7 @@ fn locate(
             if known.is_some_and(|known| known.value.record_at.as_ref() == Some(&at)) {
                 return Ok(());
             }
-            let found = format!("the record at {at}");
+            let found = format!("the record at {}", shape::path(&at));
             contact.settle(what, "our document", found, |profile| {
                 let operations = &mut profile.operations;
                 let known = operations.remove(operation).map(|known| known.value);
@@ -301,7 +313,7 @@ fn locate(
                 .iter()
                 .map(|(field, _)| field.name.as_str())
                 .collect();
-            let found = format!("one of {}", names.join(", "));
+            let found = format!("one of {}", shape::names(&names));
             contact.tell(what, "our document", found, Verdict::Look);
             Ok(())
         }
@@ -350,7 +362,7 @@ fn input(contact: &mut Contact<'_>, schema: &Schema) -> Result<(), Failure> {
         }
         RecordNames { id, number } => {
             let found: Vec<String> = id.into_iter().chain(number).collect();
-            let found = found.join(", ");
+            let found = shape::names(&found);
             contact.settle(what, "id", found, |it| it.updates = Sourced::seen(names))?;
         }
     }
@@ -366,11 +378,44 @@ fn input(contact: &mut Contact<'_>, schema: &Schema) -> Result<(), Failure> {
         .collect();
     if !new.is_empty() {
         let names: Vec<&str> = new.iter().map(|form| form.id.as_str()).collect();
-        let (what, found) = (("forms of the schema", "forms"), names.join(", "));
+        let (what, found) = (("forms of the schema", "forms"), shape::codes(&names));
         contact.settle(what, "those of the crate", found, |profile| {
             let forms = std::mem::take(&mut profile.forms.value);
             profile.forms = Sourced::seen(forms.into_iter().chain(new).collect());
         })?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Types that all refer to each other, as those of a service refer back to its accounts.
+    #[test]
+    fn each_type_of_a_schema_is_looked_at_once() {
+        const TYPES: usize = 300;
+        let of = |number: usize| json!({"kind": "OBJECT", "name": format!("T{number}")});
+        let described = |number: usize| {
+            let fields = (1..=30).map(|step| {
+                json!({"name": format!("f{step}"), "type": of((number * 31 + step) % TYPES)})
+            });
+            let own = json!({"name": format!("own{number}"), "type": of(number)});
+            let fields: Vec<Value> = fields.chain([own]).collect();
+            json!({"name": format!("T{number}"), "fields": fields})
+        };
+        let types: Vec<Value> = (0..TYPES).map(described).collect();
+        let shown = json!({"queryType": {"name": "T0"}, "types": types});
+        let schema = Schema::from(Shown::deserialize(shown).unwrap());
+        let field = &schema.fields("T0")[0];
+        assert_eq!(schema.path(field, &["nowhere"]), None);
+        assert_eq!(schema.path(field, &["own1"]), Some(vec![]));
+        // The nearest of many ways.
+        assert_eq!(
+            schema.path(field, &["own33"]).map(|path| path.len()),
+            Some(1)
+        );
+        let far = schema.path(field, &["own299"]).unwrap();
+        assert!(far.len() <= 3, "{far:?}");
+    }
 }

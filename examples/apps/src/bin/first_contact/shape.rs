@@ -61,6 +61,33 @@ fn is_name(name: &str) -> bool {
     name.len() <= 40 && name.bytes().all(is_letter) && !is_number
 }
 
+/// Codes of the service in a line; a text of another form may be of a record, and is only counted.
+pub(crate) fn codes(texts: &[impl AsRef<str>]) -> String {
+    listed(texts, is_code)
+}
+
+/// Names of its schema in a line, in the same way.
+pub(crate) fn names(texts: &[impl AsRef<str>]) -> String {
+    listed(texts, is_name)
+}
+
+/// A path of names and positions.
+pub(crate) fn path(at: &str) -> String {
+    let is_shown = |part: &&str| is_name(part) || part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = at
+        .split('/')
+        .map(|part| Some(part).filter(is_shown).unwrap_or("?"));
+    parts.collect::<Vec<_>>().join("/")
+}
+
+fn listed(texts: &[impl AsRef<str>], is_shown: fn(&str) -> bool) -> String {
+    let texts = texts.iter().map(AsRef::as_ref);
+    let (mut shown, hidden): (Vec<_>, Vec<_>) = texts.partition(|text| is_shown(text));
+    let count = format!("{} of another form", hidden.len());
+    shown.extend((!hidden.is_empty()).then_some(count.as_str()));
+    shown.join(", ")
+}
+
 /// `SUBMITTED`, `LPAC1`, `Producer`, but neither a name of two words nor a number.
 fn is_code(text: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
@@ -148,5 +175,16 @@ mod tests {
             assert_eq!(shape.pointer(kept), Some(&value));
         }
         assert_eq!(shape.get("Kim Example"), None);
+        for (listed, expected) in [
+            (codes(&["VENDOR", "Agent"]), "VENDOR, Agent"),
+            (
+                codes(&["Kim Example, 0400 000 000", "VENDOR", "\u{1b}[2J"]),
+                "VENDOR, 2 of another form",
+            ),
+            (names(&["me", "Kim Example"]), "me, 1 of another form"),
+            (path("/me/0/Kim Example"), "/me/0/?"),
+        ] {
+            assert_eq!(listed, expected);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lexopt::Arg::{Long, Short, Value};
+use lexopt::Arg::{self, Long, Short, Value};
 use lexopt::{Parser, ValueExt};
 
 use super::cli;
@@ -64,7 +64,6 @@ pub(crate) fn read(given: &mut Parser) -> Result<Arguments, lexopt::Error> {
     let command = loop {
         match given.next()? {
             None => break Command::Story,
-            Some(Short('h') | Long("help")) => cli::help(USAGE),
             // It is a part of statements.
             Some(Long("schema")) => {
                 schema = cli::value(given, "--schema", "a-z, 0-9 and _", |text| {
@@ -77,7 +76,7 @@ pub(crate) fn read(given: &mut Parser) -> Result<Arguments, lexopt::Error> {
             Some(Value(name)) if name == "write" => break write(given)?,
             Some(Value(name)) if name == "host" => break host(given)?,
             Some(Value(name)) if name == "status" => break status(given)?,
-            Some(other) => return Err(other.unexpected()),
+            Some(other) => return Err(another(other)),
         }
     };
     Ok(Arguments { schema, command })
@@ -88,7 +87,7 @@ fn add(given: &mut Parser) -> Result<Command, lexopt::Error> {
     while let Some(next) = given.next()? {
         match next {
             Value(account) => accounts.push(account.string()?),
-            other => return Err(other.unexpected()),
+            other => return Err(another(other)),
         }
     }
     if accounts.is_empty() {
@@ -103,7 +102,7 @@ fn write(given: &mut Parser) -> Result<Command, lexopt::Error> {
         match next {
             Long("submit") => is_submitted = true,
             Value(value) if values.len() < 2 => values.push(value),
-            other => return Err(other.unexpected()),
+            other => return Err(another(other)),
         }
     }
     let [account, file] = <[_; 2]>::try_from(values).map_err(|_| "give ACCOUNT and INPUT.json")?;
@@ -136,7 +135,7 @@ fn host(given: &mut Parser) -> Result<Command, lexopt::Error> {
             Long("per-second") => {
                 options.per_second = seconds(given, "--per-second")?.as_secs_f64();
             }
-            other => return Err(other.unexpected()),
+            other => return Err(another(other)),
         }
     }
     Ok(Command::Host(options))
@@ -147,10 +146,18 @@ fn status(given: &mut Parser) -> Result<Command, lexopt::Error> {
     while let Some(next) = given.next()? {
         match next {
             Long("json") => is_json = true,
-            other => return Err(other.unexpected()),
+            other => return Err(another(other)),
         }
     }
     Ok(Command::Status { is_json })
+}
+
+/// An argument that a command does not have. All have the option for help.
+fn another(argument: Arg<'_>) -> lexopt::Error {
+    match argument {
+        Short('h') | Long("help") => cli::help(USAGE),
+        _ => argument.unexpected(),
+    }
 }
 
 /// A positive number, of seconds for most options.

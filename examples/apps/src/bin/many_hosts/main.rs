@@ -86,14 +86,21 @@ async fn write(
     } else {
         outbox.save(input).await?
     };
-    // A host that does not hear of it finds it within an interval.
-    service.queue().wake(&[account]).await?;
-    Ok(cli::announce(&json!({"entry": entry.id.to_string()}))?)
+    cli::announce(&json!({"entry": entry.id.to_string()}))?;
+    // It is written, so a failure here is none of the command: a second one would be another declaration.
+    if let Err(failure) = service.queue().wake(&[account]).await {
+        let failure = cli::printable(cli::chain(failure.as_ref()));
+        eprintln!(
+            "The account could not be made due; its next run sends the declaration: {failure}"
+        );
+    }
+    Ok(())
 }
 
 async fn status(service: &Service, is_json: bool) -> Result<(), Failure> {
     let mut status = service.queue().status().await?;
-    let (mut waiting, mut needs_attention, mut confirmed) = (0, 0, 0);
+    let (mut waiting, mut needs_attention, mut confirmed) = (0_u64, 0_u64, 0_u64);
+    let mut late_duplicates = 0;
     for account in service.queue().accounts().await? {
         let outbox = service.outbox(&account)?;
         for entry in outbox.entries().await? {
@@ -105,12 +112,17 @@ async fn status(service: &Service, is_json: bool) -> Result<(), Failure> {
                 waiting + u64::from(!asks),
                 needs_attention + u64::from(asks),
             );
+            late_duplicates += entry.late_duplicates.len();
         }
-        confirmed += service::history(&outbox).await?.len();
+        for entry in service::history(&outbox).await? {
+            confirmed += 1;
+            late_duplicates += entry.late_duplicates.len();
+        }
     }
     status["waiting"] = waiting.into();
     status["needsAttention"] = needs_attention.into();
     status["confirmed"] = confirmed.into();
+    status["lateDuplicates"] = late_duplicates.into();
     if is_json {
         return Ok(cli::announce(&status)?);
     }

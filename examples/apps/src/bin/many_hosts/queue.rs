@@ -59,7 +59,7 @@ impl Queue {
             .migrate()
             .await?;
         let pace = self.sql(
-            "CREATE TABLE IF NOT EXISTS {jobs}.pace (free_at timestamptz NOT NULL);
+            "CREATE TABLE IF NOT EXISTS {jobs}.pace (free_at pg_catalog.timestamptz NOT NULL);
              INSERT INTO {jobs}.pace SELECT '-infinity' WHERE NOT EXISTS (SELECT FROM {jobs}.pace)",
         );
         Ok(self.pool.get().await?.batch_execute(&pace).await?)
@@ -68,9 +68,9 @@ impl Queue {
     /// Makes accounts due at once. They get a job if they have none; of one that is running the next run is due.
     pub(crate) async fn wake(&self, accounts: &[String]) -> Result<(), Failure> {
         let wake = self.sql(
-            "SELECT {jobs}.add_job('account', json_build_object('account', account), job_key => account,
+            "SELECT {jobs}.add_job('account', pg_catalog.json_build_object('account', account), job_key => account,
                  queue_name => account)
-             FROM unnest($1::text[]) AS account",
+             FROM pg_catalog.unnest($1::pg_catalog.text[]) AS account",
         );
         self.pool.get().await?.query(&wake, &[&accounts]).await?;
         Ok(())
@@ -83,19 +83,24 @@ impl Queue {
         pace: Duration,
     ) -> Result<Option<Turn>, Failure> {
         let turn = self.sql(
-            "UPDATE {jobs}.pace SET free_at = greatest(free_at, clock_timestamp()) + make_interval(secs => $3)
+            "UPDATE {jobs}.pace SET free_at = greatest(free_at, pg_catalog.clock_timestamp()) + pg_catalog.make_interval(secs => $3)
              WHERE EXISTS (SELECT FROM {jobs}.jobs WHERE id = $1 AND locked_by = $2)
-             RETURNING extract(epoch FROM free_at - clock_timestamp())::float8 - $3,
-                       extract(epoch FROM clock_timestamp())::float8",
+             RETURNING extract(epoch FROM free_at - pg_catalog.clock_timestamp())::pg_catalog.float8 - $3,
+                       extract(epoch FROM pg_catalog.clock_timestamp())::pg_catalog.float8",
         );
         let (id, pace) = (*job.job().id(), pace.as_secs_f64());
         let database = self.pool.get().await?;
         let turn = database
             .query_opt(&turn, &[&id, &job.worker_id(), &pace])
             .await?;
-        Ok(turn.map(|turn| Turn {
-            wait: Duration::from_secs_f64(turn.get::<_, f64>(0).max(0.0)),
-            now: SystemTime::UNIX_EPOCH + Duration::from_secs_f64(turn.get(1)),
+        let Some(turn) = turn else {
+            return Ok(None);
+        };
+        let seconds = |column| Duration::try_from_secs_f64(turn.get::<_, f64>(column).max(0.0));
+        let now = SystemTime::UNIX_EPOCH.checked_add(seconds(1)?);
+        Ok(Some(Turn {
+            wait: seconds(0)?,
+            now: now.ok_or("the time of the database is beyond the calendar")?,
         }))
     }
 
@@ -108,9 +113,9 @@ impl Queue {
     ) -> Result<bool, Failure> {
         let end = self.sql(
             "WITH paid AS (UPDATE {jobs}.pace
-                 SET free_at = greatest(free_at, clock_timestamp()) + make_interval(secs => $6) WHERE $6::float8 > 0)
-             SELECT {jobs}.add_job('account', json_build_object('account', $3::text, 'failures', $4::int), job_key => $3,
-                 queue_name => $3, run_at => clock_timestamp() + make_interval(secs => $5), job_key_mode => 'preserve_run_at')
+                 SET free_at = greatest(free_at, pg_catalog.clock_timestamp()) + pg_catalog.make_interval(secs => $6) WHERE $6::pg_catalog.float8 > 0)
+             SELECT {jobs}.add_job('account', pg_catalog.json_build_object('account', $3::pg_catalog.text, 'failures', $4::pg_catalog.int4), job_key => $3,
+                 queue_name => $3, run_at => pg_catalog.clock_timestamp() + pg_catalog.make_interval(secs => $5), job_key_mode => 'preserve_run_at')
              FROM {jobs}.jobs WHERE id = $1 AND locked_by = $2",
         );
         let (next_in, debt) = (ended.next_in.as_secs_f64(), ended.debt.as_secs_f64());
@@ -134,9 +139,9 @@ impl Queue {
     /// Brings jobs forward that the engine retries later than in an interval, or not any more: its waits grow to six hours.
     pub(crate) async fn revive(&self, interval: Duration) -> Result<(), Failure> {
         let revive = self.sql(
-            "SELECT {jobs}.reschedule_jobs(array_agg(id), run_at => now(), attempts => 0) FROM {jobs}.jobs
+            "SELECT {jobs}.reschedule_jobs(pg_catalog.array_agg(id), run_at => pg_catalog.now(), attempts => 0) FROM {jobs}.jobs
              WHERE key IS NOT NULL AND locked_at IS NULL AND attempts > 0
-               AND (attempts = max_attempts OR run_at > now() + make_interval(secs => $1))",
+               AND (attempts = max_attempts OR run_at > pg_catalog.now() + pg_catalog.make_interval(secs => $1))",
         );
         let database = self.pool.get().await?;
         database.query(&revive, &[&interval.as_secs_f64()]).await?;
@@ -154,10 +159,10 @@ impl Queue {
     /// been due.
     pub(crate) async fn status(&self) -> Result<Value, Failure> {
         let status = self.sql(
-            "SELECT count(*), count(*) FILTER (WHERE is_due), count(*) FILTER (WHERE locked_at IS NOT NULL),
-                 count(*) FILTER (WHERE locked_at IS NULL AND attempts > 0),
-                 coalesce(max(extract(epoch FROM now() - run_at)) FILTER (WHERE is_due), 0)::float8
-             FROM (SELECT *, locked_at IS NULL AND run_at <= now() AS is_due FROM {jobs}.jobs) AS jobs
+            "SELECT pg_catalog.count(*), pg_catalog.count(*) FILTER (WHERE is_due), pg_catalog.count(*) FILTER (WHERE locked_at IS NOT NULL),
+                 pg_catalog.count(*) FILTER (WHERE locked_at IS NULL AND attempts > 0),
+                 coalesce(pg_catalog.max(extract(epoch FROM pg_catalog.now() - run_at)) FILTER (WHERE is_due), 0)::pg_catalog.float8
+             FROM (SELECT *, locked_at IS NULL AND run_at <= pg_catalog.now() AS is_due FROM {jobs}.jobs) AS jobs
              WHERE key IS NOT NULL",
         );
         let status = self.pool.get().await?.query_one(&status, &[]).await?;

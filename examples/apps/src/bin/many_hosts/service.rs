@@ -1,23 +1,23 @@
 //! What the web server and the hosts of the service have in common: the login, the copies and the jobs, all in one database.
 
-use std::env;
-
-use envd_postgres::PostgresSync;
 use envd_postgres::deadpool_postgres::Pool;
-use envd_postgres::{PostgresStore, loopback_pool};
+use envd_postgres::{PostgresStore, PostgresSync, loopback_pool};
 use envd_sdk::auth::sealed::{SealedStore, SealingKey};
 use envd_sdk::auth::{Provider, StaticToken, TokenManager};
+use envd_sdk::profile::ServiceProfile;
 use envd_sdk::{Client, ClientBuilder};
 use envd_sync::Replica;
 use envd_sync::outbox::{Entry, Outbox};
 
 use super::cli::Failure;
 use super::queue::Queue;
-use super::settings::Settings;
+use super::settings::{self, Settings};
 
 pub(crate) struct Service {
     pub(crate) pool: Pool,
     pub(crate) schema: String,
+    /// What the servers are like: that of `ENVD_PROFILE`.
+    pub(crate) profile: ServiceProfile,
 }
 
 impl Service {
@@ -26,6 +26,7 @@ impl Service {
         Ok(Self {
             pool: loopback_pool(database, connections)?,
             schema: schema.to_owned(),
+            profile: settings::profile()?,
         })
     }
 
@@ -54,8 +55,9 @@ impl Service {
     /// The client of a host, for all accounts: with the access token of the environment, or else the login in the database.
     /// A service with many users gives each account the token source of its user.
     pub(crate) async fn client(&self) -> Result<ClientBuilder, Failure> {
-        let url = env::var("ENVD_GRAPHQL_URL").map_err(|_| "ENVD_GRAPHQL_URL is not set")?;
-        let client = Client::builder(url);
+        let url = settings::graphql_url(&self.profile);
+        let url = url.map_err(|_| "ENVD_GRAPHQL_URL is not set")?;
+        let client = Client::builder(url).profile(&self.profile);
         if let Some(token) = Settings::access_token() {
             return Ok(client.token_source(StaticToken::new(&token)?));
         }
@@ -65,7 +67,7 @@ impl Service {
 
     /// The outbox of an account for a program that writes and does not send.
     pub(crate) fn outbox(&self, account: &str) -> Result<Outbox, Failure> {
-        let client = Client::builder("http://127.0.0.1/not-called");
+        let client = Client::builder("http://127.0.0.1/not-called").profile(&self.profile);
         let client = client.token_source(StaticToken::new("not-used")?);
         Ok(Outbox::new(&Replica::new(
             &client.build()?.account(account),

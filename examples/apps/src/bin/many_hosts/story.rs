@@ -6,6 +6,7 @@ use envd_sdk::Client;
 use envd_sdk::auth::TokenManager;
 use envd_sdk::fake::{Fake, Fault, UserRecord, World};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+use envd_sdk::profile::ServiceProfile;
 use envd_sync::Replica;
 use envd_sync::outbox::Outbox;
 use tokio::time::{sleep, timeout};
@@ -30,7 +31,7 @@ pub(crate) async fn tell(service: &Service) -> Result<(), Failure> {
 }
 
 async fn play(service: &Service) -> Result<(), Failure> {
-    let fake = fake().await?;
+    let fake = fake(&service.profile).await?;
     let web = Web::start(service, &fake).await?;
     let ended = scenes(&web).await;
     if ended.is_err() {
@@ -108,7 +109,8 @@ impl<'a> Web<'a> {
         manager.complete_login(login, callback.as_str()).await?;
 
         service.queue().wake(&accounts()).await?;
-        let client = Client::builder(fake.graphql_url()).token_source(manager.clone());
+        let client = Client::builder(fake.graphql_url()).profile(&service.profile);
+        let client = client.token_source(manager.clone());
         let (client, copies) = (client.build()?, service.copies()?);
         let outboxes = accounts().into_iter();
         Ok(Self {
@@ -190,7 +192,7 @@ impl<'a> Web<'a> {
 }
 
 /// A service at which one user has all accounts.
-async fn fake() -> Result<Fake, Failure> {
+async fn fake(profile: &ServiceProfile) -> Result<Fake, Failure> {
     let user = UserRecord::new("kim@example.com").role("Producer");
     let user = accounts()
         .into_iter()
@@ -198,6 +200,7 @@ async fn fake() -> Result<Fake, Failure> {
     let world = World::empty().user(user);
     let latency = Duration::from_millis(150);
     Ok(Fake::builder()
+        .profile(profile)
         .world(world)
         .latency(latency)
         .start()

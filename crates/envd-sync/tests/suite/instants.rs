@@ -1,0 +1,64 @@
+//! An instant that cannot be read is an error where it is given, and nothing is removed, written or sent for it.
+
+use envd_sdk::ErrorKind;
+use envd_sdk::fake::Fake;
+use envd_sdk::model::{CommentInput, ConsignmentInput, FormType, PartyInput};
+use envd_sync::store::MemorySync;
+use envd_sync::{Outbox, Replica};
+
+fn input() -> ConsignmentInput {
+    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    ConsignmentInput::new([FormType::Lpac1], origin, destination)
+}
+
+#[tokio::test]
+async fn the_history_stays_and_nothing_is_written() {
+    let fake = Fake::start().await;
+    let account = fake.client().build().unwrap().account(fake.account_id());
+    let replica = Replica::new(&account, MemorySync::new());
+    let outbox = Outbox::new(&replica);
+    let sent = outbox.save(input()).await.unwrap();
+    outbox.send().await.unwrap();
+    let waiting = outbox.save(input()).await.unwrap();
+    let shown = outbox.entries().await.unwrap();
+
+    for text in equipment::UNREADABLE_INSTANTS.split('|') {
+        let limited = outbox.clone().not_after(text);
+        let comment = CommentInput::new("C-900000101", "seen");
+        let errors = [
+            outbox.prune(text).await.map(drop),
+            limited.save(input()).await.map(drop),
+            limited.save_and_submit(input()).await.map(drop),
+            limited.submit(sent.id).await.map(drop),
+            limited.edit(waiting.id, input()).await.map(drop),
+            limited.edit(sent.id, input()).await.map(drop),
+            limited.delete("c-1").await.map(drop),
+            limited.comment(comment).await.map(drop),
+            replica
+                .consignments()
+                .updated_since(text)
+                .list()
+                .await
+                .map(drop),
+            replica
+                .consignments()
+                .updated_since(text)
+                .count()
+                .await
+                .map(drop),
+        ];
+        for (number, error) in errors.into_iter().enumerate() {
+            let error = error.unwrap_err();
+            assert!(
+                error.kind() == ErrorKind::Config,
+                "{text}, {number}: {error}"
+            );
+        }
+    }
+    assert_eq!(outbox.history(None).await.unwrap().entries.len(), 1);
+    let entries = outbox.entries().await.unwrap();
+    assert_eq!(format!("{entries:?}"), format!("{shown:?}"));
+    let far = std::time::SystemTime::UNIX_EPOCH - std::time::Duration::from_secs(94_000_000_000);
+    assert_eq!(outbox.prune(far).await.unwrap(), 0);
+    assert_eq!(outbox.history(None).await.unwrap().entries.len(), 1);
+}

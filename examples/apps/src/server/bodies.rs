@@ -1,0 +1,27 @@
+//! The bodies of requests, with a limit for their size and their time.
+
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tokio::time::timeout;
+
+/// A browser sends a form at once, and on a slow line in some seconds. Without a limit, clients that send a byte now and then
+/// fill the server.
+pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A form with a drawn signature has some 20 kB.
+const LARGEST: usize = 256 * 1024;
+
+/// Reads the whole body before the request goes on. What is too long or too slow is refused, and the connection ends.
+pub(crate) async fn read_body(request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    match timeout(BODY_TIMEOUT, to_bytes(body, LARGEST)).await {
+        Ok(Ok(body)) => next.run(Request::from_parts(head, Body::from(body))).await,
+        Ok(Err(_)) => StatusCode::PAYLOAD_TOO_LARGE.into_response(),
+        Err(_) => StatusCode::REQUEST_TIMEOUT.into_response(),
+    }
+}

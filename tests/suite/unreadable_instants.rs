@@ -1,0 +1,51 @@
+//! An instant that cannot be read is an error where it is given, and nothing is sent.
+
+use envd_sdk::fake::Fake;
+use envd_sdk::model::{ConsignmentInput, FormType, PartyInput, Timestamp};
+use envd_sdk::ops::ConsignmentFilter;
+
+#[tokio::test]
+async fn a_list_with_an_instant_that_cannot_be_read_is_not_asked_for() {
+    let fake = Fake::start().await;
+    let account = fake.client().build().unwrap().account(fake.account_id());
+    let input = ConsignmentInput::new(
+        [FormType::Lpac1],
+        PartyInput::new("QAZZ7777"),
+        PartyInput::new("QDZZ3333"),
+    );
+    for text in equipment::UNREADABLE_INSTANTS.split('|') {
+        let filters = [
+            ConsignmentFilter::default().from(text),
+            ConsignmentFilter::default().to(text),
+            ConsignmentFilter::default()
+                .from("2020-01-01T00:00:00Z")
+                .to(text),
+        ];
+        for filter in filters {
+            let page = account.consignments_page(&filter, None);
+            assert!(page.dry_run().unwrap_err().is_config(), "{text}");
+            let errors = [
+                page.await.map(drop),
+                account.consignments(&filter).next_page().await.map(drop),
+                account
+                    .full_consignments(&filter)
+                    .next_page()
+                    .await
+                    .map(drop),
+            ];
+            for error in errors {
+                let error = error.unwrap_err();
+                assert!(error.is_config(), "{text}: {error}");
+            }
+        }
+        let error = account.candidates(&input).from(text).find().await;
+        assert!(error.unwrap_err().is_config(), "{text}");
+    }
+    assert_eq!(fake.requests().len(), 0);
+    // A later setting takes the place of an earlier one, and what the clock says can always be sent.
+    let far = std::time::SystemTime::UNIX_EPOCH - std::time::Duration::from_secs(94_000_000_000);
+    for from in [far.into(), Timestamp::from("2020-01-01T00:00:00")] {
+        let filter = ConsignmentFilter::default().from("never").from(from);
+        assert!(account.consignments_page(&filter, None).await.is_ok());
+    }
+}
