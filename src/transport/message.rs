@@ -221,10 +221,14 @@ mod tests {
             (
                 "retry-after",
                 "9999999999999999999999999999999999999999",
-                Some(86_400),
+                Some(u64::MAX),
             ),
-            ("retry-after", "86401", Some(86_400)),
-            ("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT", Some(86_400)),
+            ("retry-after", "86401", Some(86_401)),
+            (
+                "retry-after",
+                "Fri, 31 Dec 9999 23:59:59 GMT",
+                Some(252_618_189_022),
+            ),
             ("retry-after", "", None),
             ("retry-after", "-1", None),
             ("retry-after", "+1", None),
