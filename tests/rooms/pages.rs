@@ -9,7 +9,7 @@ const WIDEST: usize = 100;
 /// The text of each page and example, by its path; of the library, the comments alone.
 fn pages() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut open = ["src", "examples", "README.md"]
+    let mut open = ["src", "crates", "examples", "README.md"]
         .map(|name| root.join(name))
         .to_vec();
     let mut pages = Vec::new();
@@ -22,7 +22,8 @@ fn pages() -> Vec<(PathBuf, String)> {
         let is_code = path.extension().is_some_and(|end| end == "rs");
         if is_code || path.extension().is_some_and(|end| end == "md") {
             let mut text = fs::read_to_string(&path).unwrap();
-            if is_code && path.starts_with(root.join("src")) {
+            let is_library = path.components().any(|part| part.as_os_str() == "src");
+            if is_code && is_library && !path.starts_with(root.join("examples")) {
                 // The code around examples knows more than they do.
                 let is_doc = |line: &&str| line.trim_start().starts_with("//");
                 text = text.lines().filter(is_doc).collect::<Vec<_>>().join("\n");

@@ -178,7 +178,7 @@ async fn story(fake: &Fake, open: impl Fn() -> Arc<dyn SyncStore>) {
     // The next day, still without reception.
     let banks = Banks::new(&account(fake), open());
     let error = banks.refresh().await.unwrap_err();
-    assert!(error.kind() == ErrorKind::Connect, "{error}");
+    assert!(error.kind() == ErrorKind::Transport, "{error}");
     let latest = banks.latest().await.unwrap().unwrap();
     let draft = banks.draft("goats").await.unwrap().unwrap();
     assert_eq!(latest.content_hash(), draft.content_hash());
