@@ -31,7 +31,6 @@ const URL: &str = "ENVD_SDK_TEST_POSTGRES";
 /// Deleted on drop.
 pub(crate) struct TestSchema {
     runtime: Runtime,
-    url: String,
     pool: Pool,
     name: String,
     store: PostgresSync,
@@ -64,15 +63,10 @@ impl TestSchema {
         runtime.block_on(store.migrate()).unwrap();
         Some(Self {
             runtime,
-            url,
             pool,
             name,
             store,
         })
-    }
-
-    pub(crate) fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
-        self.runtime.block_on(future)
     }
 
     /// A store that is empty unless it was requested before with the same number.

@@ -7,7 +7,6 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde_json::Value;
 
 use super::network::{Shared, network, pause};
-use crate::error::Error;
 use crate::outbox::Outbox;
 use crate::replica::Replica;
 use crate::store::rows::Batch;

@@ -170,7 +170,7 @@ async fn write(outbox: &Outbox, world: &Shared, write: Write) -> Option<()> {
             world.acknowledge(declaration, &entry, true);
         }
         Err(error) if error.kind() == ErrorKind::Config => {
-            world.ledger.texts[text].is_given_up = true
+            world.ledger.texts[text].is_given_up = true;
         }
         Err(error) => assert!(error.kind() == ErrorKind::Store, "{error:?}"),
     }
