@@ -339,7 +339,13 @@ const FAILURES: [FailedContact; 6] = [
             on_graphql(fake, Fault::status(401).json(refusal));
         },
         1,
-        &["the schema", "userDetails", "look at it"],
+        &[
+            "the schema",
+            "userDetails",
+            "look at it",
+            "HTTP 401",
+            "the audience is not ours",
+        ],
     ),
     (
         "a gateway in front",
