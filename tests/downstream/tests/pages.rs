@@ -203,7 +203,7 @@ fn what_readme_guide_and_cookbook_show_builds_in_a_package_of_a_stranger() {
         .partition::<Vec<_>, _>(|page| page.first().is_some_and(|block| block.language == "toml"));
     all.extend(packages(dependencies.into_iter().chain(programs)));
     let pasted: usize = all.iter().map(|package| package.sources.len()).sum();
-    assert!(pasted >= 23, "the pages were read");
+    assert!(pasted >= 27, "the pages were read");
     for package in &all {
         package.check();
     }
