@@ -13,7 +13,7 @@ cargo doc --quiet --locked --no-deps -p envd-sdk --features "$of_readme"
 # A page that an earlier build left would hide a broken link. In one command, so that links between the crates lead somewhere.
 rm -rf "$CARGO_TARGET_DIR/doc"
 read -ra packages <<<"$libraries"
-cargo doc --quiet --locked --no-deps "${packages[@]}" --features "envd-sdk/${of_docs_rs//,/,envd-sdk/},envd-sync/sqlite"
+cargo doc --quiet --locked --no-deps "${packages[@]}" --features "envd-sdk/${of_docs_rs//,/,envd-sdk/},envd-sync/sqlite,envd-sync/laws"
 
 command -v node >/dev/null || debian nodejs
 node .ci/documentation/links.mjs "$CARGO_TARGET_DIR/doc"

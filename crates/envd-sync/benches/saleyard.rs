@@ -104,8 +104,9 @@ async fn run(folder: &Path, days: u64, scale: u64, page: u64) -> bool {
             (disk_before, memory_before) = (bytes_in(folder), resident());
         }
     }
-    let commits = store.document(ACCOUNT, "replica").await.unwrap();
-    let commits = commits.map_or(0, |document| document.version);
+    let documents = store.documents(ACCOUNT, "replica").await.unwrap();
+    let state = documents.iter().find(|it| it.name == "replica");
+    let commits = state.map_or(0, |document| document.version);
     let rows = replica.consignments().count().await.unwrap();
     yard.lock().unwrap().is_calm = true;
     replica.sync_full().await.unwrap();
