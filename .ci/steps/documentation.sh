@@ -10,10 +10,11 @@ of_docs_rs=$(sed -n '/^\[package.metadata.docs.rs\]/,$ s/^features = \[\(.*\)\]/
 
 cargo doc --quiet --locked --no-deps -p envd-sdk --no-default-features
 cargo doc --quiet --locked --no-deps -p envd-sdk --features "$of_readme"
-# A page that an earlier build left would hide a broken link. In one command, so that links between the crates lead somewhere.
+# A page that an earlier build left would hide a broken link. In one command, so that links between the crates lead somewhere; without
+# names of packages, since `envd-sync/sqlite` means a feature of envd-sync's dev-dependency on itself, and is nothing here.
 rm -rf "$CARGO_TARGET_DIR/doc"
 read -ra packages <<<"$libraries"
-cargo doc --quiet --locked --no-deps "${packages[@]}" --features "envd-sdk/${of_docs_rs//,/,envd-sdk/},envd-sync/sqlite,envd-sync/laws"
+cargo doc --quiet --locked --no-deps "${packages[@]}" --features "$of_docs_rs,sqlite,laws"
 
 command -v node >/dev/null || debian nodejs
 node .ci/documentation/links.mjs "$CARGO_TARGET_DIR/doc"
