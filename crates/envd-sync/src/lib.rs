@@ -21,7 +21,7 @@
 //!
 //! | feature | it adds |
 //! | --- | --- |
-//! | `sqlite` | `SqliteSync`: everything in one file, for the processes of one machine. It compiles SQLite, so it needs a C compiler |
+//! | `sqlite` | `SqliteSync`: everything in one file, for the processes of one machine. It compiles `SQLite`, so it needs a C compiler |
 //! | `laws` | `check_sync_store`: the laws of stores, for the tests of a store of your own |
 //!
 //! TLS, compression and the fake are features of [`envd_sdk`].

@@ -117,7 +117,7 @@ impl Dates {
     fn of(row: &Row) -> Result<Option<Self>, StoreError> {
         let record = LocalRecord::from_payload(&row.id, &row.payload)?;
         let updated = record.updated_at().and_then(|at| utc(&at));
-        let first = record.first_updated().and_then(|at| utc(&at));
+        let first = record.first_updated().and_then(utc);
         Ok(updated.zip(first).map(|(updated, first_updated)| Self {
             id: row.id.clone(),
             updated,
