@@ -29,7 +29,7 @@ It runs on a fake of its own, or on the servers that the ENVD_ settings of the R
 
 /// Every page that the front page of the documentation names.
 const DOCUMENTATION: &str =
-    "cargo doc --open --no-deps --features fake,keyring,loopback-https,postgres,sqlite";
+    "cargo doc --open --no-deps -p envd-sdk --features fake,keyring,loopback-https,sealed";
 
 #[tokio::main]
 async fn main() -> ExitCode {

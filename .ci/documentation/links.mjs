@@ -1,10 +1,11 @@
 // Fails where a link of a built page leads to a file or an anchor that is not there. Links to the web are left out, and so is what other
 // crates say of their traits. `node links.mjs target/doc`
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { resolve, dirname, join } from 'node:path';
+import { resolve, dirname, join, relative } from 'node:path';
 
 const doc = resolve(process.argv[2]);
-const crate = join(doc, 'envd_sdk');
+const crates = ['envd_sdk', 'envd_sync', 'envd_postgres'].map(name => join(doc, name));
+const isOwn = file => crates.some(crate => file.startsWith(`${crate}/`));
 const pages = new Map();
 
 const plain = text => decodeURIComponent(text.replace(/\+/g, ' ')).replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&amp;/g, '&');
@@ -12,28 +13,34 @@ const plain = text => decodeURIComponent(text.replace(/\+/g, ' ')).replace(/&lt;
 // A page and its anchors. Those of other crates, and of the source, are only there.
 function read(file) {
     if (!pages.has(file)) {
-        const html = existsSync(file) && (file.startsWith(crate) ? readFileSync(file, 'utf8') : '');
+        const html = existsSync(file) && (isOwn(file) ? readFileSync(file, 'utf8') : '');
         pages.set(file, html !== false && { html, ids: new Set([...html.matchAll(/ id="([^"]*)"/g)].map(match => plain(match[1]))) });
     }
     return pages.get(file);
 }
 
-const names = readdirSync(crate, { recursive: true }).filter(name => name.endsWith('.html'));
+// Another crate links to the module in which an item is declared: to a page that redirects if the module is private.
+function follow(file) {
+    const [, to] = (read(file) || { html: '' }).html.match(/http-equiv="refresh" content="0;URL=([^"]*)"/) ?? [];
+    return to ? resolve(dirname(file), to) : file;
+}
+
+const files = crates.flatMap(crate => readdirSync(crate, { recursive: true }).map(name => join(crate, name)));
+const own = files.filter(name => name.endsWith('.html'));
 let links = 0;
 const broken = new Set();
-for (const name of names) {
-    const file = join(crate, name);
-    const [own] = read(file).html.split('id="blanket-implementations"');
-    for (const [, href] of own.matchAll(/<a [^>]*?href="([^"]*)"/g)) {
+for (const file of own) {
+    const [html] = read(file).html.split('id="blanket-implementations"');
+    for (const [, href] of html.matchAll(/<a [^>]*?href="([^"]*)"/g)) {
         if (/^[a-z]+:/.test(href)) continue;
         links += 1;
         const [path, anchor] = plain(href).split('#');
-        const target = path ? resolve(dirname(file), path) : file;
+        const target = path ? follow(resolve(dirname(file), path)) : file;
         const page = read(target);
-        const isThere = page && (!anchor || !target.startsWith(crate) || page.ids.has(anchor));
-        if (!isThere) broken.add(`FAILED: ${name}: ${href}`);
+        const isThere = page && (!anchor || !isOwn(target) || page.ids.has(anchor));
+        if (!isThere) broken.add(`FAILED: ${relative(doc, file)}: ${href}`);
     }
 }
 broken.forEach(line => console.error(line));
-console.log(`${names.length} pages, ${links} links, ${broken.size} broken`);
+console.log(`${own.length} pages, ${links} links, ${broken.size} broken`);
 process.exitCode = broken.size > 0 ? 1 : 0;

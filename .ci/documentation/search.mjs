@@ -1,11 +1,12 @@
 // Searches the built documentation for each word of words.txt, with the search script of its pages, and fails where the item of the
-// line is not among the first ten results. `node search.mjs target/doc`
+// line is not among the first ten results of its crate. `node search.mjs target/doc`
 import { readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import vm from 'node:vm';
 
-const CRATE = 'envd_sdk';
+// The crate of an item that names none is the first.
+const CRATES = ['envd_sdk', 'envd_sync', 'envd_postgres'];
 const SHOWN = 10;
 
 const doc = resolve(process.argv[2]);
@@ -26,12 +27,13 @@ const { docSearch, DocSearch } = await script('search').initSearch(Stringdex, Ro
     loadDataByNameAndHash: (name, hash) => run(`${name}/${hash}`),
 });
 
-async function search(word) {
+// docs.rs has a search for each crate, so only its own items count.
+async function search(word, crate) {
     const found = [];
-    const { others } = await docSearch.execQuery(DocSearch.parseQuery(word), null, CRATE);
+    const { others } = await docSearch.execQuery(DocSearch.parseQuery(word), crate, crate);
     for await (const { displayPath, item } of others) {
         const path = displayPath.replace(/<[^>]*>/g, '') + item.name;
-        found.push(path.replace(`${CRATE}::`, ''));
+        found.push(path.replace(`${crate}::`, ''));
         if (found.length === SHOWN) break;
     }
     return found;
@@ -41,13 +43,15 @@ let words = 0;
 let missing = 0;
 for (const line of readFileSync(new URL('words.txt', import.meta.url), 'utf8').split('\n')) {
     if (!line || line.startsWith('#')) continue;
-    const [item, list] = line.split(': ');
+    const [path, list] = line.split(': ');
+    const crate = CRATES.find(name => path.startsWith(`${name}::`)) ?? CRATES[0];
+    const item = path.replace(`${crate}::`, '');
     for (const word of list.split(', ')) {
         words += 1;
-        const found = await search(word);
+        const found = await search(word, crate);
         if (found.includes(item)) continue;
         missing += 1;
-        console.error(`FAILED: the search for "${word}" does not find ${item}, but ${found.slice(0, 3).join(', ') || 'nothing'}`);
+        console.error(`FAILED: the search for "${word}" does not find ${path}, but ${found.slice(0, 3).join(', ') || 'nothing'}`);
     }
 }
 if (missing > 0) {

@@ -10,10 +10,12 @@ of_docs_rs=$(sed -n '/^\[package.metadata.docs.rs\]/,$ s/^features = \[\(.*\)\]/
 
 cargo doc --quiet --locked --no-deps -p envd-sdk --no-default-features
 cargo doc --quiet --locked --no-deps -p envd-sdk --features "$of_readme"
-# A page that an earlier build left would hide a broken link. In one command, so that links between the crates lead somewhere.
+# A page that an earlier build left would hide a broken link. rustdoc links to another crate only if its folder is there already, and
+# cargo builds the three in any order. Features without names of packages: `envd-sync/sqlite` would mean its dev-dependency on itself.
 rm -rf "$CARGO_TARGET_DIR/doc"
+mkdir -p "$CARGO_TARGET_DIR"/doc/envd_{sdk,sync,postgres}
 read -ra packages <<<"$libraries"
-cargo doc --quiet --locked --no-deps "${packages[@]}" --features "envd-sdk/${of_docs_rs//,/,envd-sdk/},envd-sync/sqlite"
+cargo doc --quiet --locked --no-deps "${packages[@]}" --features "$of_docs_rs,sqlite,laws"
 
 command -v node >/dev/null || debian nodejs
 node .ci/documentation/links.mjs "$CARGO_TARGET_DIR/doc"

@@ -5,7 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 read -ra packages <<<"$libraries"
 rm -f "$CARGO_TARGET_DIR"/package/envd-*.crate
-# The examples below build it.
+# The examples below build them.
 quietly cargo package --locked --allow-dirty --no-verify "${packages[@]}"
 if grep '^warning' "$work/out"; then fail "a warning of cargo package"; fi
 for crate in "$CARGO_TARGET_DIR"/package/envd-*.crate; do tar -xzf "$crate" -C "$work"; done
@@ -22,11 +22,13 @@ large=$(find "$work"/envd-* -type f -size +150k)
 mv "$work"/envd-sdk-* "$work/envd-sdk"
 mv "$work"/envd-sync-* "$work/envd-sync"
 mv "$work"/envd-postgres-* "$work/envd-postgres"
-patch=$(printf '[patch.crates-io]\nenvd-sdk = { path = "%s" }\nenvd-sync = { path = "%s" }\n' "$work/envd-sdk" "$work/envd-sync")
-(cd "$work/envd-sdk" && quietly timeout 600 cargo run --quiet --locked --features fake --example quickstart)
-for one in envd-sync:'--features sqlite --example outbox' envd-postgres:--lib; do
-    cd "$work/${one%%:*}"
-    printf '%s\n' "$patch" >>Cargo.toml
-    read -ra arguments <<<"${one#*:}"
-    quietly timeout 600 cargo build --quiet "${arguments[@]}"
-done
+# One workspace with the profile and the versions of ours, so that what is built already is not built again.
+{
+    printf '[workspace]\nmembers = ["envd-sdk", "envd-sync", "envd-postgres"]\n'
+    printf '[patch.crates-io]\nenvd-sdk = { path = "envd-sdk" }\nenvd-sync = { path = "envd-sync" }\n'
+    printf '[profile.dev]\ndebug = "line-tables-only"\npackage."*".debug = false\n'
+} >"$work/Cargo.toml"
+cp Cargo.lock "$work"
+cd "$work"
+quietly timeout 900 cargo build --quiet "${packages[@]}" --features fake,sqlite --lib --example quickstart --example outbox
+quietly timeout 60 "$CARGO_TARGET_DIR/debug/examples/quickstart"

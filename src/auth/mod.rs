@@ -140,7 +140,7 @@
 //! # equipment::example(async {
 //! # let fake = Fake::start().await;
 //! # let provider = fake.provider().client_secret("s3cr3t").build()?;
-//! // For all hosts: `PostgresStore` (crate `envd-postgres`), or a `TokenStore` of your own.
+//! // For all hosts: `PostgresStore` of the crate `envd-postgres`, or a store of your own.
 //! let store = Arc::new(MemoryStore::new());
 //!
 //! // GET /login: store the login under the browser's cookie, and redirect the browser.

@@ -73,8 +73,8 @@ impl ClientBuilder {
         /// The clock for waits and deadlines.
         pub fn clock(clock: Clock) |it| it.options.clock = clock;
 
-        /// What the service is like: its operations, how an update names its record, roles, lists. Replicas and outboxes of the
-        /// client's accounts go by it, too. Without it the client goes by what is assumed.
+        /// What the service is like: its operations, how an update names its record, roles, lists.
+        /// Without it the client goes by what is assumed.
         ///
         /// [`Client::profile`] returns it with what the client has learned since.
         pub fn profile(profile: &ServiceProfile) |it| it.profile = profile.clone();

@@ -35,7 +35,7 @@ impl Error {
         matches!(&self.0.repr, Repr::Auth(problem) if problem.needs_login())
     }
 
-    /// Whether a store failed, that of the tokens or that of the copy (feature `sync`). The [`source`](std::error::Error::source) is a
+    /// Whether the store of the tokens failed. The [`source`](std::error::Error::source) is a
     /// [`StoreError`](crate::auth::StoreError) with the details.
     pub fn is_store(&self) -> bool {
         matches!(

@@ -92,8 +92,7 @@ impl HttpOptions {
     /// let idp = InProcess::new(|request| async move {
     ///     assert_eq!(request.path(), "/oauth/token");
     ///     let tokens = json!({
-    ///         "access_token": "at-1", "refresh_token": "rt-1",
-    ///         "expires_in": 600, "token_type": "Bearer",
+    ///         "access_token": "at-1", "refresh_token": "rt-1", "expires_in": 600, "token_type": "Bearer",
     ///     });
     ///     Ok(InProcessReply::status(200).json(tokens))
     /// });

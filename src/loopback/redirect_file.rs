@@ -61,13 +61,16 @@ impl RedirectFile {
         // Need not be unpredictable: a file that exists already is an error.
         let path = directory.join(format!("{PREFIX}{:016x}.html", fastrand::u64(..)));
         // A user who can replace the file chooses where the login goes.
-        let mut file = PrivateFile::new(&path, "the file that redirects the browser")
-            .in_sticky_directory()
+        let private =
+            PrivateFile::new(&path, "the file that redirects the browser").in_sticky_directory();
+        private.check().map_err(io::Error::other)?;
+        // Before the file is made: where the clock is ahead of that of the file system, it would be one of them.
+        remove_leftovers(directory);
+        let mut file = private
             .open(OpenOptions::new().write(true).create_new(true))
             .map_err(io::Error::other)?
             .ok_or(io::ErrorKind::NotFound)?;
         let path = Self(path);
-        remove_leftovers(directory);
         file.write_all(text.as_bytes())?;
         Ok(path)
     }

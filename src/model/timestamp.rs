@@ -28,8 +28,8 @@ use super::{Day, TimeZone, day};
 /// ```
 /// use envd_sdk::model::Timestamp;
 ///
-/// let times = ["2026-11-20T09:00:00+11:00", "2026-11-19T21:30:00Z", "2026-11-19"];
-/// let mut times = times.map(Timestamp::from);
+/// let texts = ["2026-11-20T09:00:00+11:00", "2026-11-19T21:30:00Z", "2026-11-19"];
+/// let mut times = texts.map(Timestamp::from);
 /// times.sort_by_key(Timestamp::to_time);
 /// let texts = times.map(|time| time.to_string());
 /// assert_eq!(texts, ["2026-11-19", "2026-11-19T21:30:00Z", "2026-11-20T09:00:00+11:00"]);

@@ -117,7 +117,7 @@ impl OperationProfile {
 
 /// The names of the fields by which an input says which record it updates; `None`: there is no such field, or none is needed.
 ///
-/// With the default a save sends `id` and `number` as the caller has set them, and an outbox the `id`.
+/// With the default a save sends `id` and `number` as the caller has set them.
 ///
 /// See [`ServiceProfile`](super::ServiceProfile) for an example.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -178,7 +178,7 @@ impl FurtherForm {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Lists {
-    /// The date that the arguments `fromDate` and `toDate` are compared with; `None`: not known, and a replica finds it out.
+    /// The date that the arguments `fromDate` and `toDate` are compared with; `None`: not known.
     pub compared_date: Sourced<Option<ComparedDate>>,
     /// The order in which records are listed. Nothing relies on it.
     pub order: Sourced<ListOrder>,

@@ -3,8 +3,8 @@
 //! A [`ServiceProfile`] has an entry for each guess, and each entry is [`Sourced`]: it says where it comes from. The default is
 //! what this crate assumes. A profile is plain data, is kept as JSON, and is given to what depends on it:
 //! [`Client`](crate::Client), [`Provider`](crate::auth::Provider), [`Register`](crate::register::Register),
-//! [`Questionnaire`](crate::validate::Questionnaire) and the fake, which then behaves in that way. The outbox and the replica of
-//! an account have the profile of its client.
+//! [`Questionnaire`](crate::validate::Questionnaire) and the fake, which then behaves in that way. The crate
+//! [`envd-sync`](https://docs.rs/envd-sync) goes by the profile of the client that it is given.
 
 mod entries;
 

@@ -65,6 +65,7 @@ impl HttpOptions {
         pub fn user_agent(name: impl Into<String>) |it| it.user_agent = name.into();
 
         /// The time limit for making a connection; 10 seconds unless set.
+        #[doc(alias = "timeout")]
         pub fn connect_timeout(limit: Duration) |it| it.connect_timeout = limit;
 
         /// The time limit for one request with its whole reply; 60 seconds unless set. Retries have a limit of their own.

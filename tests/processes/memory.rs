@@ -350,6 +350,8 @@ const WAYS: [(&str, &[&str]); 2] = [
             "full_consignments",
             "consignment",
             "save_consignment",
+            // Reads its reply as `save_consignment` does.
+            "save_consignment_text",
             "submit_consignment",
             "copy_consignment",
             "delete_consignment",

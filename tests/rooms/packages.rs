@@ -109,7 +109,7 @@ fn no_dependency_needs_a_newer_compiler_than_the_crate() {
 #[test]
 fn the_documentation_command_builds_every_page_that_the_front_page_names() {
     let readme = include_str!("../../README.md");
-    let mut command = readme.split("cargo doc --open --no-deps --features ");
+    let mut command = readme.split("cargo doc --open --no-deps -p envd-sdk --features ");
     let features = command.nth(1).unwrap().split('`').next().unwrap();
     let own = Features::read();
     let built = own.with_implied(features.split(','));

@@ -4,9 +4,9 @@
 use std::time::Instant;
 
 use envd_sdk::model::ConsignmentInput;
+use envd_sync::Replica;
 use envd_sync::outbox::Outbox;
 use envd_sync::store::SqliteSync;
-use envd_sync::Replica;
 use rusqlite::Connection;
 
 use crate::compare::{Work, count};

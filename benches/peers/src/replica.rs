@@ -1,5 +1,5 @@
 //! A copy of 200,000 consignments in a file: time, memory and requests of its syncs, and the time to read what changed.
-//! Queries of the store are measured by `cargo bench --bench sync_store`.
+//! Queries of the store are measured by `cargo bench -p envd-sync --bench sync_store`.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, UNIX_EPOCH};

@@ -9,48 +9,36 @@ use deadpool_postgres::{Manager, Object, Pool, PoolError, Runtime, TimeoutType};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
-use envd_sdk::auth::StoreError;
-use envd_sdk::auth::StoreErrorKind as Kind;
+use super::schema::{FOREIGN_OWNER, FOREIGN_STATE, NEWER_STATE, NEWER_TABLES};
+use envd_sdk::auth::{StoreError, StoreErrorKind as Kind};
 
 /// The limit of `PostgreSQL` itself.
 const MOST_CONNECTIONS: usize = 262_143;
 
 const TIME_OUT: Duration = Duration::from_secs(5);
 
-/// A connection that goes back to the pool only by [`give_back`](Self::give_back): after work that was cancelled, replies
-/// are still on the way.
-pub(crate) struct Connection {
-    object: Option<Object>,
-    in_order: bool,
-}
+/// A connection that goes back to the pool only by [`give_back`](Self::give_back), and is closed otherwise: after an error or
+/// a cancelled call a transaction may be open, or replies may be on the way.
+pub(crate) struct Connection(Option<Object>);
 
 impl Connection {
     pub(crate) async fn open(pool: &Pool, limit: Duration) -> Result<Self, DatabaseError> {
-        Ok(Self {
-            object: Some(timeout(limit, pool.get()).await??),
-            in_order: false,
-        })
+        Ok(Self(Some(timeout(limit, pool.get()).await??)))
     }
 
     pub(crate) fn client(&self) -> Result<&Client, StoreError> {
-        let object = self.object.as_ref().map(|object| &***object);
+        let object = self.0.as_ref().map(|object| &***object);
         object.ok_or_else(|| StoreError::new(Kind::Other, "the connection was given back"))
     }
 
-    pub(crate) async fn execute(&self, statements: &str) -> Result<(), DatabaseError> {
-        Ok(self.client()?.batch_execute(statements).await?)
-    }
-
     pub(crate) fn give_back(mut self) {
-        self.in_order = true;
+        drop(self.0.take());
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if let Some(object) = self.object.take()
-            && !self.in_order
-        {
+        if let Some(object) = self.0.take() {
             // Ends the connection, and with it its transaction and locks.
             drop(Object::take(object));
         }
@@ -116,18 +104,27 @@ fn is_near(host: &Host) -> bool {
     }
 }
 
-/// A failure, and whether the connection is lost, so that another one may do.
+/// A failure, and over which connection another attempt may succeed.
 #[derive(Debug)]
 pub(crate) struct DatabaseError {
     pub(crate) error: StoreError,
-    pub(crate) connection_lost: bool,
+    pub(crate) retry: Retry,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Retry {
+    Never,
+    /// The connection is lost; any other may do.
+    OtherConnection,
+    /// The session is read-only, as those of the pool may be after a failover.
+    NewConnection,
 }
 
 impl From<StoreError> for DatabaseError {
     fn from(error: StoreError) -> Self {
         Self {
             error,
-            connection_lost: false,
+            retry: Retry::Never,
         }
     }
 }
@@ -167,7 +164,9 @@ const ENDED: &str = "the database ended the connection";
 
 /// What codes of errors (Postgres, appendix A), or their beginnings, mean for a store. The first that fits counts.
 #[rustfmt::skip]
-const MEANINGS: [(&str, Kind, &str); 21] = [
+const MEANINGS: [(&str, Kind, &str); 23] = [
+    (FOREIGN_STATE, Kind::Insecure, FOREIGN_OWNER),
+    (NEWER_STATE, Kind::NewerVersion, NEWER_TABLES),
     ("42P01", Kind::Missing, NO_TABLES),
     ("3F000", Kind::Missing, NO_TABLES),
     ("42703", Kind::Missing, "the tables of the store lack columns; call its method migrate"),
@@ -210,7 +209,11 @@ fn of_reply(code: &str, message: &str) -> DatabaseError {
     let (kind, text) = meanings.map_or((Kind::Other, ""), |(_, kind, text)| (*kind, text));
     DatabaseError {
         error: StoreError::new(kind, text).with_source(cause),
-        connection_lost: LOST.iter().any(|prefix| code.starts_with(prefix)),
+        retry: match code {
+            "25006" => Retry::NewConnection,
+            code if LOST.iter().any(|prefix| code.starts_with(prefix)) => Retry::OtherConnection,
+            _ => Retry::Never,
+        },
     }
 }
 
@@ -231,7 +234,7 @@ fn of_connection(error: &tokio_postgres::Error) -> DatabaseError {
     };
     DatabaseError {
         error,
-        connection_lost: true,
+        retry: Retry::OtherConnection,
     }
 }
 
@@ -247,6 +250,8 @@ mod tests {
     fn the_servers_codes_say_what_to_do() {
         for (state, fits) in [
             ("42P01", StoreError::is_missing as fn(&StoreError) -> bool),
+            (FOREIGN_STATE, StoreError::is_insecure),
+            (NEWER_STATE, StoreError::is_newer_version),
             ("3F000", StoreError::is_missing),
             ("25006", StoreError::is_denied),
             ("42501", StoreError::is_denied),
@@ -269,19 +274,21 @@ mod tests {
     fn statement_pooling_differs_from_other_errors_of_the_pooler() {
         let message = "transaction blocks not allowed in statement pooling mode";
         let fault = of_reply("08P01", message);
-        assert!(fault.error.is_unsupported() && !fault.connection_lost);
-        assert!(of_reply("08P01", "query_wait_timeout").connection_lost);
+        assert!(fault.error.is_unsupported() && fault.retry == Retry::Never);
+        let fault = of_reply("08P01", "query_wait_timeout");
+        assert_eq!(fault.retry, Retry::OtherConnection);
     }
 
     #[test]
-    fn another_connection_is_tried_only_when_one_is_gone() {
-        for (state, gone) in [
-            ("57P01", true),
-            ("08006", true),
-            ("57P03", false),
-            ("42P01", false),
+    fn only_lost_and_read_only_connections_are_replaced() {
+        for (state, retry) in [
+            ("57P01", Retry::OtherConnection),
+            ("08006", Retry::OtherConnection),
+            ("25006", Retry::NewConnection),
+            ("57P03", Retry::Never),
+            ("42P01", Retry::Never),
         ] {
-            assert_eq!(of(state).connection_lost, gone, "{state}");
+            assert_eq!(of(state).retry, retry, "{state}");
         }
     }
 

@@ -1,107 +1,148 @@
-//! A database with the tables of a store: what all stores in Postgres have in common.
+//! The database of a store: every statement runs in a transaction that sets its own `search_path`.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use deadpool_postgres::Pool;
-use deadpool_postgres::tokio_postgres::Row;
-use deadpool_postgres::tokio_postgres::types::{ToSql, Type};
+use deadpool_postgres::tokio_postgres::types::ToSql;
+use deadpool_postgres::tokio_postgres::{Client, Error, Row};
+use futures_util::future::{join_all, join3};
 use tokio::time::timeout;
 
-use super::connection::{Connection, DatabaseError};
-use super::schema::{Layout, Schema};
+use super::connection::{Connection, DatabaseError, Retry};
+use super::schema::{APPLIED, FOREIGN, Schema};
+use super::statement::Statement;
 use envd_sdk::auth::StoreError;
 
-pub(crate) type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
-
-/// The settings that all stores in Postgres have.
-pub(crate) struct DatabaseSettings {
-    pub(crate) pool: Pool,
-    pub(crate) schema: String,
-    /// Empty: none but the roles that are trusted anyway.
-    pub(crate) owner: String,
-    pub(crate) time_out: Duration,
-}
-
-impl DatabaseSettings {
-    pub(crate) fn new(pool: Pool) -> Self {
-        Self {
-            pool,
-            schema: "envd_sdk".to_owned(),
-            owner: String::new(),
-            time_out: Duration::from_secs(5),
-        }
-    }
-
-    /// The database with these tables. Nothing is sent yet; fails when a name cannot be used.
-    pub(crate) fn build(self, layout: &Layout<'_>) -> Result<Database, StoreError> {
-        Ok(Database {
-            schema: Schema::new(&self.schema, &self.owner, layout)?,
-            pool: self.pool,
-            time_out: self.time_out,
-            checked: AtomicBool::new(false),
-        })
-    }
-}
+/// So names of functions, operators and types are those of the server, whatever the connection, role or database sets: those
+/// of other roles are not looked up. Names of tables have their schema. `SET LOCAL` ends with the transaction, so the pool's
+/// other users keep their `search_path`, behind `PgBouncer` as well.
+pub(crate) const BEGIN: &str =
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path = pg_catalog, pg_temp";
 
 /// A pool of connections, and the schema of the tables.
 pub(crate) struct Database {
-    pool: Pool,
+    pub(crate) pool: Pool,
     pub(crate) schema: Schema,
     /// How long an answer may take, and the pool for a connection.
     pub(crate) time_out: Duration,
     /// Whether the tables were found to be those of this version.
-    checked: AtomicBool,
+    pub(crate) checked: AtomicBool,
 }
 
 impl Database {
+    /// Applies the missing migrations, in one transaction, one host at a time.
     pub(crate) async fn migrate(&self) -> Result<(), StoreError> {
         let migrated = async {
             let connection = Connection::open(&self.pool, self.time_out).await?;
-            self.schema.migrate(&connection).await?;
+            let script = self.schema.script();
+            connection.client()?.batch_execute(&script).await?;
             connection.give_back();
             Ok(())
         };
         migrated.await.map_err(|error: DatabaseError| error.error)
     }
 
-    /// A connection, after a check of the tables by the first one.
-    pub(crate) async fn connect(&self) -> Result<Connection, DatabaseError> {
+    /// The rows that a statement returns, in a transaction of one round trip. The statement may be carried out twice.
+    pub(crate) async fn query(&self, statement: Statement<'_>) -> Result<Vec<Row>, StoreError> {
+        let (connection, rows) = self.begin("", &[statement], Some("COMMIT")).await?;
+        connection.give_back();
+        Ok(rows)
+    }
+
+    /// Begins a transaction with settings of its own, and sends its first statements, in one round trip; once more if the
+    /// connection is lost or read-only, so the statements may be carried out twice. The transaction ends with the connection.
+    pub(crate) async fn begin(
+        &self,
+        settings: &str,
+        statements: &[Statement<'_>],
+        end: Option<&str>,
+    ) -> Result<(Connection, Vec<Row>), StoreError> {
+        let begin = format!("{BEGIN}; {settings}");
+        let mut done = self.try_begin(&begin, statements, end).await;
+        if let Err(DatabaseError { retry, .. }) = done
+            && retry != Retry::Never
+        {
+            if retry == Retry::NewConnection {
+                // Idle sessions are of the same server, which the failover has left behind.
+                self.pool.retain(|_, _| false);
+            }
+            done = self.try_begin(&begin, statements, end).await;
+        }
+        done.map_err(|error| error.error)
+    }
+
+    async fn try_begin(
+        &self,
+        begin: &str,
+        statements: &[Statement<'_>],
+        end: Option<&str>,
+    ) -> Result<(Connection, Vec<Row>), DatabaseError> {
         let connection = Connection::open(&self.pool, self.time_out).await?;
         if !self.checked.load(Ordering::Relaxed) {
-            timeout(self.time_out, self.schema.check(&connection)).await??;
+            self.check(&connection).await?;
             self.checked.store(true, Ordering::Relaxed);
         }
-        Ok(connection)
+        let replies = self.send(&connection, Some(begin), statements, end).await?;
+        Ok((connection, replies))
     }
 
-    /// Sends a statement; once more over another connection if the first one is lost. Each may be sent twice.
-    pub(crate) async fn query(
-        &self,
-        statement: &str,
-        parameters: &[Parameter<'_>],
-    ) -> Result<Vec<Row>, StoreError> {
-        let statement = self.schema.fill(statement);
-        let mut rows = self.send(&statement, parameters).await;
-        if rows.as_ref().is_err_and(|error| error.connection_lost) {
-            rows = self.send(&statement, parameters).await;
-        }
-        rows.map_err(|error| error.error)
+    /// Checks that the tables belong to trusted roles, and then, since reading a view of another role runs its code, that they
+    /// are those of this version.
+    async fn check(&self, connection: &Connection) -> Result<(), DatabaseError> {
+        let foreign = [Statement::new(FOREIGN)];
+        let rows = self.send(connection, Some(BEGIN), &foreign, None).await?;
+        Schema::check_owners(&rows)?;
+        let applied = [Statement::new(APPLIED)];
+        let end = Some("COMMIT");
+        let rows = self.send(connection, None, &applied, end).await?;
+        Ok(self.schema.check_version(&rows)?)
     }
 
-    async fn send(
+    /// Sends statements together, in this order, and waits for all replies: one round trip. Returns the rows of all, or the first
+    /// error.
+    pub(crate) async fn send(
         &self,
-        statement: &str,
-        parameters: &[Parameter<'_>],
+        connection: &Connection,
+        begin: Option<&str>,
+        statements: &[Statement<'_>],
+        end: Option<&str>,
     ) -> Result<Vec<Row>, DatabaseError> {
-        let connection = self.connect().await?;
-        // Typed: a single round trip, and the driver does not log the parameters.
-        let reply = connection.client()?.query_typed(statement, parameters);
-        let rows = timeout(self.time_out, reply).await?;
-        let rows = rows.map_err(DatabaseError::from);
-        if !rows.as_ref().is_err_and(|error| error.connection_lost) {
-            connection.give_back();
-        }
-        rows
+        let client = connection.client()?;
+        let typed = statements
+            .iter()
+            .map(|Statement { sql, values }| async move {
+                let sql = self.schema.fill(sql);
+                let values = values.iter().map(|(value, kind)| {
+                    let value: &(dyn ToSql + Sync) = &**value;
+                    (value, kind.clone())
+                });
+                client.query_typed(&sql, &values.collect::<Vec<_>>()).await
+            });
+        // Each is sent when it is polled first, so in this order.
+        let replies = join3(run(client, begin), join_all(typed), run(client, end));
+        let (first, rows, last) = timeout(self.time_out, replies).await?;
+        first?;
+        let rows = rows.into_iter().collect::<Result<Vec<_>, _>>()?;
+        last?;
+        Ok(rows.into_iter().flatten().collect())
+    }
+}
+
+async fn run(client: &Client, statements: Option<&str>) -> Result<(), Error> {
+    match statements {
+        Some(statements) => client.batch_execute(statements).await,
+        None => Ok(()),
+    }
+}
+
+// Without the pool, whose settings hold the password.
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Database")
+            .field("table", &self.schema.table)
+            .field("time_out", &self.time_out)
+            .finish_non_exhaustive()
     }
 }

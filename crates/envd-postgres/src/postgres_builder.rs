@@ -1,53 +1,89 @@
 //! Settings of the stores in Postgres.
 
+use std::fmt;
 use std::marker::PhantomData;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use deadpool_postgres::Pool;
 
-use super::database::DatabaseSettings;
+use super::database::Database;
+use super::schema::{Migration, Schema};
+use envd_sdk::auth::StoreError;
 
-/// Settings of a store in Postgres: of [`PostgresStore`](super::PostgresStore), and with the feature `sync` of `PostgresSync`.
+/// Settings of a store in Postgres: of [`PostgresStore`](super::PostgresStore), and of [`PostgresSync`](super::PostgresSync).
 ///
 /// See [`PostgresStore`](super::PostgresStore) for an example.
 #[must_use]
 pub struct PostgresBuilder<S> {
-    pub(crate) database: DatabaseSettings,
-    /// With which the names of the tables begin.
+    pub(crate) pool: Pool,
+    schema: String,
+    /// With which the name of the table of migrations begins.
     pub(crate) prefix: String,
+    /// Empty: none but the roles that are trusted anyway.
+    owner: String,
+    time_out: Duration,
     store: PhantomData<fn() -> S>,
 }
 
 impl<S> PostgresBuilder<S> {
     pub(crate) fn new(pool: Pool, prefix: &str) -> Self {
         Self {
-            database: DatabaseSettings::new(pool),
+            pool,
+            schema: "envd_sdk".to_owned(),
             prefix: prefix.to_owned(),
+            owner: String::new(),
+            time_out: Duration::from_secs(5),
             store: PhantomData,
         }
     }
 
-    setters! {
-        /// The schema of the tables; `envd_sdk` unless set. Stores may share one: the names of their tables differ.
-        pub fn schema(name: impl Into<String>) |it| it.database.schema = name.into();
+    /// The schema of the tables; `envd_sdk` unless set. Stores may share one: the names of their tables differ.
+    pub fn schema(mut self, name: impl Into<String>) -> Self {
+        self.schema = name.into();
+        self
+    }
 
-        /// The role that owns schema and tables, when it is neither the role of the connections nor the owner of the database
-        /// nor a superuser: such as one that only deploys.
-        ///
-        /// Schema and tables of any other role are refused with [`is_insecure`](envd_sdk::auth::StoreError::is_insecure), when they
-        /// are migrated and before they are first used: their owner could read and replace what is stored.
-        pub fn owner(role: impl Into<String>) |it| it.database.owner = role.into();
+    /// The role that owns schema and tables, when it is neither the role of the connections nor the owner of the database
+    /// nor a superuser: such as one that only deploys.
+    ///
+    /// Schema and tables of any other role are refused with [`is_insecure`](envd_sdk::auth::StoreError::is_insecure), when they
+    /// are migrated and before they are first used: their owner could read and replace what is stored.
+    pub fn owner(mut self, role: impl Into<String>) -> Self {
+        self.owner = role.into();
+        self
+    }
 
-        /// How long the database may take for an answer, and the pool for a connection; 5 seconds each unless set. A network
-        /// that was cut without a word is noticed by this alone.
-        pub fn time_out(limit: Duration) |it| it.database.time_out = limit;
+    /// How long the database may take for an answer, and the pool for a connection; 5 seconds each unless set. A network
+    /// that was cut without a word is noticed by this alone.
+    pub fn time_out(mut self, limit: Duration) -> Self {
+        self.time_out = limit;
+        self
+    }
+
+    /// The database with these tables, by the names that statements have for them. Nothing is sent yet.
+    pub(crate) fn database(
+        self,
+        tables: &[(&'static str, &str)],
+        migrations: &'static [Migration],
+    ) -> Result<Database, StoreError> {
+        Ok(Database {
+            schema: Schema::new(&self.schema, &self.owner, &self.prefix, tables, migrations)?,
+            pool: self.pool,
+            time_out: self.time_out,
+            checked: AtomicBool::new(false),
+        })
     }
 }
 
 // Without the pool, whose settings hold the password.
-debug_shows!(PostgresBuilder<S>, |it|
-    schema: it.database.schema,
-    prefix: it.prefix,
-    owner: it.database.owner,
-    time_out: it.database.time_out,
-);
+impl<S> fmt::Debug for PostgresBuilder<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresBuilder")
+            .field("schema", &self.schema)
+            .field("prefix", &self.prefix)
+            .field("owner", &self.owner)
+            .field("time_out", &self.time_out)
+            .finish_non_exhaustive()
+    }
+}

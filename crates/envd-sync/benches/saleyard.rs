@@ -1,9 +1,9 @@
 //! A year of a saleyard in simulated time: requests, commits, bytes of disk, memory.
 //!
-//! `cargo bench --bench saleyard [-- --days 365 --scale 10]`. 90,000 records changed in the last 30 days, 3,000 arrive and 6,000
+//! `cargo bench -p envd-sync --bench saleyard [-- --days 365 --scale 10]`. 90,000 records changed in the last 30 days, 3,000 arrive and 6,000
 //! change each day, some while pages are read; a sync every five minutes, a horizon of 30 days and a retention of 60. With `--scale`
 //! so many times fewer records come on pages so many times smaller: requests and commits are those of the whole yard, bytes are
-//! not. `cargo test --bench saleyard` runs two days of a twentieth of it in seconds. Exits with an error when a goal is missed.
+//! not. `cargo test -p envd-sync --bench saleyard` runs two days of a twentieth of it in seconds. Exits with an error when a goal is missed.
 
 #![allow(clippy::cast_precision_loss)] // Counts are small.
 
@@ -14,14 +14,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{env, fs, process};
 
-// It has a trait without a name.
 use envd_sdk::auth::StaticToken;
 use envd_sdk::model::Timestamp;
 use envd_sdk::{Client, Clock};
 use envd_sync::replica::{Replica, SyncMode};
-use envd_sync::store::SqliteSync;
-#[allow(clippy::wildcard_imports)]
-use envd_sync::store::internal::*;
+use envd_sync::store::{SqliteSync, SyncStore};
 use serde_json::{Value, json};
 
 use canned::{Request, Server};
@@ -104,8 +101,9 @@ async fn run(folder: &Path, days: u64, scale: u64, page: u64) -> bool {
             (disk_before, memory_before) = (bytes_in(folder), resident());
         }
     }
-    let commits = store.document(ACCOUNT, "replica").await.unwrap();
-    let commits = commits.map_or(0, |document| document.version);
+    let documents = store.documents(ACCOUNT, "replica").await.unwrap();
+    let state = documents.iter().find(|it| it.name == "replica");
+    let commits = state.map_or(0, |document| document.version);
     let rows = replica.consignments().count().await.unwrap();
     yard.lock().unwrap().is_calm = true;
     replica.sync_full().await.unwrap();

@@ -1,16 +1,12 @@
 //! The replica's store in a file: commits of a page, and 20 of 200,000 rows by each condition.
 //!
-//! `cargo bench --bench sync_store`. It writes about 500 MB into the folder of temporary files, and deletes them. With the
-//! feature `postgres` the store in the test database of `ENVD_SDK_TEST_POSTGRES` is measured as well, in a schema of its own
-//! that is deleted.
+//! `cargo bench -p envd-sync --bench sync_store`. It writes about 500 MB into the folder of temporary files, and deletes them.
 
 use std::time::{Duration, Instant};
 use std::{env, fs, process};
 
-// It has a trait without a name.
-#[allow(clippy::wildcard_imports)]
-use envd_sync::store::internal::*;
-use envd_sync::store::{Order, SqliteSync, StoreError, StoreErrorKind, SyncStore};
+use envd_sync::store::rows::{Batch, Query, Row, RowKeys};
+use envd_sync::store::{Order, SqliteSync, StoreError, SyncStore};
 
 const ROWS: u64 = 200_000;
 const PAGE: u64 = 100;

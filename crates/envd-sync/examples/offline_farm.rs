@@ -1,4 +1,4 @@
-//! A day on a farm without reception, on a fake: `cargo run --example offline_farm`.
+//! A day on a farm without reception, on a fake: `cargo run -p envd-sync --example offline_farm`.
 //!
 //! Two declarations are written in the paddock, a draft is edited here and on the website, and the reply to a request is lost.
 //! Each ends as exactly one record, or asks a person.

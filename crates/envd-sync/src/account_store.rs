@@ -38,7 +38,8 @@ impl AccountStore {
     }
 
     pub(super) async fn document(&self, name: &str) -> Result<Option<Document>, StoreError> {
-        self.store.document(&self.account, name).await
+        let documents = self.documents(name).await?;
+        Ok(documents.into_iter().find(|found| found.name == name))
     }
 
     pub(super) async fn documents(&self, prefix: &str) -> Result<Vec<Document>, StoreError> {

@@ -1,27 +1,39 @@
-//! A local copy of what an account holds, what changed in it, and what is to be sent.
+//! Work without reception, over [`envd_sdk`]: a local copy of what an account holds, an outbox that sends each declaration once, and
+//! question lists for forms that are filled in offline.
 //!
 //! | task | see |
 //! | --- | --- |
-//! | copy an account, and bring the copy up to date | [`Account::replica`](envd_sdk::Account::replica), [`Replica::sync`](replica::Replica::sync) |
-//! | do so every few minutes, until stopped | [`Replica::run`](replica::Replica::run) |
-//! | look records up without a request | [`Replica::consignments`](replica::Replica::consignments), [`LocalQuery`](replica::LocalQuery) |
-//! | react to changes, each at least once and in order | [`Replica::changes`](replica::Replica::changes), [`Changes`](replica::Changes) |
-//! | write declarations without reception, and have each sent once | [`outbox`]: [`Account::outbox`](envd_sdk::Account::outbox) |
-//! | fill in forms without reception, and keep them | [`Account::banks`](envd_sdk::Account::banks), [`bank`] |
-//! | keep the copy in memory, in a file or in Postgres | [`store`] |
-//! | serve thousands of accounts from many hosts | `store::PostgresSync` and a job queue: [`guide::many_hosts`] |
+//! | copy an account, and bring the copy up to date | [`Replica::new`], [`Replica::sync`] |
+//! | do so every few minutes, until stopped | [`Replica::run`] |
+//! | look records up without a request | [`Replica::consignments`], [`LocalQuery`](replica::LocalQuery) |
+//! | react to changes, each at least once and in order | [`Replica::changes`], [`Changes`](replica::Changes) |
+//! | write declarations without reception, and have each sent once | [`Outbox::new`], [`Outbox::save`], [`Outbox::submit`] |
+//! | send what waits, now or whenever there is reception | [`Outbox::send`], [`Outbox::run`] |
+//! | show what waits, and answer what only a person can | [`Outbox::entries`], [`Outbox::decide`] |
+//! | fill in forms without reception, and keep them | [`Banks::new`], [`bank`] |
+//! | keep all of it in memory, in a file or in Postgres | [`store`]: [`MemorySync`](store::MemorySync), `SqliteSync`, `PostgresSync` |
+//! | write a store of your own, and check it | [`SyncStore`](store::SyncStore), `check_sync_store` |
+//! | handle errors | [`Error`], [`Error::kind`] |
+//! | serve thousands of accounts from many hosts | the crate [`envd-postgres`](https://docs.rs/envd-postgres) |
 //!
-//! [`guide::sync`](crate::guide::sync) says what this claims and what it cannot, and how to choose intervals and consumers;
-//! [`guide::outbox`](crate::guide::outbox) does so for what is sent.
+//! The [`guide`] has whole programs ([`offline`](mod@guide::offline)), and says what a copy claims and what it cannot
+//! ([`sync`](mod@guide::sync)), and the same of what is sent ([`outbox`](mod@guide::outbox)).
+//!
+//! | feature | it adds |
+//! | --- | --- |
+//! | `sqlite` | `SqliteSync`: everything in one file, for the processes of one machine. It compiles `SQLite`, so it needs a C compiler |
+//! | `laws` | `check_sync_store`: the laws of stores, for the tests of a store of your own |
+//!
+//! TLS, compression and the fake are features of [`envd_sdk`].
 //!
 //! A copy and its changes on the fake, while someone else works on the website:
 //!
 //! ```
 //! # equipment::example(async {
 //! use envd_sdk::model::{ConsignmentInput, ConsignmentStatus};
+//! use envd_sync::Replica;
 //! use envd_sync::replica::ChangeKind;
 //! use envd_sync::store::MemorySync;
-//! use envd_sync::Replica;
 //!
 //! # let fake = envd_sdk::fake::Fake::start().await;
 //! # let account = fake.client().build()?.account(fake.account_id());

@@ -1,4 +1,4 @@
-//! README, guide and cookbook as a stranger takes them: each block of TOML makes a package beside a clone, and each program is
+//! README, guide and cookbook of each library as a stranger takes them: each block of TOML makes a package beside a clone, and each program is
 //! pasted into it as it is shown, and built without a warning.
 //!
 //! A block is a fragment, and left to the doctests of the crate, if rustdoc hides lines of it and `main` is not among those shown.
@@ -11,10 +11,22 @@ use std::{env, fs};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// What the dependency begins with in every block of TOML. CONTRIBUTING says how it loses the path when the crate is published.
-const DEPENDENCY: &str = r#"envd-sdk = { path = "../envd-sdk", version = "0.1""#;
+/// What the dependencies on the libraries begin with. The first one is in every block of TOML. CONTRIBUTING says how they lose the path
+/// when the libraries are published.
+const DEPENDENCIES: [&str; 3] = [
+    r#"envd-sdk = { path = "../envd-sdk", version = "0.1""#,
+    r#"envd-sync = { path = "../envd-sdk/crates/envd-sync", version = "0.1""#,
+    r#"envd-postgres = { path = "../envd-sdk/crates/envd-postgres", version = "0.1""#,
+];
 
-/// A fenced block, named after its page and its number there.
+/// Where the libraries are, once the pages name no path.
+const PATCH: &str = r#"[patch.crates-io]
+envd-sdk = { path = "../envd-sdk" }
+envd-sync = { path = "../envd-sdk/crates/envd-sync" }
+envd-postgres = { path = "../envd-sdk/crates/envd-postgres" }
+"#;
+
+/// A fenced block, named after the path of its page and its number there.
 struct Block {
     name: String,
     language: String,
@@ -22,14 +34,15 @@ struct Block {
 }
 
 fn blocks(page: &Path) -> Vec<Block> {
-    let stem = page.file_stem().unwrap().to_str().unwrap();
+    let path = page.strip_prefix(ROOT).unwrap().with_extension("");
+    let stem = path.to_str().unwrap().replace('/', "_").to_lowercase();
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;
     for line in fs::read_to_string(page).unwrap().lines() {
         match (line.strip_prefix("```"), &mut open) {
             (Some(language), None) => {
                 open = Some(Block {
-                    name: format!("{}_{}", stem.to_lowercase(), blocks.len()),
+                    name: format!("{stem}_{}", blocks.len()),
                     language: language.to_owned(),
                     text: String::new(),
                 });
@@ -44,8 +57,8 @@ fn blocks(page: &Path) -> Vec<Block> {
 }
 
 /// The pages of a folder, in the order of their names.
-fn pages(folder: &str) -> impl Iterator<Item = Vec<Block>> {
-    let files = fs::read_dir(Path::new(ROOT).join(folder)).unwrap();
+fn pages(folder: &Path) -> impl Iterator<Item = Vec<Block>> + use<> {
+    let files = fs::read_dir(folder).unwrap();
     let mut pages: Vec<PathBuf> = files
         .map(|file| file.unwrap().path())
         .filter(|path| path.extension() == Some("md".as_ref()))
@@ -83,11 +96,13 @@ fn packages(pages: impl Iterator<Item = Vec<Block>>) -> Vec<Package> {
         let mut current = 0;
         for block in page {
             if block.language == "toml" {
-                let starts = |line: &str| line.starts_with(DEPENDENCY);
                 let Block { name, text, .. } = block;
+                let mut ours = text.lines().filter(|line| line.starts_with("envd-"));
+                let has_sdk = text.lines().any(|line| line.starts_with(DEPENDENCIES[0]));
+                let is_known = |line: &str| DEPENDENCIES.iter().any(|it| line.starts_with(it));
                 assert!(
-                    text.lines().any(starts),
-                    "{name}:\n{text}\nlacks {DEPENDENCY}"
+                    has_sdk && ours.all(is_known),
+                    "{name}:\n{text}\ndiffers from {DEPENDENCIES:?}"
                 );
                 let is_more = text.starts_with("[dev-dependencies]");
                 let first = packages.first().filter(|_| is_more);
@@ -152,9 +167,9 @@ impl Package {
             folder.join("Cargo.lock"),
         )
         .unwrap();
-        let patch = match DEPENDENCY.contains("path") {
+        let patch = match DEPENDENCIES[0].contains("path") {
             true => "",
-            false => "[patch.crates-io]\nenvd-sdk = { path = \"../envd-sdk\" }\n",
+            false => PATCH,
         };
         let manifest = format!(
             "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n{}\n\
@@ -177,13 +192,18 @@ impl Package {
 
 #[test]
 fn what_readme_guide_and_cookbook_show_builds_in_a_package_of_a_stranger() {
-    let readme = blocks(&Path::new(ROOT).join("README.md"));
-    let mut all = packages([readme].into_iter().chain(pages("src/guide")));
-    let (dependencies, programs) = pages("src/guide/cookbook")
+    let mut all = Vec::new();
+    for library in ["", "crates/envd-sync", "crates/envd-postgres"] {
+        let folder = Path::new(ROOT).join(library);
+        let readme = blocks(&folder.join("README.md"));
+        let guide = pages(&folder.join("src/guide"));
+        all.extend(packages([readme].into_iter().chain(guide)));
+    }
+    let (dependencies, programs) = pages(&Path::new(ROOT).join("src/guide/cookbook"))
         .partition::<Vec<_>, _>(|page| page.first().is_some_and(|block| block.language == "toml"));
     all.extend(packages(dependencies.into_iter().chain(programs)));
     let pasted: usize = all.iter().map(|package| package.sources.len()).sum();
-    assert!(pasted >= 23, "the pages were read");
+    assert!(pasted >= 27, "the pages were read");
     for package in &all {
         package.check();
     }

@@ -6,9 +6,11 @@ use envd_postgres::PostgresStore;
 use envd_sdk::Clock;
 use envd_sdk::auth::{Record, TokenManager, TokenStore};
 use envd_sdk::fake::Fake;
+use envd_sync::store::SyncStore;
 use processes::Mode;
 
 use super::database::{self, Database, below, chain};
+use super::sync_faults::{ACCOUNT, batch};
 use crate::stores::sessions::{KEY, LIFETIME, fake, log_in, manager, start};
 
 pub(super) fn record(generation: u64) -> Record {
@@ -76,6 +78,47 @@ async fn on_a_read_only_database_a_token_is_served_and_no_refresh_is_sent() {
     let host = Host::new(&database, store).await;
     let error = host.serves_until_it_expires().await;
     assert!(below(&error).is_denied());
+}
+
+/// After a failover, sessions with the former primary are read-only, and new ones are with the new primary.
+#[tokio::test]
+async fn after_a_failover_no_read_only_session_stays_in_the_pool() {
+    const SIZE: usize = 4;
+    let database = Database::new().await;
+    database.sync().migrate().await.unwrap();
+    let pool = database::pool(SIZE);
+    let all = async || {
+        // At once, so each session is another one.
+        let mut sessions = Vec::new();
+        for _ in 0..SIZE {
+            sessions.push(pool.get().await.unwrap());
+        }
+        sessions
+    };
+    let fail_over = async || {
+        for session in all().await {
+            let set = "SET default_transaction_read_only = on";
+            session.batch_execute(set).await.unwrap();
+        }
+    };
+    let ensure_writable = async || {
+        for session in all().await {
+            let show = "SHOW default_transaction_read_only";
+            let row = session.query_one(show, &[]).await.unwrap();
+            assert_eq!(row.get::<_, &str>(0), "off");
+        }
+    };
+    let tokens = database::store(&pool, &database.schema);
+    fail_over().await;
+    let version = tokens.swap(KEY, None, &record(1)).await.unwrap();
+    ensure_writable().await;
+    fail_over().await;
+    assert!(tokens.remove(KEY, version.unwrap()).await.unwrap());
+    ensure_writable().await;
+    let copies = database::sync(&pool, &database.schema);
+    fail_over().await;
+    assert!(copies.commit(ACCOUNT, &batch(0)).await.unwrap());
+    ensure_writable().await;
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use envd_sdk::Clock;
 use envd_sdk::auth::TokenStore;
 use processes::{Child, Mode, Proxy};
 
-use super::database::Database;
+use super::database::{Database, log_in_at};
 use crate::stores::host::take_tokens;
 use crate::stores::sessions::{KEY, LIFETIME, fake, log_in, manager, start};
 
@@ -40,9 +40,9 @@ async fn of_eight_hosts_one_refreshes_at_each_of_a_hundred_expiries() {
 async fn after_a_host_is_killed_during_a_refresh_the_next_one_refreshes_after_mark_wait() {
     let database = Database::new().await;
     let fake = fake().await;
-    log_in(&fake, database.sealed()).await;
     let network = Proxy::of(&fake).await;
     let through = network.through(fake.token_url());
+    log_in_at(&fake, &through, database.sealed()).await;
     network.set(Mode::HoldRequests);
     let mut child = take_tokens(&through, &database.of_host());
     child.send("expire");
@@ -50,10 +50,12 @@ async fn after_a_host_is_killed_during_a_refresh_the_next_one_refreshes_after_ma
     let stored = database.sealed().load(KEY).await.unwrap().unwrap();
     assert!(stored.record.refresh_began_at().is_some());
     child.kill();
+    // What was held back does not pass.
+    network.set(Mode::Cut);
+    network.set(Mode::Pass);
     let (clock, before) = (Clock::manual(start()), fake.token_requests());
     clock.advance(LIFETIME);
-    let url = fake.token_url();
-    let next = manager(url.as_str(), database.sealed(), clock.clone());
+    let next = manager(&through, database.sealed(), clock.clone());
     // A single call waits longer than `mark_wait`.
     let next = next.wait(LIFETIME).lock_wait(LIFETIME).build().unwrap();
     let began = clock.now();

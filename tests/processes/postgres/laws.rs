@@ -1,9 +1,10 @@
-//! The laws of token stores, and further guarantees of this store.
+//! The laws of both stores, and further guarantees of the token store.
 
 use std::time::Duration;
 
 use envd_sdk::auth::TokenStore;
 use envd_sdk::fake::check_token_store;
+use envd_sync::store::check_sync_store;
 
 use super::database::{self, Database, pool};
 use crate::stores::host::hold_lock;
@@ -24,6 +25,13 @@ async fn the_sealed_store_keeps_the_laws() {
     let database = Database::new().await;
     let store = database::sealed(database::store(&pool(16), &database.schema));
     check_token_store(move || store.clone()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_store_of_copies_keeps_the_laws() {
+    let (database, _) = Database::new_sync().await;
+    let schema = database.schema.clone();
+    check_sync_store(move || database::sync(&pool(2), &schema)).await;
 }
 
 #[tokio::test]

@@ -14,9 +14,9 @@ use envd_sdk::{Clock, Result};
 use processes::{Mode, Proxy};
 use tokio::task::JoinHandle;
 
-use super::database::{self, Database, RESTART, below, chain};
+use super::database::{self, Database, RESTART, below, chain, log_in_at};
 use crate::stores::host::take_tokens;
-use crate::stores::sessions::{KEY, LIFETIME, fake, fingerprint, log_in, manager, start};
+use crate::stores::sessions::{KEY, LIFETIME, fake, fingerprint, manager, start};
 
 const ROUNDS: usize = 20;
 const SECOND: Duration = Duration::from_secs(1);
@@ -37,18 +37,19 @@ struct Bench {
 impl Bench {
     async fn new(database: Database) -> Self {
         let (fake, to_database) = (fake().await, database::proxy().await);
-        log_in(&fake, database.sealed()).await;
         let to_provider = Proxy::of(&fake).await;
+        // All hosts have one address of the token endpoint: the record says whose the tokens are.
         let through = to_provider.through(fake.token_url());
+        log_in_at(&fake, &through, database.sealed()).await;
         let clock = Clock::manual(start());
-        let host = |url: &str| {
+        let host = || {
             let pool = database::pool_through(&to_database, 3);
             let store = database::sealed(database::store(&pool, &database.schema));
             // A host that finds the mark of another host fails at once; the next call retries.
-            let builder = manager(url, store, clock.clone()).lock_wait(Duration::ZERO);
+            let builder = manager(&through, store, clock.clone()).lock_wait(Duration::ZERO);
             builder.build().unwrap()
         };
-        let (refreshing, other) = (host(&through), host(fake.token_url().as_str()));
+        let (refreshing, other) = (host(), host());
         refreshing.access_token().await.unwrap();
         other.access_token().await.unwrap();
         Self {
@@ -68,8 +69,7 @@ impl Bench {
     fn new_host(&self) -> TokenManager {
         let pool = database::pool_through(&self.to_database, 3);
         let store = database::sealed(database::store(&pool, &self.database.schema));
-        let url = self.fake.token_url();
-        let builder = manager(url.as_str(), store, self.clock.clone());
+        let builder = manager(&self.through, store, self.clock.clone());
         builder.lock_wait(Duration::ZERO).build().unwrap()
     }
 

@@ -155,10 +155,12 @@ async fn statement_pooling_is_named_in_the_error() {
     let database = Database::new().await;
     let pooler = Pooler::start("statement").await;
     let store = database::store(&pooler.pool(2), &database.schema);
-    // Operations without a transaction work, so a lock is the first to fail.
-    assert!(store.swap(KEY, None, &record(1)).await.unwrap().is_some());
-    let locked = store.lock(KEY, Duration::ZERO).await.unwrap_err();
-    for error in [locked, store.migrate().await.unwrap_err()] {
+    let errors = [
+        store.load(KEY).await.unwrap_err(),
+        store.swap(KEY, None, &record(1)).await.unwrap_err(),
+        store.lock(KEY, Duration::ZERO).await.unwrap_err(),
+    ];
+    for error in errors {
         assert!(error.is_unsupported(), "{}", chain(&error));
         let text = chain(&error);
         assert!(

@@ -7,15 +7,17 @@ use processes::{Ended, Folder, Program};
 
 /// The names of all examples, as cargo finds them.
 fn example_names() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folders = ["examples", "crates/envd-sync/examples"];
+    let entries = folders.map(|folder| fs::read_dir(root.join(folder)).unwrap());
     let mut names = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
+    for entry in entries.into_iter().flatten() {
         let path = entry.unwrap().path();
         if path.join("main.rs").exists() || path.extension().is_some_and(|e| e == "rs") {
             names.push(path.file_stem().unwrap().to_str().unwrap().to_owned());
         }
     }
-    assert!(names.len() > 10);
+    assert!(names.len() > 12);
     names
 }
 

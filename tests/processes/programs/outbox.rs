@@ -397,7 +397,7 @@ async fn the_exit_code_tells_reception_login_and_store_apart() {
         );
         at(Some("not-a-token-of-the-fake"), None)
             .with(3)
-            .says("log in again");
+            .says("HTTP 401");
     }
     assert_eq!(farm.listed("state"), ["queued"]);
 

@@ -46,10 +46,13 @@ pub(crate) fn manager(
 }
 
 pub(crate) async fn log_in(fake: &Fake, store: impl TokenStore) {
+    log_in_at(fake.token_url().as_str(), fake, store).await;
+}
+
+/// At another address of the fake: stored tokens are those of one token endpoint.
+pub(crate) async fn log_in_at(token_url: &str, fake: &Fake, store: impl TokenStore) {
     let clock = Clock::manual(start());
-    let manager = manager(fake.token_url().as_str(), store, clock)
-        .build()
-        .unwrap();
+    let manager = manager(token_url, store, clock).build().unwrap();
     let login = manager.provider().authorization().start().unwrap();
     let callback = fake.consent(login.url()).unwrap();
     manager

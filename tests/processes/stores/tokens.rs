@@ -10,7 +10,7 @@ use processes::{Child, Folder, Mode, Proxy};
 
 use super::faulty_file::{Fault, FaultyFile};
 use super::host::{hold_lock, take_tokens};
-use super::sessions::{KEY, LIFETIME, fake, log_in, manager, start};
+use super::sessions::{KEY, LIFETIME, fake, log_in, log_in_at, manager, start};
 
 const FILE: &str = "tokens.json";
 
@@ -180,14 +180,14 @@ const KILLS: [(&str, Fault, bool); 5] = [
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_a_kill_at_any_moment_the_file_is_whole_and_the_next_process_goes_on() {
     for (name, fault, is_rotated) in KILLS.iter().cycle().take(20 * KILLS.len()) {
-        let (fake, folder, file) = logged_in().await;
+        let (fake, folder) = (fake().await, Folder::new());
+        let file = FileStore::new(folder.path(FILE));
         let (proxy, names) = (Proxy::of(&fake).await, || {
             fs::read_dir(folder.path("")).unwrap()
         });
-        let mut host = take_tokens(
-            &proxy.through(fake.token_url()),
-            &fault.at(&folder.text(FILE)),
-        );
+        let url = proxy.through(fake.token_url());
+        log_in_at(&url, &fake, file.clone()).await;
+        let mut host = take_tokens(&url, &fault.at(&folder.text(FILE)));
         let (before, files) = (fake.token_requests(), names().count());
         if *fault == Fault::None {
             proxy.set(Mode::HoldReplies);
@@ -222,8 +222,8 @@ async fn after_a_kill_at_any_moment_the_file_is_whole_and_the_next_process_goes_
             _ => assert_eq!(is_new, *name == "after the new file", "{name}"),
         }
         let clock = Clock::manual(start());
-        let url = fake.token_url();
-        let next = manager(url.as_str(), file.clone(), clock.clone());
+        proxy.set(Mode::Pass);
+        let next = manager(&url, file.clone(), clock.clone());
         clock.advance(LIFETIME);
         let next = next.build().unwrap().access_token().await;
         if *is_rotated && !is_new {

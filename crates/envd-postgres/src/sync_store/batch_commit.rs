@@ -3,24 +3,14 @@
 use std::collections::HashMap;
 
 use deadpool_postgres::tokio_postgres::types::Type;
-use futures_util::future::try_join4;
-use tokio::time::timeout;
 
-use super::batch_writes::BatchWrites;
-use super::postgres_sync::is_storable;
-use super::sql::StoredColumns;
-use crate::connection::{Connection, DatabaseError};
-use crate::database::{Database, Parameter};
+use super::postgres_sync::{is_storable, storable, to_bound};
+use crate::connection::Connection;
+use crate::database::Database;
 use crate::schema::APPLIED;
-use envd_sdk::auth::StoreError;
-use envd_sync::store::rows::Batch;
-
-/// `SET LOCAL` ends with the transaction, so the pool's other users keep their settings, behind `PgBouncer` as well. The
-/// limits free the account from a host that hangs between the two round trips, and end the wait for it before the caller's.
-const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;
-    SET LOCAL search_path = pg_catalog, pg_temp;
-    SET LOCAL idle_in_transaction_session_timeout = '{idle}ms';
-    SET LOCAL lock_timeout = '{lock}ms'";
+use crate::statement::{Statement, column, unsigned};
+use envd_sdk::auth::{StoreError, StoreErrorKind};
+use envd_sync::store::rows::{Batch, ChangeRow, Row, RowKeys};
 
 /// Locks the row also where it is there and nothing is written to it.
 const LOCK: &str = "INSERT INTO {lock} AS stored (account) VALUES ($1)
@@ -29,6 +19,38 @@ const LOCK: &str = "INSERT INTO {lock} AS stored (account) VALUES ($1)
 /// Sees what was committed before the lock was taken: at READ COMMITTED each statement sees the latest state.
 const VERSIONS: &str =
     "SELECT name, version FROM {document} WHERE account = $1 AND name = ANY ($2)";
+
+// Each writes all that is alike in a batch.
+
+const WRITE_DOCUMENTS: &str = "INSERT INTO {document} AS stored (account, name, version, text)
+    SELECT $1, written.name, 1, written.text FROM unnest($2, $3) AS written (name, text)
+    ON CONFLICT (account, name) DO UPDATE SET version = stored.version + 1, text = EXCLUDED.text";
+
+const REMOVE_DOCUMENTS: &str = "DELETE FROM {document} WHERE account = $1 AND name = ANY ($2)";
+
+const WRITE_RECORDS: &str = "INSERT INTO {record} (account, id, sequence, generation, status, species,
+        number, origin_pic, destination_pic, movement_day, updated_at)
+    SELECT $1, written.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS written
+    ON CONFLICT (account, id) DO UPDATE SET sequence = EXCLUDED.sequence, generation = EXCLUDED.generation,
+        status = EXCLUDED.status, species = EXCLUDED.species, number = EXCLUDED.number,
+        origin_pic = EXCLUDED.origin_pic, destination_pic = EXCLUDED.destination_pic,
+        movement_day = EXCLUDED.movement_day, updated_at = EXCLUDED.updated_at";
+
+const WRITE_PAYLOADS: &str = "INSERT INTO {payload} (account, id, payload)
+    SELECT $1, written.* FROM unnest($2, $3) AS written
+    ON CONFLICT (account, id) DO UPDATE SET payload = EXCLUDED.payload";
+
+const MARK_SEEN: &str = "UPDATE {record} SET generation = $2
+    WHERE account = $1 AND id = ANY ($3) AND generation <> $2";
+
+const REMOVE_RECORDS: &str = "DELETE FROM {record} WHERE account = $1 AND id = ANY ($2)";
+
+const REMOVE_PAYLOADS: &str = "DELETE FROM {payload} WHERE account = $1 AND id = ANY ($2)";
+
+const ADD_CHANGES: &str = "INSERT INTO {change} (account, sequence, previous, id, payload)
+    SELECT $1, written.* FROM unnest($2, $3, $4, $5) AS written";
+
+const FORGET_CHANGES: &str = "DELETE FROM {change} WHERE account = $1 AND sequence <= $2";
 
 /// Writes the batch, and returns whether all documents had the expected versions.
 pub(super) async fn commit(
@@ -39,20 +61,18 @@ pub(super) async fn commit(
     let Some(expected) = expected(batch) else {
         return Ok(false);
     };
-    let writes = BatchWrites::of(account, batch)?;
-    let mut begun = begin(database, account, &expected).await;
-    if begun.as_ref().is_err_and(|error| error.connection_lost) {
-        // Nothing was written yet.
-        begun = begin(database, account, &expected).await;
-    }
-    let Some(connection) = begun.map_err(|error| error.error)? else {
-        return Ok(false);
+    let writes = writes(account, batch)?;
+    let (connection, is_as_expected) = begin(database, account, &expected).await?;
+    let (writes, end) = if is_as_expected {
+        (&*writes, "COMMIT")
+    } else {
+        (&[] as _, "ROLLBACK")
     };
     // With an error, the end of the connection ends the transaction.
-    let written = writes.send(&connection, database).await;
+    let written = database.send(&connection, None, writes, Some(end)).await;
     written.map_err(|error| error.error)?;
     connection.give_back();
-    Ok(true)
+    Ok(is_as_expected)
 }
 
 /// The versions that documents must have, by name; `None` if they cannot have them.
@@ -68,49 +88,130 @@ fn expected(batch: &Batch) -> Option<HashMap<&str, u64>> {
     Some(expected)
 }
 
-/// Begins the transaction, locks the account and compares the versions. `None`: they are others, and the transaction ended.
+/// Begins the transaction, locks the account and compares the versions.
 async fn begin(
     database: &Database,
     account: &str,
     expected: &HashMap<&str, u64>,
-) -> Result<Option<Connection>, DatabaseError> {
-    let (schema, connection) = (&database.schema, database.connect().await?);
+) -> Result<(Connection, bool), StoreError> {
+    // They free the account from a host that hangs between the two round trips, and end the wait for it before the caller's.
     let limit = database.time_out.as_millis().clamp(2, 60_000);
-    let begin = BEGIN.replace("{idle}", &limit.to_string());
-    let begin = begin.replace("{lock}", &(limit / 2).to_string());
-    let names: Vec<&str> = expected
-        .keys()
-        .copied()
-        .filter(|name| is_storable(name))
-        .collect();
-    let of_account: [Parameter<'_>; 1] = [(&account, Type::TEXT)];
-    let of_names: [Parameter<'_>; 2] = [(&account, Type::TEXT), (&names, Type::TEXT_ARRAY)];
-    let (applied, lock, versions) = (
-        schema.fill(APPLIED),
-        schema.fill(LOCK),
-        schema.fill(VERSIONS),
+    let settings = format!(
+        "SET LOCAL idle_in_transaction_session_timeout = '{limit}ms'; SET LOCAL lock_timeout = '{}ms'",
+        limit / 2
     );
-    let client = connection.client()?;
-    // Sent in this order and together: the driver does not wait for replies in between. The migrations are read first, for a
-    // migration takes its locks in this order.
-    let replies = try_join4(
-        client.batch_execute(&begin),
-        client.query_typed_one(&applied, &[]),
-        client.execute_typed(&lock, &of_account),
-        client.query_typed(&versions, &of_names),
-    );
-    let ((), applied, _, versions) = timeout(database.time_out, replies).await??;
-    schema.check_applied(&applied)?;
+    let names = expected.keys().copied();
+    let names: Vec<&str> = names.filter(|name| is_storable(name)).collect();
+    // The migrations are read first, for a migration takes its locks in this order.
+    let statements = [
+        Statement::new(APPLIED),
+        Statement::new(LOCK).bind(Type::TEXT, account),
+        Statement::new(VERSIONS)
+            .bind(Type::TEXT, account)
+            .bind(Type::TEXT_ARRAY, names),
+    ];
+    let (connection, rows) = database.begin(&settings, &statements, None).await?;
+    let (applied, versions) = rows.split_at(rows.len().min(1));
+    database.schema.check_version(applied)?;
     let mut stored = HashMap::new();
-    for row in &versions {
-        stored.insert(row.text(0)?, row.number(1)?);
+    for row in versions {
+        stored.insert(column::<&str>(row, 0)?, unsigned(row, 1)?);
     }
+    let mut expected = expected.iter();
     let is_as_expected =
-        |(name, version): (&&str, &u64)| stored.get(*name).copied().unwrap_or_default() == *version;
-    if expected.iter().all(is_as_expected) {
-        return Ok(Some(connection));
+        expected.all(|(name, version)| stored.get(name).copied().unwrap_or_default() == *version);
+    Ok((connection, is_as_expected))
+}
+
+/// The statements of a batch in their order.
+fn writes<'a>(account: &'a str, batch: &'a Batch) -> Result<Vec<Statement<'a>>, StoreError> {
+    let of_account = |sql| Statement::new(sql).bind(Type::TEXT, account);
+    let mut all = Vec::new();
+    let documents = last_of_each(&batch.documents, |(name, _)| name);
+    let removed = documents
+        .iter()
+        .filter(|(name, text)| text.is_none() && is_storable(name));
+    let removed: Vec<&str> = removed.map(|(name, _)| &**name).collect();
+    if !removed.is_empty() {
+        all.push(of_account(REMOVE_DOCUMENTS).bind(Type::TEXT_ARRAY, removed));
     }
-    timeout(database.time_out, connection.execute("ROLLBACK")).await??;
-    connection.give_back();
-    Ok(None)
+    let written = documents
+        .iter()
+        .filter_map(|(name, text)| Some((&**name, text.as_deref()?)));
+    let (names, texts): (Vec<&str>, Vec<&str>) = written.unzip();
+    if !names.is_empty() {
+        let write = of_account(WRITE_DOCUMENTS).bind(Type::TEXT_ARRAY, names);
+        all.push(write.bind(Type::TEXT_ARRAY, texts));
+    }
+    if !batch.rows.is_empty() {
+        let rows = last_of_each(&batch.rows, |row| &row.id);
+        let texts = |text: fn(&Row) -> &str| rows.iter().map(|row| text(row)).collect::<Vec<_>>();
+        let key = |key: fn(&RowKeys) -> &Option<String>| {
+            let keys = rows.iter().map(|row| key(&row.keys).as_deref());
+            keys.collect::<Vec<_>>()
+        };
+        let sequences = to_stored(rows.iter().map(|row| row.sequence))?;
+        let generations = to_stored(rows.iter().map(|row| row.generation))?;
+        let write = of_account(WRITE_RECORDS)
+            .bind(Type::TEXT_ARRAY, texts(|row| &row.id))
+            .bind(Type::INT8_ARRAY, sequences)
+            .bind(Type::INT8_ARRAY, generations)
+            .bind(Type::TEXT_ARRAY, key(|keys| &keys.status))
+            .bind(Type::TEXT_ARRAY, key(|keys| &keys.species))
+            .bind(Type::TEXT_ARRAY, key(|keys| &keys.number))
+            .bind(Type::TEXT_ARRAY, key(|keys| &keys.origin_pic))
+            .bind(Type::TEXT_ARRAY, key(|keys| &keys.destination_pic))
+            .bind(Type::TEXT_ARRAY, key(|keys| &keys.movement_day))
+            .bind(Type::TEXT_ARRAY, key(|keys| &keys.updated_at));
+        all.push(write);
+        let write = of_account(WRITE_PAYLOADS)
+            .bind(Type::TEXT_ARRAY, texts(|row| &row.id))
+            .bind(Type::TEXT_ARRAY, texts(|row| &row.payload));
+        all.push(write);
+    }
+    if let Some((generation, ids)) = &batch.seen {
+        let generation = to_stored_number(*generation)?;
+        let mark = of_account(MARK_SEEN).bind(Type::INT8, generation);
+        all.push(mark.bind(Type::TEXT_ARRAY, storable(ids)));
+    }
+    if !batch.removed.is_empty() {
+        for sql in [REMOVE_RECORDS, REMOVE_PAYLOADS] {
+            all.push(of_account(sql).bind(Type::TEXT_ARRAY, storable(&batch.removed)));
+        }
+    }
+    if !batch.changes.is_empty() {
+        let changes = batch.changes.iter();
+        let texts = |text: fn(&ChangeRow) -> &str| changes.clone().map(text).collect::<Vec<_>>();
+        let sequences = to_stored(changes.clone().map(|change| change.sequence))?;
+        let previous = to_stored(changes.clone().map(|change| change.previous))?;
+        let add = of_account(ADD_CHANGES)
+            .bind(Type::INT8_ARRAY, sequences)
+            .bind(Type::INT8_ARRAY, previous)
+            .bind(Type::TEXT_ARRAY, texts(|change| &change.id))
+            .bind(Type::TEXT_ARRAY, texts(|change| &change.payload));
+        all.push(add);
+    }
+    if let Some(up_to) = batch.forget_changes {
+        all.push(of_account(FORGET_CHANGES).bind(Type::INT8, to_bound(up_to)));
+    }
+    Ok(all)
+}
+
+/// No statement can write a row twice.
+fn last_of_each<'a, T>(all: &'a [T], name: impl Fn(&'a T) -> &'a String) -> Vec<&'a T> {
+    let numbered = all.iter().enumerate();
+    let last: HashMap<&String, usize> = numbered.clone().map(|(at, one)| (name(one), at)).collect();
+    let kept = numbered.filter(|(at, one)| last.get(name(one)) == Some(at));
+    kept.map(|(_, one)| one).collect()
+}
+
+fn to_stored(numbers: impl Iterator<Item = u64>) -> Result<Vec<i64>, StoreError> {
+    numbers.map(to_stored_number).collect()
+}
+
+fn to_stored_number(number: u64) -> Result<i64, StoreError> {
+    i64::try_from(number).map_err(|_| {
+        let message = "a number of the copy is greater than the store can keep";
+        StoreError::new(StoreErrorKind::Other, message)
+    })
 }

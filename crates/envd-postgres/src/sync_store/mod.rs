@@ -1,8 +1,7 @@
 //! Copies of accounts in tables of Postgres.
 
 mod batch_commit;
-mod batch_writes;
 mod postgres_sync;
-mod sql;
+mod row_query;
 
 pub use self::postgres_sync::PostgresSync;

@@ -1,6 +1,5 @@
 //! The store in tables of Postgres.
 
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -9,18 +8,17 @@ use deadpool_postgres::tokio_postgres::Row as Stored;
 use deadpool_postgres::tokio_postgres::types::Type;
 
 use super::batch_commit;
-use super::sql::{self, Sql, SqlValue, StoredColumns};
+use super::row_query;
 use crate::PostgresBuilder;
-use crate::database::{Database, Parameter};
-use crate::schema::{Layout, Migration};
+use crate::database::Database;
+use crate::schema::Migration;
+use crate::statement::{Statement, column, unsigned};
 use envd_sdk::auth::StoreError;
 use envd_sync::store::SyncStore;
-use envd_sync::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
+use envd_sync::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row, RowKeys};
 
-/// A migration with which older programs cannot go on renames what they read, so that their statements fail.
 const MIGRATIONS: [Migration; 1] = [Migration {
-    version: 1,
-    oldest: Some(1),
+    oldest: 1,
     statements: include_str!("migrations/1.sql"),
 }];
 
@@ -32,11 +30,30 @@ const TABLES: [(&str, &str); 5] = [
     ("{lock}", "sync_lock"),
 ];
 
-/// The columns of [`sql::row`]. A row without a payload is damaged, and must not be passed over.
-const COLUMNS: &str =
-    "id, sequence, generation, status, species, number, origin_pic, destination_pic,
-    movement_day, updated_at, (SELECT stored.payload FROM {payload} AS stored
-        WHERE stored.account = $1 AND stored.id = found.id)";
+const DOCUMENTS: &str = "SELECT name, version, text FROM {document}
+    WHERE account = $1 AND name >= $2 AND ($3 IS NULL OR name < $3) ORDER BY name";
+
+/// A row without a payload is damaged, and must not be passed over.
+macro_rules! columns {
+    () => {
+        "id, sequence, generation, status, species, number, origin_pic, destination_pic, movement_day, updated_at,
+            (SELECT payload FROM {payload} AS stored WHERE stored.account = $1 AND stored.id = found.id)"
+    };
+}
+pub(super) use columns;
+
+const ROWS: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM {record} AS found WHERE account = $1 AND id = ANY ($2)"
+);
+
+const CHANGES_AFTER: &str = "SELECT sequence, previous, id, payload FROM {change}
+    WHERE account = $1 AND sequence > $2 ORDER BY sequence LIMIT $3";
+
+const CHANGES_REPLACING: &str = "SELECT sequence, previous, id, payload FROM {change}
+    WHERE account = $1 AND previous > $2 AND previous <= $4 AND sequence > $4
+    ORDER BY previous, sequence LIMIT $3";
 
 impl PostgresBuilder<PostgresSync> {
     /// Builds the store. Nothing is sent yet.
@@ -45,21 +62,14 @@ impl PostgresBuilder<PostgresSync> {
     ///
     /// The name of the schema is not made of ASCII letters, digits and underscores, or that of the owner has quotes or the like.
     pub fn build(self) -> Result<PostgresSync, StoreError> {
-        let layout = Layout {
-            tables: &TABLES,
-            prefix: &self.prefix,
-            migrations: &MIGRATIONS,
-        };
-        Ok(PostgresSync(Arc::new(self.database.build(&layout)?)))
+        Ok(PostgresSync(Arc::new(self.database(&TABLES, &MIGRATIONS)?)))
     }
 }
 
-/// Keeps the copies of accounts in tables of Postgres that many hosts share (features `postgres` and `sync`). Cheap to clone;
-/// clones share the pool.
+/// Keeps the copies of accounts in tables of Postgres that many hosts share. Cheap to clone; clones share the pool.
 ///
 /// ```
-/// use envd_postgres::loopback_pool;
-/// use envd_sync::store::PostgresSync;
+/// use envd_postgres::{PostgresSync, loopback_pool};
 ///
 /// # equipment::example(async {
 /// let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
@@ -71,14 +81,10 @@ impl PostgresBuilder<PostgresSync> {
 /// # Ok(()) });
 /// ```
 ///
-/// Everything is stored in the clear unless a [`SealedSync`](super::super::SealedSync) around it encrypts and hashes it.
+/// Everything is stored in the clear: encrypt the volume of the database where its disks or backups must show nothing.
 ///
-/// # What it needs
-///
-/// What [the store of tokens](envd_postgres) needs, and one connection of the pool for each call at a time. The database has to be
-/// encoded in UTF-8. The two stores may share a pool, a database and a schema. Between may be a pooler (`PgBouncer`) that pools transactions:
-/// no statement rests on what an earlier transaction has set. All names are qualified and owners are checked, as there. Texts with a NUL
-/// character are refused, for Postgres cannot store them.
+/// It needs what [the crate](crate#what-it-needs) says, and one connection of the pool for each call at a time. The database has
+/// to be encoded in UTF-8. Texts with a NUL character are refused, for Postgres cannot store them.
 ///
 /// # Commits
 ///
@@ -90,8 +96,8 @@ impl PostgresBuilder<PostgresSync> {
 ///
 /// # Cost
 ///
-/// A read is one statement and one round trip. A sync that finds nothing new reads two or three times and writes nothing. A page
-/// of 100 records takes two round trips and 8 to 14 statements.
+/// A read is one round trip of three statements: the transaction begins, the read, its end. A sync that finds nothing new reads two
+/// or three times and writes nothing. A page of 100 records takes two round trips and 8 to 14 statements.
 ///
 /// The server chooses the indexes of a search by its statistics, which autovacuum keeps; without it run `ANALYZE` after a first sync.
 ///
@@ -110,8 +116,8 @@ impl PostgresBuilder<PostgresSync> {
 /// [`is_full`](StoreError::is_full), [`is_denied`](StoreError::is_denied), [`is_missing`](StoreError::is_missing) (the
 /// tables), [`is_insecure`](StoreError::is_insecure), [`is_unreadable`](StoreError::is_unreadable),
 /// [`is_newer_version`](StoreError::is_newer_version), [`is_unsupported`](StoreError::is_unsupported) (a pooler that pools statements).
-#[derive(Clone)]
-pub struct PostgresSync(pub(super) Arc<Database>);
+#[derive(Clone, Debug)]
+pub struct PostgresSync(Arc<Database>);
 
 impl PostgresSync {
     /// Starts the settings of a store over a pool of yours.
@@ -132,81 +138,59 @@ impl PostgresSync {
         self.0.migrate().await
     }
 
-    /// The statements of [`migrate`](Self::migrate) for an empty database, to be run by a role that may create tables.
+    /// What [`migrate`](Self::migrate) sends, to be run by a role that may create tables.
     #[must_use]
     pub fn migration_sql(&self) -> String {
         self.0.schema.script()
     }
 }
 
-impl StoredColumns for Stored {
-    fn optional(&self, column: usize) -> Result<Option<String>, StoreError> {
-        self.try_get(column).map_err(|_| sql::damaged())
-    }
-
-    fn integer(&self, column: usize) -> Result<i64, StoreError> {
-        self.try_get(column).map_err(|_| sql::damaged())
-    }
-}
-
-impl PostgresSync {
-    async fn select<T>(
-        &self,
-        sql: Sql<'_>,
-        read: impl Fn(&dyn StoredColumns) -> Result<T, StoreError>,
-    ) -> Result<Vec<T>, StoreError> {
-        // Nothing was stored under a text that cannot be, and no bound is one. The account is first.
-        let is_storable = |value: &SqlValue<'_>| match value {
-            SqlValue::Text(text) => is_storable(text),
-            SqlValue::Number(_) => true,
-        };
-        if !sql.parameters.iter().skip(1).all(is_storable) {
-            return Ok(Vec::new());
-        }
-        let parameters = sql.parameters.iter().map(|value| match value {
-            SqlValue::Text(text) => (text as _, Type::TEXT),
-            SqlValue::Number(number) => (number as _, Type::INT8),
-        });
-        let parameters: Vec<Parameter<'_>> = parameters.collect();
-        let rows = self
-            .0
-            .query(&qualified(&sql.statement), &parameters)
-            .await?;
-        rows.iter().map(|row| read(row)).collect()
-    }
-}
-
 #[async_trait]
 impl SyncStore for PostgresSync {
     async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError> {
-        self.select(Sql::documents(account, prefix), sql::document)
-            .await
+        if !is_storable(prefix) {
+            return Ok(Vec::new());
+        }
+        let statement = Statement::new(DOCUMENTS)
+            .bind(Type::TEXT, account)
+            .bind(Type::TEXT, prefix)
+            .bind(Type::TEXT, first_after(prefix));
+        let document = |row: &Stored| {
+            Ok(Document {
+                name: column(row, 0)?,
+                version: unsigned(row, 1)?,
+                text: column(row, 2)?,
+            })
+        };
+        self.0
+            .query(statement)
+            .await?
+            .iter()
+            .map(document)
+            .collect()
     }
 
     async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
-        let ids: Vec<&str> = ids
-            .iter()
-            .map(|id| &**id)
-            .filter(|id| is_storable(id))
-            .collect();
-        let statement = format!(
-            "SELECT {COLUMNS} FROM {{record}} AS found WHERE account = $1 AND id = ANY ($2)"
-        );
-        let parameters: [Parameter<'_>; 2] = [(&account, Type::TEXT), (&ids, Type::TEXT_ARRAY)];
-        let rows = self.0.query(&qualified(&statement), &parameters).await?;
-        rows.iter().map(|row| sql::row(row)).collect()
+        let statement = Statement::new(ROWS)
+            .bind(Type::TEXT, account)
+            .bind(Type::TEXT_ARRAY, storable(ids));
+        self.0.query(statement).await?.iter().map(row).collect()
     }
 
     async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let mut sql = Sql::page(account, query, "*", "updated_at IS NULL");
-        let (page, order) = (sql.statement, sql::order(query));
-        sql.statement = format!("SELECT {COLUMNS} FROM ({page}) AS found ORDER BY {order}");
-        self.select(sql, sql::row).await
+        if !row_query::is_possible(query) {
+            return Ok(Vec::new());
+        }
+        let statement = row_query::page(account, query);
+        self.0.query(statement).await?.iter().map(row).collect()
     }
 
     async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
-        let counts = self.select(Sql::count(account, query), |row| row.number(0));
-        Ok(counts.await?.into_iter().sum())
+        if !row_query::is_possible(query) {
+            return Ok(0);
+        }
+        let counts = self.0.query(row_query::count(account, query)).await?;
+        counts.iter().map(|row| unsigned(row, 0)).sum()
     }
 
     async fn changes(
@@ -215,8 +199,26 @@ impl SyncStore for PostgresSync {
         range: ChangeRange,
         limit: usize,
     ) -> Result<Vec<ChangeRow>, StoreError> {
-        self.select(Sql::changes(account, range, limit), sql::change)
-            .await
+        let (sql, after, up_to) = match range {
+            ChangeRange::After(after) => (CHANGES_AFTER, after, None),
+            ChangeRange::Replacing { after, up_to } => (CHANGES_REPLACING, after, Some(up_to)),
+        };
+        let mut statement = Statement::new(sql)
+            .bind(Type::TEXT, account)
+            .bind(Type::INT8, to_bound(after))
+            .bind(Type::INT8, to_bound(limit));
+        if let Some(up_to) = up_to {
+            statement = statement.bind(Type::INT8, to_bound(up_to));
+        }
+        let change = |row: &Stored| {
+            Ok(ChangeRow {
+                sequence: unsigned(row, 0)?,
+                previous: unsigned(row, 1)?,
+                id: column(row, 2)?,
+                payload: column(row, 3)?,
+            })
+        };
+        self.0.query(statement).await?.iter().map(change).collect()
     }
 
     async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
@@ -224,27 +226,70 @@ impl SyncStore for PostgresSync {
     }
 }
 
-impl fmt::Debug for PostgresSync {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PostgresSync")
-            .field("schema", &self.0.schema.name)
-            .field("time_out", &self.0.time_out)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Names the schema of each function and operator, so that no `search_path` decides what runs: reads are sent without a
-/// transaction.
-fn qualified(statement: &str) -> String {
-    let statement = statement.replace("count(*)", "pg_catalog.count(*)");
-    let operators = ["=", "<", "<=", ">", ">="].into_iter();
-    operators.fold(statement, |text, operator| {
-        let qualified = format!(" OPERATOR(pg_catalog.{operator}) ");
-        text.replace(&format!(" {operator} "), &qualified)
+/// Reads [`columns`].
+fn row(row: &Stored) -> Result<Row, StoreError> {
+    Ok(Row {
+        id: column(row, 0)?,
+        sequence: unsigned(row, 1)?,
+        generation: unsigned(row, 2)?,
+        keys: RowKeys {
+            status: column(row, 3)?,
+            species: column(row, 4)?,
+            number: column(row, 5)?,
+            origin_pic: column(row, 6)?,
+            destination_pic: column(row, 7)?,
+            movement_day: column(row, 8)?,
+            updated_at: column(row, 9)?,
+        },
+        payload: column(row, 10)?,
     })
 }
 
-/// Texts that Postgres can keep. A commit with another one is refused.
+/// Texts that Postgres can keep. A commit with another one is refused, and nothing is stored under one.
 pub(super) fn is_storable(text: &str) -> bool {
     !text.contains('\0')
+}
+
+/// Those of the ids that a row can have.
+pub(super) fn storable(ids: &[String]) -> Vec<&str> {
+    let ids = ids.iter().map(|id| &**id);
+    ids.filter(|id| is_storable(id)).collect()
+}
+
+/// A number to compare with stored ones, or a limit: no stored number is greater than the greatest one here.
+pub(super) fn to_bound(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}
+
+/// The first text after all that begin with a prefix, in the order of their bytes; `None` if nothing comes after them.
+fn first_after(prefix: &str) -> Option<String> {
+    let mut kept = prefix.to_owned();
+    while let Some(last) = kept.pop() {
+        // The successor of the last character below the surrogates is the first one above them.
+        if let Some(next) = (last..=char::MAX).nth(1) {
+            kept.push(next);
+            return Some(kept);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_after_a_prefix_is_after_all_that_begin_with_it() {
+        for (prefix, after) in [
+            ("", None),
+            ("a", Some("b")),
+            ("outbox/live/", Some("outbox/live0")),
+            ("a\u{10ffff}", Some("b")),
+            ("\u{10ffff}", None),
+            ("\u{d7ff}", Some("\u{e000}")),
+            ("\u{7f}", Some("\u{80}")),
+        ] {
+            assert_eq!(first_after(prefix).as_deref(), after, "{prefix:?}");
+        }
+    }
 }

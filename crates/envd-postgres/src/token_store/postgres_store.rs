@@ -1,7 +1,4 @@
 //! A store in a table of Postgres.
-//!
-//! Statements that run outside a transaction rely on qualified names alone: every table, function, operator and type names
-//! its schema, so no `search_path` decides what runs. `tests/processes/postgres/hostile.rs` holds that.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,40 +9,38 @@ use deadpool_postgres::tokio_postgres::types::Type;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::account_lock::{AccountLock, LOAD};
-use crate::connection::DatabaseError;
-use crate::database::{Database, Parameter};
+use super::account_lock::AccountLock;
+use crate::database::Database;
 use crate::postgres_builder::PostgresBuilder;
-use crate::schema::{Layout, Migration};
+use crate::schema::Migration;
+use crate::statement::{Statement, column, unsigned};
 use envd_sdk::Secret;
 use envd_sdk::auth::{
     Record, StoreError, StoreErrorKind, StoreFuture, StoreGuard, TokenStore, Version, Versioned,
 };
 
 const MIGRATIONS: [Migration; 1] = [Migration {
-    version: 1,
-    oldest: None,
+    oldest: 1,
     statements: include_str!("migrations/1.sql"),
 }];
+
+const LOAD: &str = "SELECT version, record FROM {table} WHERE account = $1";
 
 /// A first write. Each write returns the version if it succeeded. If the new version is stored already, this very write was
 /// sent before: versions are random.
 const INSERT: &str = "INSERT INTO {table} AS stored
     (account, version, record, generation, issued_at, expires_at, refresh_began_at, written_at)
-    VALUES ($1, $2, $3, $4, pg_catalog.to_timestamp($5), pg_catalog.to_timestamp($6),
-        pg_catalog.to_timestamp($7), pg_catalog.now())
-    ON CONFLICT (account) DO UPDATE SET written_at = pg_catalog.now()
-    WHERE stored.version OPERATOR(pg_catalog.=) $2 RETURNING version";
+    VALUES ($1, $2, $3, $4, to_timestamp($5), to_timestamp($6), to_timestamp($7), now())
+    ON CONFLICT (account) DO UPDATE SET written_at = now()
+    WHERE stored.version = $2 RETURNING version";
 
 /// A write in the place of the expected version, `$8`.
 const UPDATE: &str = "UPDATE {table} SET version = $2, record = $3, generation = $4,
-    issued_at = pg_catalog.to_timestamp($5), expires_at = pg_catalog.to_timestamp($6),
-    refresh_began_at = pg_catalog.to_timestamp($7), written_at = pg_catalog.now()
-    WHERE account OPERATOR(pg_catalog.=) $1
-    AND (version OPERATOR(pg_catalog.=) $8 OR version OPERATOR(pg_catalog.=) $2) RETURNING version";
+    issued_at = to_timestamp($5), expires_at = to_timestamp($6), refresh_began_at = to_timestamp($7),
+    written_at = now()
+    WHERE account = $1 AND version IN ($8, $2) RETURNING version";
 
-const DELETE: &str = "DELETE FROM {table} WHERE account OPERATOR(pg_catalog.=) $1
-    AND version OPERATOR(pg_catalog.=) $2 RETURNING version";
+const DELETE: &str = "DELETE FROM {table} WHERE account = $1 AND version = $2 RETURNING version";
 
 /// A lock that was just freed is free at the server a little later, so no attempt to lock ends before.
 const SHORTEST_WAIT: Duration = Duration::from_millis(250);
@@ -72,13 +67,8 @@ impl PostgresBuilder<PostgresStore> {
     /// The name of schema or table is not made of ASCII letters, digits and underscores, that of the owner has quotes or the
     /// like, or the pool has room for fewer than two connections: a refresh holds one, and writes over another.
     pub fn build(self) -> Result<PostgresStore, StoreError> {
-        let layout = Layout {
-            tables: &[("{table}", &self.prefix)],
-            prefix: &self.prefix,
-            migrations: &MIGRATIONS,
-        };
-        let size = self.database.pool.status().max_size;
-        let database = self.database.build(&layout)?;
+        let (size, table) = (self.pool.status().max_size, self.prefix.clone());
+        let database = self.database(&[("{table}", &table)], &MIGRATIONS)?;
         if size < 2 {
             return Err(StoreError::new(
                 StoreErrorKind::Other,
@@ -95,27 +85,25 @@ impl PostgresBuilder<PostgresStore> {
 
 /// Keeps tokens in a table of Postgres that many hosts share. Cheap to clone; clones share the pool.
 ///
-/// The account's key and the tokens are stored in the clear unless a [`SealedStore`](envd_sdk::auth::sealed::SealedStore)
-/// hashes and encrypts them:
+/// The account's key and the tokens are stored in the clear unless a `SealedStore` around it
+/// [hashes and encrypts them](envd_sdk::guide::token_stores#sealed).
 ///
 /// ```
 /// use envd_postgres::{PostgresStore, loopback_pool};
-/// use envd_sdk::auth::sealed::{SealedStore, SealingKey};
 ///
-/// # let (key, accounts) = ([7; 32], [8; 32]);
 /// # equipment::example(async {
 /// let pool = loopback_pool("postgres://app:password@127.0.0.1/app", 16)?;
 /// let tokens = PostgresStore::builder(pool).schema("vendor").build()?;
 /// # if false {
 /// tokens.migrate().await?; // when the application is deployed
 /// # }
-/// let store = SealedStore::new(tokens, SealingKey::new("2027", &key)).hash_accounts(&accounts);
-/// # let _ = store;
+/// # let _ = tokens;
 /// # Ok(()) });
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct PostgresStore(Arc<StoreParts>);
 
+#[derive(Debug)]
 struct StoreParts {
     database: Database,
     /// How many locks may be held at once.
@@ -141,18 +129,10 @@ impl PostgresStore {
         self.0.database.migrate().await
     }
 
-    /// The statements of [`migrate`](Self::migrate) for an empty database, to be run by a role that may create tables.
+    /// What [`migrate`](Self::migrate) sends, to be run by a role that may create tables.
+    #[must_use]
     pub fn migration_sql(&self) -> String {
         self.0.database.schema.script()
-    }
-
-    /// Sends a statement that returns at most one row. It may be sent twice.
-    async fn query(
-        &self,
-        statement: &str,
-        parameters: &[Parameter<'_>],
-    ) -> Result<Option<Row>, StoreError> {
-        Ok(self.0.database.query(statement, parameters).await?.pop())
     }
 
     async fn write(
@@ -166,22 +146,20 @@ impl PostgresStore {
         let expected = expected.map(|version| version.number().cast_signed());
         let (record, tokens) = (new.to_secret_json(), new.tokens());
         let generation = i64::try_from(tokens.generation()).unwrap_or(i64::MAX);
-        // As the statements number them.
-        let parameters: [Parameter<'_>; 8] = [
-            (&key, Type::TEXT),
-            (&version, Type::INT8),
-            (&record.expose(), Type::TEXT),
-            (&generation, Type::INT8),
-            (&epoch(tokens.issued_at()), Type::FLOAT8),
-            (&epoch(tokens.expires_at()), Type::FLOAT8),
-            (&new.refresh_began_at().map(epoch), Type::FLOAT8),
-            (&expected, Type::INT8),
-        ];
-        let written = match expected {
-            Some(_) => self.query(UPDATE, &parameters).await?,
-            None => self.query(INSERT, &parameters[..7]).await?,
+        let statement = Statement::new(if expected.is_some() { UPDATE } else { INSERT })
+            .bind(Type::TEXT, key)
+            .bind(Type::INT8, version)
+            .bind(Type::TEXT, record.expose())
+            .bind(Type::INT8, generation)
+            .bind(Type::FLOAT8, epoch(tokens.issued_at()))
+            .bind(Type::FLOAT8, epoch(tokens.expires_at()))
+            .bind(Type::FLOAT8, new.refresh_began_at().map(epoch));
+        let statement = match expected {
+            Some(expected) => statement.bind(Type::INT8, expected),
+            None => statement,
         };
-        Ok(written.map(|_| Version::new(version.cast_unsigned())))
+        let written = self.0.database.query(statement).await?;
+        Ok((!written.is_empty()).then(|| Version::new(version.cast_unsigned())))
     }
 
     async fn acquire(
@@ -192,11 +170,7 @@ impl PostgresStore {
         let until = Instant::now() + wait.clamp(SHORTEST_WAIT, LONGEST_WAIT);
         let mut pause = FIRST_PAUSE;
         loop {
-            let mut tried = self.try_lock(key, until).await;
-            if tried.as_ref().is_err_and(|error| error.connection_lost) {
-                tried = self.try_lock(key, until).await;
-            }
-            if let Some((lock, row)) = tried.map_err(|error| error.error)? {
+            if let Some((lock, row)) = self.try_lock(key, until).await? {
                 return Ok((StoreGuard::new(lock), row));
             }
             let left = until.saturating_duration_since(Instant::now());
@@ -212,25 +186,26 @@ impl PostgresStore {
         &self,
         key: &str,
         until: Instant,
-    ) -> Result<Option<(AccountLock, Option<Row>)>, DatabaseError> {
+    ) -> Result<Option<(AccountLock, Option<Row>)>, StoreError> {
         let permit = timeout_at(until, self.0.locks.clone().acquire_owned()).await;
         let permit = permit.map_err(|_| StoreError::lock_timeout())?;
         let permit = permit
             .map_err(|_| StoreError::new(StoreErrorKind::Other, "the token store is closed"))?;
-        let database = &self.0.database;
-        let connection = database.connect().await?;
-        AccountLock::attempt(connection, permit, &database.schema, key, database.time_out).await
+        AccountLock::attempt(&self.0.database, permit, key).await
     }
+}
+
+/// Reads the record of an account, under the lock or without it.
+pub(super) fn load(key: &str) -> Statement<'_> {
+    Statement::new(LOAD).bind(Type::TEXT, key)
 }
 
 fn versioned(row: Option<Row>) -> Result<Option<Versioned>, StoreError> {
     let read = |row: Row| {
-        let version = Version::new(row.try_get::<_, i64>(0)?.cast_unsigned());
-        let record = Record::from_secret_json(&Secret::new(row.try_get::<_, String>(1)?))?;
-        Ok(Versioned::new(version, record))
+        let record = Record::from_secret_json(&Secret::new(column::<String>(&row, 1)?))?;
+        Ok(Versioned::new(Version::new(unsigned(&row, 0)?), record))
     };
-    let versioned = row.map(read).transpose();
-    versioned.map_err(|error: DatabaseError| error.error)
+    row.map(read).transpose()
 }
 
 fn epoch(time: SystemTime) -> f64 {
@@ -241,8 +216,8 @@ fn epoch(time: SystemTime) -> f64 {
 impl TokenStore for PostgresStore {
     fn load<'a>(&'a self, key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
         Box::pin(async move {
-            let row = self.query(LOAD, &[(&key, Type::TEXT)]).await?;
-            versioned(row)
+            let mut rows = self.0.database.query(load(key)).await?;
+            versioned(rows.pop())
         })
     }
 
@@ -257,9 +232,10 @@ impl TokenStore for PostgresStore {
 
     fn remove<'a>(&'a self, key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
         Box::pin(async move {
-            let version = expected.number().cast_signed();
-            let parameters: [Parameter<'_>; 2] = [(&key, Type::TEXT), (&version, Type::INT8)];
-            Ok(self.query(DELETE, &parameters).await?.is_some())
+            let delete = Statement::new(DELETE)
+                .bind(Type::TEXT, key)
+                .bind(Type::INT8, expected.number().cast_signed());
+            Ok(!self.0.database.query(delete).await?.is_empty())
         })
     }
 
@@ -282,5 +258,3 @@ impl TokenStore for PostgresStore {
         format!("PostgreSQL table {}", self.0.database.schema.table)
     }
 }
-
-debug_shows!(PostgresStore, |it| table: it.0.database.schema.table, time_out: it.0.database.time_out);

@@ -1,10 +1,10 @@
 //! Exit codes of failures.
 
-use std::error::Error as StdError;
+use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::process::ExitCode;
 
-use envd_sdk::Error;
+use envd_sdk::ErrorKind;
 
 use super::cli::{self, Failure, Unusable};
 
@@ -24,7 +24,7 @@ impl Display for UnusableStore {
     }
 }
 
-impl StdError for UnusableStore {}
+impl Error for UnusableStore {}
 
 /// A setting is missing, or cannot be used.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Display for Setting {
     }
 }
 
-impl StdError for Setting {}
+impl Error for Setting {}
 
 /// Prints the error, and returns its exit code.
 pub(crate) fn fail(failure: &Failure) -> ExitCode {
@@ -54,20 +54,30 @@ fn exit_code(failure: &Failure) -> u8 {
     if failure.is::<Unusable>() || failure.is::<Setting>() {
         return USAGE;
     }
-    match failure.downcast_ref::<Error>() {
-        Some(error) if error.is_store() => STORE,
-        Some(error) if needs_login(error) => LOGIN,
-        Some(error) if error.is_config() => USAGE,
+    match sync_error(failure).map(|error| error.kind()) {
+        Some(ErrorKind::Store) => STORE,
+        Some(ErrorKind::ReauthRequired | ErrorKind::LoginRefused | ErrorKind::Unauthorized) => {
+            LOGIN
+        }
+        Some(ErrorKind::Config) => USAGE,
         _ => OPEN,
     }
 }
 
-pub(crate) fn needs_login(error: &Error) -> bool {
-    error.is_reauth_required() || error.is_login_refused() || error.is_unauthorized()
-}
-
 /// Whether a later try may find the service.
 pub(crate) fn is_without_reception(failure: &Failure) -> bool {
-    let error = failure.downcast_ref::<Error>();
-    error.is_some_and(|error| error.is_transport() || error.is_retryable())
+    sync_error(failure).is_some_and(|error| {
+        let is_transport = matches!(
+            error.kind(),
+            ErrorKind::Connect | ErrorKind::Timeout | ErrorKind::Transport
+        );
+        is_transport || error.is_retryable()
+    })
+}
+
+/// The error of the outbox or of the client, if one is the failure.
+fn sync_error(failure: &Failure) -> Option<envd_sync::Error> {
+    let of_client = || failure.downcast_ref::<envd_sdk::Error>().cloned();
+    let of_outbox = failure.downcast_ref::<envd_sync::Error>().cloned();
+    of_outbox.or_else(|| of_client().map(envd_sync::Error::from))
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use envd_sdk::Client;
 use envd_sdk::auth::StaticToken;
 use envd_sdk::model::AccountId;
-use envd_sync::outbox::Outbox;
 use envd_sync::store::SqliteSync;
+use envd_sync::{Outbox, Replica};
 
 use super::cli::{self, Failure};
 use super::failure::UnusableStore;

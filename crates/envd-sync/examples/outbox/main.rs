@@ -1,6 +1,6 @@
 //! Declarations written without reception, and sent once there is some: a command line.
 //!
-//! `cargo run --example outbox -- --store FILE add|delete|comment|run|list|edit|decide ..`
+//! `cargo run -p envd-sync --example outbox -- --store FILE add|delete|comment|run|list|edit|decide ..`
 //!
 //! What a command writes is in the file when it ends; `run` sends it. A program that is killed at any moment loses nothing,
 //! and sends nothing twice. `offline_farm` tells a story of it.

@@ -9,9 +9,9 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use envd_sdk::Client;
 use envd_sdk::auth::TokenManager;
 use envd_sdk::model::AccountId;
-use envd_sdk::{Client, Error};
 use envd_sync::outbox::{
     Entry, EntryId, EntryState, Outbox, OutboxEvent, OutboxLoopHandle, OutboxReport,
 };
@@ -70,7 +70,7 @@ const NOTICE_EVERY: Duration = Duration::from_secs(1);
 type Limit = Pin<Box<dyn Future<Output = ()>>>;
 
 /// Sends, and ends when there is nothing more to do or when it is stopped.
-type Sending = Pin<Box<dyn Future<Output = Result<(), Error>>>>;
+type Sending = Pin<Box<dyn Future<Output = Result<(), envd_sync::Error>>>>;
 
 struct Running {
     output: Output,
@@ -258,7 +258,7 @@ async fn account(client: &Client) -> Result<AccountId, Failure> {
 
 /// What is no error of a server is one of the settings.
 fn login_failure(failure: Failure) -> Failure {
-    if failure.is::<Error>() {
+    if failure.is::<envd_sdk::Error>() {
         return failure;
     }
     Setting(failure.to_string()).into()

@@ -1,6 +1,6 @@
 //! Keeps a local copy of an account's consignments, and shows what changed since the last run.
 //!
-//! `cargo run --example sync_account -- --store FILE [--full] [--json] [--consumer NAME] [--overlap SECONDS] [--list] [--ack-each]`
+//! `cargo run -p envd-sync --example sync_account -- --store FILE [--full] [--json] [--consumer NAME] [--overlap SECONDS] [--list] [--ack-each]`
 //!
 //! Each run is one sync. The changes that the consumer has not acknowledged are written, then acknowledged: a run that is killed
 //! between the two repeats them, in order. Unlike in other examples the exit code is 3 when the user has to log in.
@@ -19,7 +19,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use envd_sdk::auth::StaticToken;
-use envd_sdk::{Account, Client, Error};
+use envd_sdk::{Account, Client, ErrorKind};
 use envd_sync::replica::Replica;
 use envd_sync::store::SqliteSync;
 
@@ -54,10 +54,12 @@ async fn main() -> ExitCode {
 }
 
 fn needs_login(failure: &Failure) -> bool {
-    let error = failure.downcast_ref::<Error>();
-    error.is_some_and(|error| {
-        error.is_reauth_required() || error.is_login_refused() || error.is_unauthorized()
-    })
+    let of_sync = failure.downcast_ref().map(envd_sync::Error::kind);
+    let kind = of_sync.or_else(|| failure.downcast_ref().map(envd_sdk::Error::kind));
+    matches!(
+        kind,
+        Some(ErrorKind::ReauthRequired | ErrorKind::LoginRefused | ErrorKind::Unauthorized)
+    )
 }
 
 /// One round: bring the copy up to date, and show what is new for the consumer.

@@ -20,13 +20,13 @@ use envd_sdk::validate::{ContentHash, Context, Form, Policy, Questionnaire, Save
 /// How long a list counts as confirmed without a write.
 const CONFIRMED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The question lists that are kept in a store, and the drafts that pin them, from [`Account::banks`]. Cheap to clone; clones
+/// The question lists that are kept in a store, and the drafts that pin them. Cheap to clone; clones
 /// share the store.
 ///
 /// [`refresh`](Self::refresh) asks the service; nothing else does. A list stays until [`prune`](Self::prune) removes it.
 /// Several processes may do all of this at the same time, over one store.
 ///
-/// See [`Account::banks`] and [`open`](Self::open) for an example.
+/// See [`Banks::new`] and [`open`](Self::open) for an example.
 #[derive(Clone)]
 #[must_use]
 pub struct Banks {
@@ -38,7 +38,7 @@ pub struct Banks {
 
 /// What a [refresh](Banks::refresh) has found.
 ///
-/// See [`Account::banks`] for an example.
+/// See [`Banks::new`] for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BankRefresh {
@@ -56,8 +56,8 @@ impl Banks {
     ///
     /// ```
     /// # equipment::example(async {
-    /// use envd_sync::store::MemorySync;
     /// use envd_sync::Banks;
+    /// use envd_sync::store::MemorySync;
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -159,7 +159,7 @@ impl Banks {
     ///
     /// # Errors
     ///
-    /// [`is_store`](Error::is_store) when the store fails.
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn latest(&self) -> Result<Option<Bank>> {
         match self.load().await?.value.latest {
             Some(hash) => self.bank(hash).await,
@@ -171,7 +171,7 @@ impl Banks {
     ///
     /// # Errors
     ///
-    /// [`is_store`](Error::is_store) when the store fails.
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn bank(&self, hash: ContentHash) -> Result<Option<Bank>> {
         let index = self.load().await?.value;
         match self.stored_list(hash).await? {
@@ -184,7 +184,7 @@ impl Banks {
     ///
     /// # Errors
     ///
-    /// [`is_store`](Error::is_store) when the store fails.
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn list(&self) -> Result<Vec<Bank>> {
         let mut banks = Vec::new();
         for kept in self.load().await?.value.lists {
@@ -198,9 +198,9 @@ impl Banks {
     /// ```
     /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
-    /// use envd_sync::store::MemorySync;
     /// use envd_sdk::validate::Context;
     /// use envd_sync::Banks;
+    /// use envd_sync::store::MemorySync;
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -222,8 +222,8 @@ impl Banks {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the list is not kept here: the form was saved with another store, or the list was
-    /// removed. [`is_store`](Error::is_store) when the store fails.
+    /// [`Error::Usage`](crate::Error::Usage) when the list is not kept here: the form was saved with another store, or the list was
+    /// removed. [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn open(&self, saved: SavedForm, context: &Context) -> Result<Form> {
         let hash = saved.content_hash();
         let json = self.stored_list(hash).await?;
@@ -254,7 +254,7 @@ impl Banks {
     ///
     /// # Errors
     ///
-    /// [`is_store`](Error::is_store) when the store fails.
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn prune(
         &self,
         keep: impl IntoIterator<Item = ContentHash>,

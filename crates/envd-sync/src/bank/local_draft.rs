@@ -71,16 +71,16 @@ impl LocalDraft {
 debug_shows!(LocalDraft, |it| name: it.name, saved_at: it.content.saved_at, form: it.content.form);
 
 impl Banks {
-    /// Keeps a form under a new name: 1 to 100 bytes without control characters, which a `SealedSync` leaves in the clear.
+    /// Keeps a form under a new name: 1 to 100 bytes without control characters.
     ///
     /// What the user entered is in the store then, with names, addresses and a signature if there is one.
     ///
     /// ```
     /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
-    /// use envd_sync::store::MemorySync;
     /// use envd_sdk::validate::Context;
     /// use envd_sync::Banks;
+    /// use envd_sync::store::MemorySync;
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -103,9 +103,8 @@ impl Banks {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the name cannot be used or is there already (the source is
-    /// [`DraftError::NameTaken`]), or the store does not hold the list of the form. [`is_store`](Error::is_store) when the
-    /// store fails.
+    /// [`Error::Draft`](crate::Error::Draft) with [`DraftError::NameTaken`] when the name is there already.
+    /// [`Error::Usage`](crate::Error::Usage) when the name cannot be used, or the store does not hold the list of the form. [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn create_draft(&self, name: &str, form: &SavedForm) -> Result<LocalDraft> {
         let written = self.write_draft(name, None, Some(form)).await?;
         written.ok_or_else(|| DraftError::NameTaken.into())
@@ -115,9 +114,9 @@ impl Banks {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the draft was written or removed since (the source is [`DraftError::Changed`]):
-    /// nothing is written. It is so, too, when the form has another list, which the store does not hold.
-    /// [`is_store`](Error::is_store) when the store fails.
+    /// [`Error::Draft`](crate::Error::Draft) with [`DraftError::Changed`] when the draft was written or removed since: nothing is written.
+    /// [`Error::Usage`](crate::Error::Usage) when the form has another list, which the store does not hold.
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn update_draft(&self, draft: &LocalDraft, form: &SavedForm) -> Result<LocalDraft> {
         let written = self.write_draft(&draft.name, Some(draft), Some(form));
         written.await?.ok_or_else(|| DraftError::Changed.into())
@@ -127,8 +126,8 @@ impl Banks {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the draft is not the one that the plan was made from, or was written or removed
-    /// since (the source is a [`DraftError`]): nothing is written. [`is_store`](Error::is_store) when the store fails.
+    /// [`Error::Draft`](crate::Error::Draft) when the draft is not the one that the plan was made from, or was written or removed since:
+    /// nothing is written. [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn move_draft(&self, draft: &LocalDraft, plan: &Plan) -> Result<LocalDraft> {
         let moved = plan.accept(draft.form())?;
         self.update_draft(draft, &moved).await
@@ -138,8 +137,8 @@ impl Banks {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the draft was written or removed since (the source is [`DraftError::Changed`]).
-    /// [`is_store`](Error::is_store) when the store fails.
+    /// [`Error::Draft`](crate::Error::Draft) with [`DraftError::Changed`] when the draft was written or removed since.
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn remove_draft(&self, draft: &LocalDraft) -> Result<()> {
         let removed = self.write_draft(&draft.name, Some(draft), None).await?;
         removed.map(drop).ok_or_else(|| DraftError::Changed.into())
@@ -149,7 +148,7 @@ impl Banks {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) for what cannot be a name, [`is_store`](Error::is_store) when the store fails.
+    /// [`Error::Usage`](crate::Error::Usage) for what cannot be a name, [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn draft(&self, name: &str) -> Result<Option<LocalDraft>> {
         let document = self.store.document(&document_name(name)?).await?;
         document.map(LocalDraft::from_document).transpose()
@@ -159,7 +158,7 @@ impl Banks {
     ///
     /// # Errors
     ///
-    /// [`is_store`](Error::is_store) when the store fails.
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn drafts(&self) -> Result<Vec<LocalDraft>> {
         let documents = self.store.documents(PREFIX).await?.into_iter();
         documents.map(LocalDraft::from_document).collect()

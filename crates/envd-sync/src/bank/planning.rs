@@ -20,9 +20,9 @@ impl Bank {
     /// ```
     /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
-    /// use envd_sync::store::MemorySync;
     /// use envd_sdk::validate::Context;
     /// use envd_sync::Banks;
+    /// use envd_sync::store::MemorySync;
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());

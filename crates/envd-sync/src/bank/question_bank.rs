@@ -15,8 +15,8 @@ use envd_sdk::validate::{ContentHash, Policy, Questionnaire};
 /// ```
 /// # equipment::example(async {
 /// use envd_sdk::model::FormType;
-/// use envd_sync::store::MemorySync;
 /// use envd_sync::Banks;
+/// use envd_sync::store::MemorySync;
 ///
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());

@@ -4,7 +4,11 @@
 //! | --- | --- |
 //! | [`sync`](mod@sync) | a local copy and its changes: what it claims, intervals, consumers, banks |
 //! | [`outbox`](mod@outbox) | the life of a declaration that is written without reception |
-//! | [`offline`] | whole programs: a farm without reception, a copy in SQLite |
+//! | [`decisions`] | the reasons of design decisions |
+//! | [`offline`](mod@offline) | whole programs: a farm without reception, a copy in SQLite |
+
+#[doc = include_str!("decisions.md")]
+pub mod decisions {}
 
 #[doc = include_str!("outbox.md")]
 #[doc(alias = "without reception")]

@@ -19,7 +19,7 @@ use envd_sdk::Account;
 use envd_sdk::Clock;
 use envd_sdk::model::{ConsignmentId, Timestamp};
 
-/// What is to be sent for an account, from [`Account::outbox`]. Cheap to clone; clones share its entries and events, and each
+/// What is to be sent for an account, over its [replica](crate::Replica). Cheap to clone; clones share its entries and events, and each
 /// has settings of its own.
 ///
 /// An entry is in the store when the call that makes it returns, with or without reception. [`send`](Self::send) sends what
@@ -198,7 +198,7 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`is_store`](crate::Error::is_store) when the store fails.
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn entries(&self) -> Result<Vec<Entry>> {
         let snapshot = self.store().load().await?;
         let turns = Turns::of(snapshot.entries());
@@ -212,7 +212,7 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`is_store`](crate::Error::is_store) when the store fails.
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn entry(&self, id: EntryId) -> Result<Option<Entry>> {
         let snapshot = self.store().load().await?;
         if let Some(live) = self.show_live(&snapshot, id.0) {

@@ -141,8 +141,8 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when there is no such entry, or it is at its end, or the decision does not fit its state:
-    /// the error says which state that is; [`is_store`](Error::is_store) when the store fails; of
+    /// [`Error::Usage`](crate::Error::Usage) when there is no such entry, or it is at its end, or the decision does not fit its state:
+    /// the error says which state that is; [`Error::Store`](crate::Error::Store) when the store fails; of
     /// [`Adopt`](Decision::Adopt), which reads the record, also as [`Account::consignment`](envd_sdk::Account::consignment).
     /// Nothing is changed then. Without reception the record is read by the next send, and the entry waits for that.
     pub async fn decide(&self, entry: EntryId, decision: Decision) -> Result<Entry> {

@@ -47,7 +47,7 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`is_store`](crate::Error::is_store) when the store fails.
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn history(&self, before: Option<EntryId>) -> Result<HistoryPage> {
         let head = self.store().load().await?.head;
         let end = head.last + 1;
@@ -96,8 +96,8 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`is_config`](crate::Error::is_config) when the instant cannot be read, and nothing is removed;
-    /// [`is_store`](crate::Error::is_store) when the store fails.
+    /// [`Error::Usage`](crate::Error::Usage) when the instant cannot be read, and nothing is removed;
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn prune(&self, before: impl Into<Timestamp>) -> Result<u64> {
         let before = given_instant(&before.into(), "prune")?;
         let is_before = |entry: &Stored| entry.created_at.to_time().is_some_and(|at| at < before);

@@ -86,7 +86,7 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`is_store`](Error::is_store): nothing was sent that was not marked before. Failures of the service are in the report
+    /// [`Error::Store`](crate::Error::Store): nothing was sent that was not marked before. Failures of the service are in the report
     /// and in the entries.
     pub async fn send(&self) -> Result<OutboxReport> {
         self.forget_waits();

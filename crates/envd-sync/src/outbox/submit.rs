@@ -35,8 +35,8 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when there is no such entry, or it was discarded or does not save anything;
-    /// [`is_store`](Error::is_store) when the store fails.
+    /// [`Error::Usage`](crate::Error::Usage) when there is no such entry, or it was discarded or does not save anything;
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn submit(&self, entry: EntryId) -> Result<Entry> {
         let past = self.latest(entry).await?;
         let change = |draft: &mut Draft| self.put_submit(draft, past.as_ref(), entry);

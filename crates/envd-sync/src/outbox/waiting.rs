@@ -60,7 +60,7 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`is_store`](crate::Error::is_store) when the store fails.
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn with_waiting(&self, page: LocalPage) -> Result<WaitingPage> {
         let mut new = Vec::new();
         let mut waiting: HashMap<ConsignmentId, Vec<Entry>> = HashMap::new();

@@ -17,7 +17,7 @@ use envd_sdk::model::{
 
 impl Outbox {
     /// Entries that are written through this handle are not sent after this instant: they then need a decision. With an instant
-    /// that cannot be read, nothing can be written: all that does fails with [`is_config`](Error::is_config).
+    /// that cannot be read, nothing can be written: all that does fails with [`Error::Usage`](crate::Error::Usage).
     ///
     /// ```
     /// # equipment::example(async {
@@ -64,8 +64,8 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the input cannot be written as JSON, or has a status other than `DRAFT`;
-    /// [`is_store`](Error::is_store) when the store fails.
+    /// [`Error::Usage`](crate::Error::Usage) when the input cannot be written as JSON, or has a status other than `DRAFT`;
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn save(&self, input: impl Into<WithExtra<ConsignmentInput>>) -> Result<Entry> {
         self.write(&input.into(), None, false).await
     }
@@ -93,7 +93,7 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// As [`save`](Self::save), and [`is_config`](Error::is_config) when `base` has no id, or not that of the input.
+    /// As [`save`](Self::save), and [`Error::Usage`](crate::Error::Usage) when `base` has no id, or not that of the input.
     pub async fn update(
         &self,
         base: &Consignment,
@@ -108,7 +108,7 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`is_store`](Error::is_store) when the store fails.
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn delete(&self, id: impl Into<ConsignmentId>) -> Result<Entry> {
         let id = id.into();
         let seen = self.replica().consignment(id.clone()).await?;
@@ -128,7 +128,7 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`is_store`](Error::is_store) when the store fails.
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn comment(&self, comment: CommentInput) -> Result<Entry> {
         let target = Target::Number(comment.consignment_number);
         let text = comment.comment_text;
@@ -164,7 +164,7 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// As [`save`](Self::save), and [`is_config`](Error::is_config) when there is no such entry, or it does not save
+    /// As [`save`](Self::save), and [`Error::Usage`](crate::Error::Usage) when there is no such entry, or it does not save
     /// anything.
     pub async fn edit(
         &self,

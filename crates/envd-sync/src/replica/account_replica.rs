@@ -18,7 +18,7 @@ use envd_sdk::Clock;
 use envd_sdk::model::{ConsignmentId, SavedConsignment, Timestamp};
 use envd_sdk::profile::ComparedDate;
 
-/// A local copy of the consignments of an account, from [`Account::replica`]. Cheap to clone; clones share the copy.
+/// A local copy of the consignments of an account, in a [store](crate::store). Cheap to clone; clones share the copy.
 ///
 /// [`sync`](Self::sync) brings it up to date. Several processes may do so at the same time, over one store: they ask the
 /// service more than needed, and the copy stays right.
@@ -28,8 +28,8 @@ use envd_sdk::profile::ComparedDate;
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
 /// use envd_sdk::model::ConsignmentStatus;
-/// use envd_sync::store::MemorySync;
 /// use envd_sync::Replica;
+/// use envd_sync::store::MemorySync;
 ///
 /// let replica = Replica::new(&account, MemorySync::new()); // Or `SqliteSync::open("farm.db")?`.
 /// println!("{}", replica.sync().await?);
@@ -68,8 +68,8 @@ impl Replica {
     ///
     /// ```
     /// # equipment::example(async {
-    /// use envd_sync::store::MemorySync;
     /// use envd_sync::Replica;
+    /// use envd_sync::store::MemorySync;
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -123,8 +123,8 @@ impl Replica {
     /// # use std::time::Duration;
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
-    /// use envd_sync::store::MemorySync;
     /// use envd_sync::Replica;
+    /// use envd_sync::store::MemorySync;
     ///
     /// let days = |days: u64| Duration::from_secs(days * 24 * 60 * 60);
     /// // A saleyard: the list is read 30 days back, and records are kept for a year.
@@ -216,7 +216,7 @@ impl Replica {
     ///
     /// # Errors
     ///
-    /// As [`Pager::next_page`](envd_sdk::Pager::next_page), and [`is_store`](crate::Error::is_store) when the store fails.
+    /// As [`Pager::next_page`](envd_sdk::Pager::next_page), and [`Error::Store`](crate::Error::Store) when the store fails.
     /// What was written before stays, and the next sync continues.
     pub async fn sync(&self) -> Result<SyncReport> {
         Round::new(self).await?.run(false).await
@@ -238,7 +238,7 @@ impl Replica {
     ///
     /// # Errors
     ///
-    /// [`is_store`](crate::Error::is_store) when the store fails.
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn witness(&self, saved: &SavedConsignment) -> Result<()> {
         let Some(id) = &saved.id else {
             return Ok(());
@@ -261,8 +261,8 @@ impl Replica {
     /// ```
     /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentStatus, Day};
-    /// use envd_sync::store::{MemorySync, Order};
     /// use envd_sync::Replica;
+    /// use envd_sync::store::{MemorySync, Order};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
@@ -296,7 +296,7 @@ impl Replica {
     ///
     /// # Errors
     ///
-    /// [`is_store`](crate::Error::is_store).
+    /// [`Error::Store`](crate::Error::Store).
     pub async fn consignment(&self, id: impl Into<ConsignmentId>) -> Result<Option<LocalRecord>> {
         let rows = self.store.rows(&[id.into().into()]).await?;
         Ok(rows.first().map(local_query::record).transpose()?)
@@ -315,7 +315,7 @@ impl Replica {
     ///
     /// # Errors
     ///
-    /// [`is_store`](crate::Error::is_store) when the store fails.
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn consumers(&self) -> Result<Vec<Consumer>> {
         consumer::consumers(&self.store).await
     }
@@ -325,7 +325,7 @@ impl Replica {
     ///
     /// # Errors
     ///
-    /// [`is_store`](crate::Error::is_store) when the store fails.
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn remove_consumer(&self, name: &str) -> Result<bool> {
         consumer::remove_consumer(&self.store, name).await
     }

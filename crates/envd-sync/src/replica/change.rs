@@ -92,7 +92,7 @@ pub enum ChangeKind {
 
 /// A status that changed.
 ///
-/// In [`ChangeKind::Changed`]. The module [`sync`](crate::sync) has an example.
+/// In [`ChangeKind::Changed`]. The [page of the crate](crate) has an example.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StatusChange {

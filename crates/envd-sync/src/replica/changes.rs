@@ -27,9 +27,9 @@ const CHUNK: usize = 100;
 ///
 /// ```
 /// # equipment::example(async {
+/// use envd_sync::Replica;
 /// use envd_sync::replica::ChangeKind;
 /// use envd_sync::store::MemorySync;
-/// use envd_sync::Replica;
 ///
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
@@ -92,7 +92,7 @@ impl Changes {
     ///
     /// # Errors
     ///
-    /// [`is_store`](Error::is_store); [`is_config`](Error::is_config) for a name of no or more than 100 bytes, and when the
+    /// [`Error::Store`](crate::Error::Store); [`Error::Usage`](crate::Error::Usage) for a name of no or more than 100 bytes, and when the
     /// consumer was removed meanwhile.
     pub async fn next(&mut self) -> Result<Option<Change>> {
         if self.ready.is_empty() {
@@ -113,7 +113,7 @@ impl Changes {
     ///
     /// # Errors
     ///
-    /// [`is_store`](Error::is_store); [`is_config`](Error::is_config) when the consumer was removed, or when the copy never
+    /// [`Error::Store`](crate::Error::Store); [`Error::Usage`](crate::Error::Usage) when the consumer was removed, or when the copy never
     /// had this change.
     pub async fn acknowledge(&mut self, change: &Change) -> Result<()> {
         if change.sequence > self.told {

@@ -144,7 +144,7 @@ impl LocalQuery {
     ///
     /// # Errors
     ///
-    /// [`is_store`](Error::is_store); [`is_config`](Error::is_config) for a date that is not an instant.
+    /// [`Error::Store`](crate::Error::Store); [`Error::Usage`](crate::Error::Usage) for a date that is not an instant.
     pub async fn list(&self) -> Result<LocalPage> {
         let mut query = self.usable()?.clone();
         // One more shows whether another page follows.

@@ -20,9 +20,9 @@ use envd_sdk::model::{
 /// # equipment::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
+/// use envd_sync::Replica;
 /// use envd_sync::replica::Depth;
 /// use envd_sync::store::MemorySync;
-/// use envd_sync::Replica;
 ///
 /// let replica = Replica::new(&account, MemorySync::new()).depth(Depth::Full);
 /// replica.sync().await?;
@@ -48,8 +48,8 @@ pub enum Depth {
 ///
 /// ```
 /// # equipment::example(async {
-/// use envd_sync::store::MemorySync;
 /// use envd_sync::Replica;
+/// use envd_sync::store::MemorySync;
 ///
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());

@@ -24,10 +24,10 @@ type OnEvent = Box<dyn FnMut(&SyncEvent) + Send>;
 ///
 /// ```
 /// # equipment::example(async {
-/// use std::time::Duration;
+/// use envd_sync::Replica;
 /// use envd_sync::replica::SyncEvent;
 /// use envd_sync::store::MemorySync;
-/// use envd_sync::Replica;
+/// use std::time::Duration;
 ///
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());

@@ -140,8 +140,8 @@ impl fmt::Display for SyncReport {
 /// # equipment::example(async {
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());
-/// use envd_sync::store::MemorySync;
 /// use envd_sync::Replica;
+/// use envd_sync::store::MemorySync;
 ///
 /// let replica = Replica::new(&account, MemorySync::new()).on_progress(|walk| match walk.estimate {
 ///     Some(estimate) => println!("{} of about {estimate}", walk.records),

@@ -12,13 +12,13 @@ use super::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
 use super::{Order, StoreError, SyncStore};
 use crate::locked::lock;
 
-/// Keeps copies in memory, for as long as the process lives: for tests, and for programs that copy anew when they start.
+/// Keeps copies in memory, for as long as the process lives: for tests, and for programs that copy again at each start.
 /// Clones share what they keep.
 ///
 /// ```
 /// # equipment::example(async {
-/// use envd_sync::store::MemorySync;
 /// use envd_sync::Replica;
+/// use envd_sync::store::MemorySync;
 ///
 /// # let fake = envd_sdk::fake::Fake::start().await;
 /// # let account = fake.client().build()?.account(fake.account_id());

@@ -1,14 +1,17 @@
-//! Where the copy is kept: the stores, and [`SyncStore`] for authors of further ones.
+//! Where copies, outboxes and question lists are kept: the stores, and [`SyncStore`] for authors of further ones, who check theirs with
+//! `check_sync_store` (feature `laws`).
 //!
 //! | store | crate | for |
 //! | --- | --- | --- |
-//! | [`MemorySync`] | this one | tests, and programs that copy anew when they start |
+//! | [`MemorySync`] | this one | tests, and programs that copy again at each start |
 //! | `SqliteSync` | this one, feature `sqlite` | one machine: a file that several processes use |
 //! | `PostgresSync` | [`envd-postgres`](https://docs.rs/envd-postgres) | many hosts and thousands of accounts |
 //!
 //! None of them encrypts what it keeps. Where a lost disk or a backup must show nothing, encrypt the disk or the volume of the
 //! database; `pgcrypto` is no help, since the store looks rows up by their columns.
 
+#[cfg(feature = "laws")]
+mod laws;
 mod memory_sync;
 pub mod rows;
 #[cfg(feature = "sqlite")]
@@ -21,6 +24,9 @@ pub(crate) mod tests;
 
 pub use envd_sdk::auth::{StoreError, StoreErrorKind};
 
+#[cfg(feature = "laws")]
+#[doc(alias("conformance", "contract"))]
+pub use self::laws::check_sync_store;
 pub use self::memory_sync::MemorySync;
 pub use self::rows::Order;
 #[cfg(feature = "sqlite")]

@@ -1,4 +1,7 @@
-//! What stores keep, and how they are asked for it.
+//! What a [`SyncStore`](super::SyncStore) keeps, and how it is queried: for authors of stores. Applications do not need these types.
+//!
+//! Their fields are public and none of them is `non_exhaustive`, so that a store can build and match them; a minor release of this crate
+//! may change them.
 
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +44,7 @@ pub struct RowKeys {
     pub updated_at: Option<String>,
 }
 
-/// Which rows a store is to read. A program asks with a [`LocalQuery`](crate::replica::LocalQuery).
+/// Which rows a store reads. A program asks with a [`LocalQuery`](crate::replica::LocalQuery).
 ///
 /// A condition that is `None` holds for all rows; a row without the value does not meet a condition
 /// that is set.

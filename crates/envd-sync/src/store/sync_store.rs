@@ -9,10 +9,6 @@ use envd_sdk::auth::StoreError;
 
 /// Keeps the copies of accounts: rows, changes and small documents, apart for each account. It interprets none of them.
 ///
-/// One rule matters most: a [`Batch`] is written whole or not at all, and not at all unless all documents have the expected
-/// versions. Several processes may use a store at the same time, with no lock between them. What [`commit`](Self::commit) has
-/// written survives the end of the process and of the machine, unless the store is in memory.
-///
 /// Applications choose one of [this module](super) or `PostgresSync`, also behind an [`Arc`]:
 ///
 /// ```
@@ -33,28 +29,98 @@ use envd_sdk::auth::StoreError;
 ///
 /// # Authors of stores
 ///
-/// The types of [`rows`](super::rows) are what a store keeps and is asked for. The trait may change in a minor release of this crate.
+/// This trait and the types of [`rows`](super::rows) may change in a minor release of this crate.
+///
+/// The first rule is that of [`commit`](Self::commit): a [`Batch`] is written whole or not at all, and not at all unless all documents
+/// have the expected versions. Several processes may use a store at the same time, with no lock between them. The laws in full are those
+/// of `check_sync_store`, which the feature `laws` adds: call it in a test of yours.
+///
+/// An account is any text, without meaning for the store. Names, ids and payloads are any text as well; a store that cannot keep a NUL
+/// character, or a number above [`i64::MAX`], fails and writes nothing. The future of any call may be dropped before it ends.
+///
+/// A method fails with a [`StoreError`]: its [kind](StoreError::kind) tells a user what to do, and its text is safe to log. After
+/// [`Unreachable`](super::StoreErrorKind::Unreachable) and [`LockTimeout`](super::StoreErrorKind::LockTimeout) the callers try again
+/// later.
+///
+/// A store around another one, and its test:
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use async_trait::async_trait;
+/// use envd_sync::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
+/// use envd_sync::store::{MemorySync, StoreError, SyncStore, check_sync_store};
+///
+/// /// Counts the batches that were written.
+/// #[derive(Clone, Default)]
+/// struct CountingSync {
+///     inner: MemorySync,
+///     written: Arc<AtomicU64>,
+/// }
+///
+/// #[async_trait]
+/// impl SyncStore for CountingSync {
+///     async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError> {
+///         self.inner.documents(account, prefix).await
+///     }
+///
+///     async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+///         self.inner.rows(account, ids).await
+///     }
+///
+///     async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
+///         self.inner.query(account, query).await
+///     }
+///
+///     async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
+///         self.inner.count(account, query).await
+///     }
+///
+///     async fn changes(
+///         &self,
+///         account: &str,
+///         range: ChangeRange,
+///         limit: usize,
+///     ) -> Result<Vec<ChangeRow>, StoreError> {
+///         self.inner.changes(account, range, limit).await
+///     }
+///
+///     async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
+///         let written = self.inner.commit(account, batch).await?;
+///         self.written.fetch_add(written.into(), Ordering::Relaxed);
+///         Ok(written)
+///     }
+/// }
+///
+/// # equipment::example(async {
+/// let store = CountingSync::default();
+/// let opened = store.clone();
+/// check_sync_store(move || opened.clone()).await;
+/// assert!(store.written.load(Ordering::Relaxed) > 0);
+/// # Ok(()) });
+/// ```
 #[async_trait]
 pub trait SyncStore: Send + Sync + 'static {
-    /// The documents of an account whose names begin with a text, ordered by name.
+    /// The documents of an account with names that begin with `prefix`, ordered by the bytes of their names.
+    ///
+    /// The prefix is compared letter by letter: `%` and `_` have no meaning. An empty one finds all documents.
     async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError>;
-
-    /// A document by its whole name.
-    async fn document(&self, account: &str, name: &str) -> Result<Option<Document>, StoreError> {
-        let documents = self.documents(account, name).await?;
-        Ok(documents.into_iter().find(|found| found.name == name))
-    }
 
     /// The rows with these ids, in any order, without those that are not there.
     async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError>;
 
-    /// The rows that meet a query, in its order.
+    /// The rows that meet all conditions of a query, in its order, at most [`limit`](Query::limit) of those that come after
+    /// [`after`](Query::after).
+    ///
+    /// The row of `after` may be gone or changed: its id, sequence and keys as given are the position. Rows that stay where they are
+    /// in the order are shown once by the pages of a query, whatever is written between two pages.
     async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError>;
 
-    /// How many rows meet a query, whatever its `after` and `limit`.
+    /// The number of rows that meet all conditions of a query, whatever its `after` and `limit`.
     async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError>;
 
-    /// At most `limit` changes of an account.
+    /// The first `limit` changes of a range, in its order.
     async fn changes(
         &self,
         account: &str,
@@ -62,7 +128,12 @@ pub trait SyncStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<ChangeRow>, StoreError>;
 
-    /// Writes a batch, and returns whether it did: `false` if a document does not have its expected version.
+    /// Writes a batch and returns `true`; or writes nothing and returns `false`, since a document does not have its expected version.
+    ///
+    /// The comparison and the write are one step: of several commits that expect the same version and write the document, one
+    /// succeeds, also across processes. A read at any time sees all of a batch or nothing of it. Once the method has returned `true`,
+    /// the batch survives the end of the process and of the machine, unless the store is in memory. After an error, and after its
+    /// future was dropped, the batch may have been written, whole; the callers read again and go on from what is there.
     async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError>;
 }
 

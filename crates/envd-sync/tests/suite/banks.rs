@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use envd_sdk::ErrorKind;
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::graphql::generated::Questions;
 use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, Day, FormType, PartyInput};
 use envd_sdk::validate::{Context, ItemKind};
-use envd_sdk::{Account, RetryPolicy};
+use envd_sdk::{Account, ErrorKind, RetryPolicy};
 use envd_sync::Replica;
 use envd_sync::bank::{Bank, Banks};
 use envd_sync::store::{MemorySync, SqliteSync, SyncStore};
@@ -94,15 +93,18 @@ async fn a_list_that_may_lack_questions_is_not_kept() {
     for questions in empty {
         let data = Fault::replaced("/data/questions", questions);
         fake.on::<Questions>().fault(data);
-        assert!(banks.refresh().await.unwrap_err().kind() == ErrorKind::Protocol);
+        let error = banks.refresh().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Protocol);
     }
     let part = json!({"data": {"questions": {"items": [{"id": "17", "type": "STRING"}]}},
         "errors": [{"message": "Question 20 cannot be read", "path": ["questions", "items", 1]}]});
     fake.on::<Questions>().fault(Fault::status(200).json(part));
-    assert!(banks.refresh().await.unwrap_err().kind() == ErrorKind::Rejected);
+    let error = banks.refresh().await.unwrap_err();
+    assert!(error.client().unwrap().is_rejected());
     let odd = Fault::replaced("/data/questions/items/0/order", "first");
     fake.on::<Questions>().fault(odd);
-    assert!(banks.refresh().await.unwrap_err().kind() == ErrorKind::Decode);
+    let error = banks.refresh().await.unwrap_err();
+    assert!(error.client().unwrap().is_decode());
     let null = Fault::replaced("/data/questions", Value::Null);
     fake.on::<Questions>().fault(null);
     assert!(banks.refresh().await.is_err());
@@ -178,7 +180,7 @@ async fn story(fake: &Fake, open: impl Fn() -> Arc<dyn SyncStore>) {
     // The next day, still without reception.
     let banks = Banks::new(&account(fake), open());
     let error = banks.refresh().await.unwrap_err();
-    assert!(error.kind() == ErrorKind::Transport, "{error}");
+    assert!(error.client().unwrap().is_transport(), "{error}");
     let latest = banks.latest().await.unwrap().unwrap();
     let draft = banks.draft("goats").await.unwrap().unwrap();
     assert_eq!(latest.content_hash(), draft.content_hash());

@@ -228,7 +228,10 @@ async fn contact(name: &str, profile: &ServiceProfile) {
         .consignments_page(&ConsignmentFilter::default(), None)
         .await;
     assert!(page.unwrap().value.edges.len() > 7, "{name}");
-    assert!(account.consignment("any").await.is_ok(), "{name}");
+    let read = fs::read_to_string(record.join("Consignment.json")).unwrap();
+    let read: Value = serde_json::from_str(&read).unwrap();
+    let id = read["data"]["consignment"]["id"].as_str().unwrap();
+    assert!(account.consignment(id).await.is_ok(), "{name}");
     assert!(
         !client.questions().await.unwrap().value.items.is_empty(),
         "{name}"
@@ -339,7 +342,13 @@ const FAILURES: [FailedContact; 6] = [
             on_graphql(fake, Fault::status(401).json(refusal));
         },
         1,
-        &["the schema", "userDetails", "look at it"],
+        &[
+            "the schema",
+            "userDetails",
+            "look at it",
+            "HTTP 401",
+            "the audience is not ours",
+        ],
     ),
     (
         "a gateway in front",

@@ -132,6 +132,9 @@ async fn a_login_into_a_folder_that_cannot_be_used_is_stored_once_it_can_be() {
     let error = login.await.unwrap().unwrap_err();
     assert_eq!(below(&error).kind(), StoreErrorKind::Missing);
     fs::create_dir(&inside).unwrap();
+    // Whatever the umask is.
+    #[cfg(unix)]
+    fs::set_permissions(&inside, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     let login = begin_login(&bench, &manager, "sam");
     login.await.unwrap().unwrap();
     assert!(manager.inspect().await.is_stored);

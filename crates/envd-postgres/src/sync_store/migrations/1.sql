@@ -3,39 +3,39 @@
 
 -- A commit locks its account's row, so those of one account come one after the other.
 CREATE TABLE {lock} (
-    account pg_catalog.text COLLATE pg_catalog."C" PRIMARY KEY
+    account text COLLATE "C" PRIMARY KEY
 );
 
 CREATE TABLE {document} (
-    account pg_catalog.text COLLATE pg_catalog."C" NOT NULL,
-    name pg_catalog.text COLLATE pg_catalog."C" NOT NULL,
-    version pg_catalog.int8 NOT NULL,
-    text pg_catalog.text NOT NULL,
+    account text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    version int8 NOT NULL,
+    text text NOT NULL,
     PRIMARY KEY (account, name)
 );
 
 -- Payloads are apart, so that a search reads and a walk writes few pages.
 CREATE TABLE {record} (
-    account pg_catalog.text COLLATE pg_catalog."C" NOT NULL,
-    id pg_catalog.text COLLATE pg_catalog."C" NOT NULL,
-    sequence pg_catalog.int8 NOT NULL,
+    account text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    sequence int8 NOT NULL,
     -- In no index, so that a walk over records that are unchanged maintains none.
-    generation pg_catalog.int8 NOT NULL,
-    status pg_catalog.text COLLATE pg_catalog."C",
-    species pg_catalog.text COLLATE pg_catalog."C",
-    number pg_catalog.text COLLATE pg_catalog."C",
-    origin_pic pg_catalog.text COLLATE pg_catalog."C",
-    destination_pic pg_catalog.text COLLATE pg_catalog."C",
-    movement_day pg_catalog.text COLLATE pg_catalog."C",
-    updated_at pg_catalog.text COLLATE pg_catalog."C",
+    generation int8 NOT NULL,
+    status text COLLATE "C",
+    species text COLLATE "C",
+    number text COLLATE "C",
+    origin_pic text COLLATE "C",
+    destination_pic text COLLATE "C",
+    movement_day text COLLATE "C",
+    updated_at text COLLATE "C",
     PRIMARY KEY (account, id)
 -- Room in each page for the generations that a walk writes.
 ) WITH (fillfactor = 80);
 
 CREATE TABLE {payload} (
-    account pg_catalog.text COLLATE pg_catalog."C" NOT NULL,
-    id pg_catalog.text COLLATE pg_catalog."C" NOT NULL,
-    payload pg_catalog.text NOT NULL,
+    account text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    payload text NOT NULL,
     PRIMARY KEY (account, id)
 );
 
@@ -50,11 +50,11 @@ CREATE INDEX ON {record} (account, destination_pic, updated_at DESC NULLS LAST, 
 CREATE INDEX ON {record} (account, movement_day);
 
 CREATE TABLE {change} (
-    account pg_catalog.text COLLATE pg_catalog."C" NOT NULL,
-    sequence pg_catalog.int8 NOT NULL,
-    previous pg_catalog.int8 NOT NULL,
-    id pg_catalog.text COLLATE pg_catalog."C" NOT NULL,
-    payload pg_catalog.text NOT NULL,
+    account text COLLATE "C" NOT NULL,
+    sequence int8 NOT NULL,
+    previous int8 NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    payload text NOT NULL,
     PRIMARY KEY (account, sequence)
 );
 

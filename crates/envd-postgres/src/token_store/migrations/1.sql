@@ -1,12 +1,12 @@
 CREATE TABLE {table} (
-    account pg_catalog.text PRIMARY KEY,
-    version pg_catalog.int8 NOT NULL,
-    record pg_catalog.text NOT NULL,
-    generation pg_catalog.int8 NOT NULL,
-    issued_at pg_catalog.timestamptz NOT NULL,
-    expires_at pg_catalog.timestamptz NOT NULL,
-    refresh_began_at pg_catalog.timestamptz,
-    written_at pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now()
+    account text PRIMARY KEY,
+    version int8 NOT NULL,
+    record text NOT NULL,
+    generation int8 NOT NULL,
+    issued_at timestamptz NOT NULL,
+    expires_at timestamptz NOT NULL,
+    refresh_began_at timestamptz,
+    written_at timestamptz NOT NULL DEFAULT now()
 );
 -- Sealed records do not compress.
 ALTER TABLE {table} ALTER COLUMN record SET STORAGE EXTERNAL;

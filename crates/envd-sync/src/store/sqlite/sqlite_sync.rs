@@ -30,8 +30,8 @@ use envd_sdk::auth::{PrivateFile, StoreError};
 /// left as it is. A file that cannot be written is read, if its directory can be written or another process has it open.
 ///
 /// ```
-/// use envd_sync::store::SqliteSync;
 /// use envd_sync::Replica;
+/// use envd_sync::store::SqliteSync;
 ///
 /// # equipment::example(async {
 /// # let folder = std::env::temp_dir().join(format!("envd-sdk-doc-{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! The laws of all stores; the one wrapper of stores for tests, and the faults that most of them need.
+//! The laws, kept by the stores and seen to be broken; the one wrapper of stores for tests, and the faults that most of them need.
 
 pub(crate) mod faulty_store;
 mod laws;

@@ -3,7 +3,7 @@
 //!
 //! `DATABASE_URL` names a database of Postgres on this machine, such as `postgres://me@127.0.0.1/test`; without it the
 //! example says so and ends. Which host works on which account and when is a matter of `graphile_worker`; that nothing is
-//! lost or sent twice meanwhile is a matter of the stores of the crate.
+//! lost or sent twice meanwhile is a matter of the stores of `envd-postgres`.
 //!
 //! Without a command a story is told: each host is a process, this process is the web server of the service, which writes
 //! declarations and sends none, and one host is killed while it sends.

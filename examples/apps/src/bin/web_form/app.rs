@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use envd_sdk::RetryPolicy;
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::model::{
     ConsignmentInput, Day, FormType, Jurisdiction, PartyInput, PdfUrl, Pic, Property,
 };
 use envd_sdk::register::Register;
 use envd_sdk::validate::{Context, EditError, Form, Item, ItemKind, QuestionRef};
-use envd_sdk::{Error, RetryPolicy};
 use envd_sync::outbox::{Entry, EntryState, Outbox};
 use envd_sync::{Banks, Replica};
 use envd_sync::{bank::Bank, store::MemorySync};
@@ -120,7 +120,7 @@ impl App {
     }
 
     /// Does what a button says that is not about rows.
-    pub(crate) async fn press(&mut self, button: &str) -> Result<(), Error> {
+    pub(crate) async fn press(&mut self, button: &str) -> envd_sync::Result<()> {
         match button {
             "save" => self.send(false).await?,
             "submit" => self.send(true).await?,
@@ -180,7 +180,7 @@ impl App {
     }
 
     /// The printed declaration, once it is submitted.
-    pub(crate) async fn printed(&self) -> Result<Option<Vec<u8>>, Error> {
+    pub(crate) async fn printed(&self) -> envd_sdk::Result<Option<Vec<u8>>> {
         let record = self
             .entries
             .last()
@@ -232,7 +232,7 @@ impl App {
     }
 
     /// Puts the declaration into the outbox and sends it, unless something is in the way. What is submitted stays as it is.
-    async fn send(&mut self, submits: bool) -> Result<(), Error> {
+    async fn send(&mut self, submits: bool) -> envd_sync::Result<()> {
         let is_blocked = self.is_blocked(submits);
         self.step = if is_blocked {
             Step::Stopped
@@ -247,7 +247,7 @@ impl App {
     }
 
     /// Puts the declaration into the outbox, in the place of what it holds.
-    async fn write(&mut self, submits: bool) -> Result<(), Error> {
+    async fn write(&mut self, submits: bool) -> envd_sync::Result<()> {
         let input = self.form.to_input();
         let save = match self.entries.first() {
             None if submits => self.outbox.save_and_submit(input.clone()).await?,

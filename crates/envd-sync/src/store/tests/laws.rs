@@ -1,14 +1,29 @@
-//! Each broken law is seen.
+//! The stores of this crate keep the laws, and each broken law is seen.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::store::laws::{CheckedStore, broken_laws};
 use crate::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
-use crate::store::{MemorySync, Order, StoreError, StoreErrorKind, SyncStore};
+use crate::store::{MemorySync, Order, StoreError, StoreErrorKind, SyncStore, check_sync_store};
 
-use super::checked_store::CheckedStore;
-use super::report;
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_store_in_memory_keeps_all_laws() {
+    let store = MemorySync::new();
+    check_sync_store(move || store.clone()).await;
+}
+
+#[cfg(feature = "sqlite")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_store_in_a_file_keeps_all_laws() {
+    use crate::store::SqliteSync;
+    use crate::store::sqlite::tests::folder::Folder;
+
+    let folder = Folder::new();
+    let file = folder.file();
+    check_sync_store(move || SqliteSync::open(&file).unwrap()).await;
+}
 
 /// A store with one mistake.
 #[derive(Clone)]
@@ -122,6 +137,13 @@ impl SyncStore for Broken {
     }
 
     async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+        if self.law == "rows of all ids" {
+            let all = Query {
+                limit: usize::MAX,
+                ..Query::default()
+            };
+            return self.inner.query(account, &all).await;
+        }
         self.inner.rows(&self.account(account), ids).await
     }
 
@@ -135,7 +157,10 @@ impl SyncStore for Broken {
     }
 
     async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
-        let query = self.query(query);
+        let mut query = self.query(query);
+        if self.law == "counts all" {
+            query = Query::default();
+        }
         self.inner.count(&self.account(account), &query).await
     }
 
@@ -206,33 +231,51 @@ async fn observed(mistake: &'static str, law: &str) -> Option<String> {
         law: mistake,
         inner: MemorySync::new(),
     };
-    let mut laws = CheckedStore::laws().into_iter();
+    let mut laws = CheckedStore::LAWS.into_iter();
     let (_, check) = laws.find(|(name, _)| *name == law).unwrap();
     let checked = CheckedStore::new(Arc::new(move || store.clone()));
-    check(&checked).await.err().map(|violation| violation.0)
+    check(&checked)
+        .await
+        .err()
+        .map(|observed| observed.to_string())
 }
 
 #[tokio::test]
 async fn each_broken_law_is_seen() {
-    let laws = CheckedStore::<MemorySync>::laws().into_iter();
+    let laws = CheckedStore::<MemorySync>::LAWS.into_iter();
     // Handles that share nothing are another test.
     for (law, _) in laws.filter(|(law, _)| *law != "SharedBetweenHandles") {
         assert!(observed(law, law).await.is_some(), "{law}");
         assert_eq!(observed("none", law).await, None, "{law}");
     }
+    for (mistake, law) in [
+        ("rows of all ids", "ReadsWhatWasWritten"),
+        ("counts all", "RowsAreReplaced"),
+    ] {
+        assert!(observed(mistake, law).await.is_some(), "{mistake}");
+    }
 }
 
 #[tokio::test]
 async fn handles_that_share_nothing_and_errors_are_reported() {
-    let report_of_many = report(MemorySync::new).await;
-    assert!(
-        report_of_many.contains("BROKEN  SharedBetweenHandles"),
-        "{report_of_many}"
-    );
+    let broken = broken_laws(MemorySync::new).await;
+    let shared = |line: &String| line.starts_with("SharedBetweenHandles: ");
+    assert!(broken.iter().any(shared), "{broken:?}");
     let failing = || Broken {
         law: "error",
         inner: MemorySync::new(),
     };
-    let report = report(failing).await;
-    assert!(report.contains("an error: the program ended"), "{report}");
+    let broken = broken_laws(failing).await;
+    let failed = |line: &String| line.ends_with(": the program ended");
+    assert!(broken.iter().all(failed), "{broken:?}");
+}
+
+#[tokio::test]
+#[should_panic(expected = "\nForgetsChanges: after \"forget 20\" it has")]
+async fn the_check_panics_with_a_line_for_each_broken_law() {
+    let store = Broken {
+        law: "ForgetsChanges",
+        inner: MemorySync::new(),
+    };
+    check_sync_store(move || store.clone()).await;
 }
