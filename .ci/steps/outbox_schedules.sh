@@ -8,3 +8,4 @@ for binary in $(test_binaries); do
     # Processes that share a session: killed, suspended, with lost replies and failing stores.
     ENVD_SDK_TEST_SCHEDULES=400 quietly "$binary" --quiet auth::manager::tests::schedules
 done
+cargo test --quiet --locked -p one_row

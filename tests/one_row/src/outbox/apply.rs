@@ -1,0 +1,729 @@
+//! Changes a row by an event: the only place where a row changes.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::compare::{Base, Record, ServiceFields, merge};
+use super::row::{
+    Doubt, Due, HISTORY, Happened, Listing, Reason, Request, Row, Sent, State, Text, Time, Unclear,
+    Watch, Wish,
+};
+
+pub(crate) const DAY: Time = 24 * 60 * 60;
+
+/// The longest wait before the service is asked again.
+const LONGEST: Time = 30 * 60;
+
+/// What a person wants now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Intent {
+    /// This text; a wish to submit stays.
+    Save(Text),
+    /// Submitted with this text, or with the text that is there.
+    Submit(Option<Text>),
+    /// Not submitted.
+    Withdraw,
+    Delete,
+}
+
+/// What a person says to a question, or to a row that waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Decision {
+    KeepMine,
+    TakeTheirs,
+    Resend,
+    Adopt(String),
+    Discard,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Event {
+    Wished {
+        intent: Intent,
+        /// The record that the person edited; `None`: the person edited the row.
+        base: Option<Record>,
+        not_after: Option<Time>,
+    },
+    /// From here on the request may be under way.
+    Marked(Sent),
+    /// The service has carried this out: as the reply says, or as the record shows.
+    Applied {
+        request: Request,
+        record: Record,
+        /// No request of this row did it.
+        is_found: bool,
+    },
+    Refused(Vec<Value>),
+    /// The service did not carry it out, and may be asked again then.
+    NotSent {
+        wait: Time,
+    },
+    /// No clear answer.
+    Doubt,
+    /// A look found nothing. `is_over`: that is what is wanted.
+    Absent {
+        is_over: bool,
+    },
+    /// The answer to a read cannot be used.
+    Unclear(String),
+    Asked {
+        reason: Reason,
+        read: Option<Record>,
+        candidates: Vec<String>,
+        late: Option<String>,
+    },
+    /// Late duplicates were reported.
+    Told(Vec<String>),
+    Decided(Decision),
+}
+
+impl Event {
+    pub(crate) fn asked(reason: Reason) -> Self {
+        Self::Asked {
+            reason,
+            read: None,
+            candidates: Vec::new(),
+            late: None,
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Wished { .. } => "wished",
+            Self::Marked(_) => "marked",
+            Self::Applied { .. } => "applied",
+            Self::Refused(_) => "refused",
+            Self::NotSent { .. } => "not_sent",
+            Self::Doubt => "doubt",
+            Self::Absent { .. } => "absent",
+            Self::Unclear(_) => "unclear",
+            Self::Asked { .. } => "asked",
+            Self::Told(_) => "told",
+            Self::Decided(_) => "decided",
+        }
+    }
+
+    fn why(&self) -> String {
+        match self {
+            Self::Unclear(reason) => reason.clone(),
+            Self::Asked { reason, .. } => format!("{reason:?}"),
+            Self::Told(records) => records.join(" "),
+            Self::Decided(decision) => format!("{decision:?}"),
+            _ => String::new(),
+        }
+    }
+}
+
+/// When an event happens, and what the account knows then.
+pub(crate) struct Moment<'a> {
+    pub(crate) now: Time,
+    /// What was listed last.
+    pub(crate) listed: &'a Listing,
+    /// The number of the last list that was begun.
+    pub(crate) begun: u64,
+    /// How long a request without a clear answer may still be carried out.
+    pub(crate) reconcile_after: Time,
+    pub(crate) service: &'a ServiceFields,
+}
+
+/// The event does not fit the row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    Discarded,
+    /// The row is being sent, or is not what was sent.
+    State,
+    /// Two texts wait already, one of them signed.
+    ThirdText,
+    /// There is no text to submit or to save.
+    NoText,
+    /// The question has other answers.
+    Decision,
+}
+
+/// Changes a row; if the event does not fit, the row stays as it is.
+pub(crate) fn apply(row: &mut Row, event: &Event, moment: &Moment<'_>) -> Result<(), Unfit> {
+    let is_open = matches!(
+        row.state,
+        State::Queued { .. } | State::Sending | State::InDoubt { .. }
+    );
+    let is_of_person = matches!(event, Event::Wished { .. } | Event::Decided(_));
+    if !is_open && !is_of_person && !matches!(event, Event::Told(_)) {
+        return Err(Unfit::State);
+    }
+    let mut next = row.clone();
+    next.change(event, moment)?;
+    if !matches!(event, Event::Unclear(_) | Event::Told(_)) {
+        next.unclear = None;
+    }
+    next.history.push(Happened {
+        at: moment.now,
+        event: event.name().to_owned(),
+        why: event.why(),
+    });
+    let excess = next.history.len().saturating_sub(HISTORY);
+    next.history.drain(..excess);
+    *row = next;
+    Ok(())
+}
+
+impl Row {
+    fn change(&mut self, event: &Event, moment: &Moment<'_>) -> Result<(), Unfit> {
+        match event {
+            Event::Wished {
+                intent,
+                base,
+                not_after,
+            } => {
+                self.wished(intent, base.as_ref(), moment)?;
+                self.not_after = not_after.or(self.not_after);
+            }
+            Event::Marked(_) if self.state == State::Sending => return Err(Unfit::State),
+            Event::Marked(sent) => {
+                self.count_wait();
+                self.listed = moment.begun;
+                (self.sent, self.state) = (Some(sent.clone()), State::Sending);
+            }
+            Event::Applied {
+                request,
+                record,
+                is_found,
+            } => self.applied(request, record, *is_found, moment),
+            Event::Refused(findings) => {
+                self.answered()?;
+                let findings = findings.clone();
+                self.state = State::Refused { findings };
+            }
+            Event::NotSent { wait } => {
+                self.answered()?;
+                self.state = self.resumed();
+                self.listed = moment.begun;
+                self.wait_until(Due::after(moment.now, *wait));
+            }
+            Event::Doubt => self.doubted(moment)?,
+            Event::Absent { is_over: true } => {
+                self.end(moment);
+                self.state = State::Confirmed;
+            }
+            Event::Absent { is_over: false } => {
+                self.count_wait();
+                if let Some(doubt) = &mut self.doubt {
+                    doubt.looks += 1;
+                    let due = Due::after(moment.now, doubt.wait);
+                    self.wait_until(due);
+                }
+                self.listed = moment.begun;
+            }
+            Event::Unclear(reason) => self.unclear(reason, moment),
+            Event::Asked {
+                reason,
+                read,
+                candidates,
+                late,
+            } => {
+                self.adopt = None;
+                if self.state == State::Sending {
+                    self.doubted(moment)?;
+                }
+                self.state = State::Asked {
+                    reason: *reason,
+                    read: read.clone(),
+                    candidates: candidates.clone(),
+                    late: late.clone(),
+                };
+            }
+            Event::Told(records) => {
+                self.duplicates.extend(records.iter().cloned());
+                if let Some(watch) = &mut self.watch {
+                    let told = u32::try_from(records.len()).unwrap_or(u32::MAX);
+                    watch.left = watch.left.saturating_sub(told);
+                }
+            }
+            Event::Decided(decision) => self.decided(decision, moment)?,
+        }
+        Ok(())
+    }
+
+    fn wished(
+        &mut self,
+        intent: &Intent,
+        base: Option<&Record>,
+        moment: &Moment<'_>,
+    ) -> Result<(), Unfit> {
+        if self.state == State::Discarded {
+            return Err(Unfit::Discarded);
+        }
+        let is_at_rest = self.state == State::Confirmed;
+        let wish = self.wish_of(intent, base.filter(|_| !is_at_rest))?;
+        if wish == Wish::Delete {
+            self.first = None;
+            self.seen_at = base.map(|base| base.updated_at.clone());
+        }
+        self.wish = wish;
+        if let Some(base) =
+            base.filter(|_| is_at_rest || self.base.is_none() && self.record.is_some())
+        {
+            self.base = Some(Base::shown(&base.fields));
+        }
+        self.listed = moment.begun;
+        let is_answered = match &self.state {
+            State::Queued { .. } | State::Sending | State::InDoubt { .. } | State::Discarded => {
+                false
+            }
+            State::Confirmed | State::Refused { .. } => true,
+            State::Asked { reason, read, .. } => {
+                let is_about_text = matches!(
+                    reason,
+                    Reason::Changed
+                        | Reason::NotAfterPassed
+                        | Reason::MovementPassed
+                        | Reason::MovementUnreadable
+                        | Reason::FormRetired
+                );
+                if let (Reason::Changed, None, Some(read)) = (reason, base, read.clone()) {
+                    self.keep_mine_over(&read);
+                }
+                base.is_none() && (is_about_text || *intent == Intent::Delete)
+            }
+        };
+        if is_answered {
+            self.state = self.resumed();
+        }
+        Ok(())
+    }
+
+    /// The new wish. `base`: what another screen showed while this row waits.
+    fn wish_of(&mut self, intent: &Intent, base: Option<&Record>) -> Result<Wish, Unfit> {
+        let kept = self.wish.text().cloned();
+        let (text, is_submitted) = match intent {
+            Intent::Delete => return Ok(Wish::Delete),
+            Intent::Withdraw => (None, false),
+            Intent::Submit(text) => (text.as_ref(), true),
+            Intent::Save(text) => (Some(text), matches!(self.wish, Wish::Submit(_))),
+        };
+        let text = match (text, kept, base) {
+            (None, kept, _) => kept.ok_or(Unfit::NoText)?,
+            (Some(text), Some(kept), Some(base)) if *text != kept => {
+                if text.is_signed() || kept.is_signed() {
+                    let is_third = self.first.replace(kept).is_some();
+                    if is_third {
+                        return Err(Unfit::ThirdText);
+                    }
+                    text.clone()
+                } else {
+                    Text::new(&merge(&kept.value(), &text.value(), &base.fields))
+                }
+            }
+            (Some(text), ..) => text.clone(),
+        };
+        Ok(if is_submitted {
+            Wish::Submit(text)
+        } else {
+            Wish::Save(text)
+        })
+    }
+
+    fn applied(&mut self, request: &Request, record: &Record, is_found: bool, moment: &Moment<'_>) {
+        let before = match (&self.sent, request) {
+            (_, Request::Create(_)) => Base::default(),
+            (
+                Some(Sent {
+                    before: Some(before),
+                    ..
+                }),
+                _,
+            ) => Base::shown(&before.fields),
+            _ => self.base.clone().unwrap_or_default(),
+        };
+        self.base = request
+            .sent()
+            .map(|sent| before.laid(&sent).settled(&record.fields, moment.service));
+        // One of the creations that were in doubt is explained, if it was found.
+        let explained = u32::from(is_found && self.adopt.is_none());
+        self.watch(explained, moment);
+        self.record = Some(record.id.clone());
+        if self.first.as_ref() == request.text() {
+            self.first = None;
+        }
+        (self.sent, self.doubt, self.adopt, self.seen_at) = (None, None, None, None);
+        self.agreed.not_draft = None;
+        self.state = if self.is_met(request) {
+            State::Confirmed
+        } else {
+            State::Queued { next_at: None }
+        };
+        self.listed = moment.begun;
+    }
+
+    /// A clear answer came that it was not carried out.
+    fn answered(&mut self) -> Result<(), Unfit> {
+        if self.state != State::Sending {
+            return Err(Unfit::State);
+        }
+        self.sent = None;
+        Ok(())
+    }
+
+    fn doubted(&mut self, moment: &Moment<'_>) -> Result<(), Unfit> {
+        let Some(sent) = self.sent.clone().filter(|_| self.state == State::Sending) else {
+            return Err(Unfit::State);
+        };
+        let doubt = match self.doubt.take() {
+            Some(doubt) => Doubt {
+                resends: doubt.resends + 1,
+                ..doubt
+            },
+            None => Doubt {
+                listed: sent.listed,
+                ..Doubt::default()
+            },
+        };
+        let doubled = moment
+            .reconcile_after
+            .saturating_mul(1 << doubt.resends.min(20));
+        let wait = doubled.min(LONGEST.max(moment.reconcile_after));
+        let doubt = self.doubt.insert(Doubt {
+            looks: 0,
+            wait,
+            ..doubt
+        });
+        if let Request::Create(text) = sent.request {
+            doubt.texts.push(text);
+            self.sent = None;
+        }
+        let next_at = Some(Due::after(moment.now, wait));
+        self.state = State::InDoubt { next_at };
+        self.listed = moment.begun;
+        Ok(())
+    }
+
+    fn unclear(&mut self, reason: &str, moment: &Moment<'_>) {
+        let before = self.unclear.as_ref();
+        let wait = before.map_or(moment.reconcile_after, |unclear| {
+            unclear.wait.saturating_mul(2).min(LONGEST)
+        });
+        self.unclear = Some(Unclear {
+            reason: reason.to_owned(),
+            wait,
+            waited: before.map_or(0, |unclear| unclear.waited + unclear.wait),
+        });
+        self.wait_until(Due::after(moment.now, wait));
+    }
+
+    fn decided(&mut self, decision: &Decision, moment: &Moment<'_>) -> Result<(), Unfit> {
+        if matches!(self.state, State::Sending | State::Discarded) {
+            return Err(Unfit::State);
+        }
+        let (asked, read) = match &self.state {
+            State::Asked { reason, read, .. } => (Some(*reason), read.clone()),
+            _ => (None, None),
+        };
+        match (decision, asked) {
+            (Decision::Discard, _)
+            | (Decision::TakeTheirs, Some(Reason::Changed | Reason::NotADraft | Reason::Gone)) => {
+                self.end(moment);
+                self.state = State::Discarded;
+                return Ok(());
+            }
+            (Decision::KeepMine, Some(Reason::Changed | Reason::NotADraft)) => {
+                self.keep_mine_over(&read.ok_or(Unfit::Decision)?);
+            }
+            (Decision::KeepMine, Some(Reason::Gone)) => {
+                if !self
+                    .next_request()
+                    .is_some_and(|request| request.text().is_some_and(Text::is_whole))
+                {
+                    return Err(Unfit::Decision);
+                }
+                (self.sent, self.doubt, self.seen_at) = (None, None, None);
+                (self.record, self.base, self.is_named) = (None, None, false);
+                self.known = moment.listed.clone();
+            }
+            (Decision::KeepMine, Some(_)) => {
+                let State::Asked {
+                    late: Some(late), ..
+                } = &self.state
+                else {
+                    return Err(Unfit::Decision);
+                };
+                self.agreed.late.insert(late.clone());
+            }
+            (Decision::Adopt(id), _) => {
+                let is_asked = matches!(
+                    asked,
+                    Some(Reason::Candidates | Reason::OtherRecord | Reason::NotAdopted)
+                );
+                if self.record.is_some() || !(is_asked || self.is_creation_in_doubt()) {
+                    return Err(Unfit::Decision);
+                }
+                self.adopt = Some(id.clone());
+            }
+            (Decision::Resend, _) => self.resend(asked)?,
+            _ => return Err(Unfit::Decision),
+        }
+        self.state = self.resumed();
+        self.listed = moment.begun;
+        Ok(())
+    }
+
+    fn resend(&mut self, asked: Option<Reason>) -> Result<(), Unfit> {
+        match (&self.state, asked) {
+            (State::Refused { .. }, _) => {}
+            (
+                State::Asked { candidates, .. },
+                Some(
+                    Reason::Candidates
+                    | Reason::OtherRecord
+                    | Reason::NoUsableAnswer
+                    | Reason::NotAdopted,
+                ),
+            ) => {
+                self.agreed.not.extend(candidates.iter().cloned());
+                if let Some(doubt) = &mut self.doubt {
+                    (doubt.resends, doubt.waited, doubt.looks) = (0, 0, 0);
+                }
+            }
+            _ => return Err(Unfit::Decision),
+        }
+        Ok(())
+    }
+
+    /// What was asked becomes the base, as it was read then.
+    fn keep_mine_over(&mut self, read: &Record) {
+        self.base = Some(Base::shown(&read.fields));
+        self.agreed.not_draft = (!read.is_draft()).then(|| read.fields.clone());
+        (self.sent, self.doubt, self.seen_at) = (None, None, None);
+    }
+
+    /// Ends whatever was under way. Creations that may still arrive are watched.
+    fn end(&mut self, moment: &Moment<'_>) {
+        self.watch(0, moment);
+        (self.sent, self.doubt, self.first, self.adopt) = (None, None, None, None);
+        self.seen_at = None;
+    }
+
+    fn watch(&mut self, explained: u32, moment: &Moment<'_>) {
+        let Some(doubt) = self.doubt.as_ref().filter(|doubt| !doubt.texts.is_empty()) else {
+            return;
+        };
+        let sent = u32::try_from(doubt.texts.len()).unwrap_or(u32::MAX);
+        let left = sent.saturating_sub(explained);
+        self.watch = (left > 0).then(|| Watch {
+            texts: doubt.texts.clone(),
+            listed: doubt.listed.clone(),
+            left,
+            until: Due::after(moment.now, DAY),
+        });
+    }
+
+    fn wait_until(&mut self, due: Due) {
+        if let State::Queued { next_at } | State::InDoubt { next_at } = &mut self.state {
+            *next_at = Some(due);
+        }
+    }
+
+    /// The service was reachable while the row waited.
+    fn count_wait(&mut self) {
+        if let Some(doubt) = &mut self.doubt {
+            doubt.waited += doubt.wait;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::cases::{self, NOW, applied, base, lines, record, row, signed, text};
+    use super::super::compare::Compared;
+    use super::*;
+
+    fn event(word: &str, row: &Row) -> Event {
+        let mut party = text("05:15");
+        party["consignee"] = json!({"name": "Sam"});
+        let [plain, signed, party] =
+            [text("08:00"), signed("08:00"), party].map(|text| Text::new(&text));
+        let wished = |intent, is_of_record: bool| Event::Wished {
+            intent,
+            base: is_of_record.then(|| record("c1", base())),
+            not_after: None,
+        };
+        let decided = Event::Decided;
+        let saved = |request: &Request, is_found| Event::Applied {
+            request: request.clone(),
+            record: record(
+                row.record.as_deref().unwrap_or("c2"),
+                request.sent().unwrap_or_else(base),
+            ),
+            is_found,
+        };
+        match word {
+            "edit" => wished(Intent::Save(plain), false),
+            "update" => wished(Intent::Save(plain), true),
+            "update-signed" => wished(Intent::Save(signed), true),
+            "update-party" => wished(Intent::Save(party), true),
+            "submit" => wished(Intent::Submit(None), false),
+            "submit-text" => wished(Intent::Submit(Some(plain)), false),
+            "withdraw" => wished(Intent::Withdraw, false),
+            "delete" => wished(Intent::Delete, false),
+            "applied" => saved(&row.sent.as_ref().unwrap().request, false),
+            "found" => saved(&Request::Create(row.wish.text().unwrap().clone()), true),
+            "refused" => Event::Refused(Vec::new()),
+            "not-sent" => Event::NotSent { wait: 60 },
+            "doubt" => Event::Doubt,
+            "ask" => Event::asked(Reason::OtherRecord),
+            "marked" => Event::Marked(cases::row("save sending").sent.unwrap()),
+            "absent" => Event::Absent { is_over: false },
+            "over" => Event::Absent { is_over: true },
+            "keep" => decided(Decision::KeepMine),
+            "take" => decided(Decision::TakeTheirs),
+            "resend" => decided(Decision::Resend),
+            "adopt" => decided(Decision::Adopt("c2".to_owned())),
+            "discard" => decided(Decision::Discard),
+            other => panic!("{other}"),
+        }
+    }
+
+    /// The row after an event, in words.
+    #[expect(clippy::format_push_string, reason = "a text for people")]
+    fn said(row: &Row, before: &Row) -> String {
+        let time = |text: &Text| text.value()["movementTime"].as_str().unwrap().to_owned();
+        let (state, next_at) = match &row.state {
+            State::Queued { next_at } => ("queued".to_owned(), *next_at),
+            State::Sending => ("sending".to_owned(), None),
+            State::InDoubt { next_at } => ("in-doubt".to_owned(), *next_at),
+            State::Confirmed => ("confirmed".to_owned(), None),
+            State::Refused { .. } => ("refused".to_owned(), None),
+            State::Asked { reason, .. } => (format!("asked:{reason:?}"), None),
+            State::Discarded => ("discarded".to_owned(), None),
+        };
+        let mut said = state;
+        said += &match &row.wish {
+            Wish::Save(text) => format!(" save {}", time(text)),
+            Wish::Submit(text) => format!(" submit {}", time(text)),
+            Wish::Delete => " delete".to_owned(),
+        };
+        if row
+            .wish
+            .text()
+            .is_some_and(|text| !text.value()["consignee"].is_null())
+        {
+            said += " consignee";
+        }
+        if let Some(first) = &row.first {
+            said += &format!(" first={}", time(first));
+        }
+        let looks = |row: &Row| row.doubt.as_ref().map_or(0, |doubt| doubt.looks);
+        if looks(row) > looks(before) {
+            said += &format!(" looks={}", looks(row));
+        }
+        let service = cases::service();
+        if row.base != before.base {
+            let mut known = ["04:00", "05:15", "07:00", "08:00", "09:00"].into_iter();
+            let is_time = |time: &&str| {
+                let base = row.base.as_ref().unwrap();
+                base.has(&json!({"movementTime": time}), &service)
+            };
+            let known = row.base.as_ref().and_then(|_| known.find(is_time));
+            let known = known.filter(|known| *known != "05:15");
+            said += &known.map_or_else(
+                || {
+                    if row.base.is_none() {
+                        " base=-".to_owned()
+                    } else {
+                        String::new()
+                    }
+                },
+                |known| format!(" base={known}"),
+            );
+        }
+        let flags = [
+            (" +record", row.record.is_some()),
+            (" +sent", row.sent.is_some()),
+            (" +doubt", row.doubt.is_some()),
+            (" +watch", row.watch.is_some()),
+            (" +door", row.agreed.not_draft.is_some()),
+            (" +late", !row.agreed.late.is_empty()),
+            (" +not", !row.agreed.not.is_empty()),
+            (" +adopt", row.adopt.is_some()),
+            (" +wait", next_at.is_some_and(|due| due.is_ahead(NOW))),
+        ];
+        said.extend(
+            flags
+                .into_iter()
+                .filter(|(_, is_set)| *is_set)
+                .map(|(flag, _)| flag),
+        );
+        said
+    }
+
+    #[test]
+    fn an_event_changes_a_row() {
+        for line in lines(include_str!("apply.txt")) {
+            let before = row(line[0]);
+            let mut row = before.clone();
+            let result = applied(&mut row, &event(line[1], &before));
+            let said = match result {
+                Ok(()) => said(&row, &before),
+                Err(unfit) => {
+                    assert_eq!(row, before, "{line:?}");
+                    format!("unfit {unfit:?}")
+                }
+            };
+            assert_eq!(said, line[2], "{line:?}");
+        }
+    }
+
+    #[test]
+    fn six_resends_pass_within_some_two_hours_of_reachable_time() {
+        let mut row = row("save sending");
+        let mut sends = Vec::new();
+        for _ in 0..7 {
+            applied(&mut row, &Event::Doubt).unwrap();
+            applied(&mut row, &Event::Absent { is_over: false }).unwrap();
+            sends.push(row.doubt.as_ref().unwrap().waited);
+            let sent = cases::row("save sending").sent.unwrap();
+            applied(&mut row, &Event::Marked(sent)).unwrap();
+        }
+        assert_eq!(row.doubt.as_ref().unwrap().resends, 6);
+        assert_eq!(sends[6], 2 * (60 + 120 + 240 + 480 + 960 + 1_800) + 1_800);
+    }
+
+    #[test]
+    fn a_wait_does_not_get_longer_when_the_clock_is_set_back() {
+        let due = Due::after(NOW, 2 * DAY);
+        let at = [NOW - DAY, NOW, NOW + DAY, NOW + 2 * DAY].map(|now| due.is_ahead(now));
+        assert_eq!(at, [false, true, true, false]);
+    }
+
+    #[test]
+    fn a_history_is_bounded() {
+        let mut row = row("save");
+        for _ in 0..300 {
+            applied(&mut row, &Event::Unclear("500".to_owned())).unwrap();
+        }
+        assert_eq!(row.history.len(), HISTORY);
+        let unclear = row.unclear.unwrap();
+        assert!((60..=LONGEST).contains(&unclear.wait) && unclear.waited > DAY);
+    }
+
+    #[test]
+    fn what_was_merely_read_is_no_base() {
+        let mut row = row("save sending");
+        let sent = row.sent.as_ref().unwrap().request.clone();
+        let mut fields = sent.sent().unwrap();
+        fields["consignee"] = json!({"name": "Pat"});
+        let record = record("c2", fields.clone());
+        applied(
+            &mut row,
+            &Event::Applied {
+                request: sent,
+                record,
+                is_found: false,
+            },
+        )
+        .unwrap();
+        let compared =
+            super::super::compare::compare(&row.base.unwrap(), None, &fields, &cases::service());
+        assert!(matches!(compared, Compared::Theirs(_)));
+    }
+}

@@ -1,0 +1,592 @@
+//! Compares records field by field. No other file looks at fields.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The names from a record down to one of its fields. An answer is found by question and row: `["answers", "3", "0"]`.
+pub(crate) type Path = Vec<String>;
+
+type Fields = BTreeMap<Path, Value>;
+
+/// Whether a text that was sent and a text that was read mean the same, in different forms.
+pub(crate) type SameText = fn(&str, &str) -> bool;
+
+/// A record as the service shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    pub(crate) id: String,
+    pub(crate) updated_at: String,
+    pub(crate) created_by: Option<String>,
+    /// In the shape of an input, with its status.
+    pub(crate) fields: Value,
+}
+
+impl Record {
+    pub(crate) fn status(&self) -> Option<&str> {
+        self.fields["status"].as_str()
+    }
+
+    pub(crate) fn is_draft(&self) -> bool {
+        self.status().is_none_or(|status| status == "DRAFT")
+    }
+}
+
+/// How sure the value of an expected field is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Evidence {
+    /// The service showed this value: any other form of it is a change.
+    Shown,
+    /// The value was sent: the service may show it in another form.
+    Sent,
+    /// The parent was sent without this field: the service may have kept or dropped the value.
+    Covered,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Expected {
+    value: Value,
+    evidence: Evidence,
+}
+
+/// The fields that a record is expected to have.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<(Path, Expected)>", into = "Vec<(Path, Expected)>")]
+pub(crate) struct Base(BTreeMap<Path, Expected>);
+
+impl From<Vec<(Path, Expected)>> for Base {
+    fn from(fields: Vec<(Path, Expected)>) -> Self {
+        Self(fields.into_iter().collect())
+    }
+}
+
+impl From<Base> for Vec<(Path, Expected)> {
+    fn from(base: Base) -> Self {
+        base.0.into_iter().collect()
+    }
+}
+
+impl Base {
+    /// A record that the service showed.
+    pub(crate) fn shown(record: &Value) -> Self {
+        let shown = |(path, value)| {
+            let evidence = Evidence::Shown;
+            (path, Expected { value, evidence })
+        };
+        Self(fields(record).into_iter().map(shown).collect())
+    }
+
+    /// The same record after `sent` was saved over it.
+    pub(crate) fn laid(mut self, sent: &Value) -> Self {
+        let sent = fields(sent);
+        for (path, field) in &mut self.0 {
+            let cleared = (1..path.len()).any(|depth| sent.contains_key(&path[..depth]));
+            if cleared {
+                (field.value, field.evidence) = (Value::Null, Evidence::Sent);
+            } else if path.len() > 1 && sent.keys().any(|sent| sent[0] == path[0]) {
+                field.evidence = Evidence::Covered;
+            }
+        }
+        let evidence = Evidence::Sent;
+        let sent = sent
+            .into_iter()
+            .map(|(path, value)| (path, Expected { value, evidence }));
+        self.0.extend(sent);
+        self
+    }
+
+    /// The same record with the forms that the service showed of it, and what it fills in. What it shows beyond that stays
+    /// unknown: somebody may have written it meanwhile.
+    pub(crate) fn settled(mut self, shown: &Value, service: &ServiceFields) -> Self {
+        let read = fields(shown);
+        for (path, field) in &mut self.0 {
+            let value = read.get(path).unwrap_or(&Value::Null);
+            let is_settled = match field.evidence {
+                Evidence::Shown => false,
+                Evidence::Sent => !is_empty(value) && service.is_same(&field.value, value),
+                Evidence::Covered => {
+                    !is_empty(&shown[&path[0]])
+                        && (is_empty(value) || is_equal(&field.value, value))
+                }
+            };
+            if is_settled {
+                (field.value, field.evidence) = (value.clone(), Evidence::Shown);
+            }
+        }
+        let evidence = Evidence::Shown;
+        let filled = read.into_iter().filter(|(path, _)| service.fills(path));
+        for (path, value) in filled {
+            self.0.entry(path).or_insert(Expected { value, evidence });
+        }
+        self
+    }
+
+    fn value(&self, path: &[String]) -> &Value {
+        self.0.get(path).map_or(&Value::Null, |field| &field.value)
+    }
+
+    /// The fields in which a record is not as expected.
+    fn differing(&self, read: &Fields, service: &ServiceFields) -> Vec<Path> {
+        let paths: BTreeSet<&Path> = self.0.keys().chain(read.keys()).collect();
+        let differs = |path: &&Path| {
+            let read = read.get(*path).unwrap_or(&Value::Null);
+            let Some(Expected { value, evidence }) = self.0.get(*path) else {
+                return !is_empty(read) && !service.fills(path);
+            };
+            !match evidence {
+                Evidence::Shown => is_equal(value, read) || is_empty(value) && service.fills(path),
+                Evidence::Sent => service.is_same(value, read),
+                Evidence::Covered => is_equal(value, read) || is_empty(read),
+            }
+        };
+        paths.into_iter().filter(differs).cloned().collect()
+    }
+
+    /// The fields that `sent` changes, as they are expected then.
+    fn changes<'a>(&self, laid: &'a Self, service: &ServiceFields) -> Vec<(&'a Path, &'a Value)> {
+        let changed = laid.0.iter().filter(|(path, field)| {
+            field.evidence == Evidence::Sent && !service.is_same(&field.value, self.value(path))
+        });
+        changed.map(|(path, field)| (path, &field.value)).collect()
+    }
+
+    /// Whether `sent` would change nothing.
+    pub(crate) fn has(&self, sent: &Value, service: &ServiceFields) -> bool {
+        self.changes(&self.clone().laid(sent), service).is_empty()
+    }
+}
+
+/// What the service writes into records by itself, and how it writes what it is sent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ServiceFields {
+    /// Fields that we had not sent, and in how many replies to creations they were there all the same.
+    filled: Vec<(Path, u32)>,
+    /// What `createdBy` says of records that we made.
+    me: BTreeSet<String>,
+    #[serde(skip, default = "same_text")]
+    same: SameText,
+}
+
+impl Default for ServiceFields {
+    fn default() -> Self {
+        Self::named([], same_text())
+    }
+}
+
+fn same_text() -> SameText {
+    |one, other| one == other
+}
+
+impl ServiceFields {
+    /// Somebody could have edited one record between its creation and the reply.
+    const ENOUGH: u32 = 2;
+
+    /// With the fields that the profile says the service fills in.
+    pub(crate) fn named(filled: impl IntoIterator<Item = Path>, same: SameText) -> Self {
+        Self {
+            filled: filled
+                .into_iter()
+                .map(|path| (path, Self::ENOUGH))
+                .collect(),
+            me: BTreeSet::new(),
+            same,
+        }
+    }
+
+    /// Learns from the reply to a creation.
+    pub(crate) fn learn(&mut self, sent: &Value, reply: &Record) {
+        let sent = Base::shown(sent);
+        for (path, value) in fields(&reply.fields) {
+            if is_empty(&value) || !is_empty(sent.value(&path)) || path[0] == "status" {
+                continue;
+            }
+            match self.filled.iter_mut().find(|(known, _)| *known == path) {
+                Some((_, replies)) => *replies = (*replies + 1).min(Self::ENOUGH),
+                None => self.filled.push((path, 1)),
+            }
+        }
+        self.me.extend(reply.created_by.clone());
+    }
+
+    fn fills(&self, path: &[String]) -> bool {
+        let mut filled = self.filled.iter();
+        filled.any(|(known, replies)| known == path && *replies >= Self::ENOUGH)
+    }
+
+    fn is_another(&self, record: &Record) -> bool {
+        let author = record.created_by.as_ref();
+        author.is_some_and(|author| !self.me.is_empty() && !self.me.contains(author))
+    }
+
+    /// Whether what was sent is what was read.
+    fn is_same(&self, sent: &Value, read: &Value) -> bool {
+        let text = |value: &Value| match value {
+            Value::String(text) => Some(text.trim().to_owned()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        };
+        if let (Value::Array(sent), Value::Array(read)) = (sent, read) {
+            return is_permuted(sent, read, |sent, read| self.is_same(sent, read));
+        }
+        let texts = text(sent).zip(text(read));
+        is_equal(sent, read)
+            || is_blank(sent) && is_blank(read)
+            || texts.is_some_and(|(sent, read)| sent == read || (self.same)(&sent, &read))
+    }
+}
+
+/// How a record compares with what was there and what was sent over it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Compared {
+    /// It is as it was.
+    Same,
+    /// All that was sent has arrived; these fields differ beside it.
+    Ours(Vec<Path>),
+    /// Somebody else has changed these fields.
+    Theirs(Vec<Path>),
+}
+
+pub(crate) fn compare(
+    base: &Base,
+    sent: Option<&Value>,
+    read: &Value,
+    service: &ServiceFields,
+) -> Compared {
+    let read = fields(read);
+    let theirs = base.differing(&read, service);
+    if theirs.is_empty() {
+        return Compared::Same;
+    }
+    let Some(sent) = sent else {
+        return Compared::Theirs(theirs);
+    };
+    let laid = base.clone().laid(sent);
+    let changes = base.changes(&laid, service);
+    let has_arrived = |(path, value): &(&Path, &Value)| {
+        service.is_same(value, read.get(*path).unwrap_or(&Value::Null))
+    };
+    if !changes.is_empty() && changes.iter().all(has_arrived) {
+        Compared::Ours(laid.differing(&read, service))
+    } else {
+        Compared::Theirs(theirs)
+    }
+}
+
+/// Whether a record is one that a creation has made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// It has all that was sent, and nothing else.
+    Ours,
+    /// The same, but it was there before, or is no draft: it is not ours by itself.
+    Agrees,
+    /// It has all that was sent, and more.
+    AndMore,
+    /// Another user made the same load.
+    AnotherUsers,
+    /// It has the forms, the day and the places of what was sent, and differs elsewhere.
+    InPart,
+    /// It is something else.
+    Unrelated,
+}
+
+/// The fields by which two declarations are of one load.
+const LOAD: [&[&str]; 4] = [
+    &["forms"],
+    &["movementDate"],
+    &["origin", "pic"],
+    &["destination", "pic"],
+];
+
+/// Compares a record with the texts of creations; the closest counts. `latest`: the greatest `updatedAt` that was listed before the
+/// first of them.
+pub(crate) fn whose(
+    texts: &[Value],
+    latest: &str,
+    record: &Record,
+    service: &ServiceFields,
+) -> Whose {
+    let mut read = record.fields.clone();
+    if let Some(read) = read.as_object_mut() {
+        read.remove("status");
+    }
+    let of_text = |text: &Value| {
+        let compared = compare(&Base::default(), Some(text), &read, service);
+        let load = LOAD.map(|path| path.iter().map(|name| (*name).to_owned()).collect::<Path>());
+        let (sent, read) = (Base::shown(text), Base::shown(&read));
+        match compared {
+            Compared::Ours(beside) if beside.is_empty() => Whose::Ours,
+            Compared::Ours(_) => Whose::AndMore,
+            _ if load
+                .iter()
+                .all(|path| service.is_same(sent.value(path), read.value(path))) =>
+            {
+                Whose::InPart
+            }
+            _ => Whose::Unrelated,
+        }
+    };
+    let closest = texts.iter().map(of_text).min_by_key(|whose| *whose as u8);
+    match closest.unwrap_or(Whose::Unrelated) {
+        Whose::Unrelated => Whose::Unrelated,
+        _ if service.is_another(record) => Whose::AnotherUsers,
+        Whose::Ours if record.updated_at.as_str() <= latest || !record.is_draft() => Whose::Agrees,
+        whose => whose,
+    }
+}
+
+/// Two edits as one. The later one, which was made of `base`, wins where it changes a field.
+pub(crate) fn merge(earlier: &Value, later: &Value, base: &Value) -> Value {
+    let (earlier, later, base) = (named(earlier), named(later), named(base));
+    by_list(merged(&earlier, &later, &base))
+}
+
+fn merged(earlier: &Value, later: &Value, base: &Value) -> Value {
+    match (earlier, later) {
+        (Value::Object(some), Value::Object(others)) => {
+            let names: BTreeSet<&String> = some.keys().chain(others.keys()).collect();
+            let field = |name: &String| match (some.get(name), others.get(name)) {
+                (Some(earlier), Some(later)) => Some(merged(earlier, later, &base[name])),
+                // The later edit took it away, or did not know it.
+                (Some(earlier), None) => (!is_equal(earlier, &base[name])).then(|| earlier.clone()),
+                (None, later) => later.cloned(),
+            };
+            let fields = names
+                .into_iter()
+                .filter_map(|name| Some((name.clone(), field(name)?)));
+            fields.collect::<Map<_, _>>().into()
+        }
+        _ if is_equal(later, base) => earlier.clone(),
+        _ => later.clone(),
+    }
+}
+
+/// The leaves of a record. Its names never change.
+fn fields(record: &Value) -> Fields {
+    let mut fields = Fields::new();
+    let mut record = named(record);
+    if let Some(record) = record.as_object_mut() {
+        record.remove("id");
+        record.remove("number");
+    }
+    collect(&mut fields, &mut Vec::new(), &record);
+    fields
+}
+
+fn collect(fields: &mut Fields, path: &mut Path, value: &Value) {
+    match value {
+        Value::Object(parts) => {
+            for (name, part) in parts {
+                path.push(name.clone());
+                collect(fields, path, part);
+                path.pop();
+            }
+        }
+        value => {
+            fields.insert(path.clone(), value.clone());
+        }
+    }
+}
+
+/// The record with its answers by question and row. Several answers to one question are one field.
+fn named(record: &Value) -> Value {
+    let mut record = record.clone();
+    let Some(answers) = record.get_mut("answers") else {
+        return record;
+    };
+    let Some(list) = answers.as_array().filter(|list| !list.is_empty()) else {
+        return record;
+    };
+    let mut named = Map::new();
+    for answer in list {
+        let text = |name: &str| match &answer[name] {
+            Value::String(text) => text.clone(),
+            Value::Null => String::new(),
+            other => other.to_string(),
+        };
+        let rows = named
+            .entry(text("questionId"))
+            .or_insert_with(|| Map::new().into());
+        let field = &mut rows[text("index")];
+        match field {
+            Value::Array(values) => values.push(answer["value"].clone()),
+            Value::Null => *field = Value::Array(vec![answer["value"].clone()]),
+            _ => {}
+        }
+    }
+    *answers = named.into();
+    record
+}
+
+/// The opposite of [`named`].
+fn by_list(mut record: Value) -> Value {
+    let Some(Value::Object(questions)) = record.get("answers") else {
+        return record;
+    };
+    let mut list = Vec::new();
+    for (question, rows) in questions {
+        for (row, values) in rows.as_object().into_iter().flatten() {
+            for value in values.as_array().into_iter().flatten() {
+                let index: Value = row.parse::<u64>().map_or(Value::Null, Value::from);
+                list.push(
+                    serde_json::json!({"questionId": question, "index": index, "value": value}),
+                );
+            }
+        }
+    }
+    record["answers"] = list.into();
+    record
+}
+
+fn is_equal(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Array(one), Value::Array(other)) => is_permuted(one, other, is_equal),
+        _ => one == other || is_empty(one) && is_empty(other),
+    }
+}
+
+/// Whether two lists have the same items, in any order.
+fn is_permuted(one: &[Value], other: &[Value], same: impl Fn(&Value, &Value) -> bool) -> bool {
+    let mut left: Vec<&Value> = other.iter().collect();
+    one.len() == other.len()
+        && one.iter().all(|one| {
+            let at = left.iter().position(|other| same(one, other));
+            at.map(|at| left.swap_remove(at)).is_some()
+        })
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.iter().all(is_empty),
+        Value::Object(fields) => fields.values().all(is_empty),
+        _ => false,
+    }
+}
+
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Bool(false) => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.iter().all(is_blank),
+        other => is_empty(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn same_text(sent: &str, read: &str) -> bool {
+        read.strip_suffix("T00:00:00Z") == Some(sent)
+    }
+
+    fn service() -> ServiceFields {
+        let filled = ["filled", "name"].map(str::to_owned).to_vec();
+        ServiceFields::named([filled], same_text)
+    }
+
+    fn lines(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+        let lines = table.lines().filter(|line| !line.starts_with('#'));
+        lines.map(|line| line.split('|').map(str::trim).collect())
+    }
+
+    fn json_of(text: &str) -> Value {
+        serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn a_record_is_compared_with_what_was_there_and_what_was_sent() {
+        for line in lines(include_str!("compare.txt")) {
+            let (base, shown) = line[0].split_once(" = ").unwrap_or((line[0], "null"));
+            let (base, over) = base.split_once(" < ").unwrap_or((base, "{}"));
+            let base = Base::shown(&json_of(base)).laid(&json_of(over));
+            let base = base.settled(&json_of(shown), &service());
+            let sent = (line[1] != "-").then(|| json_of(line[1]));
+            let compared = compare(&base, sent.as_ref(), &json_of(line[2]), &service());
+            let (word, fields) = match compared {
+                Compared::Same => ("same", Vec::new()),
+                Compared::Ours(beside) => ("ours", beside),
+                Compared::Theirs(fields) => ("theirs", fields),
+            };
+            let fields = fields.iter().map(|path| format!(" {}", path.join("/")));
+            assert_eq!(
+                format!("{word}{}", fields.collect::<String>()),
+                line[3],
+                "{line:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn two_edits_are_merged_by_field() {
+        for line in lines(include_str!("merge.txt")) {
+            let [earlier, later, base, merged] = [0, 1, 2, 3].map(|at| json_of(line[at]));
+            assert_eq!(merge(&earlier, &later, &base), merged, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_record_that_appeared_is_ours_or_like_ours_or_something_else() {
+        let sent = json!({
+            "forms": ["A"], "movementDate": "2027-06-01", "movementTime": "05:15",
+            "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"},
+        });
+        let mut service = service();
+        for line in lines(include_str!("whose.txt")) {
+            let mut record = Record {
+                id: "c1".to_owned(),
+                updated_at: line[2].to_owned(),
+                created_by: (line[1] != "-").then(|| line[1].to_owned()),
+                fields: sent.clone(),
+            };
+            // Before its author is known, a record is nobody else's.
+            let made = Record {
+                created_by: Some("sam".to_owned()),
+                ..record.clone()
+            };
+            service.learn(&sent, &made);
+            for (name, field) in json_of(line[0]).as_object().unwrap() {
+                record.fields[name] = field.clone();
+            }
+            let found = whose(
+                &[json!({"forms": ["B"]}), sent.clone()],
+                "4",
+                &record,
+                &service,
+            );
+            assert_eq!(format!("{found:?}"), line[3], "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_field_that_two_replies_show_unasked_is_filled_in_by_the_service() {
+        let (sent, mut service) = (json!({"a": "x"}), ServiceFields::default());
+        let reply = Record {
+            id: "c1".to_owned(),
+            updated_at: "1".to_owned(),
+            created_by: Some("sam".to_owned()),
+            fields: json!({"a": "x", "b": {"c.d": "y"}, "status": "DRAFT"}),
+        };
+        for is_known in [false, false, true] {
+            let compared = compare(
+                &Base::shown(&sent),
+                None,
+                &json!({"a": "x", "b": {"c.d": "z"}}),
+                &service,
+            );
+            assert_eq!(compared == Compared::Same, is_known);
+            service.learn(&sent, &reply);
+        }
+    }
+
+    #[test]
+    fn a_base_is_stored_as_it_is() {
+        let base =
+            Base::shown(&json!({"a": "x", "b": {"c.d": "y"}})).laid(&json!({"b": {"e": null}}));
+        let stored = serde_json::to_string(&base).unwrap();
+        assert_eq!(serde_json::from_str::<Base>(&stored).unwrap(), base);
+    }
+}

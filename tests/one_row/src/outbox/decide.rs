@@ -1,0 +1,777 @@
+//! What is next for a row: decided from the row, what was read for it, and the time.
+//!
+//! | row | nothing read | gone, or nothing appeared | as believed | as wanted or sent | something else |
+//! | --- | --- | --- | --- | --- | --- |
+//! | any, and it waits | wait | | | | |
+//! | queued, too late | ask | | | | |
+//! | queued, delete, no record | confirm | | | | |
+//! | a record to adopt | read | ask | confirm | confirm | confirm |
+//! | queued, no record | list | create | | ask | ours and more: ask; in part or another user's: create |
+//! | in doubt, no record | list again | 1st look: wait; 2nd: create | | one: confirm | ask |
+//! | queued, save or submit | read | ask | a draft: send; else ask | confirm | ask |
+//! | queued, delete | read | confirm | a draft: send; else ask | | ask |
+//! | in doubt, record | read | delete: confirm; else ask | 1st look: wait; 2nd: send | confirm | ask |
+
+use serde_json::Value;
+
+use super::apply::{DAY, Event};
+use super::compare::{Base, Compared, Record, ServiceFields, Whose, compare, whose};
+use super::row::{Due, Listing, Reason, Request, Row, Sent, State, Text, Time, Wish};
+
+/// How many looks, a wait apart, find nothing before a request is sent again.
+const LOOKS: u32 = 2;
+
+/// How often a request is sent again before a person is asked.
+const RESENDS: u32 = 6;
+
+/// How old a list may be that a creation relies on.
+const FRESH: Time = 60;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Action {
+    /// Until then, or until something else happens.
+    Wait(Option<Due>),
+    Read(String),
+    List,
+    /// The event is true of the row. After [`Event::Marked`] is committed, its request is sent.
+    Append(Event),
+}
+
+/// Which row a record belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// A row that made it.
+    Maker,
+    /// A row that began with the record: a creation in doubt may have made it all the same.
+    Namer,
+}
+
+/// A record, as it was read for a row.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Seen {
+    pub(crate) record: Record,
+    /// When it was listed for the first time.
+    pub(crate) sequence: Option<u64>,
+    /// The other row that it belongs to.
+    pub(crate) owner: Option<Owner>,
+}
+
+/// What was read for a row.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Read {
+    /// `None`: it is gone.
+    Record(Option<Seen>),
+    /// The list, and the records that appeared since what the row knows.
+    Listed(Listing, Vec<Seen>),
+    /// The service gave an answer that cannot be used.
+    Unclear(String),
+    /// No connection, or a page of somebody else.
+    Unreachable,
+}
+
+/// What an answer to a request says.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Reply {
+    Record(Seen),
+    /// The service itself refused it.
+    Refused(Vec<Value>),
+    NotSent {
+        wait: Time,
+    },
+    Unclear,
+}
+
+/// What a decision depends on beside the row and what was read.
+pub(crate) struct Circumstances<'a> {
+    pub(crate) now: Time,
+    /// In the place where the day ends last.
+    pub(crate) today: &'a str,
+    /// Forms, and the days from which on they are not accepted for new declarations.
+    pub(crate) retired: &'a [(&'a str, &'a str)],
+    pub(crate) service: &'a ServiceFields,
+    /// The other rows of the account whose creations are under way, in doubt or watched.
+    pub(crate) open: &'a [&'a Row],
+}
+
+pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -> Action {
+    let (State::Queued { next_at } | State::InDoubt { next_at }) = &row.state else {
+        return Action::Wait(None);
+    };
+    if let Some(due) = next_at.filter(|due| due.is_ahead(when.now)) {
+        return Action::Wait(Some(due));
+    }
+    match read {
+        Some(Read::Unreachable) => return Action::Wait(None),
+        Some(Read::Unclear(reason)) => return unclear(row, reason),
+        _ => {}
+    }
+    let is_queued = matches!(row.state, State::Queued { .. }) && !row.is_creation_in_doubt();
+    if let Some(id) = &row.adopt {
+        return match read {
+            Some(Read::Record(seen)) => adopted(row, seen.as_ref()),
+            _ => Action::Read(id.clone()),
+        };
+    }
+    let is_never_made = row.wish == Wish::Delete && row.record.is_none();
+    if is_queued && is_never_made {
+        return Action::Append(Event::Absent { is_over: true });
+    }
+    if let Some(late) = late(row, when).filter(|_| is_queued) {
+        return Action::Append(late);
+    }
+    match (&row.record, read) {
+        (None, Some(Read::Listed(listing, seen))) if is_fresh(row, listing, when, is_queued) => {
+            creation(row, listing, seen, when, is_queued)
+        }
+        (None, _) => Action::List,
+        (Some(_), Some(Read::Record(seen))) => match seen {
+            Some(Seen { record, .. }) if record.status() != Some("DELETED") => {
+                change(row, record, when)
+            }
+            _ if row.wish == Wish::Delete => Action::Append(Event::Absent { is_over: true }),
+            _ => Action::Append(Event::asked(Reason::Gone)),
+        },
+        (Some(id), _) => Action::Read(id.clone()),
+    }
+}
+
+/// A list shows what a row waits for if it was begun later; a creation also needs one that is not old.
+fn is_fresh(row: &Row, listing: &Listing, when: &Circumstances<'_>, is_queued: bool) -> bool {
+    let age = when.now.checked_sub(listing.begun);
+    listing.number > row.listed && (!is_queued || age.is_some_and(|age| age <= FRESH))
+}
+
+fn unclear(row: &Row, reason: &str) -> Action {
+    let waited = row.unclear.as_ref().map_or(0, |unclear| unclear.waited);
+    Action::Append(if waited >= DAY {
+        Event::asked(Reason::NoUsableAnswer)
+    } else {
+        Event::Unclear(reason.to_owned())
+    })
+}
+
+/// The record that a person says is the declaration. It may differ: that is compared next.
+fn adopted(row: &Row, seen: Option<&Seen>) -> Action {
+    let text = row.doubt.as_ref().and_then(|doubt| doubt.texts.last());
+    let text = text.or(row.first.as_ref()).or(row.wish.text());
+    Action::Append(match (seen, text) {
+        (
+            Some(Seen {
+                record,
+                owner: None,
+                ..
+            }),
+            Some(text),
+        ) => Event::Applied {
+            request: Request::Create(text.clone()),
+            record: record.clone(),
+            is_found: true,
+        },
+        _ => Event::asked(Reason::NotAdopted),
+    })
+}
+
+/// A row without a record, after the account was listed.
+fn creation(
+    row: &Row,
+    listing: &Listing,
+    seen: &[Seen],
+    when: &Circumstances<'_>,
+    is_queued: bool,
+) -> Action {
+    let mut found = Vec::new();
+    for seen in seen {
+        if let Some(pair) = candidate(row, seen, when) {
+            found.push(pair);
+        }
+    }
+    let rivals = found.iter().filter(|(whose, _)| match whose {
+        Whose::Ours | Whose::Agrees | Whose::AndMore => true,
+        Whose::AnotherUsers | Whose::InPart => !is_queued,
+        Whose::Unrelated => false,
+    });
+    let ids: Vec<String> = rivals.map(|(_, record)| record.id.clone()).collect();
+    let close = |whose: &Whose| matches!(whose, Whose::Ours | Whose::Agrees | Whose::AndMore);
+    let mut exact = found.iter().filter(|(whose, _)| close(whose));
+    if let (false, Some((Whose::Ours, record)), None) = (is_queued, exact.next(), exact.next()) {
+        let text = made_of(row, record, when);
+        return Action::Append(Event::Applied {
+            request: Request::Create(text),
+            record: (*record).clone(),
+            is_found: true,
+        });
+    }
+    if !ids.is_empty() {
+        return Action::Append(Event::Asked {
+            reason: Reason::Candidates,
+            read: None,
+            candidates: ids,
+            late: None,
+        });
+    }
+    let is_first = row
+        .doubt
+        .as_ref()
+        .is_some_and(|doubt| doubt.looks + 1 < LOOKS);
+    if !is_queued && is_first {
+        return Action::Append(Event::Absent { is_over: false });
+    }
+    if row.wish == Wish::Delete {
+        return Action::Append(Event::Absent { is_over: true });
+    }
+    if !is_queued && let Some(event) = is_hopeless(row).or_else(|| late(row, when)) {
+        return Action::Append(event);
+    }
+    if when.open.iter().any(|other| is_before(other, row)) {
+        return Action::Wait(None);
+    }
+    send(row, None, listing.clone())
+}
+
+/// Whether a record that appeared may be the declaration of the row.
+fn candidate<'a>(
+    row: &Row,
+    seen: &'a Seen,
+    when: &Circumstances<'_>,
+) -> Option<(Whose, &'a Record)> {
+    let (texts, since) = match &row.doubt {
+        Some(doubt) if !doubt.texts.is_empty() => (doubt.texts.clone(), &doubt.listed),
+        _ => {
+            // What was given up may still arrive.
+            let watched = row.watch.iter().flat_map(|watch| &watch.texts);
+            let texts = watched.chain(row.first.as_ref().or(row.wish.text()));
+            (texts.cloned().collect(), &row.known)
+        }
+    };
+    let has_appeared = seen.sequence.is_none_or(|sequence| sequence > since.last);
+    let is_other = seen.owner == Some(Owner::Maker) || row.agreed.not.contains(&seen.record.id);
+    if !has_appeared || is_other {
+        return None;
+    }
+    let whose_of = |texts: &[Text], since: &Listing| {
+        let texts: Vec<Value> = texts.iter().map(Text::value).collect();
+        whose(&texts, &since.latest, &seen.record, when.service)
+    };
+    let found = match whose_of(&texts, since) {
+        Whose::Unrelated => return None,
+        Whose::Ours if seen.owner.is_some() || is_rivalled(row, &seen.record, when) => {
+            Whose::Agrees
+        }
+        found => found,
+    };
+    Some((found, &seen.record))
+}
+
+/// Whether another row may have made the record as well.
+fn is_rivalled(row: &Row, record: &Record, when: &Circumstances<'_>) -> bool {
+    let mut others = when.open.iter().filter(|other| other.id != row.id);
+    others.any(|other| {
+        let mut texts: Vec<Value> = open_texts(other).map(Text::value).collect();
+        texts.dedup();
+        let found = whose(&texts, "", record, when.service);
+        matches!(found, Whose::Ours | Whose::AndMore)
+    })
+}
+
+fn open_texts(row: &Row) -> impl Iterator<Item = &Text> {
+    let doubt = row.doubt.iter().flat_map(|doubt| &doubt.texts);
+    let watch = row.watch.iter().flat_map(|watch| &watch.texts);
+    let sent = row.sent.iter().filter_map(|sent| match &sent.request {
+        Request::Create(text) => Some(text),
+        _ => None,
+    });
+    doubt.chain(watch).chain(sent)
+}
+
+/// Whether the creation of another row goes first: one creation of an account at a time is in doubt.
+fn is_before(other: &Row, row: &Row) -> bool {
+    let is_sending = other.state == State::Sending && other.record.is_none();
+    let is_in_doubt = matches!(other.state, State::InDoubt { .. }) && other.is_creation_in_doubt();
+    let is_later = row.is_creation_in_doubt() && other.id > row.id;
+    other.id != row.id && (is_sending || is_in_doubt && !is_later)
+}
+
+/// The text in doubt that a record was made of.
+fn made_of(row: &Row, record: &Record, when: &Circumstances<'_>) -> Text {
+    let texts = row.doubt.iter().flat_map(|doubt| &doubt.texts).rev();
+    let mut made =
+        texts.filter(|text| whose(&[text.value()], "", record, when.service) == Whose::Ours);
+    // OK because a record is ours only by one of these texts.
+    made.next()
+        .cloned()
+        .unwrap_or_else(|| Text::new(&Value::Null))
+}
+
+/// A row with a record, as it is now.
+fn change(row: &Row, record: &Record, when: &Circumstances<'_>) -> Action {
+    if let Some(Sent {
+        request,
+        before: Some(before),
+        ..
+    }) = &row.sent
+    {
+        let sent = request.sent();
+        let before = Base::shown(&before.fields);
+        match compare(&before, sent.as_ref(), &record.fields, when.service) {
+            Compared::Ours(_) => return applied(request, record, false),
+            Compared::Theirs(_) => return changed(record),
+            Compared::Same
+                if row
+                    .doubt
+                    .as_ref()
+                    .is_some_and(|doubt| doubt.looks + 1 < LOOKS) =>
+            {
+                return Action::Append(Event::Absent { is_over: false });
+            }
+            Compared::Same => {
+                if let Some(event) = is_hopeless(row).or_else(|| late(row, when)) {
+                    return Action::Append(event);
+                }
+            }
+        }
+    }
+    let Some(request) = row.next_request() else {
+        return Action::Wait(None);
+    };
+    let nothing = Base::default();
+    let base = row.base.as_ref().unwrap_or(&nothing);
+    let sent = request.sent();
+    let shown = Base::shown(&record.fields);
+    let is_there = sent
+        .as_ref()
+        .is_some_and(|sent| shown.has(sent, when.service));
+    let is_seen = sent.is_none() && row.seen_at.as_ref() == Some(&record.updated_at);
+    match compare(base, sent.as_ref(), &record.fields, when.service) {
+        Compared::Ours(beside) if beside.is_empty() => return applied(&request, record, true),
+        Compared::Same if is_there => return applied(&request, record, true),
+        Compared::Same => {}
+        _ if is_seen => {}
+        _ => return changed(record),
+    }
+    let agreed = row.agreed.not_draft.as_ref().map(Base::shown);
+    let is_agreed = agreed.is_some_and(|agreed| {
+        compare(&agreed, None, &record.fields, when.service) == Compared::Same
+    });
+    if record.is_draft() || is_agreed {
+        send(row, Some(record.clone()), Listing::default())
+    } else {
+        changed(record)
+    }
+}
+
+fn applied(request: &Request, record: &Record, is_found: bool) -> Action {
+    Action::Append(Event::Applied {
+        request: request.clone(),
+        record: record.clone(),
+        is_found,
+    })
+}
+
+fn changed(record: &Record) -> Action {
+    let reason = if record.is_draft() {
+        Reason::Changed
+    } else {
+        Reason::NotADraft
+    };
+    Action::Append(Event::Asked {
+        reason,
+        read: Some(record.clone()),
+        candidates: Vec::new(),
+        late: None,
+    })
+}
+
+fn send(row: &Row, before: Option<Record>, listed: Listing) -> Action {
+    match row.next_request() {
+        None => Action::Wait(None),
+        Some(request) => Action::Append(Event::Marked(Sent {
+            request,
+            before,
+            listed,
+        })),
+    }
+}
+
+/// Whether a person is asked instead of sending again.
+fn is_hopeless(row: &Row) -> Option<Event> {
+    let doubt = row.doubt.as_ref()?;
+    let is_over = doubt.resends >= RESENDS || doubt.waited >= DAY;
+    is_over.then(|| Event::asked(Reason::NoUsableAnswer))
+}
+
+/// Why the request must not be sent without an agreement.
+fn late(row: &Row, when: &Circumstances<'_>) -> Option<Event> {
+    let request = row.next_request()?;
+    let text = request.text()?.value();
+    let date = text["movementDate"]
+        .as_str()
+        .map(str::trim)
+        .filter(|date| !date.is_empty());
+    let not_after = row.not_after.filter(|limit| when.now > *limit);
+    let movement = match (date, date.and_then(day)) {
+        (Some(date), None) => Some((Reason::MovementUnreadable, date)),
+        (Some(date), Some(day)) if day < when.today => Some((Reason::MovementPassed, date)),
+        _ => None,
+    };
+    let forms = text["forms"].as_array().into_iter().flatten();
+    let is_retired = |form: &&str| {
+        let mut retired = when.retired.iter();
+        retired.any(|(retired, from)| retired == form && *from <= when.today)
+    };
+    let form = forms.filter_map(Value::as_str).find(is_retired);
+    let form = form.filter(|_| row.record.is_none());
+    let reasons = [
+        not_after.map(|limit| (Reason::NotAfterPassed, limit.to_string())),
+        movement.map(|(reason, date)| (reason, date.to_owned())),
+        form.map(|form| (Reason::FormRetired, form.to_owned())),
+    ];
+    let late = reasons.into_iter().flatten();
+    let mut open = late.filter(|(_, late)| !row.agreed.late.contains(late));
+    let (reason, late) = open.next()?;
+    Some(Event::Asked {
+        reason,
+        read: None,
+        candidates: Vec::new(),
+        late: Some(late),
+    })
+}
+
+/// The day of a date, with or without a time after it.
+fn day(date: &str) -> Option<&str> {
+    let (day, rest) = date.split_at_checked(10)?;
+    let number = |range: std::ops::Range<usize>| day.get(range)?.parse::<u32>().ok();
+    let is_date = |(at, byte): (usize, u8)| match at {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    let is_date = day.bytes().enumerate().all(is_date);
+    let (year, month, date) = (number(0..4)?, number(5..7)?, number(8..10)?);
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + u32::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    let has_end = rest.is_empty() || rest.starts_with(['T', ' ']);
+    (is_date && has_end && (1..=days).contains(&date)).then_some(day)
+}
+
+/// What an answer to the request under way means.
+pub(crate) fn answer(row: &Row, reply: Reply) -> Event {
+    let Some(Sent {
+        request, listed, ..
+    }) = &row.sent
+    else {
+        return Event::Doubt;
+    };
+    let seen = match reply {
+        Reply::Record(seen) => seen,
+        Reply::Refused(findings) => return Event::Refused(findings),
+        Reply::NotSent { wait } => return Event::NotSent { wait },
+        Reply::Unclear => return Event::Doubt,
+    };
+    let is_its_own = match request.record() {
+        Some(id) => seen.record.id == id,
+        None => seen.owner.is_none() && seen.sequence.is_none_or(|at| at > listed.last),
+    };
+    if !is_its_own {
+        return Event::Asked {
+            reason: Reason::OtherRecord,
+            candidates: vec![seen.record.id.clone()],
+            read: Some(seen.record),
+            late: None,
+        };
+    }
+    let is_submitted = seen.record.status() == Some("SUBMITTED");
+    if matches!(request, Request::Submit(..)) && !is_submitted {
+        return Event::Doubt;
+    }
+    Event::Applied {
+        request: request.clone(),
+        record: seen.record,
+        is_found: false,
+    }
+}
+
+/// What a creation that may have made a record says when a person edits that record by its id: the two are one row, or a
+/// person is asked before the edit makes the record unlike what was sent.
+pub(crate) fn claim(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> Option<Event> {
+    let is_waiting = matches!(row.state, State::Queued { .. } | State::InDoubt { .. });
+    let may_have_made = row.is_creation_in_doubt() || row.watch.is_some();
+    if !is_waiting || !may_have_made || row.record.is_some() {
+        return None;
+    }
+    match candidate(row, seen, when)? {
+        (Whose::AnotherUsers | Whose::Unrelated, _) => None,
+        (Whose::Ours, record) if row.is_creation_in_doubt() => Some(Event::Applied {
+            request: Request::Create(made_of(row, record, when)),
+            record: record.clone(),
+            is_found: true,
+        }),
+        (_, record) => Some(Event::Asked {
+            reason: Reason::Candidates,
+            read: None,
+            candidates: vec![record.id.clone()],
+            late: None,
+        }),
+    }
+}
+
+/// The records that arrived after all, to be reported. `is_there`: whether the list shows the record of the row.
+pub(crate) fn late_duplicates(
+    row: &Row,
+    seen: &[Seen],
+    is_there: bool,
+    when: &Circumstances<'_>,
+) -> Option<Event> {
+    let watch = row
+        .watch
+        .as_ref()
+        .filter(|watch| watch.left > 0 && watch.until.is_ahead(when.now))?;
+    let texts: Vec<Value> = watch.texts.iter().map(Text::value).collect();
+    let is_one = |seen: &&Seen| {
+        let id = &seen.record.id;
+        let is_known = row.record.as_ref() == Some(id)
+            || row.duplicates.contains(id)
+            || row.agreed.not.contains(id)
+            || seen.sequence.is_some_and(|at| at <= watch.listed.last);
+        let is_ours =
+            whose(&texts, &watch.listed.latest, &seen.record, when.service) == Whose::Ours;
+        !is_known && seen.owner.is_none() && is_ours && !is_rivalled(row, &seen.record, when)
+    };
+    let found = seen.iter().filter(is_one).take(watch.left as usize);
+    let found: Vec<String> = found.map(|seen| seen.record.id.clone()).collect();
+    let is_told = !found.is_empty() && (row.record.is_none() || is_there);
+    is_told.then_some(Event::Told(found))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::cases::{base, lines, listing, read, record, row, with_circumstances};
+    use super::*;
+
+    /// An action in words.
+    fn said(action: &Action) -> String {
+        let request = |request: &Request| match request {
+            Request::Create(_) => "create",
+            Request::Update(..) => "update",
+            Request::Submit(..) => "submit",
+            Request::Delete(_) => "delete",
+        };
+        match action {
+            Action::Wait(_) => "wait".to_owned(),
+            Action::Read(_) => "read".to_owned(),
+            Action::List => "list".to_owned(),
+            Action::Append(event) => match event {
+                Event::Marked(sent) => {
+                    let is_first = sent.request.text().is_some_and(Text::is_signed);
+                    format!(
+                        "{}{}",
+                        request(&sent.request),
+                        if is_first { " first" } else { "" }
+                    )
+                }
+                Event::Applied {
+                    request: applied,
+                    is_found,
+                    ..
+                } => {
+                    format!(
+                        "applied {}{}",
+                        request(applied),
+                        if *is_found { " found" } else { "" }
+                    )
+                }
+                Event::Absent { is_over } => (if *is_over { "over" } else { "absent" }).to_owned(),
+                Event::Unclear(_) => "unclear".to_owned(),
+                Event::Asked { reason, .. } => format!("ask {reason:?}"),
+                other => format!("{other:?}"),
+            },
+        }
+    }
+
+    #[test]
+    fn what_is_next_follows_from_the_row_and_what_was_read() {
+        for line in lines(include_str!("decide.txt")) {
+            let has = |word: &str| line[0].split(' ').any(|one| one == word);
+            let row = row(line[0]);
+            let read = read(line[1], &row);
+            // Another row, before this one or after it, whose creation is in doubt, or of which a person is asked.
+            let mut other = super::super::cases::row(if has("rival") {
+                "asked:no-answer"
+            } else {
+                "doubt"
+            });
+            other.id = if has("later") { 2 } else { 0 };
+            if has("rival") {
+                other.doubt = super::super::cases::row("doubt").doubt;
+            }
+            let others = [&other];
+            let is_alone = !["blocked", "later", "rival"].into_iter().any(has);
+            let open = if is_alone { &[] } else { &others[..] };
+            let action = with_circumstances(open, |when| decide(&row, read.as_ref(), when));
+            assert_eq!(said(&action), line[2], "{line:?}: {action:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_believed_if_it_shows_the_record_that_was_sent() {
+        let seen = |id: &str, sequence, owner, status: &str| {
+            let mut fields = base();
+            fields["status"] = json!(status);
+            Reply::Record(Seen {
+                record: record(id, fields),
+                sequence,
+                owner,
+            })
+        };
+        let maker = Some(Owner::Maker);
+        for (of, reply, means) in [
+            (
+                "save sending",
+                seen("c9", None, None, "DRAFT"),
+                "applied create",
+            ),
+            (
+                "save sending",
+                seen("c9", Some(11), None, "DRAFT"),
+                "applied create",
+            ),
+            (
+                "save sending",
+                seen("c9", Some(10), None, "DRAFT"),
+                "ask OtherRecord",
+            ),
+            (
+                "save sending",
+                seen("c9", Some(11), maker, "DRAFT"),
+                "ask OtherRecord",
+            ),
+            (
+                "save record sending",
+                seen("c1", Some(1), None, "DRAFT"),
+                "applied update",
+            ),
+            (
+                "save record sending",
+                seen("c2", None, None, "DRAFT"),
+                "ask OtherRecord",
+            ),
+            (
+                "submit record sending",
+                seen("c1", Some(1), None, "SUBMITTED"),
+                "applied submit",
+            ),
+            (
+                "submit record sending",
+                seen("c1", Some(1), None, "DRAFT"),
+                "Doubt",
+            ),
+            (
+                "submit record sending",
+                seen("c2", None, None, "SUBMITTED"),
+                "ask OtherRecord",
+            ),
+            (
+                "delete record sending",
+                seen("c1", Some(1), None, "DELETED"),
+                "applied delete",
+            ),
+            (
+                "delete record sending",
+                seen("c2", Some(1), None, "DELETED"),
+                "ask OtherRecord",
+            ),
+            ("save sending", Reply::Unclear, "Doubt"),
+            (
+                "save sending",
+                Reply::NotSent { wait: 5 },
+                "NotSent { wait: 5 }",
+            ),
+            ("save sending", Reply::Refused(Vec::new()), "Refused([])"),
+        ] {
+            let event = answer(&row(of), reply);
+            assert_eq!(said(&Action::Append(event)), means, "{of}");
+        }
+    }
+
+    #[test]
+    fn late_duplicates_are_reported_once_and_never_the_only_record() {
+        let text = row("save").wish.text().cloned().unwrap();
+        let watched = |record: Option<&str>| {
+            let mut row = row("save confirmed");
+            row.record = record.map(str::to_owned);
+            row.watch = Some(super::super::row::Watch {
+                texts: vec![text.clone(), text.clone()],
+                listed: listing(2),
+                left: 1,
+                until: Due::after(super::super::cases::NOW, 60),
+            });
+            row
+        };
+        let found = |row: &Row, word: &str, is_there: bool| {
+            let Some(Read::Listed(_, seen)) = read(word, row) else {
+                panic!("{word}")
+            };
+            with_circumstances(&[], |when| late_duplicates(row, &seen, is_there, when)).is_some()
+        };
+        let row = watched(Some("c1"));
+        let words = [
+            "ours",
+            "ours+",
+            "ours-submitted",
+            "part",
+            "another",
+            "older",
+            "known",
+            "of-maker",
+            "of-namer",
+        ];
+        let told: Vec<&str> = words
+            .into_iter()
+            .filter(|word| found(&row, word, true))
+            .collect();
+        assert_eq!(told, ["ours"]);
+        assert!(!found(&row, "ours", false), "it may be the only record");
+        assert!(found(&watched(None), "ours", false), "there is no other");
+        assert!(
+            !found(&watched(Some("c2")), "ours", true),
+            "it is the record itself"
+        );
+        let mut reported = row.clone();
+        super::super::cases::applied(&mut reported, &Event::Told(vec!["c2".to_owned()])).unwrap();
+        assert!(!found(&reported, "ours", true), "once");
+        let mut over = row;
+        over.watch.as_mut().unwrap().until = Due {
+            set_at: 0,
+            until: 1,
+        };
+        assert!(!found(&over, "ours", true), "for a day");
+    }
+
+    #[test]
+    fn a_movement_day_is_read_with_a_time_after_it() {
+        let days = [
+            "2027-06-01",
+            "2027-06-01T05:15:00",
+            "2027-06-01 05:15",
+            "2028-02-29",
+        ];
+        assert!(days.into_iter().all(|date| day(date) == date.get(..10)));
+        let others = [
+            "",
+            "soon",
+            "2027-06-31",
+            "2027-02-29",
+            "01/06/2027",
+            "2027-6-1",
+            "2027-06-01x",
+            "2027-06-0ä",
+            "+027-06-01",
+        ];
+        assert_eq!(others.map(day), [None; 9]);
+    }
+}

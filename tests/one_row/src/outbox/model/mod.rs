@@ -1,0 +1,107 @@
+//! A model of the outbox: random schedules drive the pure functions against a plain service in memory, which was written from the
+//! guarantees and not from the code. Four laws hold in each schedule:
+//!
+//! 1. A record that we did not write is never submitted by us.
+//! 2. A field that somebody else wrote is never lost without a question.
+//! 3. A record that is reported as a duplicate is one.
+//! 4. Every wish ends met, asked, refused or discarded within two days of reachable time.
+//!
+//! `MODEL_SEED` and `MODEL_SCHEDULES` choose other schedules; `MODEL_ONE` prints what happens in the
+//! schedule of that seed, and `PLANTED` plants a mistake into it.
+
+#![expect(
+    clippy::collapsible_match,
+    clippy::match_same_arms,
+    clippy::needless_for_each,
+    clippy::semicolon_if_nothing_returned,
+    clippy::single_match_else,
+    clippy::struct_excessive_bools,
+    clippy::too_many_lines,
+    reason = "lists of what can happen"
+)]
+
+mod laws;
+mod person;
+mod planted;
+mod program;
+mod service;
+mod world;
+
+use world::World;
+
+#[test]
+fn four_laws_hold_in_random_schedules() {
+    let number = |name: &str, default: u64| {
+        let set = std::env::var(name).ok();
+        set.map_or(default, |set| set.parse().unwrap())
+    };
+    if let Ok(one) = std::env::var("MODEL_ONE") {
+        let mut world = World::new(one.parse().unwrap(), true);
+        let named = std::env::var("PLANTED").unwrap_or_default();
+        let mut all = planted::Planted::ALL.into_iter();
+        world.planted = all.find(|planted| format!("{planted:?}") == named);
+        world.run();
+        panic!("{:?}", world.laws.broken);
+    }
+    let (seed, schedules) = (number("MODEL_SEED", 1), number("MODEL_SCHEDULES", 500));
+    let mut counts = world::Counts::default();
+    let mut broken = Vec::new();
+    for at in 0..schedules {
+        let seed = seed.wrapping_mul(1_000_003).wrapping_add(at);
+        let mut world = World::new(seed, false);
+        world.run();
+        if let Some(law) = world.laws.broken {
+            broken.push(format!("schedule {at} (seed {seed}): {law}"));
+            if broken.len() == 8 {
+                break;
+            }
+        }
+        counts.add(&world.counts);
+    }
+    println!("{schedules} schedules: {counts:?}");
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    // A model in which nothing happens proves nothing.
+    assert!(schedules < 200 || counts.is_lively(), "{counts:?}");
+}
+
+/// Each planted mistake that is found, with a schedule that finds it: it holds without the mistake, and breaks a law with it.
+const FOUND: &str = include_str!("planted.txt");
+
+/// `PLANTED_SCHEDULES` schedules after the one of the table are tried, too.
+#[test]
+fn each_planted_mistake_is_found() {
+    let set = std::env::var("PLANTED_SCHEDULES").ok();
+    let schedules: u64 = set.map_or(1, |set| set.parse().unwrap());
+    let rows = FOUND.lines().filter_map(|row| row.split_once(' '));
+    let found: std::collections::HashMap<_, u64> = rows
+        .map(|(name, first)| (name, first.parse().unwrap()))
+        .collect();
+    let mut missed = Vec::new();
+    for planted in planted::Planted::ALL {
+        let name = format!("{planted:?}");
+        let first = found.get(&*name).copied().unwrap_or_default();
+        let breaks = |seed: u64| {
+            let mut world = World::new(seed, false);
+            world.planted = Some(planted);
+            // A program that trips over a mistake has found it as well.
+            let run = std::panic::AssertUnwindSafe(|| {
+                world.run();
+                world.laws.broken.take().is_some()
+            });
+            std::panic::catch_unwind(run).unwrap_or(true)
+        };
+        let holds = |seed: u64| {
+            let mut world = World::new(seed, false);
+            world.run();
+            world.laws.broken.is_none()
+        };
+        match (first..first + schedules).find(|seed| breaks(*seed) && holds(*seed)) {
+            Some(seed) if seed == first => {}
+            Some(seed) => println!("{name} {seed}"),
+            None => missed.push(name),
+        }
+    }
+    // Open: 6,000 schedules do not find it since an edit by id of a record in doubt became a question.
+    assert_eq!(missed, ["BaseOfAdoptedIsRead"]);
+    assert_eq!(found.len() + 1, planted::Planted::ALL.len());
+}

@@ -1,0 +1,675 @@
+//! A program that sends: a plain loop over the pure functions, in which everything else happens between any two commits.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::laws::Flight;
+use super::planted::Planted;
+use super::service::{Author, Outcome, same_text};
+use super::world::{Late, World};
+use crate::outbox::apply::{Event, Moment, Unfit, apply};
+use crate::outbox::compare::{Record, ServiceFields};
+use crate::outbox::decide::{
+    Action, Circumstances, Owner, Read, Reply, Seen, answer, decide, late_duplicates,
+};
+use crate::outbox::row::{Due, Listing, Request, Row, Sent, State};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Account {
+    pub(super) lease: u64,
+    pub(super) begun: u64,
+    pub(super) listed: Listing,
+    pub(super) pause: Option<Due>,
+    pub(super) service: ServiceFields,
+    /// When each record was listed first.
+    pub(super) replica: BTreeMap<String, u64>,
+}
+
+/// All that is committed.
+#[derive(Clone, Debug)]
+pub(super) struct Store {
+    pub(super) index: usize,
+    pub(super) rows: BTreeMap<u64, Row>,
+    pub(super) account: Account,
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self {
+            index: 0,
+            rows: BTreeMap::new(),
+            account: Account {
+                lease: 0,
+                begun: 0,
+                listed: Listing::default(),
+                pause: None,
+                service: ServiceFields::named([], same_text),
+                replica: BTreeMap::new(),
+            },
+        }
+    }
+}
+
+impl Store {
+    /// As another process reads it.
+    pub(super) fn reloaded(&self) -> Self {
+        let document =
+            |row: &Row| serde_json::from_str(&serde_json::to_string(row).unwrap()).unwrap();
+        let rows: BTreeMap<u64, Row> = self
+            .rows
+            .iter()
+            .map(|(id, row)| (*id, document(row)))
+            .collect();
+        assert_eq!(rows, self.rows);
+        Self {
+            index: self.index,
+            rows,
+            account: self.account.clone(),
+        }
+    }
+
+    pub(super) fn seen(&self, record: &Record, row: u64, is_list: bool) -> Seen {
+        let id = &record.id;
+        let mut others = self.rows.values().filter(|other| other.id != row);
+        let owner = others.find_map(|other| {
+            // What a discarded row made is no candidate, but a person may adopt it.
+            let made = other.record.as_ref() == Some(id) && is_list || other.is_about(id);
+            if made && !other.is_named || other.duplicates.contains(id) {
+                Some(Owner::Maker)
+            } else {
+                other.is_about(id).then_some(Owner::Namer)
+            }
+        });
+        Seen {
+            sequence: self.account.replica.get(id).copied(),
+            owner,
+            record: record.clone(),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) enum Step {
+    Idle,
+    Pass,
+    Listing {
+        number: u64,
+        begun: u64,
+        records: Vec<Record>,
+    },
+    /// Read, and not decided.
+    Read {
+        as_it_is: Box<Row>,
+        read: Read,
+        versions: usize,
+    },
+    /// Marked, and not sent.
+    Depart {
+        flight: Flight,
+        listed: Vec<Record>,
+    },
+    /// Answered, and not committed.
+    Replied {
+        flight: Flight,
+        reply: Reply,
+        pause: Option<u64>,
+    },
+}
+
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) store: usize,
+    pub(super) offset: i64,
+    pub(super) step: Step,
+    lease: u64,
+    queue: Vec<u64>,
+    tries: u32,
+    list: Option<(Listing, Vec<Record>)>,
+}
+
+impl Program {
+    pub(super) fn new(store: usize, offset: i64) -> Self {
+        Self {
+            store,
+            offset,
+            step: Step::Idle,
+            lease: 0,
+            queue: Vec::new(),
+            tries: 0,
+            list: None,
+        }
+    }
+}
+
+/// What becomes of a request to read.
+enum Fate {
+    Answered,
+    Unreachable,
+    Unclear,
+}
+
+impl World {
+    pub(super) fn moment_now(&self, offset: i64) -> u64 {
+        self.service.now.saturating_add_signed(offset)
+    }
+
+    /// Appends an event to a row and commits.
+    pub(super) fn commit(
+        &mut self,
+        store: usize,
+        id: u64,
+        event: &Event,
+        now: u64,
+    ) -> Result<(), Unfit> {
+        let before = self.stores[store].rows[&id].clone();
+        let account = &self.stores[store].account;
+        let moment = Moment {
+            now,
+            listed: &account.listed,
+            begun: account.begun,
+            reconcile_after: self.reconcile_after,
+            service: &account.service,
+        };
+        let mut row = before.clone();
+        let mut applied = apply(&mut row, event, &moment);
+        if let Some(planted) = self.planted {
+            planted.after_apply(&before, event, &mut row, &mut applied, now);
+        }
+        self.note(|| {
+            format!(
+                "store {store} row {id}: {event:?} -> {:?} {applied:?}",
+                row.state
+            )
+        });
+        if applied.is_err() {
+            assert_eq!(row, before);
+            return applied;
+        }
+        self.stores[store].rows.insert(id, row.clone());
+        match event {
+            Event::Asked { .. } => self.counts.asked += 1,
+            Event::Told(_) => self.counts.told += 1,
+            Event::Applied {
+                is_found: true,
+                request: Request::Create(_),
+                ..
+            } => self.counts.adopted += 1,
+            Event::Applied { is_found: true, .. } => self.counts.already_there += 1,
+            Event::Marked(_) if before.doubt.is_some() => self.counts.resent += 1,
+            _ => {}
+        }
+        if row.doubt.as_ref().is_some_and(|doubt| doubt.resends >= 6) {
+            self.counts.hopeless += 1;
+        }
+        self.laws
+            .committed(&self.service, &self.stores[store], &before, event, &row);
+        applied
+    }
+
+    fn fate(&mut self) -> Fate {
+        if self.is_offline {
+            return Fate::Unreachable;
+        }
+        if !self.random.chance(self.trouble) {
+            return Fate::Answered;
+        }
+        match self.random.below(3) {
+            0 => Fate::Unreachable,
+            1 => Fate::Unclear,
+            _ => Fate::Answered,
+        }
+    }
+
+    fn decided(&self, store: usize, row: &Row, read: Option<&Read>, now: u64) -> Action {
+        let store = &self.stores[store];
+        let mut open = open(store, row.id);
+        let (mut sabotaged, mut read) = (row.clone(), read.cloned());
+        if let Some(planted) = self.planted {
+            planted.before_decide(&mut sabotaged, &mut read, &mut open, now);
+        }
+        let when = Circumstances {
+            now,
+            today: today(now),
+            retired: &[("LPAG2", "2024-11-19")],
+            service: &store.account.service,
+            open: &open,
+        };
+        let mut action = decide(&sabotaged, read.as_ref(), &when);
+        if let Some(planted) = self.planted {
+            planted.after_decide(row, read.as_ref(), &mut action);
+        }
+        action
+    }
+
+    /// The next step of a program: one commit, or one request.
+    pub(super) fn step(&mut self, at: usize) {
+        let now = self.moment_now(self.programs[at].offset);
+        let store = self.programs[at].store;
+        let step = std::mem::replace(&mut self.programs[at].step, Step::Idle);
+        let is_held = self.programs[at].lease == self.stores[store].account.lease;
+        if !matches!(step, Step::Idle | Step::Depart { .. }) && !is_held {
+            return;
+        }
+        let next = match step {
+            Step::Idle => self.begin(at, now),
+            Step::Pass => self.pass(at, now),
+            Step::Listing {
+                number,
+                begun,
+                records,
+            } => {
+                self.listed(at, number, begun, records, now);
+                Step::Pass
+            }
+            Step::Read {
+                as_it_is,
+                read,
+                versions,
+            } => self.read(at, &as_it_is, &read, versions, now),
+            Step::Depart { flight, listed } => {
+                // A holder that was frozen sends all the same, now and then.
+                if !is_held && self.random.chance(50) {
+                    return;
+                }
+                self.laws
+                    .check_departure(&self.service, &self.stores[store], &flight, &listed);
+                self.depart(flight)
+            }
+            Step::Replied {
+                flight,
+                reply,
+                pause,
+            } => {
+                self.replied(at, &flight, reply, pause, now);
+                Step::Pass
+            }
+        };
+        self.programs[at].step = next;
+    }
+
+    fn begin(&mut self, at: usize, now: u64) -> Step {
+        let store = self.programs[at].store;
+        if self.stores[store]
+            .account
+            .pause
+            .is_some_and(|pause| pause.is_ahead(now))
+        {
+            return Step::Idle;
+        }
+        let account = &mut self.stores[store].account;
+        account.lease += 1;
+        self.programs[at].lease = account.lease;
+        let rows: Vec<u64> = self.stores[store].rows.keys().copied().collect();
+        for id in &rows {
+            // The program that was sending it ended, or lost its lease.
+            if self.stores[store].rows[id].state == State::Sending {
+                self.commit(store, *id, &Event::Doubt, now).unwrap();
+            }
+        }
+        let program = &mut self.programs[at];
+        program.queue = rows;
+        program.list = None;
+        program.tries = 0;
+        Step::Pass
+    }
+
+    fn next_row(&mut self, at: usize) -> Step {
+        self.programs[at].queue.pop();
+        self.programs[at].tries = 0;
+        Step::Pass
+    }
+
+    fn pass(&mut self, at: usize, now: u64) -> Step {
+        let store = self.programs[at].store;
+        let Some(id) = self.programs[at].queue.last().copied() else {
+            return Step::Idle;
+        };
+        self.programs[at].tries += 1;
+        if self.programs[at].tries > 8 {
+            return self.next_row(at);
+        }
+        let row = self.stores[store].rows[&id].clone();
+        let list = self.programs[at]
+            .list
+            .as_ref()
+            .filter(|_| row.record.is_none());
+        let read = list.map(|(listing, records)| {
+            let held = &self.stores[store];
+            let appeared = records
+                .iter()
+                .filter(|record| held.account.replica[&record.id] > row.known.last);
+            let seen = appeared.map(|record| held.seen(record, id, true));
+            Read::Listed(listing.clone(), seen.collect())
+        });
+        match self.decided(store, &row, read.as_ref(), now) {
+            Action::Wait(_) => self.next_row(at),
+            Action::Append(event) => self.append(at, &row, &event, 0, now),
+            Action::Read(record) => {
+                let fate = if self.never_answers_reads {
+                    Fate::Unclear
+                } else {
+                    self.fate()
+                };
+                let read = match fate {
+                    Fate::Unreachable => Read::Unreachable,
+                    Fate::Unclear => Read::Unclear("server error".to_owned()),
+                    Fate::Answered => {
+                        let read = self.service.read(&record);
+                        Read::Record(read.map(|read| self.stores[store].seen(&read, id, false)))
+                    }
+                };
+                let versions = self
+                    .service
+                    .records
+                    .get(&record)
+                    .map_or(0, |kept| kept.versions.len());
+                Step::Read {
+                    as_it_is: Box::new(row),
+                    read,
+                    versions,
+                }
+            }
+            Action::List => match self.fate() {
+                Fate::Unreachable => Step::Read {
+                    as_it_is: Box::new(row),
+                    read: Read::Unreachable,
+                    versions: 0,
+                },
+                Fate::Unclear => {
+                    let read = Read::Unclear("list".to_owned());
+                    Step::Read {
+                        as_it_is: Box::new(row),
+                        read,
+                        versions: 0,
+                    }
+                }
+                Fate::Answered => {
+                    self.stores[store].account.begun += 1;
+                    let number = self.stores[store].account.begun;
+                    self.laws.lists(store, number, self.service.now);
+                    let records = self.service.list();
+                    Step::Listing {
+                        number,
+                        begun: now,
+                        records,
+                    }
+                }
+            },
+        }
+    }
+
+    fn listed(&mut self, at: usize, number: u64, begun: u64, records: Vec<Record>, now: u64) {
+        let store = self.programs[at].store;
+        let account = &mut self.stores[store].account;
+        for record in &records {
+            let next = account.replica.len() as u64 + 1;
+            account.replica.entry(record.id.clone()).or_insert(next);
+        }
+        let latest = records.iter().map(|record| record.updated_at.clone()).max();
+        account.listed = Listing {
+            number,
+            begun,
+            last: account.replica.len() as u64,
+            latest: latest
+                .unwrap_or_default()
+                .max(account.listed.latest.clone()),
+        };
+        self.programs[at].list = Some((self.stores[store].account.listed.clone(), records.clone()));
+        let rows: Vec<u64> = self.stores[store].rows.keys().copied().collect();
+        for id in rows {
+            let held = &self.stores[store];
+            let row = &held.rows[&id];
+            if row.watch.is_none() {
+                continue;
+            }
+            let seen: Vec<Seen> = records
+                .iter()
+                .map(|record| held.seen(record, id, true))
+                .collect();
+            let is_there = records
+                .iter()
+                .any(|record| Some(&record.id) == row.record.as_ref());
+            let is_there = is_there || self.planted == Some(Planted::ReportsTheOnlyRecord);
+            let seen = if self.planted == Some(Planted::ReportsRecordsOfRows) {
+                seen.into_iter()
+                    .map(|seen| Seen {
+                        owner: None,
+                        ..seen
+                    })
+                    .collect()
+            } else {
+                seen
+            };
+            let open = open(held, id);
+            let when = Circumstances {
+                now,
+                today: today(now),
+                retired: &[],
+                service: &held.account.service,
+                open: &open,
+            };
+            if let Some(event) = late_duplicates(row, &seen, is_there, &when) {
+                let Event::Told(told) = &event else {
+                    unreachable!()
+                };
+                self.laws
+                    .check_told(&self.service, held, row, told, &records);
+                self.commit(store, id, &event, now).unwrap();
+            }
+        }
+    }
+
+    fn read(&mut self, at: usize, row: &Row, read: &Read, versions: usize, now: u64) -> Step {
+        let store = self.programs[at].store;
+        match self.decided(store, row, Some(read), now) {
+            Action::Append(event) => self.append(at, row, &event, versions, now),
+            _ => self.next_row(at),
+        }
+    }
+
+    /// Commits what was decided if the row is as it was read. What is marked then is sent.
+    fn append(&mut self, at: usize, row: &Row, event: &Event, versions: usize, now: u64) -> Step {
+        let store = self.programs[at].store;
+        let is_taken =
+            self.is_taken(store, row.id, event) && self.planted != Some(Planted::AdoptsTaken);
+        if self.stores[store].rows[&row.id] != *row || is_taken {
+            return Step::Pass;
+        }
+        self.commit(store, row.id, event, now).unwrap();
+        let Event::Marked(Sent { request, .. }) = event else {
+            return Step::Pass;
+        };
+        let flight = self.laws.marked(
+            &self.stores[store],
+            row,
+            request.clone(),
+            versions,
+            &self.service,
+        );
+        let listed = self.programs[at]
+            .list
+            .as_ref()
+            .map(|(_, records)| records.clone());
+        let listed = listed.unwrap_or_default();
+        Step::Depart { flight, listed }
+    }
+
+    /// A record belongs to one row: the store refuses a second one.
+    fn is_taken(&self, store: usize, row: u64, event: &Event) -> bool {
+        let Event::Applied { record, .. } = event else {
+            return false;
+        };
+        let mut others = self.stores[store]
+            .rows
+            .values()
+            .filter(|other| other.id != row);
+        others.any(|other| other.is_about(&record.id))
+    }
+
+    /// The service carries a request out.
+    pub(super) fn carry_out(&mut self, flight: &Flight) -> Outcome {
+        self.laws.check_change(&self.service, flight);
+        let before = self.service.records.clone();
+        let outcome = self
+            .service
+            .carry_out(&flight.request, Author::Row(flight.row));
+        if let Outcome::Saved(id) = &outcome
+            && let Some(before) = before.get(id)
+        {
+            self.laws
+                .check_loss(before, &self.service.records[id], flight, &self.service);
+        }
+        outcome
+    }
+
+    fn depart(&mut self, flight: Flight) -> Step {
+        self.counts.sent += 1;
+        if let Some(text) = flight.request.text() {
+            self.texts.push(text.value());
+        }
+        let fate = if self.is_offline {
+            [0, 3][self.random.below(2)]
+        } else if self.never_answers_changes {
+            [3, 5, 7, 7][self.random.below(4)]
+        } else if self.random.chance(self.trouble) {
+            match self.random.below(16) {
+                13.. => 2,
+                fate => fate,
+            }
+        } else {
+            13
+        };
+        self.note(|| format!("departs {:?}: fate {fate}", flight.request));
+        let (mut reply, mut pause) = (Reply::Unclear, None);
+        match fate {
+            0 => reply = Reply::NotSent { wait: 60 },
+            1 => {
+                let wait = [5, 60, 3_000][self.random.below(3)];
+                (reply, pause) = (Reply::NotSent { wait }, Some(wait));
+            }
+            2 => reply = Reply::Refused(vec!["002".into()]),
+            // Lost before it arrived, or a page.
+            3 | 4 => self.colleague(&flight),
+            5 | 6 | 8 => {
+                self.carry_out(&flight);
+                if self.random.chance(20) {
+                    self.website();
+                }
+            }
+            7 | 9 => {
+                let at = self.service.now + [1, 30, 100, 600][self.random.below(4)];
+                let flight = flight.clone();
+                self.late.push(Late { at, flight });
+            }
+            10 => {
+                // The reply shows another record.
+                if self.random.chance(50) {
+                    self.carry_out(&flight);
+                }
+                let ids: Vec<String> = self.records(|_| true);
+                if let Some(id) = self.random.any(&ids) {
+                    let is_own = flight.request.record() == Some(id.as_str())
+                        || self.service.records[&id].maker() == Author::Row(flight.row);
+                    // A record that nobody has listed passes for a new one.
+                    let is_known = self
+                        .stores
+                        .iter()
+                        .all(|store| store.account.replica.contains_key(&id));
+                    if !is_own && is_known {
+                        reply = Reply::Record(unlisted(self.service.reply(&id)));
+                    }
+                }
+            }
+            _ => match self.carry_out(&flight.clone().saved(fate == 11)) {
+                Outcome::Saved(id) => {
+                    let record = self.service.reply(&id);
+                    reply = Reply::Record(unlisted(record));
+                    // Somebody is quick, before the reply is read.
+                    if fate == 12 {
+                        self.website();
+                    }
+                }
+                Outcome::Refused => reply = Reply::Refused(vec!["status".into()]),
+                // The service says "Internal server error".
+                Outcome::NotFound => {}
+            },
+        }
+        Step::Replied {
+            flight,
+            reply,
+            pause,
+        }
+    }
+
+    /// A colleague writes the load of a request that was lost, and more than was sent.
+    fn colleague(&mut self, flight: &Flight) {
+        if let (Request::Create(text), true) = (&flight.request, self.random.chance(20)) {
+            let mut twin = text.value();
+            twin["consignee"] = serde_json::json!({"name": "Pat Sample"});
+            self.note(|| format!("a colleague writes {twin}"));
+            self.service.insert(Author::Website, twin);
+        }
+    }
+
+    fn replied(&mut self, at: usize, flight: &Flight, reply: Reply, pause: Option<u64>, now: u64) {
+        let store = self.programs[at].store;
+        if let Some(wait) = pause {
+            self.stores[store].account.pause = Some(Due::after(now, wait));
+        }
+        let row = self.stores[store].rows[&flight.row].clone();
+        let sent = row.sent.as_ref().map(|sent| &sent.request);
+        assert_eq!(
+            sent,
+            Some(&flight.request),
+            "what is under way was touched: {row:?}"
+        );
+        let reply = match reply {
+            Reply::Record(seen) => {
+                Reply::Record(self.stores[store].seen(&seen.record, row.id, true))
+            }
+            other => other,
+        };
+        let mut heard = reply.clone();
+        if let Some(planted) = self.planted {
+            planted.before_answer(&row, &mut heard);
+        }
+        let event = answer(&row, heard);
+        self.laws.check_answer(&row, &reply, &event);
+        if let Event::Applied {
+            request: Request::Create(text),
+            record,
+            ..
+        } = &event
+        {
+            let sent = text.value();
+            self.stores[store].account.service.learn(&sent, record);
+        }
+        self.commit(store, row.id, &event, now).unwrap();
+    }
+}
+
+/// The other rows of which a creation may be on its way.
+pub(super) fn open(store: &Store, row: u64) -> Vec<&Row> {
+    let is_open = |row: &&Row| row.doubt.is_some() || row.watch.is_some() || row.sent.is_some();
+    let others = store.rows.values().filter(|other| other.id != row);
+    others.filter(is_open).collect()
+}
+
+fn unlisted(record: Record) -> Seen {
+    Seen {
+        record,
+        sequence: None,
+        owner: None,
+    }
+}
+
+/// The day, as far as it matters: a movement of the model is due on the first of June.
+fn today(now: u64) -> &'static str {
+    let days = now.saturating_sub(super::service::START) / 86_400;
+    if days < 190 {
+        "2026-11-20"
+    } else {
+        "2027-06-02"
+    }
+}

@@ -1,0 +1,448 @@
+//! One random schedule: what the person, the website, the network, the clocks and the programs do.
+
+use serde_json::{Value, json};
+
+use super::laws::{Flight, Laws};
+use super::planted::Planted;
+use super::program::{Program, Step, Store};
+use super::service::{Author, DATE, START, Service};
+use crate::outbox::row::{Row, State};
+
+/// Splitmix64.
+#[derive(Clone, Debug)]
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() % end as u64).unwrap()
+    }
+
+    pub(super) fn chance(&mut self, of_100: u64) -> bool {
+        self.next() % 100 < of_100
+    }
+
+    pub(super) fn any<T: Clone>(&mut self, of: &[T]) -> Option<T> {
+        (!of.is_empty()).then(|| of[self.below(of.len())].clone())
+    }
+}
+
+/// A request that the service carries out later.
+#[derive(Clone, Debug)]
+pub(super) struct Late {
+    pub(super) at: u64,
+    pub(super) flight: Flight,
+}
+
+/// How often things happened, so that a schedule is seen to do something.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) sent: u64,
+    pub(super) adopted: u64,
+    pub(super) asked: u64,
+    pub(super) told: u64,
+    pub(super) resent: u64,
+    pub(super) confirmed: u64,
+    pub(super) discarded: u64,
+    pub(super) claimed: u64,
+    pub(super) already_there: u64,
+    pub(super) hopeless: u64,
+}
+
+impl Counts {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.adopted += other.adopted;
+        self.asked += other.asked;
+        self.told += other.told;
+        self.resent += other.resent;
+        self.confirmed += other.confirmed;
+        self.discarded += other.discarded;
+        self.claimed += other.claimed;
+        self.already_there += other.already_there;
+        self.hopeless += other.hopeless;
+    }
+
+    pub(super) fn is_lively(&self) -> bool {
+        [
+            self.sent,
+            self.adopted,
+            self.asked,
+            self.resent,
+            self.confirmed,
+            self.discarded,
+        ]
+        .into_iter()
+        .chain([self.told, self.already_there])
+        .all(|count| count > 0)
+    }
+}
+
+pub(super) struct World {
+    pub(super) service: Service,
+    pub(super) stores: Vec<Store>,
+    pub(super) programs: Vec<Program>,
+    pub(super) laws: Laws,
+    pub(super) random: Random,
+    pub(super) late: Vec<Late>,
+    /// Of 100 requests so many fail in some way.
+    pub(super) trouble: u64,
+    pub(super) is_offline: bool,
+    /// Changes never get a clear answer.
+    pub(super) never_answers_changes: bool,
+    /// Reads of records never get a usable answer.
+    pub(super) never_answers_reads: bool,
+    pub(super) reconcile_after: u64,
+    pub(super) rows: u64,
+    pub(super) counts: Counts,
+    /// Texts that were sent, for twins.
+    pub(super) texts: Vec<Value>,
+    pub(super) trace: bool,
+    /// The mistake that this schedule is run with.
+    pub(super) planted: Option<Planted>,
+}
+
+impl World {
+    pub(super) fn new(seed: u64, trace: bool) -> Self {
+        let mut random = Random(seed);
+        let mut bit = || random.chance(50);
+        let mut service = Service {
+            now: START,
+            merges: bit(),
+            ignores_null: bit(),
+            fills: bit(),
+            shows_instants: bit(),
+            shows_deleted: bit(),
+            shares_login: bit(),
+            ..Service::default()
+        };
+        service.replies_briefly = random.chance(25);
+        service.locks = random.chance(25);
+        service.hides_author = random.chance(25);
+        service.lag = if random.chance(20) {
+            1 + random.next() % 3
+        } else {
+            0
+        };
+        let mut world = Self {
+            service,
+            stores: vec![Store::default()],
+            programs: Vec::new(),
+            laws: Laws::default(),
+            trouble: [0, 10, 30, 60][random.below(4)],
+            is_offline: false,
+            never_answers_changes: random.chance(5),
+            never_answers_reads: random.chance(3),
+            reconcile_after: [20, 60][random.below(2)],
+            random,
+            late: Vec::new(),
+            rows: 0,
+            counts: Counts::default(),
+            texts: Vec::new(),
+            trace,
+            planted: None,
+        };
+        world.start(0);
+        world
+    }
+
+    pub(super) fn note(&self, note: impl FnOnce() -> String) {
+        if self.trace {
+            println!("{} {}", self.service.now - START, note());
+        }
+    }
+
+    pub(super) fn run(&mut self) {
+        for _ in 0..self.random.below(3) {
+            self.website();
+        }
+        for _ in 0..20 + self.random.below(100) {
+            self.tick();
+            if self.laws.broken.is_some() {
+                return;
+            }
+        }
+        self.end();
+    }
+
+    fn start(&mut self, store: usize) {
+        let offset = if self.random.chance(20) {
+            [-90_000, -3_000, -70, 70, 3_000, 90_000][self.random.below(6)]
+        } else {
+            0
+        };
+        self.programs.push(Program::new(store, offset));
+    }
+
+    fn tick(&mut self) {
+        self.service.now += self.random.next() % 3;
+        self.arrive_late();
+        match self.random.below(100) {
+            0..56 => {
+                let program = self.random.below(self.programs.len());
+                self.step(program);
+            }
+            56..74 => self.person(),
+            74..86 => self.website(),
+            86..88 => self.crash(),
+            88 => self.set_clock(),
+            89..95 => {
+                let seconds = [1, 5, 30, 70, 400, 4_000, 30_000][self.random.below(7)];
+                self.note(|| format!("{seconds} s pass"));
+                self.service.now += seconds;
+            }
+            95 => self.is_offline ^= true,
+            96 => self.trouble = [0, 10, 30, 60][self.random.below(4)],
+            97 if self.programs.len() < 3 => {
+                let store = self.random.below(self.stores.len());
+                self.start(store);
+            }
+            98 if self.stores.len() < 2 => {
+                self.note(|| "the store is copied".to_owned());
+                let copy = Store {
+                    index: 1,
+                    ..self.stores[0].reloaded()
+                };
+                self.laws.copied();
+                self.stores.push(copy);
+                self.start(1);
+            }
+            _ => {}
+        }
+    }
+
+    fn crash(&mut self) {
+        let at = self.random.below(self.programs.len());
+        self.note(|| format!("program {at} crashes"));
+        let program = &mut self.programs[at];
+        let (store, step) = (
+            program.store,
+            std::mem::replace(&mut program.step, Step::Idle),
+        );
+        *program = Program::new(store, program.offset);
+        // What it was about to send may still be on its way.
+        if let Step::Depart { flight, .. } = step
+            && self.random.chance(50)
+        {
+            let at = self.service.now + self.random.next() % 200;
+            self.late.push(Late { at, flight });
+        }
+        self.stores[store] = self.stores[store].reloaded();
+    }
+
+    fn set_clock(&mut self) {
+        let at = self.random.below(self.programs.len());
+        let by = [-90_000, -3_000, -70, 70, 3_000, 90_000][self.random.below(6)];
+        self.note(|| format!("the clock of {at} is set by {by}"));
+        self.programs[at].offset += by;
+    }
+
+    pub(super) fn arrive_late(&mut self) {
+        let now = self.service.now;
+        let (due, late): (Vec<_>, Vec<_>) = self.late.drain(..).partition(|late| late.at <= now);
+        self.late = late;
+        for late in due {
+            self.note(|| format!("late: {:?}", late.flight.request));
+            self.carry_out(&late.flight);
+            // Somebody tidies up: of two alike, one is deleted.
+            if late.flight.request.record().is_none() && self.random.chance(30) {
+                let row = Author::Row(late.flight.row);
+                let alike = self.records(|kept| kept.maker() == row && kept.status() == "DRAFT");
+                if let Some(id) = alike.first().filter(|_| alike.len() > 1) {
+                    self.note(|| format!("the website tidies {id} up"));
+                    self.service.delete(id, Author::Website);
+                }
+            }
+        }
+    }
+
+    /// Somebody else works on the website.
+    pub(super) fn website(&mut self) {
+        let drafts: Vec<String> = self.records(|kept| !kept.is_deleted);
+        match self.random.below(20) {
+            0..8 => {
+                let Some(id) = self.random.any(&drafts) else {
+                    return;
+                };
+                let fields = self.edit_of(&id);
+                self.note(|| format!("the website edits {id}: {fields}"));
+                self.service.save(&id, Author::Website, &fields);
+            }
+            8 => {
+                let Some(id) = self.random.any(&drafts) else {
+                    return;
+                };
+                self.note(|| format!("the website submits {id}"));
+                self.service
+                    .save(&id, Author::Website, &json!({"status": "SUBMITTED"}));
+            }
+            9 => {
+                let Some(id) = self.random.any(&drafts) else {
+                    return;
+                };
+                self.note(|| format!("the website deletes {id}"));
+                self.service.delete(&id, Author::Website);
+            }
+            10..16 => {
+                let Some(mut twin) = self.random.any(&self.texts.clone()) else {
+                    return;
+                };
+                match self.random.below(4) {
+                    0 => twin["consignee"] = json!({"name": "Pat Sample"}),
+                    1 => twin["movementTime"] = json!("07:45"),
+                    _ => {}
+                }
+                self.note(|| format!("the website makes a twin: {twin}"));
+                self.service.insert(Author::Website, twin);
+            }
+            _ => {
+                let content = content(&mut self.random);
+                self.note(|| format!("the website makes {content}"));
+                self.service.insert(Author::Website, content);
+            }
+        }
+    }
+
+    pub(super) fn records(&self, which: impl Fn(&super::service::Kept) -> bool) -> Vec<String> {
+        let records = self.service.records.iter().filter(|(_, kept)| which(kept));
+        records.map(|(id, _)| id.clone()).collect()
+    }
+
+    /// A change of one field of a record, also in its form alone.
+    pub(super) fn edit_of(&mut self, id: &str) -> Value {
+        let now = self.service.records[id].last().value.clone();
+        let name = now["origin"]["name"]
+            .as_str()
+            .unwrap_or("Sample Downs")
+            .to_owned();
+        let time = ["05:15", "06:30", "08:00"][self.random.below(3)];
+        let signature = ["", "cGF0"][self.random.below(2)];
+        let answer = |value: &str| json!([{"questionId": "17.1", "index": null, "value": value}]);
+        match self.random.below(10) {
+            0 => json!({"movementTime": time}),
+            1 => json!({"origin": {"pic": "QAZZ7777", "name": name.to_uppercase()}}),
+            2 => json!({"origin": {"pic": "QAZZ7777", "name": format!("{name} ")}}),
+            3 => json!({"origin": {"pic": "QAZZ7777", "name": "Other Downs"}}),
+            4 => json!({"consignee": {"name": "Pat Sample"}}),
+            5 => json!({"consignee": null}),
+            6 => json!({"answers": answer("No")}),
+            7 => json!({"answers": answer("2021-01-01")}),
+            8 => json!({"declaration": {"fullName": "Pat", "signature": signature}}),
+            _ => json!({"destination": {"pic": "QDZZ3333", "name": "Pats Yards"}}),
+        }
+    }
+
+    /// No more trouble: within two days of reachable time, everything comes to its end.
+    fn end(&mut self) {
+        self.is_offline = false;
+        self.trouble = 0;
+        // What waits behind a doubt has its own day without a usable answer.
+        let days = if self.never_answers_reads { 3 } else { 2 };
+        let until = self.service.now + days * 24 * 60 * 60;
+        self.note(|| "the end begins".to_owned());
+        for store in 0..self.stores.len() {
+            if !self.programs.iter().any(|program| program.store == store) {
+                self.start(store);
+            }
+        }
+        let mut rounds = 0;
+        while self
+            .stores
+            .iter()
+            .any(|store| store.rows.values().any(is_open))
+        {
+            rounds += 1;
+            for program in 0..self.programs.len() {
+                self.programs[program].offset = 0;
+                let store = self.programs[program].store;
+                let is_first = self.programs[..program]
+                    .iter()
+                    .all(|other| other.store != store);
+                for _ in 0..400 {
+                    if !self.late.is_empty() {
+                        self.arrive_late();
+                    }
+                    self.step(program);
+                    if self.laws.broken.is_some() {
+                        return;
+                    }
+                    if matches!(self.programs[program].step, Step::Idle) || !is_first {
+                        break;
+                    }
+                }
+            }
+            if self.service.now > until || rounds > 4_000 {
+                let open = self.stores.iter().flat_map(|store| store.rows.values());
+                let open: Vec<&Row> = open.filter(|row| is_open(row)).collect();
+                self.laws.broken = Some(format!(
+                    "law 4: after two days these rows are open: {open:?}"
+                ));
+                return;
+            }
+            let next = self
+                .stores
+                .iter()
+                .flat_map(|store| store.rows.values())
+                .filter_map(due);
+            let next = next.filter(|due| *due > self.service.now).min();
+            self.service.now = next.map_or(self.service.now + 60, |next| {
+                next.min(self.service.now + 1_800)
+            });
+        }
+        self.laws.check_end(&self.service, &self.stores);
+        for store in &self.stores {
+            for row in store.rows.values() {
+                self.counts.confirmed += u64::from(row.state == State::Confirmed);
+                self.counts.discarded += u64::from(row.state == State::Discarded);
+            }
+        }
+    }
+}
+
+fn is_open(row: &Row) -> bool {
+    matches!(
+        row.state,
+        State::Queued { .. } | State::InDoubt { .. } | State::Sending
+    )
+}
+
+fn due(row: &Row) -> Option<u64> {
+    match &row.state {
+        State::Queued { next_at } | State::InDoubt { next_at } => next_at.map(|due| due.until),
+        _ => None,
+    }
+}
+
+/// A load. Few differ, so that many are identical.
+pub(super) fn content(random: &mut Random) -> Value {
+    let time = ["05:15", "06:30"][random.below(2)];
+    let answer = ["Yes", "2021"][random.below(2)];
+    let date = if random.chance(97) {
+        DATE
+    } else {
+        "2024-01-05T00:00:00"
+    };
+    let mut content = json!({
+        "forms": ["LPAC1"],
+        "origin": {"pic": "QAZZ7777", "name": "Sample Downs"},
+        "destination": {"pic": "QDZZ3333"},
+        "movementDate": date,
+        "movementTime": time,
+        "answers": [{"questionId": "17.1", "index": null, "value": answer}],
+    });
+    if random.chance(30) {
+        content["consignee"] = json!({"name": "Sam"});
+    }
+    if random.chance(20) {
+        let signature = ["c2ln", "c2FtMg"][random.below(2)];
+        content["declaration"] = json!({"fullName": "Sam", "signature": signature});
+    }
+    content
+}
