@@ -91,6 +91,7 @@ use envd_sdk::model::Timestamp;
 
 pub use crate::bank::Banks;
 pub use crate::error::{Error, Result};
+pub use crate::loop_control::{Loop, LoopHandle};
 pub use crate::outbox::Outbox;
 pub use crate::replica::Replica;
 

@@ -12,9 +12,8 @@ use std::time::Duration;
 use envd_sdk::Client;
 use envd_sdk::auth::TokenManager;
 use envd_sdk::model::AccountId;
-use envd_sync::outbox::{
-    Entry, EntryId, EntryState, Outbox, OutboxEvent, OutboxLoopHandle, OutboxReport,
-};
+use envd_sync::LoopHandle;
+use envd_sync::outbox::{Entry, EntryId, EntryState, Outbox, OutboxEvent, OutboxReport};
 
 use super::arguments::Run;
 use super::cli::{self, Failure, printable};
@@ -124,7 +123,7 @@ impl Running {
                 },
                 _ = notice.tick(), if stop.is_some() && !is_over => {
                     let is_new = self.is_new(&outbox.entries().await?);
-                    stop.iter().filter(|_| is_new).for_each(OutboxLoopHandle::send_now);
+                    stop.iter().filter(|_| is_new).for_each(LoopHandle::wake_now);
                 }
             }
         }
@@ -174,7 +173,7 @@ fn send_once(outbox: Outbox, passes: Passes) -> Sending {
     })
 }
 
-fn send_always(outbox: &Outbox, passes: Passes) -> (Sending, OutboxLoopHandle) {
+fn send_always(outbox: &Outbox, passes: Passes) -> (Sending, LoopHandle) {
     let sending = outbox.run();
     let (handle, stop) = (sending.handle(), sending.handle());
     let failure = Arc::new(Mutex::new(None));

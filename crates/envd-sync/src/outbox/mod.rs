@@ -71,6 +71,6 @@ pub use self::decision::Decision;
 pub use self::entry::{Attempt, Entry, EntryId, EntryKind, EntryState, Reason};
 pub use self::events::EntryEvents;
 pub use self::history::HistoryPage;
-pub use self::outbox_loop::{OutboxEvent, OutboxLoop, OutboxLoopHandle};
+pub use self::outbox_loop::OutboxEvent;
 pub use self::report::OutboxReport;
 pub use self::waiting::{RecordWithWaiting, WaitingPage};

@@ -3,7 +3,7 @@
 //! | task | see |
 //! | --- | --- |
 //! | copy an account, and bring the copy up to date | [`Replica::sync`], [`SyncReport`], [`WalkProgress`] |
-//! | do so every few minutes, until stopped | [`Replica::run`], [`SyncLoop`], [`SyncEvent`] |
+//! | do so every few minutes, until stopped | [`Replica::run`], [`Loop`](crate::Loop), [`SyncEvent`] |
 //! | copy the last days of an account with many records | [`Replica::horizon`], [`Replica::retention`] |
 //! | copy whole records, not only what the list shows | [`Replica::depth`], [`Depth`] |
 //! | look records up without a request | [`Replica::consignments`], [`LocalQuery`], [`LocalRecord`] |
@@ -39,7 +39,7 @@ pub use self::changes::Changes;
 pub use self::consumer::Consumer;
 pub use self::local_query::{LocalPage, LocalPosition, LocalQuery};
 pub use self::local_record::{Depth, LocalRecord};
-pub use self::sync_loop::{SyncEvent, SyncLoop, SyncLoopHandle};
+pub use self::sync_loop::SyncEvent;
 pub use self::sync_report::{SyncMode, SyncReport, WalkProgress};
 
 pub(crate) use self::consumer::last_sequence;
