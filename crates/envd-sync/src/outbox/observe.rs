@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
             let begun = self.outbox.now();
             let sync = Box::pin(self.outbox.replica().sync());
             let report = self.counted(sync).await?;
-            if report.clean && !report.resumed {
+            if report.clean && report.gaps.is_empty() && !report.resumed {
                 let listed = self.outbox.listed().await?;
                 self.readings().records.clear();
                 self.outbox
@@ -233,7 +233,8 @@ impl<'a> Reader<'a> {
     async fn walk_once(&self) -> Result<bool> {
         let walk = self.walked.get_or_try_init(|| async {
             let sync = Box::pin(self.outbox.replica().sync_full());
-            Ok(self.counted(sync).await?.clean)
+            let report = self.counted(sync).await?;
+            Ok(report.clean && report.gaps.is_empty())
         });
         walk.await.copied()
     }

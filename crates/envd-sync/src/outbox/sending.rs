@@ -126,12 +126,7 @@ impl Pass<'_> {
                 return Some(Err(Error::usage("the entry says nothing that can be sent")));
             }
         };
-        let reply = self.send_once(entry, call).await?;
-        if let Ok(saved) = &reply {
-            // That the list shows it is worth knowing, and no reason to stop if it cannot be written.
-            let _ = self.outbox.replica().witness(&saved.value).await;
-        }
-        Some(reply)
+        self.send_once(entry, call).await
     }
 
     async fn send_once<T: Send + 'static>(

@@ -14,7 +14,6 @@
 
 mod absence;
 mod account_replica;
-mod calibration;
 mod change;
 mod changes;
 mod commit;
@@ -22,6 +21,7 @@ mod consumer;
 mod difference;
 mod local_query;
 mod local_record;
+mod next_walk;
 mod record_read;
 mod round;
 mod sync_loop;
