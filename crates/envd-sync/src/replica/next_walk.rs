@@ -93,16 +93,17 @@ impl fmt::Display for FullReason {
 
 impl WalkPlan {
     pub(super) fn mode(&self) -> SyncMode {
-        self.full
-            .as_ref()
-            .map_or(SyncMode::Incremental, |_| SyncMode::Full)
+        match self.full {
+            Some(_) => SyncMode::Full,
+            None => SyncMode::Incremental,
+        }
     }
 
     pub(super) fn why(&self) -> String {
-        let by_profile = "by the profile, fromDate compares the time of the last change";
-        self.full
-            .as_ref()
-            .map_or(by_profile.to_owned(), FullReason::to_string)
+        match &self.full {
+            Some(reason) => reason.to_string(),
+            None => "by the profile, fromDate compares the time of the last change".to_owned(),
+        }
     }
 }
 
@@ -115,24 +116,24 @@ impl SyncState {
         now: SystemTime,
         wanted: Option<FullReason>,
     ) -> Option<FullReason> {
-        let is_recent = |walked: &Timestamp| {
-            // After the clock was set back, the time of the last full walk may be in the future.
-            let age = walked.to_time().and_then(|at| now.duration_since(at).ok());
-            age.is_some_and(|age| age < FULL_WALK_EVERY)
-        };
-        match (entry.value, &self.refuted, &self.full_walk_at) {
-            (None, ..) => Some(FullReason::DateUnknown),
-            (Some(ComparedDate::LastChange), Some(refuted), _) => {
-                Some(FullReason::Refuted(refuted.clone()))
+        match (entry.value, &self.refuted) {
+            (Some(ComparedDate::LastChange), None) => {}
+            (Some(ComparedDate::LastChange), Some(refuted)) => {
+                return Some(FullReason::Refuted(refuted.clone()));
             }
-            (Some(ComparedDate::LastChange), None, None) => Some(FullReason::First),
-            (Some(ComparedDate::LastChange), None, Some(walked)) => wanted.or_else(|| {
-                let no_watermark = self.start_date(overlap).is_none();
-                let due = (!is_recent(walked)).then_some(FullReason::Due);
-                no_watermark.then_some(FullReason::NoWatermark).or(due)
-            }),
-            (Some(_), ..) => Some(FullReason::AnotherDate),
+            (Some(_), _) => return Some(FullReason::AnotherDate),
+            (None, _) => return Some(FullReason::DateUnknown),
         }
+        let Some(walked) = &self.full_walk_at else {
+            return Some(FullReason::First);
+        };
+        if wanted.is_some() || self.start_date(overlap).is_none() {
+            return wanted.or(Some(FullReason::NoWatermark));
+        }
+        // After the clock was set back, the time of the last full walk may be in the future.
+        let age = walked.to_time().and_then(|at| now.duration_since(at).ok());
+        let is_due = age.is_none_or(|age| age >= FULL_WALK_EVERY);
+        is_due.then_some(FullReason::Due)
     }
 
     /// A walk for this reason, back to a horizon.
@@ -181,5 +182,131 @@ impl SyncState {
         let is_unlisted =
             matches!(&plan.full, Some(FullReason::Unlisted(shown)) if shown.key == changed.key);
         is_unlisted || from.is_some() && from < key && key < start && before < key
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(minute: u8) -> Shown {
+        Shown::new(&format!("2026-11-20T10:{minute:02}:00Z").as_str().into()).unwrap()
+    }
+
+    const OVERLAP: Duration = Duration::from_secs(10 * 60);
+
+    #[test]
+    fn a_walk_is_incremental_only_if_the_profile_is_believed_and_a_full_one_ended_within_a_day() {
+        use FullReason::{AnotherDate, DateUnknown, Due, First, NoWatermark, Requested};
+        let last_change = Some(ComparedDate::LastChange);
+        let refutation = Refutation {
+            entry: Sourced::seen(last_change),
+            record: "7".to_owned(),
+            changed: shown(1).text,
+        };
+        let refuted = FullReason::Refuted(refutation.clone());
+        let day = 24 * 60 * 60;
+        // The date of the profile, whether it is refuted, seconds since the last full walk, whether it left a watermark, what is
+        // wanted.
+        for (date, is_refuted, age, has_watermark, wanted, expected) in [
+            (last_change, false, Some(day - 1), true, None, None),
+            (last_change, false, Some(day), true, None, Some(Due)),
+            (last_change, false, Some(-1), true, None, Some(Due)),
+            (last_change, false, Some(0), false, None, Some(NoWatermark)),
+            (
+                last_change,
+                false,
+                Some(0),
+                true,
+                Some(Requested),
+                Some(Requested),
+            ),
+            (
+                last_change,
+                false,
+                None,
+                false,
+                Some(Requested),
+                Some(First),
+            ),
+            (
+                last_change,
+                true,
+                Some(0),
+                true,
+                Some(Requested),
+                Some(refuted),
+            ),
+            (None, true, Some(0), true, None, Some(DateUnknown)),
+            (None, false, None, false, None, Some(DateUnknown)),
+            (
+                Some(ComparedDate::Creation),
+                false,
+                Some(0),
+                true,
+                None,
+                Some(AnotherDate),
+            ),
+            (
+                Some(ComparedDate::Movement),
+                true,
+                None,
+                true,
+                None,
+                Some(AnotherDate),
+            ),
+        ] {
+            let now: SystemTime = shown(30).text.to_time().unwrap();
+            let walked = age.map(|age: i64| match u64::try_from(age) {
+                Ok(age) => now - Duration::from_secs(age),
+                Err(_) => now + Duration::from_secs(1),
+            });
+            let state = SyncState {
+                full_walk_at: walked.map(Timestamp::from),
+                watermark: has_watermark.then(|| shown(20)),
+                refuted: is_refuted.then(|| refutation.clone()),
+                ..SyncState::default()
+            };
+            let reason = state.full_reason(&Sourced::seen(date), OVERLAP, now, wanted);
+            assert_eq!(reason, expected, "{date:?} {age:?}");
+            let plan = state.plan(reason, OVERLAP, Some(shown(2)));
+            let from = plan.from.as_ref().map(Timestamp::as_str);
+            let start = match plan.full {
+                None => Some("2026-11-20T10:10:00Z"),
+                Some(First | NoWatermark | Due | Requested) => Some("2026-11-20T10:02:00Z"),
+                Some(_) => None,
+            };
+            assert_eq!(from, start, "{:?}", plan.full);
+        }
+    }
+
+    /// The last full walk left 10:10, and incremental ones have come to 10:40, so the next one begins at 10:30.
+    #[test]
+    fn a_change_is_missed_if_incremental_walks_had_to_list_it_and_no_later_one_will() {
+        let state = SyncState {
+            watermark: Some(shown(40)),
+            full_watermark: Some(shown(10)),
+            ..SyncState::default()
+        };
+        let (due, unlisted) = (FullReason::Due, FullReason::Unlisted(shown(40)));
+        for (changed, held, reason, is_missed) in [
+            (20, None, &due, true),
+            (20, Some(10), &due, true),
+            (20, Some(20), &due, false),
+            // The service has an earlier state.
+            (20, Some(25), &due, false),
+            (10, None, &due, false),
+            (5, None, &due, false),
+            (29, None, &due, true),
+            (30, None, &due, false),
+            (40, Some(40), &due, false),
+            (40, Some(40), &unlisted, true),
+            (41, None, &unlisted, false),
+        ] {
+            let plan = state.plan(Some(reason.clone()), OVERLAP, None);
+            let held = held.map(|minute| shown(minute).key);
+            let missed = state.has_missed(&plan, OVERLAP, &shown(changed), held.as_deref());
+            assert_eq!(missed, is_missed, "{changed} {held:?}");
+        }
     }
 }

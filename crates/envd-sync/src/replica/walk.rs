@@ -164,11 +164,7 @@ impl Round<'_> {
         let this = &*self;
         let reads = stream::iter(ids).map(|id| this.read_whole(id));
         let reads: Reads = reads.buffer_unordered(READS_AT_ONCE).try_collect().await?;
-        for id in reads
-            .iter()
-            .filter(|(_, read)| read.is_none())
-            .map(|(id, _)| id)
-        {
+        for (id, _) in reads.iter().filter(|(_, read)| read.is_none()) {
             self.report.add_problem(format!(
                 "the service lists the record {id} and does not show it with all fields"
             ));

@@ -84,13 +84,13 @@ async fn a_list_that_changes_while_it_is_read_is_read_again_at_once() {
             &client.account(&*account),
             std::sync::Arc::clone(&farm.store),
         );
-        // One page is the whole list but one record, so that each walk has two; then one asks which date is compared.
+        // One page is the whole list but one record, so that each walk has two.
         let size = u32::try_from(farm.fake.consignments::<serde_json::Value>(&account).len());
         let outbox = Outbox::new(&replica.page_size(size.unwrap() - 1));
         outbox.save(load(24)).await.unwrap();
         for walk in 0..changes {
             farm.fake
-                .edit_before_list(&account, 2 + 3 * walk, WebsiteEdit::insert(other_load(1)));
+                .edit_before_list(&account, 2 + 2 * walk, WebsiteEdit::insert(other_load(1)));
         }
         let (report, _) = outbox.pass().await.unwrap();
         assert_eq!(
