@@ -72,8 +72,6 @@
 mod macros;
 
 mod account_store;
-// Numbers of questions index the lists that they were made for.
-#[allow(clippy::indexing_slicing)]
 pub mod bank;
 mod error;
 pub mod guide;

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::{Form, FormState};
+use super::change::differences;
+use super::{Change, Form, FormState};
 use crate::model::ConsignmentInput;
 use crate::validate::applicability::OpenedRows;
 use crate::validate::question_tree::ItemKind;
@@ -66,6 +67,40 @@ impl Questionnaire {
 }
 
 impl Form {
+    /// What differs from another form, such as the one that this one was [adopted](Questionnaire::adopt) from, as an edit would
+    /// return it.
+    ///
+    /// ```
+    /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};
+    /// use envd_sdk::validate::{Context, Questionnaire};
+    ///
+    /// let newer: Vec<Question> = serde_json::from_str(r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING"}]"#)?;
+    /// # let context = Context::on(Day::parse("2026-11-20")?);
+    /// # let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+    /// let before = Questionnaire::prepare(&[]).form(&input, &context);
+    /// let after = Questionnaire::prepare(&newer).adopt(&before, input);
+    /// assert_eq!(after.changes_since(&before).appeared[0].id, "17");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn changes_since(&self, before: &Self) -> Change {
+        let applied = |form: &Self| -> Vec<QuestionRef> {
+            let questions = form.questions();
+            let applied = questions.applied.iter();
+            applied
+                .map(|instance| questions.reference(*instance))
+                .collect()
+        };
+        let (vanished, appeared) = differences(&applied(before), &applied(self));
+        let (removed, added) = differences(&before.report().findings, &self.report().findings);
+        Change {
+            appeared,
+            vanished,
+            added,
+            removed,
+        }
+    }
+
     /// The rows that another form lacks, of sections that it has.
     fn rows_lost_by(&self, other: &Self) -> OpenedRows {
         let (sections, rows) = other.sections_and_rows();
