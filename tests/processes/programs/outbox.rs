@@ -480,7 +480,7 @@ async fn a_run_that_goes_on_sends_what_others_write_and_ends_with_a_report() {
             assert_eq!(farm.offline(["add", "in.json"]).code, Some(0));
         }
     }
-    processes::signal(run.id(), Signal::SIGINT);
+    processes::signal(run.id(), Signal::INT);
     line.clear();
     stdout.read_to_string(&mut line).unwrap();
     let last: Value = serde_json::from_str(&line).unwrap();

@@ -307,10 +307,10 @@ async fn a_sender_that_was_frozen_at_any_request_sends_nothing_twice() {
         proxy.hold_reply(number);
         let mut frozen = farm.run_through(&proxy, LONG).piped();
         proxy.stopped_for(&mut frozen).await;
-        signal(frozen.id(), Signal::SIGSTOP);
+        signal(frozen.id(), Signal::STOP);
         farm.finish();
         let changes = farm.changes();
-        signal(frozen.id(), Signal::SIGCONT);
+        signal(frozen.id(), Signal::CONT);
         proxy.set(Mode::Pass);
         Ended::of(frozen).well();
         assert_eq!(farm.changes(), changes, "{context}");
@@ -328,7 +328,7 @@ async fn a_request_that_arrives_when_it_was_given_up_makes_a_draft_that_is_told(
     proxy.hold_after(1);
     let mut frozen = farm.run_through(&proxy, LONG).silent();
     proxy.stopped_for(&mut frozen).await;
-    signal(frozen.id(), Signal::SIGSTOP);
+    signal(frozen.id(), Signal::STOP);
     farm.finish();
     farm.check("stray").await;
     proxy.set(Mode::Pass);
@@ -336,7 +336,7 @@ async fn a_request_that_arrives_when_it_was_given_up_makes_a_draft_that_is_told(
     while farm.changes() < 7 {
         thread::yield_now();
     }
-    signal(frozen.id(), Signal::SIGCONT);
+    signal(frozen.id(), Signal::CONT);
     frozen.wait().unwrap();
     proxy.settle().await;
     let mut submitted = farm.records();
