@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::{Form, FormState};
+use super::{Form, FormState, Item};
 use crate::model::ConsignmentInput;
-use crate::validate::applicability::OpenedRows;
+use crate::validate::Questionnaire;
 use crate::validate::question_tree::ItemKind;
-use crate::validate::{QuestionRef, Questionnaire};
 
 impl Questionnaire {
     /// A form with this list of questions in place of its own, such as a newer list of the service.
@@ -54,45 +53,24 @@ impl Questionnaire {
             input,
             ..form.state.clone()
         };
-        let mut adopted = Form::new(self.clone(), state, form.context.clone());
-        let lost = form.rows_lost_by(&adopted);
-        if !lost.is_empty() {
-            let mut state = adopted.state;
-            state.opened.extend(lost);
-            adopted = Form::new(adopted.questionnaire, state, adopted.context);
-        }
-        adopted
-    }
-}
-
-impl Form {
-    /// The rows that another form lacks, of sections that it has.
-    fn rows_lost_by(&self, other: &Self) -> OpenedRows {
-        let (sections, rows) = other.sections_and_rows();
-        let (_, before) = self.sections_and_rows();
-        let lost = before.difference(&rows);
-        lost.filter(|(section, _)| sections.contains(section))
-            .map(|(section, row)| (section.id.clone(), *row))
-            .collect()
-    }
-
-    fn sections_and_rows(&self) -> (HashSet<QuestionRef>, HashSet<(QuestionRef, Option<i64>)>) {
-        let questions = self.questions();
-        let (mut sections, mut all) = (HashSet::new(), HashSet::new());
-        for instance in questions.applied.iter().copied() {
-            let section = &questions.tree[instance.question];
-            if section.kind != ItemKind::Rows {
-                continue;
+        let adopted = Form::new(self.clone(), state, form.context.clone());
+        let (before, after) = (form.items(), adopted.items());
+        let mut sections = HashSet::new();
+        let mut rows = HashSet::new();
+        for item in after.iter().flat_map(Item::descendants) {
+            if item.kind == ItemKind::Rows {
+                sections.insert(&item.question);
+                rows.extend(item.rows.iter().map(|row| (&item.question, row.index)));
             }
-            let name = questions.reference(instance);
-            if section.rows_of.is_none() {
-                let rows = questions.rows(instance.question).iter();
-                all.extend(rows.map(|row| (name.clone(), row.row)));
-            } else if questions.has_rows(instance) {
-                all.insert((name.clone(), instance.row));
-            }
-            sections.insert(name);
         }
-        (sections, all)
+        let mut state = adopted.state.clone();
+        for item in before.iter().flat_map(Item::descendants) {
+            let lost = item.rows.iter().map(|row| (&item.question, row.index));
+            let lost = lost.filter(|row| sections.contains(row.0) && !rows.contains(row));
+            state
+                .opened
+                .extend(lost.map(|(section, row)| (section.id.clone(), row)));
+        }
+        Form::new(adopted.questionnaire, state, adopted.context)
     }
 }

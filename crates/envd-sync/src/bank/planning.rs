@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::{AnswerOutcome, Bank, DraftError, Plan, PlannedAnswer};
 use envd_sdk::model::{AnswerInput, ConsignmentInput, FormType};
 use envd_sdk::validate::{
-    Blocker, Context, Explanation, Finding, Form, Item, Items, QuestionRef, Questionnaire, Report,
-    Rule, SavedForm,
+    Blocker, Context, Explanation, Finding, Form, Item, QuestionRef, Questionnaire, Report, Rule,
+    SavedForm,
 };
 
 impl Bank {
@@ -298,17 +298,8 @@ struct FormCells<'a> {
 }
 
 impl<'a> FormCells<'a> {
-    /// Without recursion: questions may be nested thousands of levels deep.
-    fn new(items: &'a Items) -> Self {
-        let mut all = Vec::new();
-        let mut open: Vec<&Item> = items.iter().rev().collect();
-        while let Some(item) = open.pop() {
-            all.push(item);
-            open.extend(item.children.iter().rev());
-            for row in item.rows.iter().rev() {
-                open.extend(row.items.iter().rev());
-            }
-        }
+    fn new(items: &'a [Item]) -> Self {
+        let all: Vec<&Item> = items.iter().flat_map(Item::descendants).collect();
         // Where several have the id, the first one.
         let by_question = all.iter().rev().map(|item| (&item.question, *item));
         Self {

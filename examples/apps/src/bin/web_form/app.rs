@@ -272,9 +272,9 @@ impl App {
 /// Adds a row with the answers of another one, in the order of the page: an answer is put in after the one that asks for it.
 fn copy_row(form: &mut Form, at: &QuestionRef) -> Result<(), EditError> {
     let items = form.items();
-    let sections = page::all(&items);
-    let mut sections = sections.iter().filter(|item| item.question.id == at.id);
-    let rows = sections.next().map(|item| &item.rows).into_iter().flatten();
+    let mut all = items.iter().flat_map(Item::descendants);
+    let section = all.find(|item| item.question.id == at.id);
+    let rows = section.map(|item| &item.rows).into_iter().flatten();
     let row = rows.into_iter().find(|row| row.index == at.row);
     let row = row.ok_or_else(|| EditError::NoSuchRow(at.clone()))?;
     let added = form.add_row(at.id.as_str())?.appeared;
@@ -285,7 +285,7 @@ fn copy_row(form: &mut Form, at: &QuestionRef) -> Result<(), EditError> {
         rows,
         value,
         ..
-    } in page::all(&row.items)
+    } in row.items.iter().flat_map(Item::descendants)
     {
         if *kind == ItemKind::Rows && !rows.is_empty() {
             let mut inner = question.clone();

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use axum::http::StatusCode;
 use axum::response::Html;
 use envd_sdk::model::{ConsignmentInput, Pic};
-use envd_sdk::validate::{
-    Blocker, EditError, Finding, Item, Items, QuestionRef, Report, Rule, compare,
-};
+use envd_sdk::validate::{Blocker, EditError, Finding, Item, QuestionRef, Report, Rule, compare};
 use envd_sync::outbox::EntryState;
 use minijinja::context;
 use serde_json::Value;
@@ -154,17 +152,6 @@ fn value_of(input: &ConsignmentInput, finding: &Finding) -> String {
         .next()
         .map(|answer| format!("{:?}", answer.value))
         .unwrap_or_default()
-}
-
-/// All items, with those below them, in display order.
-pub(crate) fn all(items: &Items) -> Vec<&Item> {
-    let mut found = Vec::new();
-    for item in items {
-        found.push(item);
-        found.extend(all(&item.children));
-        found.extend(item.rows.iter().flat_map(|row| all(&row.items)));
-    }
-    found
 }
 
 /// The name of the field that a finding is about.
