@@ -144,12 +144,6 @@ fn is_number(text: &str) -> bool {
     is_digits(whole) && is_digits(part)
 }
 
-/// Advice about a question in its row.
 fn about(walk: &Walk<'_>, at: Instance, rule: Rule, message: &str) -> Finding {
-    let question = walk.reference(at);
-    Finding {
-        row_number: walk.row_number(at),
-        question_text: Some(walk.tree[at.question].for_finding(None)),
-        ..Finding::answer(Severity::Advice, rule, question, message.to_owned())
-    }
+    walk.finding(at, Severity::Advice, rule, message.to_owned(), None)
 }

@@ -106,11 +106,11 @@ impl Questionnaire {
     pub fn explain_answers(&self, input: &ConsignmentInput) -> Vec<ExplainedAnswer> {
         let walk = self.walk(input);
         let explained = input.answers().iter().map(|answer| {
-            let id = answer.question_id.value().map_or("", QuestionId::as_str);
+            let id = answer.question_id.value().cloned().unwrap_or_default();
             let row = answers::row(answer);
-            let with_id = self.tree.with_id(id);
+            let with_id = self.tree.with(Some(&id));
             let is_outside = |question: &usize| self.tree[*question].rows_of.is_none();
-            let place = |is_outside: bool| QuestionRef::new(id, row.filter(|_| !is_outside));
+            let place = |is_outside: bool| QuestionRef::new(&id, row.filter(|_| !is_outside));
             let applies = |question: &&usize| walk.applies(Instance::new(**question, row));
             let mut questions = Vec::new();
             for question in with_id.iter().filter(applies) {
@@ -124,7 +124,7 @@ impl Questionnaire {
             }
             ExplainedAnswer {
                 questions,
-                explanation: explain(&walk, id, row),
+                explanation: explain(&walk, &id, row),
             }
         });
         explained.collect()
@@ -132,8 +132,8 @@ impl Questionnaire {
 }
 
 /// Of several questions with the id, the first that applies, else the first of the forms.
-pub(super) fn explain(walk: &Walk<'_>, id: &str, row: Option<i64>) -> Explanation {
-    let with_id = walk.tree.with_id(id).iter();
+pub(super) fn explain(walk: &Walk<'_>, id: &QuestionId, row: Option<i64>) -> Explanation {
+    let with_id = walk.tree.with(Some(id)).iter();
     let mut instances = with_id.map(|question| Instance::new(*question, row));
     if instances.len() == 0 {
         return Explanation::Unknown;

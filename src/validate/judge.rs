@@ -24,10 +24,10 @@ pub(super) fn check(walk: &Walk<'_>, context: &Context, report: &mut Report) {
         // Question 185 of rangeland goats was judged with the fields: it needs no list of questions.
         if let Some(question) = &finding.question {
             is_devices_reported = true;
-            if let Some(position) = tree.with_id(question.id.as_str()).first() {
+            if let Some(position) = tree.with(Some(&question.id)).first() {
                 let question = &tree[*position];
                 let text = question.for_finding(question.required_message.as_ref());
-                Arc::make_mut(finding).question_text = Some(text);
+                Arc::make_mut(finding).question_text = Some(text.into());
             }
         }
     }
@@ -98,21 +98,6 @@ impl AskedQuestion<'_> {
         }
     }
 
-    fn finding(
-        &self,
-        severity: Severity,
-        rule: Rule,
-        message: String,
-        error_message: Option<&String>,
-    ) -> Finding {
-        let question = self.walk.reference(self.instance);
-        Finding {
-            row_number: self.walk.row_number(self.instance),
-            question_text: Some(self.question.for_finding(error_message)),
-            ..Finding::answer(severity, rule, question, message)
-        }
-    }
-
     fn not_acceptable(&self, text: &str) -> Finding {
         let choices = self.question.choices.iter().cloned();
         let (mut names, values): (Vec<_>, Vec<_>) =
@@ -122,7 +107,9 @@ impl AskedQuestion<'_> {
         }
         let (shown, all) = (excerpt(text), values.join(", "));
         let message = format!("Answer: {shown} is not valid. Acceptable answers are: {all}");
-        self.finding(Severity::Error, Rule::Acceptable, message, None)
+        let (severity, rule) = (Severity::Error, Rule::Acceptable);
+        self.walk
+            .finding(self.instance, severity, rule, message, None)
             .of_value(text)
             .expecting(Expected::OneOf { values, names })
     }
@@ -137,16 +124,19 @@ impl AskedQuestion<'_> {
         let mut messages = self.question.year_messages.iter();
         let failed = messages.find(|(years, _)| years.broken_by(text, today));
         let error_message = failed.and_then(|(_, message)| message.as_ref());
-        let finding = self.finding(Severity::Warning, Rule::Year, message, error_message);
+        let (severity, rule) = (Severity::Warning, Rule::Year);
+        let walk = self.walk;
+        let finding = walk.finding(self.instance, severity, rule, message, error_message);
         Some(finding.of_value(text).expecting(years.expected(today)))
     }
 
     fn missing(&self) -> Arc<Finding> {
         let missing = || {
             let error_message = self.question.required_message.as_ref();
+            let (severity, rule) = (Severity::Warning, Rule::Required);
             let message = "Required".to_owned();
-            self.finding(Severity::Warning, Rule::Required, message, error_message)
-                .into()
+            let walk = self.walk;
+            Arc::new(walk.finding(self.instance, severity, rule, message, error_message))
         };
         match self.instance.row {
             Some(_) => missing(),

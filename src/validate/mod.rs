@@ -108,9 +108,9 @@
 //! # Limits
 //!
 //! Questions come from a server, and rows, choices, triggers and repeated ids multiply each other. A list beyond any
-//! declaration is refused with an error of the rule [`Rule::Size`] and not judged: questions nested more than 64 levels deep,
-//! or more than a million steps, where a question in a row takes ten, and one for each of its choices and triggers (the sample
-//! list has at most 16 questions in a row). Up to there work grows as questions and answers do.
+//! declaration is refused with an error of the rule [`Rule::Size`] and not judged: more than 100,000 questions, or 64 levels of them,
+//! or a million steps, of which a question in a row and an answer take ten, and one more for each of their choices and triggers. (The
+//! sample list has 175 questions on 3 levels, at most 16 in a row.) Up to there work grows as questions and answers do.
 //!
 //! # Speed
 //!

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::walk::{Instance, Walk};
 use crate::model::{AnswerInput, ConsignmentInput};
 
-/// The positions of the answers that count for nothing. Answers to unknown ids do: the list may be old.
+/// The positions of the answers that count for nothing. An answer to an unknown id counts: the list may be old.
 pub(super) fn superfluous(walk: &Walk<'_>) -> HashSet<usize> {
     let mut given = walk.found.given.clone();
     // An answer counts where it counts for one of the questions with its id.

@@ -20,8 +20,11 @@ use crate::model::{
 /// Questions that are removed from LPAG3, also where a list still names them for it (spec 2.6, 9.4).
 const NOT_OF_LPAG3: [&str; 3] = ["23", "24", "87"];
 
-/// How deep questions may be nested, so that recursion can follow them. The sample list has 4 levels.
+/// How deep questions may be nested, so that recursion can follow them. The sample list has 3 levels.
 const MOST_LEVELS: usize = 64;
+
+/// The sample list has 175.
+const MOST_QUESTIONS: usize = MOST_STEPS / STEPS_OF_A_QUESTION;
 
 /// The most steps to judge a consignment, far above any declaration: the sample list needs some thousands with all its answers.
 pub(super) const MOST_STEPS: usize = 1_000_000;
@@ -41,7 +44,7 @@ pub(super) struct QuestionTree {
     pub(super) order: Vec<usize>,
     /// The questions that depend on themselves.
     pub(super) cyclic: HashSet<usize>,
-    /// Whether the list is nested too deep or has too many triggers to follow; then nothing is judged.
+    /// Whether the list is too long or too deep, or has too many triggers to follow; then nothing is judged.
     pub(super) is_too_large: bool,
     content: HashedContent,
     /// Computed at the first use: SHA-256 takes longer than everything else here.
@@ -159,7 +162,7 @@ impl QuestionTree {
         for question in siblings {
             let position = self.questions.len();
             self.content.add(question, parent);
-            if level > MOST_LEVELS {
+            if level > MOST_LEVELS || position == MOST_QUESTIONS {
                 self.is_too_large = true;
                 continue;
             }
@@ -242,12 +245,7 @@ impl QuestionTree {
         above.filter(|above| self[*above].kind == ItemKind::Rows)
     }
 
-    /// The positions of the questions with an id.
-    pub(super) fn with_id(&self, id: &str) -> &[usize] {
-        self.with(Some(&id.into()))
-    }
-
-    /// As `with_id`; without an id there are none.
+    /// The positions of the questions with an id; without an id there are none.
     pub(super) fn with(&self, id: Option<&QuestionId>) -> &[usize] {
         id.and_then(|id| self.by_id.get(id))
             .map_or(&[], Vec::as_slice)
@@ -379,11 +377,11 @@ impl TreeQuestion {
     }
 
     /// What people read of the question in a finding, with the message of the validator that failed.
-    pub(super) fn for_finding(&self, error_message: Option<&String>) -> Box<QuestionText> {
-        Box::new(QuestionText {
+    pub(super) fn for_finding(&self, error_message: Option<&String>) -> QuestionText {
+        QuestionText {
             error_message: error_message.cloned(),
             ..self.text.clone()
-        })
+        }
     }
 }
 

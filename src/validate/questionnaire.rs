@@ -126,7 +126,7 @@ impl Questionnaire {
 
     /// Why a question applies in a row (`None` outside rows), or why it does not.
     pub fn explain(&self, id: &str, row: Option<i64>, input: &ConsignmentInput) -> Explanation {
-        explain(&self.walk(input), id, row)
+        explain(&self.walk(input), &id.into(), row)
     }
 
     /// Removes the answers to questions that do not apply, and returns them. Doing it again removes nothing more.

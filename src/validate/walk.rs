@@ -8,7 +8,7 @@ use ecow::EcoString;
 
 use super::answers::{self, has_value};
 use super::question_tree::{ItemKind, MOST_STEPS, QuestionTree, TriggerGroup};
-use super::{Finding, QuestionRef, Rule};
+use super::{Finding, QuestionRef, Rule, Severity};
 use crate::model::{AnswerInput, ConsignmentInput, QuestionId};
 
 /// Rows that a form has opened, by REPEATABLE question: they are there before anything in them is answered.
@@ -87,27 +87,22 @@ impl<'a> Walk<'a> {
         input: &'a ConsignmentInput,
         opened: &OpenedRows,
     ) -> Self {
-        let too_large: Cow<'_, Applied> = Cow::Owned(Applied {
-            is_too_large: true,
-            ..Applied::default()
-        });
         let mut walk = Self {
             tree,
             answers: input.answers(),
-            found: too_large.clone(),
+            found: Cow::Owned(Applied {
+                on_forms: tree.on_forms(&input.forms),
+                outside: vec![false; tree.len()],
+                ..Applied::default()
+            }),
         };
-        if tree.is_too_large || !walk.read_answers() {
+        if tree.is_too_large || !walk.sort_answers() || !walk.make_rows(opened) {
+            walk.found = Cow::Owned(Applied {
+                is_too_large: true,
+                ..Applied::default()
+            });
             return walk;
         }
-        let found = walk.found.to_mut();
-        found.on_forms = tree.on_forms(&input.forms);
-        found.outside = vec![false; tree.len()];
-        walk.make_rows(opened);
-        if !walk.has_few_rows() {
-            walk.found = too_large;
-            return walk;
-        }
-        walk.found.to_mut().is_too_large = false;
         if tree.cyclic.is_empty() {
             walk.evaluate(&tree.order);
         } else {
@@ -122,16 +117,17 @@ impl<'a> Walk<'a> {
     }
 
     /// Sorts the answers by question and row; false where they are too many.
-    fn read_answers(&mut self) -> bool {
-        let tree = self.tree;
+    fn sort_answers(&mut self) -> bool {
         let (mut given, mut steps) = (Vec::with_capacity(self.answers.len()), 0);
         for (position, answer) in self.answers.iter().enumerate() {
-            for question in tree.with(answer.question_id.value()).iter().copied() {
-                let at = &tree[question];
+            for question in self.tree.with(answer.question_id.value()).iter().copied() {
+                let at = &self.tree[question];
                 // Each part of a list is looked for among the choices.
-                let is_choice = !at.choices.is_empty();
-                let commas = answers::text(answer).matches(',').filter(|_| is_choice);
-                steps += at.steps.saturating_mul(1 + commas.count());
+                let parts = match at.choices[..] {
+                    [] => 1,
+                    _ => 1 + answers::text(answer).matches(',').count(),
+                };
+                steps = at.steps.saturating_mul(parts).saturating_add(steps);
                 if steps > MOST_STEPS {
                     return false;
                 }
@@ -139,13 +135,12 @@ impl<'a> Walk<'a> {
             }
         }
         given.sort_unstable();
-        let mut given_to = vec![0..0; tree.len()];
+        let mut given_to = vec![0..0; self.tree.len()];
         let mut start = 0;
         for of_one in given.chunk_by(|(one, _), (next, _)| one.question == next.question) {
             let end = start + of_one.len();
-            if let Some((given, _)) = of_one.first()
-                && let Some(range) = given_to.get_mut(given.question)
-            {
+            let question = of_one.first().map_or(0, |(given, _)| given.question);
+            if let Some(range) = given_to.get_mut(question) {
                 *range = start..end;
             }
             start = end;
@@ -155,8 +150,10 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// An answer makes a row of each REPEATABLE question above it, and a form may have opened others.
-    fn make_rows(&mut self, opened: &OpenedRows) {
+    /// An answer makes a row of each REPEATABLE question above it, and a form may have opened others. False where the questions in
+    /// rows are too many: rows, choices and triggers multiply each other, so that a short list could cost hours of work or all of
+    /// the memory.
+    fn make_rows(&mut self, opened: &OpenedRows) -> bool {
         let tree = self.tree;
         let mut answered = HashSet::new();
         for (given, _) in &self.found.given {
@@ -176,27 +173,22 @@ impl<'a> Walk<'a> {
         let empty_rows: HashSet<Instance> = opened.filter(is_empty).collect();
         let mut rows: Vec<Instance> = answered.into_iter().chain(empty_rows.clone()).collect();
         rows.sort_unstable();
-        let found = self.found.to_mut();
-        (found.rows, found.empty_rows) = (rows, empty_rows);
-    }
-
-    /// Whether the questions in rows are few enough: rows, choices and triggers multiply each other, so that a short list could
-    /// cost hours of work or all of the memory.
-    fn has_few_rows(&self) -> bool {
-        let all = &self.found.rows;
+        let below = rows.iter().flat_map(|row| {
+            let below = row.question + 1..tree[row.question].end;
+            below.map(|question| &tree[question])
+        });
         let mut steps = 0_usize;
-        for row in all {
-            for below in row.question + 1..self.tree[row.question].end {
-                let question = &self.tree[below];
-                let of_other_rows = question.steps_of_other_rows.saturating_mul(all.len());
-                steps = steps
-                    .saturating_add(question.steps)
-                    .saturating_add(of_other_rows);
-                if steps > MOST_STEPS {
-                    return false;
-                }
+        for question in below {
+            let of_other_rows = question.steps_of_other_rows.saturating_mul(rows.len());
+            steps = steps
+                .saturating_add(question.steps)
+                .saturating_add(of_other_rows);
+            if steps > MOST_STEPS {
+                return false;
             }
         }
+        let found = self.found.to_mut();
+        (found.rows, found.empty_rows) = (rows, empty_rows);
         true
     }
 
@@ -228,7 +220,10 @@ impl<'a> Walk<'a> {
             if !self.applies(above) {
                 return Some(HiddenBy::Parent(above));
             }
-            if !self.opens(above) || question.triggers.is_empty() && !self.is_answered(above) {
+            // A REPEATABLE question inside a row may be missing there.
+            let is_missing =
+                self.tree[parent].kind == ItemKind::Rows && !self.has_row(instance.with(parent));
+            if is_missing || question.triggers.is_empty() && !self.is_answered(above) {
                 return Some(HiddenBy::UnansweredParent(above));
             }
         }
@@ -236,12 +231,6 @@ impl<'a> Walk<'a> {
         triggers
             .find(|trigger| self.trigger_value(trigger, instance).is_none())
             .map(HiddenBy::Trigger)
-    }
-
-    /// Whether a question lets anything below it apply. A REPEATABLE question inside a row may be missing there.
-    fn opens(&self, instance: Instance) -> bool {
-        let question = &self.tree[instance.question];
-        question.kind != ItemKind::Rows || question.is_outermost_section() || self.has_row(instance)
     }
 
     /// Whether children without triggers apply below a question. A `MULTIPLE_CHOICE` question was seen answered with an
@@ -302,7 +291,7 @@ impl<'a> Walk<'a> {
         let given = self.given_to(instance.question);
         match self.tree[instance.question].rows_of {
             None => given,
-            Some(_) => equal_range(given, &instance.row, |(given, _)| given.row),
+            Some(_) => equal_range(given, &instance, |(given, _)| *given),
         }
     }
 
@@ -380,6 +369,22 @@ impl<'a> Walk<'a> {
     /// What a question and its row are called outside of the validator.
     pub(super) fn reference(&self, instance: Instance) -> QuestionRef {
         QuestionRef::new(self.tree[instance.question].id.clone(), instance.row)
+    }
+
+    /// A finding about a question in its row, with the message of the validator that failed.
+    pub(super) fn finding(
+        &self,
+        at: Instance,
+        severity: Severity,
+        rule: Rule,
+        message: String,
+        error_message: Option<&String>,
+    ) -> Finding {
+        Finding {
+            row_number: self.row_number(at),
+            question_text: Some(self.tree[at.question].for_finding(error_message).into()),
+            ..Finding::answer(severity, rule, self.reference(at), message)
+        }
     }
 
     fn in_display_order(&self) -> Vec<Instance> {

@@ -73,7 +73,7 @@ impl Form {
         let walk = self.walk();
         let is_outermost = |at: Instance| walk.tree[at.question].is_outermost_section();
         // Of several sections with the id, this takes the one without a row.
-        let with_id = walk.tree.with_id(section.id.as_str()).iter();
+        let with_id = walk.tree.with(Some(&section.id)).iter();
         let mut sections = with_id.map(|question| Instance::new(*question, section.row));
         let instance = sections.find(|at| {
             walk.found.instances.contains(at)
@@ -110,7 +110,7 @@ impl Form {
         let (id, index) = (section.into(), row.into());
         let tree = &self.questionnaire.clone().tree;
         let at = QuestionRef::new(id.clone(), index);
-        let mut with_id = tree.with_id(id.as_str()).iter();
+        let mut with_id = tree.with(Some(&id)).iter();
         let is_inner = with_id.all(|at| !tree[*at].is_outermost_section());
         let outside = QuestionRef::new(id.clone(), None);
         let section = if is_inner { &at } else { &outside };
@@ -248,7 +248,7 @@ impl Form {
     ) -> Result<usize, EditError> {
         let (id, row) = (question.id.clone(), question.row);
         let tree = &self.questionnaire.tree;
-        let with_id = tree.with_id(id.as_str()).iter().copied();
+        let with_id = tree.with(Some(&id)).iter().copied();
         let mut with_id = with_id.filter(|_| !id.as_str().is_empty());
         let kind = |question: usize| tree[question].kind;
         let instances = &self.judged.applied.instances;
@@ -271,7 +271,7 @@ impl Form {
     }
 
     fn hidden(&self, question: &QuestionRef) -> EditError {
-        let because = explanation::explain(&self.walk(), question.id.as_str(), question.row);
+        let because = explanation::explain(&self.walk(), &question.id, question.row);
         let question = question.clone();
         match because {
             // The question applies, but in another row or in none.
@@ -288,7 +288,7 @@ fn put(
     question: &QuestionRef,
     value: Option<&str>,
 ) {
-    let mut with_id = tree.with_id(question.id.as_str()).iter();
+    let mut with_id = tree.with(Some(&question.id)).iter();
     let is_outside = with_id.all(|question| tree[*question].rows_of.is_none());
     let mut answer = value.map(|value| {
         let answer = AnswerInput::new(&question.id, value);

@@ -113,6 +113,8 @@ fn what_multiplies_is_refused_at_once_and_altogether() {
             format!("0={}", "a, b,".repeat(2_000)),
             false,
         ),
+        // More questions than a list may have.
+        (ids(100_001), String::new(), false),
         // Each of many questions is triggered by each of many with one id.
         (
             each(2_000, "; ", |n| format!("same; {n} ?same=x")),

@@ -112,7 +112,8 @@ fn lines(findings: &[Arc<Finding>]) -> Vec<String> {
 /// A report without the numbers of rows: a form counts empty rows as well.
 fn unnumbered(report: &Report) -> Report {
     let mut report = report.clone();
-    for finding in report.findings.iter_mut().chain(&mut report.advice) {
+    let all = report.findings.iter_mut().chain(&mut report.advice);
+    for finding in all.chain(&mut report.not_judged) {
         Arc::make_mut(finding).row_number = None;
     }
     report
@@ -156,7 +157,7 @@ proptest! {
         }
         // A section that was left out may have the id of a question, which is then left out with it.
         let is_question = |question: &usize| list.tree[*question].kind != ItemKind::Rows;
-        skipped.retain(|skipped| list.tree.with_id(skipped.id.as_str()).iter().any(is_question));
+        skipped.retain(|skipped| list.tree.with(Some(&skipped.id)).iter().any(is_question));
         let mut is_ready = true;
         for blocker in form.blockers() {
             prop_assert!(!blocker.to_string().is_empty());

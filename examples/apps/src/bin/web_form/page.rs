@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::http::StatusCode;
 use axum::response::Html;
 use envd_sdk::model::{ConsignmentInput, Pic};
-use envd_sdk::validate::{Blocker, EditError, Finding, Item, QuestionRef, Report, Rule, compare};
+use envd_sdk::validate::{Blocker, EditError, Finding, QuestionRef, Report, Rule, compare};
 use envd_sync::outbox::EntryState;
 use minijinja::context;
 use serde_json::Value;
