@@ -215,12 +215,14 @@ impl QuestionTree {
             dependencies.filter(|dependency| is_counted(*dependency))
         };
         let components = components(self.len(), depends_on);
-        let is_cycle = |component: &&Vec<usize>| match component[..] {
-            [only] => depends_on(only).any(|dependency| dependency == only),
+        let is_cycle = |component: &&[(usize, usize)]| match **component {
+            [(_, only)] => depends_on(only).any(|dependency| dependency == only),
             _ => true,
         };
-        let cyclic = components.iter().filter(is_cycle).flatten();
-        (components.concat(), cyclic.copied().collect())
+        let cyclic = components.chunk_by(|(one, _), (next, _)| one == next);
+        let cyclic = cyclic.filter(is_cycle).flatten().map(|(_, node)| *node);
+        let order = components.iter().map(|(_, node)| *node);
+        (order.collect(), cyclic.collect())
     }
 
     pub(super) fn len(&self) -> usize {

@@ -155,30 +155,33 @@ impl<'a> Walk<'a> {
     /// the memory.
     fn make_rows(&mut self, opened: &OpenedRows) -> bool {
         let tree = self.tree;
-        let mut answered = HashSet::new();
+        let mut rows = Vec::with_capacity(self.found.given.len());
         for (given, _) in &self.found.given {
             if tree[given.question].rows_of.is_some() && self.is_on_forms(given.question) {
                 let sections = tree.sections_above(given.question);
-                answered.extend(sections.map(|section| given.with(section)));
+                rows.extend(sections.map(|section| given.with(section)));
             }
         }
+        rows.sort_unstable();
+        rows.dedup();
         let opened = opened.iter().flat_map(|(id, row)| {
             let sections = tree.with(Some(id)).iter();
             sections.map(|section| Instance::new(*section, *row))
         });
         let is_empty = |row: &Instance| {
             let is_section = tree[row.question].kind == ItemKind::Rows;
-            is_section && self.is_on_forms(row.question) && !answered.contains(row)
+            is_section && self.is_on_forms(row.question) && rows.binary_search(row).is_err()
         };
         let empty_rows: HashSet<Instance> = opened.filter(is_empty).collect();
-        let mut rows: Vec<Instance> = answered.into_iter().chain(empty_rows.clone()).collect();
+        rows.extend(&empty_rows);
         rows.sort_unstable();
         let below = rows.iter().flat_map(|row| {
             let below = row.question + 1..tree[row.question].end;
             below.map(|question| &tree[question])
         });
-        let mut steps = 0_usize;
+        let (mut steps, mut count) = (0_usize, 0);
         for question in below {
+            count += 1;
             let of_other_rows = question.steps_of_other_rows.saturating_mul(rows.len());
             steps = steps
                 .saturating_add(question.steps)
@@ -189,12 +192,13 @@ impl<'a> Walk<'a> {
         }
         let found = self.found.to_mut();
         (found.rows, found.empty_rows) = (rows, empty_rows);
+        found.inside.reserve(count);
         true
     }
 
     /// Decides for all questions, each after those that it depends on.
     fn evaluate(&mut self, order: &[usize]) {
-        let mut applied = Vec::new();
+        let mut applied = Vec::with_capacity(self.found.rows.len());
         for question in order.iter().copied() {
             if !self.is_on_forms(question) || self.is_in_cycle(question) {
                 continue;
