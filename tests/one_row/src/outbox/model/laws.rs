@@ -58,7 +58,7 @@ impl Flight {
 pub(super) struct Laws {
     pub(super) broken: Option<String>,
     doings: BTreeMap<(usize, u64), Doings>,
-    /// When each list of a store was read.
+    /// The number that each list of a store has at the service.
     lists: BTreeMap<(usize, u64), u64>,
 }
 
@@ -132,8 +132,8 @@ impl Laws {
         self.lists.extend(lists);
     }
 
-    pub(super) fn lists(&mut self, store: usize, number: u64, at: u64) {
-        self.lists.insert((store, number), at);
+    pub(super) fn lists(&mut self, store: usize, number: u64, at_service: u64) {
+        self.lists.insert((store, number), at_service);
     }
 
     pub(super) fn gave(&mut self, store: usize, row: u64, text: &Text) {
@@ -587,25 +587,26 @@ impl Laws {
         let kept = &service.records[&record.id];
         let is_other_copys =
             store.account.lease == 0 || self.doings.keys().any(|(store, _)| *store == 1);
+        let doubt = before.doubt.clone().unwrap_or_default();
+        let mut texts = doubt.texts.iter().map(Text::value);
+        let is_whole =
+            texts.any(|text| agreement(service, &text, &record.fields) == Agreement::Whole);
         match kept.maker() {
             Author::Row(maker) if maker == row.id || is_other_copys => {}
             Author::Row(maker) => {
-                self.fail(|| format!("row {} adopts what row {maker} made", row.id))
+                // That row has a twin of somebody else in its place, so two identical loads have one record each.
+                let has_another = |own: &String| service.records[own].maker() != kept.maker();
+                let place = store.rows.get(&maker).and_then(|row| row.record.as_ref());
+                if !is_whole || !place.is_some_and(has_another) {
+                    self.fail(|| format!("row {} adopts what row {maker} made", row.id));
+                }
             }
             Author::Website => {
-                let texts = before.doubt.iter().flat_map(|doubt| &doubt.texts);
-                let is_whole = texts
-                    .map(|text| agreement(service, &text.value(), &record.fields))
-                    .any(|one| one == Agreement::Whole);
-                // A twin that was made after the list is not told apart, nor one that a list that lags does not show.
-                let made = kept.versions[0].at;
-                let listed = before.doubt.as_ref().map(|doubt| &doubt.listed);
-                let is_later = listed.is_some_and(|listed| {
-                    let at = self.lists.get(&(store.index, listed.number));
-                    let is_hidden = service.lag > 0 && format!("{made:012}") > listed.latest;
-                    at.is_some_and(|at| made > *at) || is_hidden
-                });
-                if !is_whole || !is_later || record.status() != Some("DRAFT") {
+                // A twin that agrees wholly and appears while ours is in doubt is not told apart.
+                let list = self.lists.get(&(store.index, doubt.listed.number));
+                let has_appeared = list.is_some_and(|list| kept.listed_from > *list)
+                    && record.updated_at > doubt.listed.latest;
+                if !is_whole || !has_appeared || record.status() != Some("DRAFT") {
                     self.fail(|| format!("row {} adopts somebody's {record:?}", row.id));
                 }
             }

@@ -387,8 +387,8 @@ impl World {
                 Fate::Answered => {
                     self.stores[store].account.begun += 1;
                     let number = self.stores[store].account.begun;
-                    self.laws.lists(store, number, self.service.now);
                     let records = self.service.list();
+                    self.laws.lists(store, number, self.service.lists);
                     Step::Listing {
                         number,
                         begun: now,
