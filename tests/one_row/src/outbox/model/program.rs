@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::laws::Flight;
-use super::planted::Planted;
+use super::planted;
 use super::service::{Author, Outcome, same_text};
 use super::world::{Late, World};
 use crate::outbox::apply::{Event, Moment, Unfit, apply};
@@ -173,9 +173,7 @@ impl World {
         };
         let mut row = before.clone();
         let mut applied = apply(&mut row, event, &moment);
-        if let Some(planted) = self.planted {
-            planted.after_apply(&before, event, &mut row, &mut applied, now);
-        }
+        planted::after_apply(self.planted, &before, event, &mut row, &mut applied, now);
         self.note(|| {
             format!(
                 "store {store} row {id}: {event:?} -> {:?} {applied:?}",
@@ -188,19 +186,19 @@ impl World {
         }
         self.stores[store].rows.insert(id, row.clone());
         match event {
-            Event::Asked { .. } => self.counts.asked += 1,
-            Event::Told(_) => self.counts.told += 1,
+            Event::Asked { .. } => self.count("asked"),
+            Event::Told(_) => self.count("told"),
             Event::Applied {
                 is_found: true,
                 request: Request::Create(_),
                 ..
-            } => self.counts.adopted += 1,
-            Event::Applied { is_found: true, .. } => self.counts.already_there += 1,
-            Event::Marked(_) if before.doubt.is_some() => self.counts.resent += 1,
+            } => self.count("adopted"),
+            Event::Applied { is_found: true, .. } => self.count("already there"),
+            Event::Marked(_) if before.doubt.is_some() => self.count("sent again"),
             _ => {}
         }
         if row.doubt.as_ref().is_some_and(|doubt| doubt.resends >= 6) {
-            self.counts.hopeless += 1;
+            self.count("hopeless");
         }
         self.laws
             .committed(&self.service, &self.stores[store], &before, event, &row);
@@ -225,9 +223,7 @@ impl World {
         let store = &self.stores[store];
         let mut open = open(store, row.id);
         let (mut sabotaged, mut read) = (row.clone(), read.cloned());
-        if let Some(planted) = self.planted {
-            planted.before_decide(&mut sabotaged, &mut read, &mut open, now);
-        }
+        planted::before_decide(self.planted, &mut sabotaged, &mut read, &mut open, now);
         let when = Circumstances {
             now,
             today: today(now),
@@ -236,9 +232,7 @@ impl World {
             open: &open,
         };
         let mut action = decide(&sabotaged, read.as_ref(), &when);
-        if let Some(planted) = self.planted {
-            planted.after_decide(row, read.as_ref(), &mut action);
-        }
+        planted::after_decide(self.planted, row, read.as_ref(), &mut action);
         action
     }
 
@@ -423,24 +417,11 @@ impl World {
             if row.watch.is_none() {
                 continue;
             }
-            let seen: Vec<Seen> = records
-                .iter()
-                .map(|record| held.seen(record, id, true))
-                .collect();
-            let is_there = records
-                .iter()
-                .any(|record| Some(&record.id) == row.record.as_ref());
-            let is_there = is_there || self.planted == Some(Planted::ReportsTheOnlyRecord);
-            let seen = if self.planted == Some(Planted::ReportsRecordsOfRows) {
-                seen.into_iter()
-                    .map(|seen| Seen {
-                        owner: None,
-                        ..seen
-                    })
-                    .collect()
-            } else {
-                seen
-            };
+            let seen = records.iter().map(|record| held.seen(record, id, true));
+            let mut seen: Vec<Seen> = seen.collect();
+            let mut ids = records.iter().map(|record| Some(&record.id));
+            let mut is_there = ids.any(|id| id == row.record.as_ref());
+            planted::before_report(self.planted, &mut seen, &mut is_there);
             let open = open(held, id);
             let when = Circumstances {
                 now,
@@ -471,8 +452,7 @@ impl World {
     /// Commits what was decided if the row is as it was read. What is marked then is sent.
     fn append(&mut self, at: usize, row: &Row, event: &Event, versions: usize, now: u64) -> Step {
         let store = self.programs[at].store;
-        let is_taken =
-            self.is_taken(store, row.id, event) && self.planted != Some(Planted::AdoptsTaken);
+        let is_taken = self.is_taken(store, row.id, event) && self.planted != "AdoptsTaken";
         if self.stores[store].rows[&row.id] != *row || is_taken {
             return Step::Pass;
         }
@@ -524,7 +504,7 @@ impl World {
     }
 
     fn depart(&mut self, flight: Flight) -> Step {
-        self.counts.sent += 1;
+        self.count("sent");
         if let Some(text) = flight.request.text() {
             self.texts.push(text.value());
         }
@@ -631,9 +611,7 @@ impl World {
             other => other,
         };
         let mut heard = reply.clone();
-        if let Some(planted) = self.planted {
-            planted.before_answer(&row, &mut heard);
-        }
+        planted::before_answer(self.planted, &row, &mut heard);
         let event = answer(&row, heard);
         self.laws.check_answer(&row, &reply, &event);
         if let Event::Applied {
