@@ -254,8 +254,11 @@ impl Row {
         }
         let is_at_rest = self.state == State::Confirmed;
         let wish = self.wish_of(intent, base.filter(|_| !is_at_rest))?;
-        if wish == Wish::Delete {
+        // A text that equals the wish need not go before it: an edit of the wish replaces both.
+        if wish == Wish::Delete || self.first.as_ref() == wish.text() {
             self.first = None;
+        }
+        if wish == Wish::Delete {
             self.seen_at = base.map(|base| base.updated_at.clone());
         }
         self.wish = wish;
@@ -540,8 +543,8 @@ mod tests {
     fn event(word: &str, row: &Row) -> Event {
         let mut party = text("05:15");
         party["consignee"] = json!({"name": "Sam"});
-        let [plain, signed, party] =
-            [text("08:00"), signed("08:00"), party].map(|text| Text::new(&text));
+        let [plain, signed, first, party] =
+            [text("08:00"), signed("08:00"), signed("07:00"), party].map(|text| Text::new(&text));
         let wished = |intent, is_of_record: bool| Event::Wished {
             intent,
             base: is_of_record.then(|| record("c1", base())),
@@ -558,6 +561,7 @@ mod tests {
         };
         match word {
             "edit" => wished(Intent::Save(plain), false),
+            "edit-as-first" => wished(Intent::Save(first), false),
             "update" => wished(Intent::Save(plain), true),
             "update-signed" => wished(Intent::Save(signed), true),
             "update-party" => wished(Intent::Save(party), true),
