@@ -177,6 +177,13 @@ impl Service {
         record
     }
 
+    /// Which version of its record it shows.
+    pub(super) fn version(&self, record: &Record) -> usize {
+        let mut versions = self.records[&record.id].versions.iter();
+        let is_shown = |version: &Version| format!("{:012}", version.at) == record.updated_at;
+        versions.position(is_shown).unwrap()
+    }
+
     fn shown(&self, id: &str, kept: &Kept) -> Record {
         let last = kept.last();
         let mut fields = last.value.clone();
