@@ -260,6 +260,10 @@ pub(super) fn read(word: &str, row: &Row) -> Option<Read> {
         "gone" => Some(Read::Record(None)),
         "deleted" => of(with("status", "DELETED")),
         "same" => of(base()),
+        "same-known" => Some(Read::Record(Some(Seen {
+            sequence: Some(10),
+            ..seen(record("c1", base()))
+        }))),
         "submitted" => of(with("status", "SUBMITTED")),
         "locked" => of(with("status", "LOCKED")),
         "other" => of(with("movementTime", "04:00")),

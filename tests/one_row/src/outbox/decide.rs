@@ -125,8 +125,13 @@ pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -
         }
         (None, _) => Action::List,
         (Some(_), Some(Read::Record(seen))) => match seen {
-            Some(Seen { record, .. }) if record.status() != Some("DELETED") => {
-                change(row, record, when)
+            Some(seen) if seen.record.status() != Some("DELETED") => {
+                match change(row, &seen.record, when) {
+                    Action::Append(Event::Marked(_)) if is_awaited(row, seen, when) => {
+                        Action::Wait(None)
+                    }
+                    action => action,
+                }
             }
             _ if row.wish == Wish::Delete => Action::Append(Event::Absent { is_over: true }),
             _ => Action::Append(Event::asked(Reason::Gone)),
@@ -289,6 +294,12 @@ fn is_before(other: &Row, row: &Row) -> bool {
     let is_in_doubt = matches!(other.state, State::InDoubt { .. }) && other.is_creation_in_doubt();
     let is_later = row.is_creation_in_doubt() && other.id > row.id;
     other.id != row.id && (is_sending || is_in_doubt && !is_later)
+}
+
+/// Whether a creation on its way may have made the record that a person named: its row looks before the record is changed.
+fn is_awaited(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> bool {
+    let mut others = when.open.iter().filter(|other| is_before(other, row));
+    row.is_named && others.any(|other| candidate(other, seen, when).is_some())
 }
 
 /// The text in doubt that a record was made of.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::program::{Store, open};
-use super::service::leaves;
+use super::service::{DATE, leaves};
 use super::world::{World, content};
 use crate::outbox::apply::{Decision, Event, Intent, Unfit};
 use crate::outbox::compare::Record;
@@ -86,8 +86,13 @@ impl World {
 
     /// Changes a field of a text, and may sign it anew.
     fn change(&mut self, text: &mut Value) {
+        let mut date = DATE;
         match self.random.below(6) {
-            0 => text["movementTime"] = ["05:15", "06:30", "09:00"][self.random.below(3)].into(),
+            0 => {
+                let at = self.random.below(3);
+                text["movementTime"] = ["05:15", "06:30", "09:00"][at].into();
+                date = [DATE, DATE, "2027-06-02"][at];
+            }
             1 => text["answers"][0]["value"] = ["Yes", "No", "2021"][self.random.below(3)].into(),
             2 => text["consignee"] = serde_json::json!({"name": "Sam"}),
             3 => text["consignee"] = Value::Null,
@@ -101,7 +106,7 @@ impl World {
                     serde_json::json!({"fullName": "Sam", "signature": signature});
             }
         }
-        text["movementDate"] = super::service::DATE.into();
+        text["movementDate"] = date.into();
     }
 
     fn wish(&mut self, store: usize, intent: Intent) {
