@@ -147,7 +147,12 @@ pub(crate) fn apply(row: &mut Row, event: &Event, moment: &Moment<'_>) -> Result
         State::Queued { .. } | State::Sending | State::InDoubt { .. }
     );
     let is_of_person = matches!(event, Event::Wished { .. } | Event::Decided(_));
-    if !is_open && !is_of_person && !matches!(event, Event::Told(_)) {
+    // A question gets one more candidate.
+    let is_more = matches!(
+        (&row.state, event),
+        (State::Asked { .. }, Event::Asked { .. })
+    );
+    if !is_open && !is_of_person && !is_more && !matches!(event, Event::Told(_)) {
         return Err(Unfit::State);
     }
     let mut next = row.clone();

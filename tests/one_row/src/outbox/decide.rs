@@ -508,24 +508,36 @@ pub(crate) fn answer(row: &Row, reply: Reply) -> Event {
 /// What a creation that may have made a record says when a person edits that record by its id: the two are one row, or a
 /// person is asked before the edit makes the record unlike what was sent.
 pub(crate) fn claim(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> Option<Event> {
-    let is_waiting = matches!(row.state, State::Queued { .. } | State::InDoubt { .. });
+    let asked = match &row.state {
+        State::Queued { .. } | State::InDoubt { .. } => None,
+        State::Asked { candidates, .. } if !candidates.contains(&seen.record.id) => {
+            Some(candidates.clone())
+        }
+        _ => return None,
+    };
     let may_have_made = row.is_creation_in_doubt() || row.watch.is_some();
-    if !is_waiting || !may_have_made || row.record.is_some() {
+    if !may_have_made || row.record.is_some() {
         return None;
     }
     match candidate(row, seen, when)? {
         (Whose::AnotherUsers | Whose::Unrelated, _) => None,
-        (Whose::Ours, record) if row.is_creation_in_doubt() => Some(Event::Applied {
-            request: Request::Create(made_of(row, record, when)),
-            record: record.clone(),
-            is_found: true,
-        }),
-        (_, record) => Some(Event::Asked {
-            reason: Reason::Candidates,
-            read: None,
-            candidates: vec![record.id.clone()],
-            late: None,
-        }),
+        (Whose::Ours, record) if row.is_creation_in_doubt() && asked.is_none() => {
+            Some(Event::Applied {
+                request: Request::Create(made_of(row, record, when)),
+                record: record.clone(),
+                is_found: true,
+            })
+        }
+        (_, record) => {
+            let mut candidates = asked.unwrap_or_default();
+            candidates.push(record.id.clone());
+            Some(Event::Asked {
+                reason: Reason::Candidates,
+                read: None,
+                candidates,
+                late: None,
+            })
+        }
     }
 }
 
@@ -706,6 +718,30 @@ mod tests {
         ] {
             let event = answer(&row(of), reply);
             assert_eq!(said(&Action::Append(event)), means, "{of}");
+        }
+    }
+
+    #[test]
+    fn a_record_that_a_person_edits_may_be_what_a_creation_has_made() {
+        for (of, appeared, means) in [
+            ("save", "ours", "-"),
+            ("save sending", "ours", "-"),
+            ("save doubt", "ours", "applied create found"),
+            ("save doubt", "ours+", "ask Candidates"),
+            ("save doubt", "part", "ask Candidates"),
+            ("save doubt", "unrelated", "-"),
+            ("save doubt", "known", "-"),
+            ("save doubt not", "ours", "-"),
+            ("save doubt asked:no-answer", "two", "ask Candidates"),
+            ("save doubt asked:candidates", "ours", "-"),
+        ] {
+            let row = row(of);
+            let Some(Read::Listed(_, seen)) = read(appeared, &row) else {
+                panic!("{appeared}")
+            };
+            let event = with_circumstances(&[], |when| claim(&row, seen.last()?, when));
+            let said = event.map_or("-".to_owned(), |event| said(&Action::Append(event)));
+            assert_eq!(said, means, "{of} {appeared}");
         }
     }
 
