@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::program::{Store, open};
+use super::program::{Store, circumstances, open};
 use super::service::{DATE, leaves};
 use super::world::{World, content};
 use crate::outbox::apply::{Decision, Event, Intent, Unfit};
 use crate::outbox::compare::Record;
-use crate::outbox::decide::{Circumstances, claim};
+use crate::outbox::decide::claim;
 use crate::outbox::row::{Reason, Row, State, Text, Wish};
 
 impl World {
@@ -261,13 +261,7 @@ impl World {
                 return None;
             }
             let open = open(held, row.id);
-            let when = Circumstances {
-                now,
-                today: "",
-                retired: &[],
-                service: &held.account.service,
-                open: &open,
-            };
+            let when = circumstances(now, held, &open);
             Some((row.id, claim(row, &held.seen(record, row.id, true), &when)?))
         });
         let (id, event) = claimed?;

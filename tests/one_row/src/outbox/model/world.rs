@@ -183,14 +183,10 @@ impl World {
     fn crash(&mut self) {
         let at = self.random.below(self.programs.len());
         self.note(|| format!("program {at} crashes"));
-        let program = &mut self.programs[at];
-        let (store, step) = (
-            program.store,
-            std::mem::replace(&mut program.step, Step::Idle),
-        );
-        *program = Program::new(store, program.offset);
+        let Program { store, offset, .. } = self.programs[at];
+        let program = std::mem::replace(&mut self.programs[at], Program::new(store, offset));
         // What it was about to send may still be on its way.
-        if let Step::Depart { flight, .. } = step
+        if let Step::Depart(flight, _) = program.step
             && self.random.chance(50)
         {
             let at = self.service.now + self.random.next() % 200;
