@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::laws::Flight;
 use super::planted;
 use super::service::{Author, Outcome, same_text};
-use super::world::{Late, World};
+use super::world::World;
 use crate::outbox::apply::{Event, Moment, Unfit, apply};
 use crate::outbox::compare::{Record, ServiceFields};
 use crate::outbox::decide::{
@@ -451,8 +451,7 @@ impl World {
             }
             7 | 9 => {
                 let at = self.service.now + [1, 30, 100, 600][self.random.below(4)];
-                let flight = flight.clone();
-                self.late.push(Late { at, flight });
+                self.late.push((at, flight.clone()));
             }
             10 => {
                 // The reply shows another record.
