@@ -172,7 +172,13 @@ fn adopted(row: &Row, seen: Option<&Seen>) -> Action {
             record: record.clone(),
             is_found: true,
         },
-        _ => Event::asked(Reason::NotAdopted),
+        // It stays a candidate: to send again says that it is not the declaration.
+        _ => Event::Asked {
+            reason: Reason::NotAdopted,
+            read: None,
+            candidates: row.adopt.iter().cloned().collect(),
+            late: None,
+        },
     })
 }
 
@@ -610,7 +616,12 @@ mod tests {
                 }
                 Event::Absent { is_over } => (if *is_over { "over" } else { "absent" }).to_owned(),
                 Event::Unclear(_) => "unclear".to_owned(),
-                Event::Asked { reason, .. } => format!("ask {reason:?}"),
+                Event::Asked {
+                    reason, candidates, ..
+                } => {
+                    let asked = format!("ask {reason:?} {}", candidates.join(" "));
+                    asked.trim().to_owned()
+                }
                 other => format!("{other:?}"),
             },
         }
@@ -666,12 +677,12 @@ mod tests {
             (
                 "save sending",
                 seen("c9", Some(10), None, "DRAFT"),
-                "ask OtherRecord",
+                "ask OtherRecord c9",
             ),
             (
                 "save sending",
                 seen("c9", Some(11), maker, "DRAFT"),
-                "ask OtherRecord",
+                "ask OtherRecord c9",
             ),
             (
                 "save record sending",
@@ -681,7 +692,7 @@ mod tests {
             (
                 "save record sending",
                 seen("c2", None, None, "DRAFT"),
-                "ask OtherRecord",
+                "ask OtherRecord c2",
             ),
             (
                 "submit record sending",
@@ -696,7 +707,7 @@ mod tests {
             (
                 "submit record sending",
                 seen("c2", None, None, "SUBMITTED"),
-                "ask OtherRecord",
+                "ask OtherRecord c2",
             ),
             (
                 "delete record sending",
@@ -706,7 +717,7 @@ mod tests {
             (
                 "delete record sending",
                 seen("c2", Some(1), None, "DELETED"),
-                "ask OtherRecord",
+                "ask OtherRecord c2",
             ),
             ("save sending", Reply::Unclear, "Doubt"),
             (
@@ -727,12 +738,12 @@ mod tests {
             ("save", "ours", "-"),
             ("save sending", "ours", "-"),
             ("save doubt", "ours", "applied create found"),
-            ("save doubt", "ours+", "ask Candidates"),
-            ("save doubt", "part", "ask Candidates"),
+            ("save doubt", "ours+", "ask Candidates c2"),
+            ("save doubt", "part", "ask Candidates c2"),
             ("save doubt", "unrelated", "-"),
             ("save doubt", "known", "-"),
             ("save doubt not", "ours", "-"),
-            ("save doubt asked:no-answer", "two", "ask Candidates"),
+            ("save doubt asked:no-answer", "two", "ask Candidates c2 c3"),
             ("save doubt asked:candidates", "ours", "-"),
         ] {
             let row = row(of);
