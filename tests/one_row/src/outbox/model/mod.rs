@@ -10,13 +10,10 @@
 //! schedule of that seed, and `PLANTED` plants a mistake into it.
 
 #![expect(
-    clippy::collapsible_match,
     clippy::match_same_arms,
-    clippy::needless_for_each,
     clippy::semicolon_if_nothing_returned,
     clippy::single_match_else,
     clippy::struct_excessive_bools,
-    clippy::too_many_lines,
     reason = "lists of what can happen"
 )]
 
