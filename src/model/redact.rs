@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::input_path::is_old_name;
 use super::{Maybe, Property, PropertyContact, ServerError};
 
-/// The elements of the schema, a coordinate a line: `Type.field String`, `Type.field(argument:) Int`.
-const COORDINATES: &str = include_str!("coordinates.txt");
+/// The elements of the schema in its order, a coordinate a line: `Type.field String`, `Type.field(argument:) Int`.
+pub(crate) const COORDINATES: &str = include_str!("coordinates.txt");
 
 /// What surrounds the records: the envelope of GraphQL, and of the register (spec 2.10).
 const ENVELOPE: [&str; 12] = [

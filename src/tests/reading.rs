@@ -38,6 +38,9 @@ pub(crate) const APPLICABLE: &str = "
     1=A; 2=A; 3=A; 4= ->
 1; 3 ?4=x ?1=Yes; 4 ?3=x
     1=Yes; 3=x; 4=x -> 1
+// A cycle that leads through a question of other forms is none.
+5; 6 ?5=Yes { 7 }; 5 @EUC1 ?6=No
+    5=Yes; 6=x -> 5 6 7
 // Only answers to multiple choice are lists.
 1 SINGLE_CHOICE; 2 ?1=B
     1=A, B -> 1

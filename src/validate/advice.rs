@@ -2,13 +2,13 @@
 //!
 //! None of it is a finding, and none of it keeps a consignment from being created or submitted.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::answers::{self, Instance};
-use super::applicability::Applicability;
 use super::format::Format;
 use super::question_tree::ItemKind;
-use super::{Expected, Finding, QuestionRef, Rule, Severity};
+use super::walk::{Instance, Walk};
+use super::{Expected, Finding, QuestionRef, Rule, Severity, answers};
 use crate::model::{AnswerInput, ConsignmentInput, Day, Pic, PicAdvice, QuestionId};
 
 /// How far from today a movement may be. assumed
@@ -64,62 +64,61 @@ pub(super) fn of_fields(input: &ConsignmentInput, today: Day, advice: &mut Vec<A
     }
 }
 
-/// Advice about the answers, in the order of the input, and about animals that are missing.
-pub(super) fn of_answers(questions: &Applicability<'_>, advice: &mut Vec<Arc<Finding>>) {
-    if questions.is_too_large {
+/// Advice about the answers that are sent, in the order of the input, and about animals that are missing.
+pub(super) fn of_answers(walk: &Walk<'_>, sent: &ConsignmentInput, advice: &mut Vec<Arc<Finding>>) {
+    if walk.found.is_too_large {
         return;
     }
-    let answers = questions.input.iter().enumerate();
-    let found = answers.filter_map(|(position, answer)| of_answer(questions, position, answer));
+    let mut answered = HashSet::new();
+    let answers = sent.answers().iter();
+    let found = answers.filter_map(|answer| of_answer(walk, answer, &mut answered));
     advice.extend(found.map(Arc::new));
-    let mut applied = questions.applied.iter().copied();
+    let mut applied = walk.found.instances.iter().copied();
     let animals = applied.find(|at| {
-        let section = &questions.tree[at.question];
+        let section = &walk.tree[at.question];
         section.is_outermost_section() && section.triggers.is_empty()
     });
-    if let Some(section) = animals.filter(|section| !questions.has_rows(*section)) {
-        let message = "No row is answered";
-        let finding = about(questions, section, Rule::RowsPresent, message);
+    let is_sent = |row: &Instance| !walk.is_empty_row(*row);
+    if let Some(section) = animals.filter(|at| !walk.rows(at.question).iter().any(is_sent)) {
+        let finding = about(walk, section, Rule::RowsPresent, "No row is answered");
         advice.push(finding.advice());
     }
 }
 
 fn of_answer(
-    questions: &Applicability<'_>,
-    position: usize,
+    walk: &Walk<'_>,
     answer: &AnswerInput,
+    answered: &mut HashSet<Instance>,
 ) -> Option<Finding> {
-    let tree = questions.tree;
+    let tree = walk.tree;
     let id = answer.question_id.value();
     let row = answers::row(answer);
     let mut asked = tree.with(id).iter().map(|&at| Instance::new(at, row));
-    let first = asked.clone().next();
-    let (rule, message, at) = match (first, asked.find(|at| questions.applies(*at))) {
-        (None, _) => {
-            let question = QuestionRef::new(id.map_or("", QuestionId::as_str), row);
-            let message = "No question has this id".to_owned();
-            let rule = Rule::QuestionKnown;
-            return Some(Finding::answer(Severity::Advice, rule, question, message));
-        }
-        (Some(first), None) => (Rule::AnswerApplies, "The question does not apply", first),
-        (_, Some(at)) => {
-            let (kind, years) = (tree[at.question].kind, tree[at.question].years);
-            let before = questions.given(at).iter().map(|given| given.position);
-            if before.min() != Some(position) && kind != ItemKind::MultipleChoice {
-                (Rule::AnsweredOnce, "The question was answered before", at)
-            } else {
-                let text = answers::text(answer);
-                // The bounds of years judge a year of birth, which is a number and was seen as a date.
-                let is_year = kind == ItemKind::Number && !years.is_none();
-                let is_judged = text.is_empty() || is_year;
-                let expected = expected(kind, text).filter(|_| !is_judged)?;
-                let message = "The answer is not written as the type of the question says";
-                let finding = about(questions, at, Rule::AnswerForm, message);
-                return Some(finding.of_value(text).expecting(expected));
-            }
-        }
+    let Some(first) = asked.clone().next() else {
+        let question = QuestionRef::new(id.map_or("", QuestionId::as_str), row);
+        let message = "No question has this id".to_owned();
+        let rule = Rule::QuestionKnown;
+        return Some(Finding::answer(Severity::Advice, rule, question, message));
     };
-    Some(about(questions, at, rule, message))
+    let Some(at) = asked.find(|at| walk.applies(*at)) else {
+        let message = "The question does not apply";
+        return Some(about(walk, first, Rule::AnswerApplies, message));
+    };
+    let question = &tree[at.question];
+    let is_outside = question.rows_of.is_none();
+    let instance = Instance::new(at.question, row.filter(|_| !is_outside));
+    if !answered.insert(instance) && question.kind != ItemKind::MultipleChoice {
+        let message = "The question was answered before";
+        return Some(about(walk, at, Rule::AnsweredOnce, message));
+    }
+    let text = answers::text(answer);
+    // The bounds of years judge a year of birth, which is a number and was seen as a date.
+    let is_year = question.kind == ItemKind::Number && !question.years.is_none();
+    let is_judged = text.is_empty() || is_year;
+    let expected = expected(question.kind, text).filter(|_| !is_judged)?;
+    let message = "The answer is not written as the type of the question says";
+    let finding = about(walk, at, Rule::AnswerForm, message);
+    Some(finding.of_value(text).expecting(expected))
 }
 
 /// How a text would be written that is no answer of the kind; `None` for one that is.
@@ -145,17 +144,6 @@ fn is_number(text: &str) -> bool {
     is_digits(whole) && is_digits(part)
 }
 
-/// Advice about a question in its row.
-fn about(questions: &Applicability<'_>, at: Instance, rule: Rule, message: &str) -> Finding {
-    let text = questions.tree[at.question].for_finding(None);
-    Finding {
-        row_number: questions.row_number(at),
-        question_text: Some(text.into()),
-        ..Finding::answer(
-            Severity::Advice,
-            rule,
-            questions.reference(at),
-            message.to_owned(),
-        )
-    }
+fn about(walk: &Walk<'_>, at: Instance, rule: Rule, message: &str) -> Finding {
+    walk.finding(at, Severity::Advice, rule, message.to_owned(), None)
 }

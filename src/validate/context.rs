@@ -107,7 +107,7 @@ impl Context {
 ///
 /// ```
 /// use envd_sdk::model::{AnswerInput, ConsignmentInput, FormType, PartyInput, Question};
-/// use envd_sdk::validate::{Policy, Questionnaire};
+/// use envd_sdk::validate::{Explanation, Policy, Questionnaire};
 ///
 /// let questions: Vec<Question> = serde_json::from_str(
 ///     r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING", "childQuestions": [
@@ -121,9 +121,10 @@ impl Context {
 ///     .answer(AnswerInput::new("17", "Yes"))
 ///     .answer(AnswerInput::new("20", "bought"));
 ///
-/// assert_eq!(Questionnaire::prepare(&questions).applicable(&input).len(), 1);
-/// let policy = Policy::default().stale_answers_count(true);
-/// assert_eq!(Questionnaire::prepare_with(&questions, policy).applicable(&input).len(), 2);
+/// let explain = |policy| Questionnaire::prepare_with(&questions, policy).explain("30", None, &input);
+/// assert_ne!(explain(Policy::default()), Explanation::Applies);
+/// let counting = Policy::default().stale_answers_count(true);
+/// assert_eq!(explain(counting), Explanation::Applies);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,11 +1,33 @@
 //! Reads a consignment from JSON of any shape: a value of the wrong type is a finding at its path, the rest is read.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value};
 
 use super::format::excerpt;
 use super::forms::NamedForms;
 use super::{Context, Expected, Finding, Policy, QuestionRules, Report, Rule, fields, forms};
+use crate::model::redact::COORDINATES;
 use crate::model::{ConsignmentInput, QuestionId};
+
+/// The type of a consignment in the schema (spec 2.1).
+const CONSIGNMENT: &str = "CreateOrSaveConsignmentInput";
+
+/// By type of the schema that has fields: the fields with their types.
+static FIELDS: LazyLock<HashMap<&str, Vec<(&str, &str)>>> = LazyLock::new(|| {
+    let mut fields: HashMap<_, Vec<_>> = HashMap::new();
+    let lines = COORDINATES.lines().filter_map(|line| line.split_once(' '));
+    for (coordinate, of) in lines.filter(|(_, of)| *of != "value") {
+        if let Some((name, field)) = coordinate.split_once('.') {
+            fields
+                .entry(name)
+                .or_default()
+                .push((field, of.trim_end_matches('!')));
+        }
+    }
+    fields
+});
 
 /// A consignment as far as it could be read, and what could not.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +50,7 @@ impl Draft {
             path: Vec::new(),
             findings: Vec::new(),
         };
-        let read = reader.read(value, &CONSIGNMENT);
+        let read = reader.read(value, CONSIGNMENT);
         Self {
             // What is left has the types of the input, so that reading it does not fail.
             input: read
@@ -71,70 +93,19 @@ fn unread(input: &Value, findings: &[Finding]) -> Vec<Option<QuestionId>> {
         .collect()
 }
 
-/// A type of the server's schema, with its name.
-enum Type {
-    Scalar(&'static str, Expected, fn(&Value) -> bool),
-    List(&'static Type),
-    Object(&'static str, &'static [(&'static str, Type)]),
+/// What a type of the schema takes that has no fields. A row is a whole number; 1.0 is none.
+fn scalar(name: &str) -> (Expected, fn(&Value) -> bool) {
+    match name {
+        "Boolean" => (Expected::YesOrNo, Value::is_boolean),
+        "Int" => (Expected::WholeNumber, Value::is_i64),
+        _ => (Expected::Text, Value::is_string),
+    }
 }
 
-const TEXT: Type = Type::Scalar("String", Expected::Text, Value::is_string);
-const BOOLEAN: Type = Type::Scalar("Boolean", Expected::YesOrNo, Value::is_boolean);
-const INT: Type = Type::Scalar("Int", Expected::WholeNumber, Value::is_i64);
-const STATUS: Type = Type::Scalar("ConsignmentStatus", Expected::Text, Value::is_string);
-
-/// The fields of spec 2.1.
-static CONSIGNMENT: Type = Type::Object(
-    "CreateOrSaveConsignmentInput",
-    &[
-        ("id", TEXT),
-        ("number", TEXT),
-        ("forms", Type::List(&FORM)),
-        ("origin", PARTY),
-        ("destination", PARTY),
-        ("owner", PARTY),
-        ("consignee", PARTY),
-        ("declaration", DECLARATION),
-        ("movementDate", TEXT),
-        ("movementTime", TEXT),
-        ("status", STATUS),
-        ("answers", Type::List(&ANSWER)),
-    ],
-);
-static FORM: Type = Type::Scalar("EFormType", Expected::Text, Value::is_string);
-/// Spec 2.2.
-const PARTY: Type = Type::Object(
-    "PartyInput",
-    &[("name", TEXT), ("pic", TEXT), ("address", ADDRESS)],
-);
-const ADDRESS: Type = Type::Object(
-    "AddressInput",
-    &[
-        ("line1", TEXT),
-        ("town", TEXT),
-        ("state", TEXT),
-        ("postcode", TEXT),
-    ],
-);
-/// Spec 2.3.
-const DECLARATION: Type = Type::Object(
-    "DeclarationInput",
-    &[
-        ("accept", BOOLEAN),
-        ("fullName", TEXT),
-        ("phone", TEXT),
-        ("email", TEXT),
-        ("date", TEXT),
-        ("signature", TEXT),
-        ("certificateNumber", TEXT),
-        ("address", ADDRESS),
-    ],
-);
-/// Spec 2.4. A row is a whole number; 1.0 is none.
-static ANSWER: Type = Type::Object(
-    "AnswerInput",
-    &[("questionId", TEXT), ("index", INT), ("value", TEXT)],
-);
+/// The type of the items of a list.
+fn list_of(wanted: &str) -> Option<&str> {
+    Some(wanted.strip_prefix('[')?.trim_end_matches(['!', ']']))
+}
 
 /// Where the reader is, and what it found.
 struct Reader {
@@ -144,23 +115,28 @@ struct Reader {
 
 impl Reader {
     /// The parts of a value that have the expected type.
-    fn read(&mut self, value: &Value, wanted: &Type) -> Option<Value> {
-        match (wanted, value) {
-            (Type::Scalar(.., fits), value) if fits(value) => Some(value.clone()),
-            (Type::Scalar(name, expected, _), value) => {
-                let message = format!("Unable to convert '{}' to '{name}'", shown(value));
-                self.reject(expected.clone(), &message);
-                None
+    fn read(&mut self, value: &Value, wanted: &str) -> Option<Value> {
+        if let Some(item) = list_of(wanted) {
+            let Value::Array(values) = value else {
+                // GraphQL takes a single value for a list of one.
+                return Some(self.read(value, item).into_iter().collect());
+            };
+            let items = values.iter().enumerate().filter_map(|(position, value)| {
+                self.inside(&position.to_string(), |reader| reader.item(value, item))
+            });
+            return Some(items.collect());
+        }
+        match (FIELDS.get(wanted), value) {
+            (None, value) => {
+                let (expected, fits) = scalar(wanted);
+                if !fits(value) {
+                    let message = format!("Unable to convert '{}' to '{wanted}'", shown(value));
+                    self.reject(expected, &message);
+                    return None;
+                }
+                Some(value.clone())
             }
-            (Type::List(item), Value::Array(values)) => {
-                let items = values.iter().enumerate().filter_map(|(position, value)| {
-                    self.inside(&position.to_string(), |reader| reader.item(value, item))
-                });
-                Some(items.collect())
-            }
-            // GraphQL takes a single value for a list of one.
-            (Type::List(item), value) => Some(self.read(value, item).into_iter().collect()),
-            (Type::Object(name, fields), Value::Object(values)) => {
+            (Some(fields), Value::Object(values)) => {
                 let read: Map<String, Value> = fields
                     .iter()
                     .filter_map(|(field, wanted)| {
@@ -171,24 +147,23 @@ impl Reader {
                         Some(((*field).to_owned(), value))
                     })
                     .collect();
-                self.reject_unknown(values, fields, name);
+                self.reject_unknown(values, fields, wanted);
                 Some(read.into())
             }
-            (Type::Object(name, _), _) => {
+            (Some(_), _) => {
                 let message = "Did you provide a List or Scalar value accidentally?";
-                let message = format!("Unable to parse input as a '{name}' type. {message}");
+                let message = format!("Unable to parse input as a '{wanted}' type. {message}");
                 self.reject(Expected::Fields, &message);
                 None
             }
         }
     }
 
-    fn item(&mut self, value: &Value, wanted: &Type) -> Option<Value> {
+    fn item(&mut self, value: &Value, wanted: &str) -> Option<Value> {
         if value.is_null() {
-            let expected = match wanted {
-                Type::Scalar(_, expected, _) => expected.clone(),
-                Type::List(_) => Expected::List,
-                Type::Object(..) => Expected::Fields,
+            let expected = match FIELDS.get(wanted) {
+                Some(_) => Expected::Fields,
+                None => scalar(wanted).0,
             };
             self.reject(expected, "Received a null input for a non-null variable.");
             return None;
@@ -197,7 +172,7 @@ impl Reader {
     }
 
     /// Rejects fields that the schema does not have.
-    fn reject_unknown(&mut self, values: &Map<String, Value>, fields: &[(&str, Type)], name: &str) {
+    fn reject_unknown(&mut self, values: &Map<String, Value>, fields: &[(&str, &str)], name: &str) {
         let is_known = |field: &str| fields.iter().any(|(known, _)| *known == field);
         for field in values.keys().filter(|field| !is_known(field)) {
             let variable = self.variable();
@@ -250,15 +225,13 @@ fn shown(value: &Value) -> String {
 #[cfg(test)]
 pub(super) fn input_paths() -> Vec<Vec<String>> {
     let mut paths = Vec::new();
-    let mut open = vec![(Vec::new(), &CONSIGNMENT)];
-    while let Some((path, field)) = open.pop() {
+    let mut open = vec![(Vec::new(), CONSIGNMENT)];
+    while let Some((path, of)) = open.pop() {
         let below = |name: &str| [path.as_slice(), &[name.to_owned()]].concat();
-        match field {
-            Type::Scalar(..) => {}
-            Type::List(item) => open.push((below("0"), *item)),
-            Type::Object(_, fields) => {
-                open.extend(fields.iter().map(|(name, field)| (below(name), field)));
-            }
+        if let Some(item) = list_of(of) {
+            open.push((below("0"), item));
+        } else if let Some(fields) = FIELDS.get(of) {
+            open.extend(fields.iter().map(|(name, field)| (below(name), *field)));
         }
         if !path.is_empty() {
             paths.push(path);

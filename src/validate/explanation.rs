@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use super::answers::{self, Instance};
-use super::applicability::{Applicability, HiddenBy};
-use super::{QuestionRef, Questionnaire};
+use super::walk::{HiddenBy, Instance, Walk};
+use super::{QuestionRef, Questionnaire, answers};
 use crate::model::{ConsignmentInput, QuestionId};
 
 /// Why a question applies, or what keeps it from doing so. `Display` is a text of it.
@@ -105,27 +104,27 @@ impl Questionnaire {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn explain_answers(&self, input: &ConsignmentInput) -> Vec<ExplainedAnswer> {
-        let questions = Applicability::new(&self.tree, input);
+        let walk = self.walk(input);
         let explained = input.answers().iter().map(|answer| {
-            let id = answer.question_id.value().map_or("", QuestionId::as_str);
+            let id = answer.question_id.value().cloned().unwrap_or_default();
             let row = answers::row(answer);
-            let is_outside = |question: usize| self.tree[question].rows_of.is_none();
-            let place = |is_outside: bool| QuestionRef::new(id, row.filter(|_| !is_outside));
-            let mut places = Vec::new();
-            let with_id = self.tree.with_id(id);
-            for question in with_id.clone() {
+            let with_id = self.tree.with(Some(&id));
+            let is_outside = |question: &usize| self.tree[*question].rows_of.is_none();
+            let place = |is_outside: bool| QuestionRef::new(&id, row.filter(|_| !is_outside));
+            let applies = |question: &&usize| walk.applies(Instance::new(**question, row));
+            let mut questions = Vec::new();
+            for question in with_id.iter().filter(applies) {
                 let place = place(is_outside(question));
-                if questions.applies(Instance { question, row }) && !places.contains(&place) {
-                    places.push(place);
+                if !questions.contains(&place) {
+                    questions.push(place);
                 }
             }
-            if places.is_empty() {
-                let is_known = with_id.len() > 0;
-                places.push(place(is_known && with_id.clone().all(is_outside)));
+            if questions.is_empty() {
+                questions.push(place(!with_id.is_empty() && with_id.iter().all(is_outside)));
             }
             ExplainedAnswer {
-                questions: places,
-                explanation: explain(&questions, id, row),
+                questions,
+                explanation: explain(&walk, &id, row),
             }
         });
         explained.collect()
@@ -133,42 +132,37 @@ impl Questionnaire {
 }
 
 /// Of several questions with the id, the first that applies, else the first of the forms.
-pub(super) fn explain(questions: &Applicability<'_>, id: &str, row: Option<i64>) -> Explanation {
-    let mut instances = questions
-        .tree
-        .with_id(id)
-        .map(|question| Instance::new(question, row));
+pub(super) fn explain(walk: &Walk<'_>, id: &QuestionId, row: Option<i64>) -> Explanation {
+    let with_id = walk.tree.with(Some(id)).iter();
+    let mut instances = with_id.map(|question| Instance::new(*question, row));
     if instances.len() == 0 {
         return Explanation::Unknown;
     }
-    if questions.is_too_large {
+    if walk.found.is_too_large {
         return Explanation::TooLarge;
     }
-    if instances
-        .clone()
-        .any(|instance| questions.applies(instance))
-    {
+    if instances.clone().any(|instance| walk.applies(instance)) {
         return Explanation::Applies;
     }
-    match instances.find(|instance| questions.is_on_forms(instance.question)) {
-        Some(instance) => of_hidden(questions, instance),
-        None => Explanation::OtherForms,
-    }
+    let of_forms = instances.find(|instance| walk.is_on_forms(instance.question));
+    of_forms.map_or(Explanation::OtherForms, |instance| {
+        of_hidden(walk, instance)
+    })
 }
 
-fn of_hidden(questions: &Applicability<'_>, instance: Instance) -> Explanation {
-    let question = &questions.tree[instance.question];
-    if questions.is_in_cycle(instance.question) {
+fn of_hidden(walk: &Walk<'_>, instance: Instance) -> Explanation {
+    if walk.is_in_cycle(instance.question) {
         return Explanation::Cycle;
     }
-    let is_missing = |section| !questions.has_row(instance.with(section));
-    if question.rows_of.is_some_and(is_missing) {
+    let rows_of = walk.tree[instance.question].rows_of;
+    if rows_of.is_some_and(|section| !walk.has_row(instance.with(section))) {
         return Explanation::NoSuchRow;
     }
-    let named = |above| questions.reference(above);
-    match questions.hidden_by(instance) {
-        Some(HiddenBy::Parent(above)) => Explanation::ParentHidden(named(above)),
-        Some(HiddenBy::UnansweredParent(above)) => Explanation::ParentUnanswered(named(above)),
+    match walk.hidden_by(instance) {
+        Some(HiddenBy::Parent(above)) => Explanation::ParentHidden(walk.reference(above)),
+        Some(HiddenBy::UnansweredParent(above)) => {
+            Explanation::ParentUnanswered(walk.reference(above))
+        }
         Some(HiddenBy::Trigger(trigger)) => Explanation::TriggerNotMet {
             source: trigger.source.clone().unwrap_or_default(),
             values: trigger.values.iter().map(ToString::to_string).collect(),

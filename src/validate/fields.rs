@@ -1,6 +1,6 @@
 //! The fields of a consignment, its parties and its declaration (spec 2.1 to 2.3).
 
-use super::format::{self, Format, TextField};
+use super::format::Format;
 use super::forms::NamedForms;
 use super::{
     Context, Expected, Finding, Policy, QuestionRef, QuestionRules, Report, Rule, Severity,
@@ -54,8 +54,11 @@ pub(super) fn check(
     if let Some(declaration) = input.declaration.value() {
         check_declaration(declaration, report);
     }
-    check_texts(&[], [(format::MOVEMENT_DATE, &input.movement_date)], report);
-    check_texts(&[], [(format::MOVEMENT_TIME, &input.movement_time)], report);
+    let movement = [
+        ("movementDate", &input.movement_date),
+        ("movementTime", &input.movement_time),
+    ];
+    check_texts(&[], movement, report);
     check_devices(input, report);
     if context.advice {
         forms::advise(&input.forms, named, &mut report.advice);
@@ -64,13 +67,13 @@ pub(super) fn check(
 }
 
 fn check_party(party: &PartyInput, name: &str, pic_required: bool, report: &mut Report) {
-    check_texts(&[name], [(format::NAME, &party.name)], report);
+    check_texts(&[name], [("name", &party.name)], report);
     if pic_required && party.pic.value().is_none() {
         let message = "invalid type, expected String but got Null";
         let code = format!("{name}.pic");
         report.push(Finding::field(Rule::PicPresent, code, message));
     }
-    check_texts(&[name], [(format::PIC, &party.pic)], report);
+    check_texts(&[name], [("pic", &party.pic)], report);
     check_address(party.address.value(), &[name, "address"], report);
 }
 
@@ -90,10 +93,10 @@ fn check_account(input: &ConsignmentInput, context: &Context, report: &mut Repor
 fn check_address(address: Option<&AddressInput>, path: &[&str], report: &mut Report) {
     if let Some(address) = address {
         let texts = [
-            (format::LINE1, &address.line1),
-            (format::TOWN, &address.town),
-            (format::STATE, &address.state),
-            (format::POSTCODE, &address.postcode),
+            ("line1", &address.line1),
+            ("town", &address.town),
+            ("state", &address.state),
+            ("postcode", &address.postcode),
         ];
         check_texts(path, texts, report);
     }
@@ -101,12 +104,12 @@ fn check_address(address: Option<&AddressInput>, path: &[&str], report: &mut Rep
 
 fn check_declaration(declaration: &DeclarationInput, report: &mut Report) {
     let texts = [
-        (format::FULL_NAME, &declaration.full_name),
-        (format::PHONE, &declaration.phone),
-        (format::EMAIL, &declaration.email),
-        (format::DATE, &declaration.date),
-        (format::SIGNATURE, &declaration.signature),
-        (format::CERTIFICATE, &declaration.certificate_number),
+        ("fullName", &declaration.full_name),
+        ("phone", &declaration.phone),
+        ("email", &declaration.email),
+        ("date", &declaration.date),
+        ("signature", &declaration.signature),
+        ("certificateNumber", &declaration.certificate_number),
     ];
     check_texts(&["declaration"], texts, report);
     let path = ["declaration", "address"];
@@ -116,11 +119,13 @@ fn check_declaration(declaration: &DeclarationInput, report: &mut Report) {
 /// Checks texts below a path; absent and null are fine. A code is built only for a finding.
 fn check_texts<const N: usize>(
     path: &[&str],
-    texts: [(TextField, &Maybe<String>); N],
+    texts: [(&str, &Maybe<String>); N],
     report: &mut Report,
 ) {
-    for ((name, format), value) in texts {
-        if let Some(text) = value.value().filter(|text| !format.accepts(text)) {
+    for (name, value) in texts {
+        if let (Some(text), Some(format)) = (value.value(), Format::of_field(name))
+            && !format.accepts(text)
+        {
             let code = [path, &[name]].concat().join(".");
             report.push(format.finding(code, text));
         }

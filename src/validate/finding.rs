@@ -111,8 +111,7 @@ pub enum Rule {
     QuestionKnown,
     /// Advice: one answer to a question, or one in a row.
     AnsweredOnce,
-    /// Questions, rows and choices are few enough to be judged. The limits are this crate's: at most 100,000 questions in
-    /// rows, and a million triggers, choices and answers to look at.
+    /// Questions, rows and choices are few enough to be judged. The limits are this crate's: see the [module](crate::validate).
     Size,
     /// Another error of the server.
     Other,

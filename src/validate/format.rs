@@ -28,47 +28,24 @@ pub(super) enum Format {
     Base64,
 }
 
-/// A field that holds a text, by its last name. No two fields of one name differ in format.
-pub(super) type TextField = (&'static str, Format);
-
-pub(super) const NAME: TextField = ("name", Format::MaxLength(300));
-pub(super) const PIC: TextField = ("pic", Format::Pic);
-pub(super) const LINE1: TextField = ("line1", Format::MaxLength(300));
-pub(super) const TOWN: TextField = ("town", Format::MaxLength(100));
-pub(super) const STATE: TextField = ("state", Format::State);
-pub(super) const POSTCODE: TextField = ("postcode", Format::Postcode);
-pub(super) const FULL_NAME: TextField = ("fullName", Format::MaxLength(300));
-pub(super) const PHONE: TextField = ("phone", Format::Phone);
-pub(super) const EMAIL: TextField = ("email", Format::Email);
-pub(super) const DATE: TextField = ("date", Format::DateTime);
-pub(super) const SIGNATURE: TextField = ("signature", Format::Base64);
-pub(super) const CERTIFICATE: TextField = ("certificateNumber", Format::MaxLength(7));
-pub(super) const MOVEMENT_DATE: TextField = ("movementDate", Format::Date);
-pub(super) const MOVEMENT_TIME: TextField = ("movementTime", Format::Time);
-
-const ALL: [TextField; 14] = [
-    NAME,
-    PIC,
-    LINE1,
-    TOWN,
-    STATE,
-    POSTCODE,
-    FULL_NAME,
-    PHONE,
-    EMAIL,
-    DATE,
-    SIGNATURE,
-    CERTIFICATE,
-    MOVEMENT_DATE,
-    MOVEMENT_TIME,
-];
-
 impl Format {
-    /// The format of the field with this last name.
+    /// The format of the field with this last name. No two fields of one name differ in format.
     pub(super) fn of_field(name: &str) -> Option<Self> {
-        ALL.iter()
-            .find(|(field, _)| *field == name)
-            .map(|(_, format)| *format)
+        Some(match name {
+            "name" | "fullName" | "line1" => Self::MaxLength(300),
+            "town" => Self::MaxLength(100),
+            "certificateNumber" => Self::MaxLength(7),
+            "pic" => Self::Pic,
+            "state" => Self::State,
+            "postcode" => Self::Postcode,
+            "phone" => Self::Phone,
+            "email" => Self::Email,
+            "date" => Self::DateTime,
+            "signature" => Self::Base64,
+            "movementDate" => Self::Date,
+            "movementTime" => Self::Time,
+            _ => return None,
+        })
     }
 
     pub(super) fn rule(self) -> Rule {
@@ -161,9 +138,7 @@ impl Format {
             Self::Base64 => return None,
         })
     }
-}
 
-impl Format {
     /// The text without what was pasted around it, if that is all that is wrong.
     fn correct_edges(self, text: &str) -> Option<String> {
         let text = trimmed(text);

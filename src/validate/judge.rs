@@ -1,39 +1,55 @@
 //! Whether the answers to the questions that apply are right (spec 2.4, 2.6, 7.2).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::answers::{GivenAnswer, Instance};
-use super::applicability::{self, Applicability};
+use super::answers::chosen;
 use super::fields::DEVICES_QUESTION;
 use super::format::excerpt;
-use super::question_tree::{Choice, ItemKind, TreeQuestion};
+use super::question_tree::{ItemKind, TreeQuestion};
+use super::walk::{self, Instance, Walk};
 use super::{Context, Expected, Finding, QuestionRules, Report, Rule, Severity, Unchecked};
 use crate::model::Day;
 
-/// Question by question, row by row.
-pub(super) fn check(questions: &Applicability<'_>, context: &Context, report: &mut Report) {
-    if questions.is_too_large {
-        report.push(applicability::too_large());
+/// Question by question, row by row; rows that a form has opened are judged once something in them is answered.
+pub(super) fn check(walk: &Walk<'_>, context: &Context, report: &mut Report) {
+    if walk.found.is_too_large {
+        report.push(walk::too_large());
         return;
     }
     report.question_rules = QuestionRules::Checked;
-    let tree = questions.tree;
+    let tree = walk.tree;
+    let mut is_devices_reported = false;
     for finding in &mut report.findings {
-        // Question 185 was judged with the fields.
-        let id = finding.question.as_ref().map(|question| &question.id);
-        if let Some(position) = tree.with(id).first() {
-            let question = &tree[*position];
-            let text = question.for_finding(question.required_message.as_ref());
-            Arc::make_mut(finding).question_text = Some(text.into());
+        // Question 185 of rangeland goats was judged with the fields: it needs no list of questions.
+        if let Some(question) = &finding.question {
+            is_devices_reported = true;
+            if let Some(position) = tree.with(Some(&question.id)).first() {
+                let question = &tree[*position];
+                let text = question.for_finding(question.required_message.as_ref());
+                Arc::make_mut(finding).question_text = Some(text.into());
+            }
         }
     }
-    for instance in &questions.applied {
-        check_answers(questions, *instance, context, &mut report.findings);
+    let mut unchecked = BTreeSet::new();
+    for instance in walk.found.instances.iter().copied() {
+        let question = &tree[instance.question];
+        if !walk.is_sent(instance) {
+            continue;
+        }
+        if !question.unchecked.is_empty() {
+            unchecked.insert(instance.question);
+        }
+        let is_reported =
+            is_devices_reported && instance.row.is_none() && question.id == DEVICES_QUESTION;
+        let asked = AskedQuestion {
+            question,
+            walk,
+            instance,
+        };
+        asked.check(context, is_reported, &mut report.findings);
     }
-    let unchecked = tree
-        .iter()
-        .filter(|(_, question)| !question.unchecked.is_empty());
-    for (_, question) in unchecked.filter(|(position, _)| questions.applies_somewhere(*position)) {
+    for question in unchecked.into_iter().map(|position| &tree[position]) {
         let reasons = question.unchecked.iter().cloned();
         report.unchecked.extend(reasons.map(|reason| Unchecked {
             question: question.id.clone(),
@@ -42,50 +58,15 @@ pub(super) fn check(questions: &Applicability<'_>, context: &Context, report: &m
     }
 }
 
-/// The answers to one question that applies, in one row.
-fn check_answers(
-    questions: &Applicability<'_>,
-    instance: Instance,
-    context: &Context,
-    found: &mut Vec<Arc<Finding>>,
-) {
-    let asked = AskedQuestion {
-        question: &questions.tree[instance.question],
-        questions,
-        instance,
-    };
-    if !asked.question.takes_answers() {
-        return;
-    }
-    let mut is_answered = false;
-    let given = questions.given(instance).iter();
-    for given in given.filter(|given| !given.is_empty()) {
-        is_answered = true;
-        if !is_acceptable(asked.question, given) {
-            found.push(asked.not_acceptable(given.text).into());
-        }
-        found.extend(asked.outside_years(given.text, context.today).map(Arc::new));
-    }
-    // Question 185 of rangeland goats needs no list of questions, and is reported once.
-    let is_reported = || {
-        questions.has_rangeland_goats
-            && instance.row.is_none()
-            && asked.question.id == DEVICES_QUESTION
-    };
-    if asked.question.required && !is_answered && !is_reported() {
-        found.push(asked.missing());
-    }
-}
-
 /// A choice is one of the acceptable answers; for several choices the whole text, or each part between commas. A question
 /// of an unknown type may be a choice of several. assumed
-fn is_acceptable(question: &TreeQuestion, given: &GivenAnswer<'_>) -> bool {
+fn is_acceptable(question: &TreeQuestion, text: &str) -> bool {
     let is_choice = |text: &str| question.choices.iter().any(|choice| choice.value == text);
     match question.kind {
         _ if question.choices.is_empty() => true,
-        ItemKind::Choice => is_choice(given.text),
+        ItemKind::Choice => is_choice(text),
         ItemKind::MultipleChoice | ItemKind::Unknown => {
-            is_choice(given.text) || given.chosen(&question.choices).all(is_choice)
+            is_choice(text) || chosen(text, &question.choices).all(is_choice)
         }
         _ => true,
     }
@@ -94,28 +75,31 @@ fn is_acceptable(question: &TreeQuestion, given: &GivenAnswer<'_>) -> bool {
 /// A question that applies, in one row.
 struct AskedQuestion<'a> {
     question: &'a TreeQuestion,
-    questions: &'a Applicability<'a>,
+    walk: &'a Walk<'a>,
     instance: Instance,
 }
 
 impl AskedQuestion<'_> {
-    fn finding(
-        &self,
-        severity: Severity,
-        rule: Rule,
-        message: String,
-        error_message: Option<&String>,
-    ) -> Finding {
-        let question = self.questions.reference(self.instance);
-        Finding {
-            row_number: self.questions.row_number(self.instance),
-            question_text: Some(self.question.for_finding(error_message).into()),
-            ..Finding::answer(severity, rule, question, message)
+    /// Checks the answers in this row.
+    fn check(&self, context: &Context, is_reported: bool, found: &mut Vec<Arc<Finding>>) {
+        if !self.question.takes_answers() {
+            return;
+        }
+        let mut is_answered = is_reported;
+        for text in self.walk.texts(self.instance) {
+            is_answered = true;
+            if !is_acceptable(self.question, text) {
+                found.push(self.not_acceptable(text).into());
+            }
+            found.extend(self.outside_years(text, context.today).map(Arc::new));
+        }
+        if self.question.required && !is_answered {
+            found.push(self.missing());
         }
     }
 
     fn not_acceptable(&self, text: &str) -> Finding {
-        let choices = self.question.choices.iter().map(Choice::from);
+        let choices = self.question.choices.iter().cloned();
         let (mut names, values): (Vec<_>, Vec<_>) =
             choices.map(|choice| (choice.name, choice.value)).unzip();
         if names == values {
@@ -123,7 +107,9 @@ impl AskedQuestion<'_> {
         }
         let (shown, all) = (excerpt(text), values.join(", "));
         let message = format!("Answer: {shown} is not valid. Acceptable answers are: {all}");
-        self.finding(Severity::Error, Rule::Acceptable, message, None)
+        let (severity, rule) = (Severity::Error, Rule::Acceptable);
+        self.walk
+            .finding(self.instance, severity, rule, message, None)
             .of_value(text)
             .expecting(Expected::OneOf { values, names })
     }
@@ -138,16 +124,19 @@ impl AskedQuestion<'_> {
         let mut messages = self.question.year_messages.iter();
         let failed = messages.find(|(years, _)| years.broken_by(text, today));
         let error_message = failed.and_then(|(_, message)| message.as_ref());
-        let finding = self.finding(Severity::Warning, Rule::Year, message, error_message);
+        let (severity, rule) = (Severity::Warning, Rule::Year);
+        let walk = self.walk;
+        let finding = walk.finding(self.instance, severity, rule, message, error_message);
         Some(finding.of_value(text).expecting(years.expected(today)))
     }
 
     fn missing(&self) -> Arc<Finding> {
         let missing = || {
             let error_message = self.question.required_message.as_ref();
+            let (severity, rule) = (Severity::Warning, Rule::Required);
             let message = "Required".to_owned();
-            self.finding(Severity::Warning, Rule::Required, message, error_message)
-                .into()
+            let walk = self.walk;
+            Arc::new(walk.finding(self.instance, severity, rule, message, error_message))
         };
         match self.instance.row {
             Some(_) => missing(),

@@ -4,8 +4,8 @@
 //! [`Report`] has all findings about a consignment. A [`Form`] is a consignment while it is filled in. A *row* is a set of
 //! answers inside a REPEATABLE question, which is a *section* on a screen.
 //!
-//! All checks go one way: the fields are checked; the answers are sorted by question and row; forms, questions above and
-//! triggers decide which questions apply in which rows; the answers to those are judged; the report has what was found.
+//! All checks go one way: the fields are checked; a walk over the questions decides by forms, questions above and triggers which
+//! of them apply in which rows; findings, items of a form, explanations and superfluous answers are read from it.
 //!
 //! The validator mirrors the server and blocks nothing: no other part of the crate calls it. A finding is an error or a warning
 //! only where the specification shows that the server gives one, with the server's message; everything else is advice, separate
@@ -19,7 +19,7 @@
 //! | say in a plain sentence what is wrong and what is right, in English or another language | [`Finding::sentence`], [`Sentences`] |
 //! | show a form while it is filled in | [`Questionnaire::form`], [`Form`], [`Item`], [`SavedForm`] |
 //! | ask about what the server does not refuse and looks odd: "two dozen" head, no animals, a mistyped PIC | [`Context::advice`], [`Report::advice`] |
-//! | list the questions that apply, with reasons, and count the answered ones | [`Questionnaire::applicable`], [`next_questions`](Questionnaire::next_questions), [`progress`](Questionnaire::progress) |
+//! | list the questions that apply, with reasons, and count the answered ones | [`Form::items`], [`Item::descendants`], [`Form::progress`] |
 //! | say why a question, or that of an answer, does not apply | [`Questionnaire::explain`], [`explain_answers`](Questionnaire::explain_answers), [`Explanation`] |
 //! | take a form over to a newer list of questions | [`Questionnaire::adopt`] |
 //! | remove stale answers | [`Questionnaire::prune`] |
@@ -108,9 +108,9 @@
 //! # Limits
 //!
 //! Questions come from a server, and rows, choices, triggers and repeated ids multiply each other. A list beyond any
-//! declaration is refused with an error of the rule [`Rule::Size`] and not judged: more than
-//! 100,000 questions in rows (the sample list has at most 16 in a row), or more than a million triggers, choices and
-//! answers to look at. Up to there work grows as questions and answers do, and nesting is followed without recursion.
+//! declaration is refused with an error of the rule [`Rule::Size`] and not judged: more than 100,000 questions, or 64 levels of them,
+//! or a million steps, of which a question in a row and an answer take ten, and one more for each of their choices and triggers. (The
+//! sample list has 175 questions on 3 levels, at most 16 in a row.) Up to there work grows as questions and answers do.
 //!
 //! # Speed
 //!
@@ -119,8 +119,6 @@
 
 mod advice;
 mod answers;
-mod applicability;
-mod applied_question;
 mod comparison;
 mod content_hash;
 mod context;
@@ -141,9 +139,9 @@ mod report;
 mod sentences;
 #[cfg(test)]
 mod tests;
+mod walk;
 mod year;
 
-pub use self::applied_question::{AppliedQuestion, Because, Progress};
 pub use self::comparison::{Comparison, compare};
 pub use self::content_hash::ContentHash;
 pub use self::context::{Context, Operation, Policy};
@@ -158,7 +156,7 @@ pub use self::finding::{QuestionRef, QuestionText, Rule, Source};
 #[doc(alias("wizard", "screen", "view model"))]
 pub use self::form::Form;
 pub use self::form::{
-    Blocker, Change, EditError, Item, ItemRow, Items, QuestionsChanged, SavedForm,
+    Blocker, Change, EditError, Item, ItemRow, Progress, QuestionsChanged, SavedForm,
 };
 pub use self::question_tree::{Choice, ItemKind};
 #[doc(alias("validator", "validation", "rules"))]

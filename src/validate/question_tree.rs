@@ -1,38 +1,50 @@
 //! A list of questions as it is read once, to be walked with the answers of many consignments.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::iter;
-use std::ops::Index;
+use std::ops::{Index, IndexMut, Range};
 use std::sync::{Arc, OnceLock};
 
 use ecow::EcoString;
 use serde::Serialize;
 
 use super::content_hash::HashedContent;
-use super::evaluation_order::EvaluationOrder;
+use super::evaluation_order::components;
 use super::year::Years;
 use super::{ContentHash, Finding, Policy, QuestionText, UncheckedReason};
 use crate::model::{
-    FormType, Question, QuestionId, QuestionType, QuestionValidator, Trigger, ValidatorType,
+    AcceptableAnswer, FormType, Question, QuestionId, QuestionType, QuestionValidator, Trigger,
+    ValidatorType,
 };
 
 /// Questions that are removed from LPAG3, also where a list still names them for it (spec 2.6, 9.4).
 const NOT_OF_LPAG3: [&str; 3] = ["23", "24", "87"];
 
-/// Comparisons of answers with choices and triggers, far above any declaration: the sample list needs less than 2,000 with
-/// all its answers.
-pub(super) const MOST_COMPARISONS: usize = 1_000_000;
+/// How deep questions may be nested, so that recursion can follow them. The sample list has 3 levels.
+const MOST_LEVELS: usize = 64;
 
-/// A list of questions as a tree, and what to evaluate in which order.
+/// The sample list has 175.
+const MOST_QUESTIONS: usize = MOST_STEPS / STEPS_OF_A_QUESTION;
+
+/// The most steps to judge a consignment, far above any declaration: the sample list needs some thousands with all its answers.
+pub(super) const MOST_STEPS: usize = 1_000_000;
+
+/// The steps that a question in a row counts for, beside its choices and triggers: a finding about it takes memory.
+const STEPS_OF_A_QUESTION: usize = 10;
+
+/// A list of questions as a tree, and in which order to evaluate them.
 #[derive(Debug, Default)]
 pub(super) struct QuestionTree {
     pub(super) policy: Policy,
-    /// In display order, each directly before those below it. Not nested, so that no depth overflows the stack.
+    /// In display order, each directly before those below it.
     questions: Vec<TreeQuestion>,
     /// Several questions have one id where a question differs between forms.
     by_id: HashMap<QuestionId, Vec<usize>>,
-    pub(super) order: EvaluationOrder,
-    /// Whether there are too many triggers to follow; then nothing is judged.
+    /// Each question after all that it depends on.
+    pub(super) order: Vec<usize>,
+    /// The questions that depend on themselves.
+    pub(super) cyclic: HashSet<usize>,
+    /// Whether the list is too long or too deep, or has too many triggers to follow; then nothing is judged.
     pub(super) is_too_large: bool,
     content: HashedContent,
     /// Computed at the first use: SHA-256 takes longer than everything else here.
@@ -47,29 +59,23 @@ pub(super) struct TreeQuestion {
     pub(super) parent: Option<usize>,
     /// The position after those below it.
     pub(super) end: usize,
-    /// The nearest REPEATABLE question above.
-    pub(super) section: Option<usize>,
     /// The outermost REPEATABLE question above: the question is answered in each of its rows.
     pub(super) rows_of: Option<usize>,
     forms: Arc<[FormType]>,
-    pub(super) order: Option<i64>,
-    pub(super) question_type: Option<QuestionType>,
     pub(super) kind: ItemKind,
     pub(super) read_only: bool,
     /// Whether an answer must be given when it applies. What is only presentation is never required.
     pub(super) required: bool,
     pub(super) years: Years,
-    pub(super) choices: Vec<AcceptableChoice>,
+    pub(super) choices: Vec<Choice>,
     pub(super) triggers: Vec<TriggerGroup>,
-    /// What one answer to it costs, or one row of it, in comparisons.
-    pub(super) cost: usize,
+    /// The steps that each answer to it takes, and each row that it stands in.
+    pub(super) steps: usize,
     /// The same for each row of other sections that its triggers look at.
-    pub(super) cost_of_other_rows: usize,
+    pub(super) steps_of_other_rows: usize,
     /// Rules that cannot be checked.
     pub(super) unchecked: Vec<UncheckedReason>,
-    pub(super) text: String,
-    pub(super) help: Option<String>,
-    pub(super) tip: Option<String>,
+    pub(super) text: QuestionText,
     /// The service's text for a missing answer.
     pub(super) required_message: Option<String>,
     /// By validator of years: what it lets pass, and the service's text where an answer does not.
@@ -86,14 +92,6 @@ pub(super) struct TriggerGroup {
     /// The questions with that id.
     pub(super) sources: Vec<usize>,
     pub(super) values: Vec<EcoString>,
-}
-
-/// One of the acceptable answers.
-#[derive(Debug)]
-pub(super) struct AcceptableChoice {
-    pub(super) value: EcoString,
-    /// Empty where the server gives none.
-    name: EcoString,
 }
 
 /// What kind of answer an [`Item`](super::Item) takes.
@@ -131,7 +129,7 @@ pub enum ItemKind {
 
 /// One of the answers to choose from.
 ///
-/// Of an [`AppliedQuestion`](super::AppliedQuestion), whose page has an example, or of an [`Item`](super::Item).
+/// Of an [`Item`](super::Item), whose page has an example.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Choice {
@@ -148,90 +146,83 @@ impl QuestionTree {
             policy,
             ..Self::default()
         };
-        // The siblings that are still to be added, the next one last.
-        let mut open = Vec::new();
-        push_siblings(&mut open, None, list);
-        while let Some((parent, question)) = open.pop() {
-            let position = tree.add(question, parent);
-            push_siblings(&mut open, Some(position), &question.child_questions);
-        }
-        // Going backwards, the last position below a question is known when the question is met.
-        for position in (0..tree.questions.len()).rev() {
-            let (end, parent) = (tree[position].end, tree[position].parent);
-            if let Some(above) = parent.and_then(|parent| tree.questions.get_mut(parent)) {
-                above.end = above.end.max(end);
-            }
-        }
-        tree.is_too_large = !tree.has_few_triggers();
+        tree.add_all(list, None, 1);
+        tree.link();
         if !tree.is_too_large {
-            tree.link();
-            tree.order = tree.order_among(|_| true);
+            (tree.order, tree.cyclic) = tree.order_among(|_| true);
         }
         tree
     }
 
-    fn add(&mut self, question: &Question, parent: Option<usize>) -> usize {
-        let position = self.questions.len();
-        self.content.add(question, parent);
-        let above = parent.map(|parent| (parent, &self[parent]));
-        let added = TreeQuestion::new(question, position, above);
-        self.by_id
-            .entry(added.id.clone())
-            .or_default()
-            .push(position);
-        self.questions.push(added);
-        position
-    }
-
-    /// Whether the triggers are few enough to be followed: each leads to all questions with the id.
-    fn has_few_triggers(&self) -> bool {
-        self.iter()
-            .flat_map(|(_, question)| &question.triggers)
-            .map(|trigger| trigger.comparisons() * self.with(trigger.source.as_ref()).len())
-            .sum::<usize>()
-            <= MOST_COMPARISONS
-    }
-
-    /// Links triggers to their sources, and adds up what they cost.
-    fn link(&mut self) {
-        for question in &mut self.questions {
-            for trigger in &mut question.triggers {
-                let sources = trigger.source.as_ref().and_then(|id| self.by_id.get(id));
-                trigger.sources = sources.cloned().unwrap_or_default();
+    /// Adds siblings with those below them; those without an order stand behind those that have one.
+    fn add_all(&mut self, siblings: &[Question], parent: Option<usize>, level: usize) {
+        let mut siblings: Vec<&Question> = siblings.iter().collect();
+        // Stable: equals stay as they were sent.
+        siblings.sort_by_key(|question| question.order.unwrap_or(i64::MAX));
+        for question in siblings {
+            let position = self.questions.len();
+            self.content.add(question, parent);
+            if level > MOST_LEVELS || position == MOST_QUESTIONS {
+                self.is_too_large = true;
+                continue;
             }
+            let added = TreeQuestion::new(question, parent.map(|parent| (parent, &self[parent])));
+            let with_id = self.by_id.entry(added.id.clone()).or_default();
+            with_id.push(position);
+            self.questions.push(added);
+            self.add_all(&question.child_questions, Some(position), level + 1);
+            self[position].end = self.questions.len();
         }
-        let mut costs = Vec::new();
-        for (position, question) in self.iter() {
-            for trigger in &question.triggers {
-                let cost = trigger.comparisons();
-                for source in &trigger.sources {
-                    let other = self[*source].rows_of;
-                    let is_crossing =
-                        question.rows_of.is_some() && other.is_some() && other != question.rows_of;
-                    costs.push((*source, cost, 0));
-                    costs.push((position, cost, if is_crossing { cost } else { 0 }));
+    }
+
+    /// Links triggers to their sources and counts the steps that they take, unless they are too many: each leads to all questions
+    /// with the id.
+    fn link(&mut self) {
+        let mut steps = 0;
+        for position in 0..self.len() {
+            let mut triggers = std::mem::take(&mut self[position].triggers);
+            let rows_of = self[position].rows_of;
+            for trigger in &mut triggers {
+                let sources = self.with(trigger.source.as_ref());
+                let per_source = 1 + trigger.values.len();
+                steps += per_source * sources.len();
+                if steps > MOST_STEPS {
+                    self.is_too_large = true;
+                    return;
+                }
+                trigger.sources = sources.to_vec();
+                for source in trigger.sources.iter().copied() {
+                    let of_source = self[source].rows_of;
+                    let is_other = rows_of.is_some() && of_source.is_some() && of_source != rows_of;
+                    self[source].steps += per_source;
+                    self[position].steps += per_source;
+                    self[position].steps_of_other_rows += per_source * usize::from(is_other);
                 }
             }
-        }
-        for (position, cost, of_other_rows) in costs {
-            if let Some(question) = self.questions.get_mut(position) {
-                question.cost += cost;
-                question.cost_of_other_rows += of_other_rows;
-            }
+            self[position].triggers = triggers;
         }
     }
 
-    /// In which order to evaluate those questions that a condition holds for.
-    pub(super) fn order_among(&self, is_counted: impl Fn(usize) -> bool) -> EvaluationOrder {
-        EvaluationOrder::of(self.len(), |position| {
+    /// In which order to evaluate those questions that a condition holds for, and those of them that depend on themselves.
+    pub(super) fn order_among(
+        &self,
+        is_counted: impl Fn(usize) -> bool,
+    ) -> (Vec<usize>, HashSet<usize>) {
+        let depends_on = |position: usize| {
             let question = &self[position];
-            let sources = question
-                .triggers
-                .iter()
-                .flat_map(|trigger| &trigger.sources);
+            let sources = question.triggers.iter().flat_map(|group| &group.sources);
             let dependencies = question.parent.into_iter().chain(sources.copied());
             dependencies.filter(|dependency| is_counted(*dependency))
-        })
+        };
+        let components = components(self.len(), depends_on);
+        let is_cycle = |component: &&[(usize, usize)]| match **component {
+            [(_, only)] => depends_on(only).any(|dependency| dependency == only),
+            _ => true,
+        };
+        let cyclic = components.chunk_by(|(one, _), (next, _)| one == next);
+        let cyclic = cyclic.filter(is_cycle).flatten().map(|(_, node)| *node);
+        let order = components.iter().map(|(_, node)| *node);
+        (order.collect(), cyclic.collect())
     }
 
     pub(super) fn len(&self) -> usize {
@@ -243,15 +234,20 @@ impl QuestionTree {
         self.questions.iter().enumerate()
     }
 
-    /// The positions of the questions with an id.
-    pub(super) fn with_id<'t>(
-        &'t self,
-        id: &str,
-    ) -> impl ExactSizeIterator<Item = usize> + Clone + use<'t> {
-        self.with(Some(&id.into())).iter().copied()
+    /// Those of some positions that do not stand below others of them.
+    pub(super) fn siblings(&self, positions: Range<usize>) -> impl Iterator<Item = usize> {
+        let Range { start, end } = positions;
+        let within = move |position| (position < end).then_some(position);
+        iter::successors(within(start), move |position| within(self[*position].end))
     }
 
-    /// As `with_id`; without an id there are none.
+    /// The REPEATABLE questions above a question, the nearest first.
+    pub(super) fn sections_above(&self, position: usize) -> impl Iterator<Item = usize> {
+        let above = iter::successors(self[position].parent, |above| self[*above].parent);
+        above.filter(|above| self[*above].kind == ItemKind::Rows)
+    }
+
+    /// The positions of the questions with an id; without an id there are none.
     pub(super) fn with(&self, id: Option<&QuestionId>) -> &[usize] {
         id.and_then(|id| self.by_id.get(id))
             .map_or(&[], Vec::as_slice)
@@ -294,46 +290,46 @@ impl Index<usize> for QuestionTree {
     }
 }
 
+impl IndexMut<usize> for QuestionTree {
+    // OK because `read` makes all positions.
+    #[allow(clippy::indexing_slicing)]
+    fn index_mut(&mut self, position: usize) -> &mut TreeQuestion {
+        &mut self.questions[position]
+    }
+}
+
 impl TreeQuestion {
-    fn new(question: &Question, position: usize, above: Option<(usize, &Self)>) -> Self {
-        let section = above.and_then(|(parent, above)| match above.kind {
-            ItemKind::Rows => Some(parent),
-            _ => above.section,
-        });
-        let parent = above.map(|(parent, _)| parent);
-        let above = above.map(|(_, above)| above);
+    fn new(question: &Question, above: Option<(usize, &Self)>) -> Self {
         let kind = ItemKind::of(question.question_type.as_ref());
         let choices: Vec<_> = question
             .acceptable_answers
             .iter()
-            .filter_map(|choice| {
-                Some(AcceptableChoice {
-                    value: choice.value.as_deref()?.into(),
-                    name: choice.display_name.as_deref().unwrap_or_default().into(),
-                })
-            })
+            .filter_map(Choice::of)
             .collect();
         let mut read = Self {
             id: question.id.clone().unwrap_or_default(),
-            parent,
-            end: position + 1,
-            section,
-            rows_of: above.and_then(|above| above.rows_of).or(section),
-            forms: forms(question, above),
-            order: question.order,
-            question_type: question.question_type.clone(),
+            parent: above.map(|(parent, _)| parent),
+            end: 0,
+            rows_of: above.and_then(|(parent, above)| {
+                let is_section = above.kind == ItemKind::Rows;
+                above.rows_of.or(is_section.then_some(parent))
+            }),
+            forms: forms(question, above.map(|(_, above)| above)),
             kind,
             read_only: question.read_only == Some(true),
             required: false,
             years: Years::default(),
-            cost: 1 + choices.len(),
-            cost_of_other_rows: 0,
+            steps: STEPS_OF_A_QUESTION + choices.len(),
+            steps_of_other_rows: 0,
             choices,
             triggers: grouped(&question.triggers),
             unchecked: Vec::new(),
-            text: question.text.clone().unwrap_or_default(),
-            help: question.help.clone(),
-            tip: question.tip.clone(),
+            text: QuestionText {
+                text: question.text.clone().unwrap_or_default(),
+                help: question.help.clone(),
+                tip: question.tip.clone(),
+                error_message: None,
+            },
             required_message: None,
             year_messages: Vec::new(),
             missing: OnceLock::new(),
@@ -385,18 +381,9 @@ impl TreeQuestion {
     /// What people read of the question in a finding, with the message of the validator that failed.
     pub(super) fn for_finding(&self, error_message: Option<&String>) -> QuestionText {
         QuestionText {
-            text: self.text.clone(),
-            help: self.help.clone(),
-            tip: self.tip.clone(),
             error_message: error_message.cloned(),
+            ..self.text.clone()
         }
-    }
-}
-
-impl TriggerGroup {
-    /// How many comparisons one answer to one of the sources takes.
-    fn comparisons(&self) -> usize {
-        1 + self.values.len()
     }
 }
 
@@ -420,17 +407,18 @@ impl ItemKind {
 }
 
 impl Choice {
+    /// What people see is the value where the server gives no name.
     pub(super) fn new(value: &str, name: &str) -> Self {
         Self {
             value: value.to_owned(),
             name: if name.is_empty() { value } else { name }.to_owned(),
         }
     }
-}
 
-impl From<&AcceptableChoice> for Choice {
-    fn from(choice: &AcceptableChoice) -> Self {
-        Self::new(&choice.value, &choice.name)
+    /// `None` without a value.
+    fn of(answer: &AcceptableAnswer) -> Option<Self> {
+        let name = answer.display_name.as_deref().unwrap_or_default();
+        Some(Self::new(answer.value.as_deref()?, name))
     }
 }
 
@@ -493,16 +481,4 @@ fn bound(validator: &QuestionValidator) -> Result<Option<Years>, UncheckedReason
         None => return Err(UncheckedReason::UnknownValidator(String::new())),
     }
     Ok(Some(years))
-}
-
-/// Puts siblings on the pile, the first in display order on top; those without an order stand behind those that have one.
-fn push_siblings<'a>(
-    open: &mut Vec<(Option<usize>, &'a Question)>,
-    parent: Option<usize>,
-    siblings: &'a [Question],
-) {
-    let mut siblings: Vec<&Question> = siblings.iter().collect();
-    // Stable: equals stay as they were sent.
-    siblings.sort_by_key(|question| question.order.unwrap_or(i64::MAX));
-    open.extend(iter::repeat(parent).zip(siblings.into_iter().rev()));
 }

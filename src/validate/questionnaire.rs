@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use super::applicability::Applicability;
 use super::draft::Draft;
 use super::explanation::{Explanation, explain};
 use super::forms::NamedForms;
 use super::question_tree::QuestionTree;
+use super::walk::{OpenedRows, Walk};
 use super::{
-    AppliedQuestion, ContentHash, Context, Policy, Progress, QuestionRules, Report, advice,
-    applied_question, fields, forms, judge, prune,
+    ContentHash, Context, Policy, QuestionRules, Report, advice, fields, forms, judge, prune,
 };
 use crate::model::{AnswerInput, ConsignmentInput, Question};
 use crate::profile::{FurtherForm, ServiceProfile};
@@ -17,8 +16,8 @@ use crate::profile::{FurtherForm, ServiceProfile};
 /// A list of questions, prepared for many consignments. It is cheap to clone.
 ///
 /// ```
-/// use envd_sdk::model::{AnswerInput, ConsignmentInput, FormType, PartyInput, Question};
-/// use envd_sdk::validate::Questionnaire;
+/// use envd_sdk::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput, Question};
+/// use envd_sdk::validate::{Context, Questionnaire};
 ///
 /// let questions: Vec<Question> = serde_json::from_str(
 ///     r#"[{"id": "17", "forms": ["LPAC1"], "type": "SINGLE_CHOICE", "childQuestions": [
@@ -27,10 +26,12 @@ use crate::profile::{FurtherForm, ServiceProfile};
 /// let questionnaire = Questionnaire::prepare(&questions);
 /// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
 /// let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
-/// assert_eq!(questionnaire.next_questions(&input)[0].question.id, "17");
-/// let input = input.answer(AnswerInput::new("17", "No"));
-/// assert_eq!(questionnaire.next_questions(&input)[0].question.id, "20");
-/// # Ok::<(), serde_json::Error>(())
+/// let today = Context::on(Day::parse("2026-11-20")?);
+/// assert!(questionnaire.validate(&input, &today).ready_to_submit());
+/// // A form says what there is to answer.
+/// let form = questionnaire.form(&input.answer(AnswerInput::new("17", "No")), &today);
+/// assert_eq!(form.next().unwrap().question.id, "20");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
 pub struct Questionnaire {
@@ -85,34 +86,30 @@ impl Questionnaire {
     /// At a value that the server's schema cannot take, such as an unknown status, the server stops. What else is wrong is in
     /// [`Report::not_judged`] then.
     pub fn validate(&self, input: &ConsignmentInput, context: &Context) -> Report {
-        self.judge(&self.of(input), input, context)
+        self.judge(&self.walk(input), input, context)
     }
 
+    /// What is wrong with the consignment that is sent, which the walk has seen with the answers that count for nothing.
     pub(super) fn judge(
         &self,
-        questions: &Applicability<'_>,
-        input: &ConsignmentInput,
+        walk: &Walk<'_>,
+        sent: &ConsignmentInput,
         context: &Context,
     ) -> Report {
-        self.check(questions, input, context)
-            .stopped_by(forms::refused_values(input), &[])
+        self.check(walk, sent, context)
+            .stopped_by(forms::refused_values(sent), &[])
     }
 
-    fn check(
-        &self,
-        questions: &Applicability<'_>,
-        input: &ConsignmentInput,
-        context: &Context,
-    ) -> Report {
+    fn check(&self, walk: &Walk<'_>, sent: &ConsignmentInput, context: &Context) -> Report {
         let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
         let named = NamedForms {
             further: &self.further,
             questions: Some(&self.tree),
         };
-        fields::check(input, context, self.tree.policy, named, &mut report);
-        judge::check(questions, context, &mut report);
+        fields::check(sent, context, self.tree.policy, named, &mut report);
+        judge::check(walk, context, &mut report);
         if context.advice {
-            advice::of_answers(questions, &mut report.advice);
+            advice::of_answers(walk, sent, &mut report.advice);
         }
         report
     }
@@ -123,30 +120,13 @@ impl Questionnaire {
     /// be read is in [`Report::not_judged`].
     pub fn validate_json(&self, input: &serde_json::Value, context: &Context) -> Report {
         let draft = Draft::read(input);
-        let report = self.check(&self.of(&draft.input), &draft.input, context);
+        let report = self.check(&self.walk(&draft.input), &draft.input, context);
         draft.report(report)
-    }
-
-    /// The questions that apply now, answered or not, in display order.
-    pub fn applicable(&self, input: &ConsignmentInput) -> Vec<AppliedQuestion> {
-        applied_question::list(&self.of(input))
-    }
-
-    /// How many questions apply and how many of them are answered.
-    pub fn progress(&self, input: &ConsignmentInput) -> Progress {
-        applied_question::progress(&self.of(input))
-    }
-
-    /// The questions that apply now and wait for an answer, in display order. A REPEATABLE question waits for its first row.
-    pub fn next_questions(&self, input: &ConsignmentInput) -> Vec<AppliedQuestion> {
-        let mut questions = self.applicable(input);
-        questions.retain(|question| question.answerable && !question.answered);
-        questions
     }
 
     /// Why a question applies in a row (`None` outside rows), or why it does not.
     pub fn explain(&self, id: &str, row: Option<i64>, input: &ConsignmentInput) -> Explanation {
-        explain(&self.of(input), id, row)
+        explain(&self.walk(input), &id.into(), row)
     }
 
     /// Removes the answers to questions that do not apply, and returns them. Doing it again removes nothing more.
@@ -172,8 +152,8 @@ impl Questionnaire {
     /// ```
     #[must_use = "these are the answers that were removed"]
     pub fn prune(&self, input: &mut ConsignmentInput) -> Vec<AnswerInput> {
-        let kept = prune::kept(&self.of(input));
-        prune::remove(input, &kept)
+        let superfluous = prune::superfluous(&self.walk(input));
+        prune::remove(input, &superfluous)
     }
 
     /// Identifies this list of questions: a hash of all that the service sends of them.
@@ -184,9 +164,9 @@ impl Questionnaire {
         self.tree.content_hash()
     }
 
-    /// What applies of the questions to a consignment.
-    fn of<'a>(&'a self, input: &'a ConsignmentInput) -> Applicability<'a> {
-        Applicability::new(&self.tree, input)
+    /// The questions with the answers of a consignment.
+    pub(super) fn walk<'a>(&'a self, input: &'a ConsignmentInput) -> Walk<'a> {
+        Walk::new(&self.tree, input, &OpenedRows::new())
     }
 }
 

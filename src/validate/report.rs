@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::answers::Instance;
-use super::applicability::Applicability;
 use super::fields::DEVICES_QUESTION;
 use super::{Finding, Rule, Severity, Source};
 use crate::model::{OneLine, QuestionId};
@@ -192,20 +190,6 @@ impl Report {
             findings: refused.into_iter().map(Arc::new).collect(),
             not_judged: not_judged.collect(),
             ..Self::new(QuestionRules::NoQuestionsLoaded)
-        }
-    }
-
-    /// Counts the rows as a form does, in which a row may be empty.
-    pub(super) fn number_rows(&mut self, questions: &Applicability<'_>) {
-        let tree = questions.tree;
-        for finding in self.findings.iter_mut().chain(&mut self.advice) {
-            let number = finding.question.as_ref().and_then(|question| {
-                let mut at = tree.with_id(question.id.as_str());
-                at.find_map(|at| questions.row_number(Instance::new(at, question.row)))
-            });
-            if finding.row_number != number {
-                Arc::make_mut(finding).row_number = number;
-            }
         }
     }
 

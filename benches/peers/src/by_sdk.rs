@@ -8,6 +8,7 @@ use envd_sdk::auth::{
 };
 use envd_sdk::model::{Consignment, ConsignmentInput, Day, List, PageInfo, Question};
 use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::profile::{ComparedDate, ServiceProfile, Sourced};
 use envd_sdk::validate::{Context, Questionnaire};
 use envd_sdk::{Account, Client, HttpOptions};
 use serde_json::json;
@@ -23,8 +24,10 @@ pub fn client(url: &str) -> Client {
 
 pub fn client_with(url: &str, options: HttpOptions) -> Client {
     let token = StaticToken::new(&TOKEN).unwrap();
+    let mut profile = ServiceProfile::default();
+    profile.lists.compared_date = Sourced::assumed(Some(ComparedDate::LastChange));
     let builder = Client::builder(url).token_source(token).http(options);
-    builder.build().unwrap()
+    builder.profile(&profile).build().unwrap()
 }
 
 /// An account, and how its inputs are validated before they are saved.

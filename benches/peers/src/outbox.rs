@@ -105,7 +105,7 @@ pub fn run(file: &str) {
         let grown = memory();
         for _ in 0..2 {
             let begun = Instant::now();
-            assert_eq!(outbox.entries().await.unwrap().len(), WAITING);
+            assert_eq!(outbox.declarations().await.unwrap().len(), WAITING);
             println!("{}", begun.elapsed().as_secs_f64() * 1e3);
         }
         println!("{}", grown());

@@ -16,6 +16,7 @@ use std::{env, fs, process};
 
 use envd_sdk::auth::StaticToken;
 use envd_sdk::model::Timestamp;
+use envd_sdk::profile::{ComparedDate, ServiceProfile, Sourced};
 use envd_sdk::{Client, Clock};
 use envd_sync::replica::{Replica, SyncMode};
 use envd_sync::store::{SqliteSync, SyncStore};
@@ -71,7 +72,10 @@ async fn run(folder: &Path, days: u64, scale: u64, page: u64) -> bool {
         let answer = answers.lock().unwrap().answer(&body);
         serde_json::to_writer(reply, &answer).unwrap();
     });
-    let client = Client::builder(server.base()).token_source(StaticToken::new("a-token").unwrap());
+    let mut profile = ServiceProfile::default();
+    profile.lists.compared_date = Sourced::seen(Some(ComparedDate::LastChange));
+    let client = Client::builder(server.base()).profile(&profile);
+    let client = client.token_source(StaticToken::new("a-token").unwrap());
     let store = SqliteSync::open(folder.join("yard.db")).unwrap();
     let account = client.build().unwrap().account(ACCOUNT);
     let replica = Replica::new(&account, store.clone()).clock(clock.clone());

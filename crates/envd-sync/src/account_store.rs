@@ -28,6 +28,11 @@ impl AccountStore {
         Self { store, account }
     }
 
+    /// What errors call the store.
+    pub(super) fn name(&self) -> String {
+        self.store.name()
+    }
+
     /// Reads a document; `None`: there is none.
     pub(super) async fn load<T: DeserializeOwned>(
         &self,

@@ -2,7 +2,6 @@
 
 use envd_sdk::ErrorKind;
 use envd_sdk::auth::{StoreError, StoreErrorKind};
-use envd_sdk::model::ServerError;
 
 use crate::bank::DraftError;
 use crate::replica::is_answer;
@@ -88,11 +87,6 @@ impl Error {
             Self::Reply(_) => true,
             Self::Store(_) | Self::Usage(_) | Self::Draft(_) => false,
         }
-    }
-
-    /// The errors of the server that the request failed with.
-    pub(crate) fn server_errors(&self) -> &[ServerError] {
-        self.client().map_or(&[], envd_sdk::Error::server_errors)
     }
 
     /// Whether the user has to log in again.

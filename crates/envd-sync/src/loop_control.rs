@@ -1,33 +1,114 @@
-//! Stops and wakes a loop that runs until it is stopped.
+//! A loop that runs until it is stopped: of a replica or of an outbox.
 
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 
+use envd_sdk::auth::BoxFuture;
 use futures_util::future::{Either, select};
 use tokio::sync::{Notify, watch};
 
-/// What a loop shares with its handles.
+/// What is called with each event.
+pub(super) type OnEvent<E> = Box<dyn FnMut(&E) + Send>;
+
+/// What a loop does until its handle stops it.
+type Body<E> = Box<dyn FnOnce(LoopHandle, OnEvent<E>) -> BoxFuture<'static, ()> + Send>;
+
+/// Works until it is stopped, from [`Replica::run`](crate::Replica::run) or [`Outbox::run`](crate::Outbox::run). Await it, or spawn
+/// its future; dropping it at any time is safe.
+///
+/// ```
+/// # equipment::example(async {
+/// use envd_sync::Replica;
+/// use envd_sync::replica::SyncEvent;
+/// use envd_sync::store::MemorySync;
+/// use std::time::Duration;
+///
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// let replica = Replica::new(&account, MemorySync::new());
+/// let syncs = replica.run(Duration::from_secs(5 * 60));
+/// let handle = syncs.handle();
+/// let syncs = syncs.on_event(move |event| {
+///     if let SyncEvent::Synced { report, next_at, .. } = event {
+///         println!("{report}; next at {next_at}");
+///         handle.stop();
+///     }
+/// });
+/// tokio::spawn(syncs.into_future()).await?;
+/// # Ok(()) });
+/// ```
+#[must_use = "it does nothing until it is awaited"]
+pub struct Loop<E> {
+    body: Body<E>,
+    on_event: OnEvent<E>,
+    handle: LoopHandle,
+}
+
+/// Stops or wakes a [`Loop`]. Cheap to clone.
+///
+/// See [`Loop`] for an example.
 #[derive(Clone, Debug)]
-pub(super) struct LoopControl {
+pub struct LoopHandle {
     stopped: Arc<watch::Sender<bool>>,
     wake: Arc<Notify>,
 }
 
-impl LoopControl {
-    pub(super) fn new() -> Self {
+/// Why a wait of a loop ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WaitEnd {
+    Elapsed,
+    Woken,
+    Stopped,
+}
+
+impl<E: 'static> Loop<E> {
+    pub(super) fn new<F: Future<Output = ()> + Send + 'static>(
+        body: impl FnOnce(LoopHandle, OnEvent<E>) -> F + Send + 'static,
+    ) -> Self {
         Self {
-            stopped: Arc::new(watch::Sender::new(false)),
-            wake: Arc::default(),
+            body: Box::new(|handle, on_event| Box::pin(body(handle, on_event))),
+            on_event: Box::new(|_| {}),
+            handle: LoopHandle {
+                stopped: Arc::new(watch::Sender::new(false)),
+                wake: Arc::default(),
+            },
         }
     }
 
-    pub(super) fn stop(&self) {
+    /// Is called with each event. It must not block.
+    pub fn on_event(mut self, report: impl FnMut(&E) + Send + 'static) -> Self {
+        self.on_event = Box::new(report);
+        self
+    }
+
+    /// A handle that stops or wakes it.
+    #[must_use]
+    pub fn handle(&self) -> LoopHandle {
+        self.handle.clone()
+    }
+}
+
+impl<E> IntoFuture for Loop<E> {
+    type Output = ();
+    type IntoFuture = BoxFuture<'static, ()>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        (self.body)(self.handle, self.on_event)
+    }
+}
+
+debug_shows!(Loop<E>, |it| handle: it.handle);
+
+impl LoopHandle {
+    /// Ends the loop without waiting for a request in flight. The next loop or call continues: a sync where this one stopped, and
+    /// an outbox by looking for what became of that request.
+    pub fn stop(&self) {
         self.stopped.send_replace(true);
     }
 
-    /// Ends the wait that runs, or else the next one.
-    pub(super) fn wake(&self) {
+    /// Ends the wait that runs, or else the next one, for example after a login or when there is reception again.
+    pub fn wake_now(&self) {
         self.wake.notify_one();
     }
 
@@ -41,15 +122,13 @@ impl LoopControl {
         }
     }
 
-    /// Waits for the end of a time, or until the loop is woken; `None`: it was stopped before.
-    pub(super) async fn wait(&self, time: impl Future) -> Option<()> {
-        let (time, woken) = (pin!(time), pin!(self.woken()));
-        let over = self.unless_stopped(select(time, woken)).await;
-        over.map(drop)
-    }
-
-    /// Waits until the loop is woken.
-    pub(super) async fn woken(&self) {
-        self.wake.notified().await;
+    /// Waits for the end of a time, or until the loop is woken or stopped.
+    pub(super) async fn wait(&self, time: impl Future) -> WaitEnd {
+        let (time, woken) = (pin!(time), pin!(self.wake.notified()));
+        match self.unless_stopped(select(time, woken)).await {
+            Some(Either::Left(_)) => WaitEnd::Elapsed,
+            Some(Either::Right(_)) => WaitEnd::Woken,
+            None => WaitEnd::Stopped,
+        }
     }
 }

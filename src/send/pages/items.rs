@@ -129,7 +129,9 @@ impl<T: Send + 'static, P: ListPosition> Items<T, P> {
     fn begin(&mut self, page: Page<T, P>) {
         self.records = page.records.into_iter();
         self.cursors = page.cursors.into_iter();
-        self.errors = iter::zip(page.before, page.unreadable).peekable();
+        let unreadable = page.gaps.iter().filter(|(_, is_unreadable)| *is_unreadable);
+        let before: Vec<usize> = unreadable.map(|(before, _)| *before).collect();
+        self.errors = iter::zip(before, page.unreadable).peekable();
         self.returned = 0;
         for _ in 0..page.position.skip() {
             self.next_of_page();

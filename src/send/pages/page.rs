@@ -47,8 +47,8 @@ pub struct Page<T, P = Position> {
     pub(crate) cursors: Vec<Option<String>>,
     /// The JSON of the records, if it was requested.
     pub(crate) json: Vec<Box<str>>,
-    /// How many records come before each unreadable one.
-    pub(super) before: Vec<usize>,
+    /// How many records come before each place without one, and whether it has an unreadable one.
+    pub(super) gaps: Vec<(usize, bool)>,
     /// Equal for two pages only if the list repeats itself.
     pub(crate) fingerprint: Option<u64>,
     /// Why the list cannot be read further although it has not ended.
@@ -74,7 +74,7 @@ impl<T, P> Page<T, P> {
             last_modified: None,
             cursors: Vec::new(),
             json: Vec::new(),
-            before: Vec::new(),
+            gaps: Vec::new(),
             fingerprint: None,
             stalled: None,
         }
@@ -83,13 +83,41 @@ impl<T, P> Page<T, P> {
     /// Sorts the places without a record (`gaps`, in order) into unreadable records and missing ones.
     pub(crate) fn set_gaps(&mut self, gaps: &[usize], unreadable: Vec<Unreadable>) {
         self.missing = gaps.len() - unreadable.len();
-        (self.before, self.unreadable) = unreadable
-            .into_iter()
-            .map(|record| {
-                let gaps_before = gaps.partition_point(|gap| *gap < record.index);
-                (record.index - gaps_before, record.error)
-            })
-            .unzip();
+        let is_unreadable = |gap: &usize| {
+            let found = unreadable.binary_search_by_key(gap, |record| record.index);
+            found.is_ok()
+        };
+        let gaps = gaps.iter().enumerate();
+        self.gaps = gaps
+            .map(|(nth, gap)| (gap - nth, is_unreadable(gap)))
+            .collect();
+        self.unreadable = unreadable.into_iter().map(|record| record.error).collect();
+    }
+
+    /// The places without a record, in order: how many records come before each, and the error of [`unreadable`](Self::unreadable)
+    /// that belongs there; `None` where the element is null.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::ops::ConsignmentFilter;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let mut pager = account.consignments(&ConsignmentFilter::default());
+    /// let page = pager.next_page().await?.ok_or("no page")?;
+    /// for (before, error) in page.gaps() {
+    ///     println!("no record after {before}: {error:?}");
+    /// }
+    /// # assert_eq!(page.gaps().count(), 0);
+    /// # Ok(()) });
+    /// ```
+    pub fn gaps(&self) -> impl Iterator<Item = (usize, Option<&Error>)> {
+        let mut unreadable = self.unreadable.iter();
+        let gaps = self.gaps.iter();
+        gaps.map(move |(before, is_unreadable)| {
+            let error = is_unreadable.then(|| unreadable.next()).flatten();
+            (*before, error)
+        })
     }
 }
 
@@ -119,7 +147,7 @@ impl<T> Page<T> {
             last_modified: self.last_modified,
             cursors: self.cursors,
             json: Vec::new(),
-            before: self.before,
+            gaps: self.gaps,
             fingerprint: self.fingerprint,
             stalled: self.stalled,
         })

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{Form, FormState};
+use super::change::differences;
+use super::{Change, Form, FormState, Item};
 use crate::model::ConsignmentInput;
-use crate::validate::applicability::OpenedRows;
 use crate::validate::question_tree::ItemKind;
 use crate::validate::{QuestionRef, Questionnaire};
 
@@ -54,45 +54,60 @@ impl Questionnaire {
             input,
             ..form.state.clone()
         };
-        let mut adopted = Form::new(self.clone(), state, form.context.clone());
-        let lost = form.rows_lost_by(&adopted);
-        if !lost.is_empty() {
-            let mut state = adopted.state;
-            state.opened.extend(lost);
-            adopted = Form::new(adopted.questionnaire, state, adopted.context);
+        let adopted = Form::new(self.clone(), state, form.context.clone());
+        let (before, after) = (form.items(), adopted.items());
+        let mut sections = HashSet::new();
+        let mut rows = HashSet::new();
+        for item in after.iter().flat_map(Item::descendants) {
+            if item.kind == ItemKind::Rows {
+                sections.insert(&item.question);
+                rows.extend(item.rows.iter().map(|row| (&item.question, row.index)));
+            }
         }
-        adopted
+        let mut state = adopted.state.clone();
+        for item in before.iter().flat_map(Item::descendants) {
+            let lost = item.rows.iter().map(|row| (&item.question, row.index));
+            let lost = lost.filter(|row| sections.contains(row.0) && !rows.contains(row));
+            state
+                .opened
+                .extend(lost.map(|(section, row)| (section.id.clone(), row)));
+        }
+        Form::new(adopted.questionnaire, state, adopted.context)
     }
 }
 
 impl Form {
-    /// The rows that another form lacks, of sections that it has.
-    fn rows_lost_by(&self, other: &Self) -> OpenedRows {
-        let (sections, rows) = other.sections_and_rows();
-        let (_, before) = self.sections_and_rows();
-        let lost = before.difference(&rows);
-        lost.filter(|(section, _)| sections.contains(section))
-            .map(|(section, row)| (section.id.clone(), *row))
-            .collect()
-    }
-
-    fn sections_and_rows(&self) -> (HashSet<QuestionRef>, HashSet<(QuestionRef, Option<i64>)>) {
-        let questions = self.questions();
-        let (mut sections, mut all) = (HashSet::new(), HashSet::new());
-        for instance in questions.applied.iter().copied() {
-            let section = &questions.tree[instance.question];
-            if section.kind != ItemKind::Rows {
-                continue;
-            }
-            let name = questions.reference(instance);
-            if section.rows_of.is_none() {
-                let rows = questions.rows(instance.question).iter();
-                all.extend(rows.map(|row| (name.clone(), row.row)));
-            } else if questions.has_rows(instance) {
-                all.insert((name.clone(), instance.row));
-            }
-            sections.insert(name);
+    /// What differs from another form, such as the one that this one was [adopted](Questionnaire::adopt) from, as an edit would
+    /// return it.
+    ///
+    /// ```
+    /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};
+    /// use envd_sdk::validate::{Context, Questionnaire};
+    ///
+    /// let newer: Vec<Question> = serde_json::from_str(r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING"}]"#)?;
+    /// # let context = Context::on(Day::parse("2026-11-20")?);
+    /// # let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+    /// let before = Questionnaire::prepare(&[]).form(&input, &context);
+    /// let after = Questionnaire::prepare(&newer).adopt(&before, input);
+    /// assert_eq!(after.changes_since(&before).appeared[0].id, "17");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn changes_since(&self, before: &Self) -> Change {
+        let applied = |form: &Self| -> Vec<QuestionRef> {
+            let tree = &form.questionnaire.tree;
+            let instances = form.judged.applied.instances.iter();
+            instances
+                .map(|one| QuestionRef::new(&tree[one.question].id, one.row))
+                .collect()
+        };
+        let (vanished, appeared) = differences(&applied(before), &applied(self));
+        let (removed, added) = differences(&before.report().findings, &self.report().findings);
+        Change {
+            appeared,
+            vanished,
+            added,
+            removed,
         }
-        (sections, all)
     }
 }

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::super::answers::Instance;
-use super::super::applicability::Applicability;
 use super::super::question_tree::ItemKind;
+use super::super::walk::{Instance, Walk};
 use super::super::{Finding, QuestionRef, Rule, Severity};
 use super::Form;
 
@@ -92,45 +91,39 @@ impl Form {
             .cloned()
             .map(Blocker::Finding)
             .collect();
-        let questions = self.questions();
-        for instance in &questions.applied {
-            if questions.tree[instance.question].kind == ItemKind::Rows {
-                self.section(&questions, *instance, &mut blockers);
+        let walk = self.walk();
+        for instance in walk.found.instances.iter().copied() {
+            if walk.tree[instance.question].kind == ItemKind::Rows {
+                self.section(&walk, instance, &mut blockers);
             }
         }
         blockers.sort_by_key(|blocker| !blocker.blocks_creating());
         blockers
     }
 
-    fn section(
-        &self,
-        questions: &Applicability<'_>,
-        instance: Instance,
-        blockers: &mut Vec<Blocker>,
-    ) {
-        let tree = questions.tree;
+    fn section(&self, walk: &Walk<'_>, instance: Instance, blockers: &mut Vec<Blocker>) {
+        let tree = walk.tree;
         let at = &tree[instance.question];
-        let mut required = (instance.question + 1..at.end).filter(|below| tree[*below].required);
-        let (section, text) = (questions.reference(instance), at.text.clone());
-        if !questions.has_rows(instance) {
-            if required.any(|below| questions.is_on_forms(below))
-                && self.is_open(questions, instance)
-            {
-                blockers.push(Blocker::NoRow { section, text });
-            }
+        let required = (instance.question + 1..at.end).filter(|below| tree[*below].required);
+        let (section, text) = (walk.reference(instance), at.text.text.clone());
+        let rows = walk.rows_of(instance);
+        if rows.is_empty()
+            && required.clone().any(|below| walk.is_on_forms(below))
+            && self.is_open(walk, instance)
+        {
+            blockers.push(Blocker::NoRow { section, text });
             return;
         }
-        let rows = questions.rows(instance.question).iter();
-        for row in rows.filter(|row| at.rows_of.is_none() || **row == instance) {
-            let mut required = required.clone();
-            if !questions.is_answered_below(*row)
-                && required.any(|question| questions.applies(row.with(question)))
+        for row in rows.iter().filter(|row| walk.is_empty_row(**row)) {
+            if required
+                .clone()
+                .any(|question| walk.applies(row.with(question)))
             {
                 blockers.push(Blocker::EmptyRow {
                     section: section.clone(),
                     text: text.clone(),
                     row: row.row,
-                    row_number: questions.row_number(*row).unwrap_or(1),
+                    row_number: walk.row_number(*row).unwrap_or(1),
                 });
             }
         }

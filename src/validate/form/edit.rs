@@ -3,10 +3,10 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::answers::{self, Instance};
 use super::super::draft::Draft;
 use super::super::question_tree::{ItemKind, QuestionTree};
-use super::super::{Explanation, QuestionRef, explanation};
+use super::super::walk::Instance;
+use super::super::{Explanation, QuestionRef, answers, explanation};
 use super::change::{Change, EditError, differences};
 use super::{Form, FormState, Judged};
 use crate::model::{AnswerInput, ConsignmentInput, Maybe, QuestionId};
@@ -70,29 +70,26 @@ impl Form {
     pub fn add_row(&mut self, section: impl Into<QuestionRef>) -> Result<Change, EditError> {
         let section = section.into();
         let first = self.position(&section, |kind| kind == ItemKind::Rows)?;
-        let questions = self.questions();
-        let tree = questions.tree;
+        let walk = self.walk();
+        let is_outermost = |at: Instance| walk.tree[at.question].is_outermost_section();
         // Of several sections with the id, this takes the one without a row.
-        let instance = tree
-            .with_id(section.id.as_str())
-            .map(|question| Instance::new(question, section.row))
-            .find(|instance| {
-                self.judged.applied.contains(instance)
-                    && tree[instance.question].kind == ItemKind::Rows
-                    && !questions.has_rows(*instance)
-            })
-            .unwrap_or(Instance::new(first, section.row));
-        let index = if tree[instance.question].is_outermost_section() {
-            let last = questions
-                .rows(instance.question)
-                .last()
-                .and_then(|row| row.row);
-            let next = last.unwrap_or(-1).max(-1).checked_add(1);
-            Some(next.ok_or(EditError::TooLarge)?)
-        } else if questions.has_rows(instance) {
-            return Err(EditError::RowExists(section));
-        } else {
-            section.row
+        let with_id = walk.tree.with(Some(&section.id)).iter();
+        let mut sections = with_id.map(|question| Instance::new(*question, section.row));
+        let instance = sections.find(|at| {
+            walk.found.instances.contains(at)
+                && walk.tree[at.question].kind == ItemKind::Rows
+                && walk.rows_of(*at).is_empty()
+        });
+        let instance = instance.unwrap_or(Instance::new(first, section.row));
+        let last = walk.rows_of(instance).last();
+        let index = match last {
+            _ if is_outermost(instance) => {
+                let last = last.and_then(|last| last.row).unwrap_or(-1);
+                let next = last.max(-1).checked_add(1);
+                Some(next.ok_or(EditError::TooLarge)?)
+            }
+            Some(_) => return Err(EditError::RowExists(section)),
+            None => section.row,
         };
         self.edit(|state| {
             state.skipped.remove(&section);
@@ -113,13 +110,12 @@ impl Form {
         let (id, index) = (section.into(), row.into());
         let tree = &self.questionnaire.clone().tree;
         let at = QuestionRef::new(id.clone(), index);
-        let is_inner = tree
-            .with_id(id.as_str())
-            .all(|question| !tree[question].is_outermost_section());
+        let mut with_id = tree.with(Some(&id)).iter();
+        let is_inner = with_id.all(|at| !tree[*at].is_outermost_section());
         let outside = QuestionRef::new(id.clone(), None);
         let section = if is_inner { &at } else { &outside };
         let question = self.position(section, |kind| kind == ItemKind::Rows)?;
-        if !self.questions().has_row(Instance::new(question, index)) {
+        if !self.walk().has_row(Instance::new(question, index)) {
             return Err(EditError::NoSuchRow(at));
         }
         let below = question + 1..tree[question].end;
@@ -214,7 +210,7 @@ impl Form {
             return Ok(Change::default());
         }
         let judged = Judged::new(&self.questionnaire, &self.state, &self.context);
-        if judged.is_too_large && !self.judged.is_too_large {
+        if judged.applied.is_too_large && !self.judged.applied.is_too_large {
             self.state = before;
             return Err(EditError::TooLarge);
         }
@@ -233,7 +229,8 @@ impl Form {
             let reference = |Instance { question, row }| QuestionRef::new(&tree[question].id, row);
             instances.map(reference).collect()
         };
-        let (vanished, appeared) = differences(&before.applied, &self.judged.applied);
+        let (vanished, appeared) =
+            differences(&before.applied.instances, &self.judged.applied.instances);
         let (removed, added) = differences(&before.report.findings, &self.judged.report.findings);
         Change {
             appeared: references(appeared),
@@ -251,12 +248,11 @@ impl Form {
     ) -> Result<usize, EditError> {
         let (id, row) = (question.id.clone(), question.row);
         let tree = &self.questionnaire.tree;
-        let mut with_id = tree
-            .with_id(id.as_str())
-            .filter(|_| !id.as_str().is_empty());
+        let with_id = tree.with(Some(&id)).iter().copied();
+        let mut with_id = with_id.filter(|_| !id.as_str().is_empty());
         let kind = |question: usize| tree[question].kind;
-        let judged = &self.judged;
-        let applies = |question: &usize| judged.applied.contains(&Instance::new(*question, row));
+        let instances = &self.judged.applied.instances;
+        let applies = |question: &usize| instances.contains(&Instance::new(*question, row));
         if let Some(found) = with_id
             .clone()
             .find(|question| is_wanted(kind(*question)) && applies(question))
@@ -275,8 +271,7 @@ impl Form {
     }
 
     fn hidden(&self, question: &QuestionRef) -> EditError {
-        let questions = self.questions();
-        let because = explanation::explain(&questions, question.id.as_str(), question.row);
+        let because = explanation::explain(&self.walk(), &question.id, question.row);
         let question = question.clone();
         match because {
             // The question applies, but in another row or in none.
@@ -293,9 +288,8 @@ fn put(
     question: &QuestionRef,
     value: Option<&str>,
 ) {
-    let is_outside = tree
-        .with_id(question.id.as_str())
-        .all(|question| tree[question].rows_of.is_none());
+    let mut with_id = tree.with(Some(&question.id)).iter();
+    let is_outside = with_id.all(|question| tree[*question].rows_of.is_none());
     let mut answer = value.map(|value| {
         let answer = AnswerInput::new(&question.id, value);
         match question.row {

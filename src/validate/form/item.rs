@@ -1,16 +1,14 @@
 //! What a screen shows of a form.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::ops::Deref;
+use std::iter;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::super::answers::Instance;
-use super::super::applicability::Applicability;
-use super::super::applied_question;
-use super::super::question_tree::{Choice, ItemKind};
+use super::super::question_tree::{Choice, ItemKind, TreeQuestion};
+use super::super::walk::{Instance, Walk};
 use super::super::{Finding, QuestionRef, Report};
 
 /// A question that applies, a heading, or a section with rows: see [`Form::items`](super::Form::items).
@@ -67,7 +65,7 @@ pub struct Item {
     /// The rows of a section.
     pub rows: Vec<ItemRow>,
     /// What stands under it outside rows, in display order.
-    pub children: Items,
+    pub children: Vec<Self>,
 }
 
 debug_shows!(Item, |it| question: it.question, kind: it.kind, required: it.required, findings: it.findings);
@@ -95,139 +93,138 @@ pub struct ItemRow {
     /// Its number, as it stands in the answers; `None` for answers without one.
     pub index: Option<i64>,
     /// What stands in it, in display order.
-    pub items: Items,
+    pub items: Vec<Item>,
 }
 
-/// The [`Item`]s of a form, a row or a section in display order. It is a slice.
-///
-/// See [`Item`] for an example.
-#[derive(Default, Serialize)]
-#[serde(transparent)]
-pub struct Items(Vec<Item>);
-
-impl Deref for Items {
-    type Target = [Item];
-
-    fn deref(&self) -> &[Item] {
-        &self.0
-    }
-}
-
-impl<'a> IntoIterator for &'a Items {
-    type Item = &'a Item;
-    type IntoIter = std::slice::Iter<'a, Item>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.iter()
-    }
-}
-
-impl fmt::Debug for Items {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} items", self.0.len())
-    }
-}
-
-/// Not recursive: questions may be nested thousands of levels deep.
-impl Drop for Items {
-    fn drop(&mut self) {
-        let mut open = std::mem::take(&mut self.0);
-        while let Some(mut item) = open.pop() {
-            open.append(&mut item.children.0);
-            for row in &mut item.rows {
-                open.append(&mut row.items.0);
-            }
-        }
+impl Item {
+    /// The item and all that stand under it and in its rows, in display order.
+    ///
+    /// ```
+    /// # use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};
+    /// # use envd_sdk::validate::{Context, Item, ItemKind, Questionnaire};
+    /// # let questions: Vec<Question> = serde_json::from_str(
+    /// #     r#"[{"id": "1", "forms": ["LPAC1"], "type": "REPEATABLE", "childQuestions": [{"id": "3", "type": "NUMBER"}]}]"#,
+    /// # )?;
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// # let mut form = Questionnaire::prepare(&questions).form(&input, &Context::on(Day::parse("2026-11-20")?));
+    /// # form.add_row("1")?;
+    /// let items = form.items();
+    /// let all = items.iter().flat_map(Item::descendants);
+    /// let open = all.filter(|item| item.kind != ItemKind::Rows && item.value.is_none());
+    /// assert_eq!(open.count(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn descendants(&self) -> impl Iterator<Item = &Self> {
+        let mut open = vec![self];
+        iter::from_fn(move || {
+            let item = open.pop()?;
+            let in_rows = item.rows.iter().flat_map(|row| &row.items);
+            open.extend(in_rows.chain(&item.children).rev());
+            Some(item)
+        })
     }
 }
 
 /// Makes items of the questions that apply.
 pub(super) struct Builder<'a> {
-    questions: &'a Applicability<'a>,
+    walk: &'a Walk<'a>,
     findings: HashMap<&'a QuestionRef, Vec<&'a Arc<Finding>>>,
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(questions: &'a Applicability<'a>, report: &'a Report) -> Self {
+    pub(super) fn new(walk: &'a Walk<'a>, report: &'a Report) -> Self {
         let mut findings: HashMap<_, Vec<_>> = HashMap::new();
         for finding in &report.findings {
             if let Some(question) = &finding.question {
                 findings.entry(question).or_default().push(finding);
             }
         }
-        Self {
-            questions,
-            findings,
-        }
+        Self { walk, findings }
     }
 
-    /// All items, as a tree. Each is made when all below it are, so that nothing is recursive.
-    pub(super) fn tree(&self) -> Items {
-        // The items below each question in each row, the last one first.
-        let mut below: HashMap<(Option<usize>, Option<i64>), Vec<Item>> = HashMap::new();
-        let take = |items: Option<Vec<Item>>| {
-            let mut items = items.unwrap_or_default();
-            items.reverse();
-            Items(items)
-        };
-        for instance in self.questions.applied.iter().rev() {
-            let Instance { question, row } = *instance;
-            let at = &self.questions.tree[question];
-            let mut item = self.item(*instance);
-            if at.kind != ItemKind::Rows {
-                item.children = take(below.remove(&(Some(question), row)));
-            } else if at.rows_of.is_none() {
-                let rows = self.questions.rows(question).iter().map(|row| ItemRow {
+    /// All items, as a tree.
+    pub(super) fn tree(&self) -> Vec<Item> {
+        self.items(0..self.walk.tree.len(), None)
+    }
+
+    /// The items of some questions and of those below them, in a row.
+    fn items(&self, questions: Range<usize>, row: Option<i64>) -> Vec<Item> {
+        let siblings = self.walk.tree.siblings(questions);
+        let instances = siblings.map(|question| Instance::new(question, row));
+        let applied = instances.filter(|instance| self.walk.applies(*instance));
+        let items = applied.map(|instance| {
+            let mut item = self.item(instance);
+            let below = instance.question + 1..self.walk.tree[instance.question].end;
+            if item.kind == ItemKind::Rows {
+                let rows = self.walk.rows_of(instance).iter().map(|row| ItemRow {
                     index: row.row,
-                    items: take(below.remove(&(Some(question), row.row))),
+                    items: self.items(below.clone(), row.row),
                 });
                 item.rows = rows.collect();
-            } else if self.questions.has_rows(*instance) {
-                item.rows.push(ItemRow {
-                    index: row,
-                    items: take(below.remove(&(Some(question), row))),
-                });
+            } else {
+                item.children = self.items(below, row);
             }
-            below.entry((at.parent, row)).or_default().push(item);
-        }
-        take(below.remove(&(None, None)))
+            item
+        });
+        items.collect()
     }
 
     /// One item without what stands under it.
     pub(super) fn item(&self, instance: Instance) -> Item {
-        let asked = applied_question::describe(self.questions, instance);
-        let question = &self.questions.tree[instance.question];
-        let kind = question.kind;
-        let mut choices = asked.choices;
-        if kind == ItemKind::YesNo && choices.is_empty() {
+        let walk = self.walk;
+        let question = &walk.tree[instance.question];
+        let reference = walk.reference(instance);
+        let findings = self.findings.get(&reference).into_iter().flatten();
+        let mut choices = question.choices.clone();
+        if question.kind == ItemKind::YesNo && choices.is_empty() {
             choices = vec![Choice::new("True", "Yes"), Choice::new("False", "No")];
         }
-        let given = self.questions.given(instance).iter();
-        let texts: Vec<&str> = given
-            .filter(|given| !given.is_empty())
-            .map(|given| given.text)
-            .collect();
-        let because: Vec<String> = asked.because.iter().map(ToString::to_string).collect();
-        let findings = self.findings.get(&asked.question).into_iter().flatten();
+        let texts: Vec<&str> = walk.texts(instance).collect();
+        let why = self.why(question, instance);
+        let row_number = walk.row_number(instance);
+        let has_no_row = || walk.rows_of(instance).is_empty();
         Item {
             findings: findings.copied().cloned().collect(),
-            question: asked.question,
-            row_number: self
-                .questions
-                .row_number(instance)
-                .filter(|_| question.rows_of.is_some()),
-            kind,
-            text: asked.text,
-            help: question.help.clone(),
-            tip: question.tip.clone(),
+            row_number: row_number.filter(|_| question.rows_of.is_some()),
+            kind: question.kind,
+            text: question.text.text.clone(),
+            help: question.text.help.clone(),
+            tip: question.text.tip.clone(),
             choices,
             value: (!texts.is_empty()).then(|| texts.join(", ")),
-            required: asked.required,
+            required: question.required,
             read_only: question.read_only,
-            why: (!because.is_empty()).then(|| because.join(" and ")),
-            can_add: kind == ItemKind::Rows && (question.rows_of.is_none() || !asked.answered),
+            why: (!why.is_empty()).then(|| why.join(" and ")),
+            can_add: question.is_outermost_section()
+                || question.kind == ItemKind::Rows && has_no_row(),
             rows: Vec::new(),
-            children: Items::default(),
+            children: Vec::new(),
+            question: reference,
         }
+    }
+
+    /// The answers by which a question applies, in words.
+    fn why(&self, question: &TreeQuestion, instance: Instance) -> Vec<String> {
+        let tree = self.walk.tree;
+        if question.triggers.is_empty() {
+            let parent = question.parent.map(|parent| &tree[parent]);
+            let stands_under = |above| format!("it stands under {}", named(above));
+            return parent.map(stands_under).into_iter().collect();
+        }
+        let met = question.triggers.iter().filter_map(|trigger| {
+            let value = self.walk.trigger_value(trigger, instance)?;
+            let source = &tree[*trigger.sources.first()?];
+            let choice = source.choices.iter().find(|choice| choice.value == value);
+            let name = choice.map_or(value, |choice| &choice.name);
+            Some(format!("{} is answered {name}", named(source)))
+        });
+        met.collect()
+    }
+}
+
+fn named(question: &TreeQuestion) -> String {
+    match question.text.text.trim() {
+        "" => format!("question {}", question.id),
+        text => format!("\u{201c}{text}\u{201d}"),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`Form`] has a consignment, and the questions and findings that follow from it. An [`Item`] is what a screen shows of a
 //! question, a [`Change`] what an edit changed, a [`Blocker`] what keeps the consignment from being submitted, and a [`SavedForm`] a
-//! form that is opened later. Each edit changes the state, judges all of it again, and returns the difference.
+//! form that is opened later. Each edit changes the state, walks the questions once, judges all of them, and returns the difference.
 
 mod adopted;
 mod blocker;
@@ -13,18 +13,20 @@ mod saved;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
+use serde::{Deserialize, Serialize};
+
 use self::item::Builder;
-use super::answers::Instance;
-use super::applicability::{Applicability, OpenedRows};
 use super::question_tree::ItemKind;
-use super::{Context, Progress, QuestionRef, Questionnaire, Report, applied_question, prune};
+use super::walk::{Applied, Instance, OpenedRows, Walk};
+use super::{Context, QuestionRef, Questionnaire, Report, prune};
 use crate::model::ConsignmentInput;
 
 pub use self::blocker::Blocker;
 pub use self::change::{Change, EditError};
-pub use self::item::{Item, ItemRow, Items};
+pub use self::item::{Item, ItemRow};
 pub use self::saved::{QuestionsChanged, SavedForm};
 
 /// A consignment while it is filled in, for a screen to show.
@@ -90,10 +92,42 @@ struct FormState {
 /// What follows from a state.
 #[derive(Clone)]
 struct Judged {
-    /// The questions that apply and their rows, in display order.
-    applied: Vec<Instance>,
+    applied: Applied,
+    /// The consignment that is sent, where some answers count for nothing.
+    sent: Option<ConsignmentInput>,
     report: Report,
-    is_too_large: bool,
+}
+
+/// How far the answers have come, counted in questions that apply and can be answered, row by row.
+///
+/// A REPEATABLE question is none of them: what is counted stands in its rows.
+///
+/// From [`Form::progress`].
+///
+/// ```
+/// # use envd_sdk::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput, Question};
+/// # use envd_sdk::validate::{Context, Questionnaire};
+/// # let questions: Vec<Question> = serde_json::from_str(
+/// #     r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING"}, {"id": "18", "forms": ["LPAC1"], "type": "STRING"}]"#,
+/// # )?;
+/// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+/// #     .answer(AnswerInput::new("17", "Yes"));
+/// # let form = Questionnaire::prepare(&questions).form(&input, &Context::on(Day::parse("2026-11-20")?));
+/// let progress = form.progress();
+/// assert_eq!(format!("{} of {}", progress.answered, progress.questions), "1 of 2");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Questions that can be answered.
+    pub questions: usize,
+    /// Those of them that are answered.
+    pub answered: usize,
+    /// Questions that must be answered.
+    pub required: usize,
+    /// Those of them that are answered.
+    pub required_answered: usize,
 }
 
 impl Questionnaire {
@@ -105,13 +139,6 @@ impl Questionnaire {
             skipped: HashSet::new(),
         };
         Form::new(self.clone(), state, context.clone())
-    }
-
-    /// What the server would be sent: without the answers that count for nothing.
-    fn to_input(&self, state: &FormState) -> ConsignmentInput {
-        let mut input = state.input.clone();
-        let _ = self.prune(&mut input);
-        input
     }
 }
 
@@ -127,8 +154,9 @@ impl Form {
     }
 
     /// What there is to show, as a tree in display order: the questions that apply, headings, and sections with rows.
-    pub fn items(&self) -> Items {
-        Builder::new(&self.questions(), &self.judged.report).tree()
+    /// [`Item::descendants`] goes through all levels of it.
+    pub fn items(&self) -> Vec<Item> {
+        Builder::new(&self.walk(), &self.judged.report).tree()
     }
 
     /// The first question that waits for an answer, or section that waits for its first row, in display order.
@@ -152,72 +180,74 @@ impl Form {
 
     /// How far the answers have come, rows that are still empty included.
     pub fn progress(&self) -> Progress {
-        applied_question::progress(&self.questions())
+        let walk = self.walk();
+        let mut progress = Progress::default();
+        for instance in walk.found.instances.iter().copied() {
+            let question = &walk.tree[instance.question];
+            if question.takes_answers() && !question.read_only {
+                let answered = usize::from(walk.is_filled(instance));
+                progress.questions += 1;
+                progress.answered += answered;
+                progress.required += usize::from(question.required);
+                progress.required_answered += answered * usize::from(question.required);
+            }
+        }
+        progress
     }
 
     /// The consignment, to be sent: without answers to questions that do not apply. They stay in the form, in case that
     /// the questions apply again.
     pub fn to_input(&self) -> ConsignmentInput {
-        self.questionnaire.to_input(&self.state)
+        let sent = self.judged.sent.as_ref();
+        sent.unwrap_or(&self.state.input).clone()
     }
 
-    fn questions(&self) -> Applicability<'_> {
-        self.state.questions(&self.questionnaire)
+    /// What the last edit found.
+    fn walk(&self) -> Walk<'_> {
+        Walk {
+            tree: &self.questionnaire.tree,
+            answers: self.state.input.answers(),
+            found: Cow::Borrowed(&self.judged.applied),
+        }
     }
 
     fn first_open(&self, wanted: impl Fn(&Item) -> bool) -> Option<Item> {
-        let questions = self.questions();
-        let builder = Builder::new(&questions, &self.judged.report);
-        questions
-            .applied
-            .iter()
-            .copied()
-            .filter(|instance| self.is_open(&questions, *instance))
+        let walk = self.walk();
+        let builder = Builder::new(&walk, &self.judged.report);
+        let instances = walk.found.instances.iter().copied();
+        instances
+            .filter(|instance| self.is_open(&walk, *instance))
             .map(|instance| builder.item(instance))
             .find(wanted)
     }
 
-    fn is_open(&self, questions: &Applicability<'_>, instance: Instance) -> bool {
-        let question = &questions.tree[instance.question];
+    fn is_open(&self, walk: &Walk<'_>, instance: Instance) -> bool {
+        let question = &walk.tree[instance.question];
         let is_open = match question.kind {
             ItemKind::Display => false,
-            ItemKind::Rows => !questions.has_rows(instance),
-            _ => !questions.is_filled(instance),
+            ItemKind::Rows => walk.rows_of(instance).is_empty(),
+            _ => !walk.is_filled(instance),
         };
         is_open
             && !question.read_only
             && !question.id.as_str().is_empty()
-            && !self.state.skipped.contains(&questions.reference(instance))
-    }
-}
-
-impl FormState {
-    /// What applies, with the rows that are opened.
-    fn questions<'a>(&'a self, questionnaire: &'a Questionnaire) -> Applicability<'a> {
-        Applicability::with_rows(&questionnaire.tree, &self.input, &self.opened)
+            && !self.state.skipped.contains(&walk.reference(instance))
     }
 }
 
 impl Judged {
     fn new(questionnaire: &Questionnaire, state: &FormState, context: &Context) -> Self {
-        let answered = Applicability::new(&questionnaire.tree, &state.input);
-        let kept = prune::kept(&answered);
-        let mut report = if kept.contains(&false) {
-            let mut input = state.input.clone();
-            let _ = prune::remove(&mut input, &kept);
-            questionnaire.validate(&input, context)
-        } else {
-            questionnaire.judge(&answered, &state.input, context)
-        };
-        let questions = if state.opened.is_empty() {
-            answered
-        } else {
-            state.questions(questionnaire)
-        };
-        report.number_rows(&questions);
+        let walk = Walk::new(&questionnaire.tree, &state.input, &state.opened);
+        let superfluous = prune::superfluous(&walk);
+        let sent = (!superfluous.is_empty()).then(|| {
+            let mut sent = state.input.clone();
+            let _ = prune::remove(&mut sent, &superfluous);
+            sent
+        });
+        let report = questionnaire.judge(&walk, sent.as_ref().unwrap_or(&state.input), context);
         Self {
-            is_too_large: questions.is_too_large,
-            applied: questions.applied,
+            applied: walk.found.into_owned(),
+            sent,
             report,
         }
     }

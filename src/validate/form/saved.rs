@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::applicability::OpenedRows;
+use super::super::walk::OpenedRows;
 use super::super::{ContentHash, Context, QuestionRef, Questionnaire};
 use super::{Form, FormState};
 use crate::model::{ConsignmentInput, QuestionId};

@@ -157,7 +157,7 @@ proptest! {
         let _ = questionnaire.validate_json(&input, &context).to_string();
         if let Ok(input) = serde_json::from_value::<ConsignmentInput>(input) {
             let _ = questionnaire.validate(&input, &context).to_server_errors("x");
-            let _ = questionnaire.applicable(&input);
+            let _ = questionnaire.form(&input, &today()).items();
         }
     }
 }

@@ -3,10 +3,10 @@
 use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
-use super::questions::{prepare, prepare_with, today};
+use super::questions::{applicable, open, prepare, prepare_with, today};
 use super::shapes::{text, tree};
 use crate::model::{AnswerInput, ConsignmentInput};
-use crate::validate::{Explanation, Finding, QuestionRef, Questionnaire, Report, Rule};
+use crate::validate::{Explanation, Finding, Item, QuestionRef, Questionnaire, Report, Rule};
 use equipment::seeded::cases;
 
 fn trees() -> impl Strategy<Value = Vec<Value>> {
@@ -77,8 +77,9 @@ proptest! {
             return Ok(());
         };
         let question = missing.question.clone().unwrap();
-        let applied = tree.applicable(&input);
-        let asked = applied.iter().find(|a| a.question == question).unwrap();
+        let items = tree.form(&input, &today()).items();
+        let mut all = items.iter().flat_map(Item::descendants);
+        let asked = all.find(|item| item.question == question).unwrap();
         let choice = asked.choices.iter().find(|choice| !choice.value.is_empty());
         let value = choice.map_or("some text", |choice| choice.value.as_str());
         let answer = AnswerInput::new(question.id.as_str(), value);
@@ -107,7 +108,7 @@ proptest! {
     fn explain_says_applies_exactly_for_what_is_applicable(trees in trees(), answers in answers()) {
         let tree = prepare(&json!(trees));
         let input = input(&answers);
-        let applied: Vec<QuestionRef> = tree.applicable(&input).into_iter().map(|a| a.question).collect();
+        let applied = applicable(&tree, &input);
         for id in 0..7_u8 {
             for row in [None, Some(0), Some(1), Some(2), Some(9)] {
                 let explained = tree.explain(&id.to_string(), row, &input);
@@ -129,13 +130,15 @@ proptest! {
     fn what_is_required_waits_for_an_answer_and_is_counted(trees in trees(), answers in answers()) {
         let tree = prepare(&json!(trees));
         let input = input(&answers);
-        let next = tree.next_questions(&input);
+        let form = tree.form(&input, &today());
+        let items = form.items();
+        let next = open(&items);
         let report = tree.validate(&input, &today());
         let missing: Vec<_> = report.findings().iter().filter(|f| f.rule == Rule::Required).collect();
         for finding in &missing {
             prop_assert!(next.iter().any(|asked| Some(&asked.question) == finding.question.as_ref() && asked.required));
         }
-        let progress = tree.progress(&input);
+        let progress = form.progress();
         prop_assert_eq!(progress.required - progress.required_answered, missing.len());
         prop_assert!(progress.answered <= progress.questions && progress.required <= progress.questions);
     }

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::model::{AnswerInput, ConsignmentInput, Day, Question};
 use crate::tests::reading::{self, APPLICABLE, JUDGED, check, check_years};
 use crate::validate::{
-    Context, Explanation, Finding, Policy, QuestionRef, Questionnaire, Rule, Severity,
-    UncheckedReason,
+    Context, Explanation, Finding, Item, ItemKind, Policy, QuestionRef, Questionnaire, Rule,
+    Severity, UncheckedReason,
 };
 
 pub(in crate::validate) fn prepare(questions: &Value) -> Questionnaire {
@@ -58,6 +58,29 @@ pub(in crate::validate) fn shown(question: &QuestionRef) -> String {
     }
 }
 
+/// The questions that apply, in display order.
+pub(in crate::validate) fn applicable(
+    list: &Questionnaire,
+    input: &ConsignmentInput,
+) -> Vec<QuestionRef> {
+    let walk = list.walk(input);
+    let instances = walk.found.instances.iter();
+    instances
+        .map(|instance| walk.reference(*instance))
+        .collect()
+}
+
+/// The items that wait for an answer, or for a first row.
+pub(in crate::validate) fn open(items: &[Item]) -> Vec<&Item> {
+    let all = items.iter().flat_map(Item::descendants);
+    all.filter(|item| match item.kind {
+        ItemKind::Display => false,
+        ItemKind::Rows => item.rows.is_empty() && !item.read_only,
+        _ => item.value.is_none() && !item.read_only,
+    })
+    .collect()
+}
+
 /// The questions of all findings, errors with an exclamation mark.
 fn found(questionnaire: &Questionnaire, input: &ConsignmentInput) -> Vec<String> {
     let report = questionnaire.validate(input, &today());
@@ -82,8 +105,8 @@ fn found(questionnaire: &Questionnaire, input: &ConsignmentInput) -> Vec<String>
 fn questions_apply_and_are_judged_as_the_specification_says() {
     let read = |json: &Value| serde_json::from_value::<ConsignmentInput>(json.clone()).unwrap();
     check(APPLICABLE, |list, input| {
-        let applied = prepare(list).applicable(&read(input)).into_iter();
-        applied.map(|applied| shown(&applied.question)).collect()
+        let applied = applicable(&prepare(list), &read(input));
+        applied.iter().map(shown).collect()
     });
     check(JUDGED, |list, input| found(&prepare(list), &read(input)));
     check_years(|list, input| found(&prepare(list), &read(input)));
@@ -97,7 +120,7 @@ fn stale_answers_trigger_others_only_if_the_policy_says_so() {
     assert_eq!(found(&prepare(&questions), &all), [""; 0]);
     assert_eq!(found(&counting, &all), [""; 0]);
     assert_eq!(found(&counting, &input("1=No; 2=Yes")), ["3"]);
-    assert_eq!(counting.applicable(&all).len(), 2);
+    assert_eq!(applicable(&counting, &all).len(), 2);
     // What still triggers another is no rubbish; what triggers nothing is.
     assert_eq!(counting.prune(&mut input("1=No; 2=Yes; 3=x")), []);
     let pruned = counting.prune(&mut all.clone());
@@ -153,7 +176,7 @@ fn progress_counts_rows_and_leaves_out_headings() {
     for (answers, questions, answered, required, required_answered) in
         [("", 3, 0, 2, 0), ("4.0=x; 4.3=; 7=x", 5, 2, 4, 1)]
     {
-        let progress = list.progress(&input(answers));
+        let progress = list.form(&input(answers), &today()).progress();
         assert_eq!(
             (progress.questions, progress.answered),
             (questions, answered)
@@ -165,28 +188,31 @@ fn progress_counts_rows_and_leaves_out_headings() {
 
 #[test]
 fn what_is_asked_next_has_its_row_its_reason_and_the_names_of_its_choices() {
+    let items = |list: &Questionnaire, answers: &str| list.form(&input(answers), &today()).items();
     let tree = list("0 DISPLAY; 1 REPEATABLE { 2; 3 }; 9");
     let next = |answers: &str| {
-        let next = tree.next_questions(&input(answers)).into_iter();
-        next.map(|asked| shown(&asked.question)).collect::<Vec<_>>()
+        let items = items(&tree, answers);
+        let next = open(&items).into_iter();
+        next.map(|item| shown(&item.question)).collect::<Vec<_>>()
     };
     assert_eq!(next(""), ["1", "9"]);
     assert_eq!(next("2.0=x; 9=x"), ["3.0"]);
 
     let tree = list("1 { 2 ?1=A ?1=B; 3 }");
-    let asked = tree.next_questions(&input("1=B"));
-    assert_eq!(asked[0].because[0].to_string(), "question 1 is answered B");
-    assert_eq!(
-        asked[1].because[0].to_string(),
-        "it stands under question 1"
-    );
-    assert!(tree.next_questions(&input(""))[0].because.is_empty());
+    let whys = |answers: &str| {
+        let items = items(&tree, answers);
+        let why = open(&items).into_iter().map(|item| item.why.clone());
+        why.map(Option::unwrap_or_default).collect::<Vec<_>>()
+    };
+    let of_both = ["question 1 is answered B", "it stands under question 1"];
+    assert_eq!(whys("1=B"), of_both);
+    assert_eq!(whys(""), [""]);
 
     let mut questions = reading::questions("1 SINGLE_CHOICE");
     questions[0]["text"] = json!("Bred here?");
     questions[0]["acceptableAnswers"] =
         json!([{"value": "Y", "displayName": "Yes"}, {"value": "N"}, {"displayName": "no value"}]);
-    let asked = &prepare(&questions).next_questions(&input(""))[0];
+    let asked = &items(&prepare(&questions), "")[0];
     assert_eq!(asked.text, "Bred here?");
     let choices: Vec<_> = asked
         .choices

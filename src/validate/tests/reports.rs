@@ -110,9 +110,7 @@ fn a_form_asks_for_what_is_open_and_reports_only_what_changed() {
     assert!(form.report().can_create() && !form.report().ready_to_submit());
     assert_eq!(form.answer("1", None), Ok(Change::default()));
     form.answer("1", "x").unwrap();
-    let open = list.next_questions(&form.to_input());
-    assert_eq!(open.len(), 1);
-    assert_eq!(open[0].question, form.next().unwrap().question);
+    assert_eq!(form.next().unwrap().question.id, "2");
 }
 
 /// A consignment with a value of more than 60 characters in each text, and the whole values.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::questions::{ask, input, list, today};
 use crate::model::{AnswerInput, ConsignmentInput, List, Question};
-use crate::validate::Questionnaire;
+use crate::validate::{Questionnaire, Rule};
 
 /// As many questions, each under the one before, and what is made of them.
 pub(super) fn nested<T>(levels: usize, outermost: &str, then: impl FnOnce(&[Question]) -> T) -> T {
@@ -37,23 +37,25 @@ pub(super) fn answered(questions: std::ops::Range<usize>, row: Option<i64>) -> C
 }
 
 #[test]
-fn twenty_thousand_levels_are_judged_pruned_shown_and_dropped() {
-    let list = nested(20_000, "STRING", Questionnaire::prepare);
-    let answered = |questions| answered(questions, None);
-    assert!(
-        list.validate(&answered(0..20_000), &today())
-            .ready_to_submit()
-    );
-    assert_eq!(list.applicable(&answered(0..20_000)).len(), 20_000);
-    assert_eq!(list.prune(&mut answered(1..20_000)).len(), 19_999);
-
-    let mut form = list.form(&answered(0..19_999), &today());
-    assert_eq!(form.next().unwrap().question.id, "19999");
+fn more_levels_than_recursion_follows_are_refused() {
+    let judge = |levels: usize| {
+        let list = nested(levels, "STRING", Questionnaire::prepare);
+        let report = list.validate(&answered(0..levels, None), &today());
+        let rules: Vec<Rule> = report.findings().iter().map(|f| f.rule).collect();
+        (rules, list.form(&answered(0..levels, None), &today()))
+    };
+    let (rules, mut form) = judge(64);
+    assert_eq!(rules, []);
     let items = form.items();
     let levels = std::iter::successors(items.first(), |item| item.children.first());
-    assert_eq!(levels.count(), 20_000);
-    drop(items);
-    assert_eq!(form.answer("0", None).unwrap().vanished.len(), 19_999);
+    assert_eq!(levels.count(), 64);
+    assert_eq!(form.answer("0", None).unwrap().vanished.len(), 63);
+    assert!(serde_json::to_string(&form.items()).is_ok());
+    for levels in [65, 20_000] {
+        let (rules, form) = judge(levels);
+        assert_eq!(rules, [Rule::Size]);
+        assert!(form.items().is_empty() && form.to_input().answers().len() == levels);
+    }
 }
 
 #[test]

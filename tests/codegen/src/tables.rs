@@ -10,14 +10,10 @@ use apollo_compiler::schema::ExtendedType;
 use crate::docs;
 use crate::documents::{Documents, Element, Operation};
 
-/// A line for each element of the schema: its coordinate, with its type or its kind.
+/// A line for each element of the schema, in its order: its coordinate, with its type or its kind.
 pub(crate) fn coordinates(documents: &Documents) -> String {
     let elements = documents.elements.iter();
-    let lines = elements.map(|element| (&element.coordinate, &element.kind));
-    let lines: BTreeSet<_> = lines.collect();
-    let lines = lines
-        .iter()
-        .map(|(coordinate, kind)| format!("{coordinate} {kind}\n"));
+    let lines = elements.map(|element| format!("{} {}\n", element.coordinate, element.kind));
     lines.collect()
 }
 

@@ -12,10 +12,9 @@ use crate::account_store::{AccountStore, VersionedDocument, unreadable};
 use crate::error::{Error, Result};
 use crate::store::SyncStore;
 use crate::store::rows::Batch;
-use envd_sdk::Account;
-use envd_sdk::Clock;
 use envd_sdk::model::{FormType, Question, QuestionList, Timestamp};
 use envd_sdk::validate::{ContentHash, Context, Form, Policy, Questionnaire, SavedForm};
+use envd_sdk::{Account, Clock};
 
 /// How long a list counts as confirmed without a write.
 const CONFIRMED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
@@ -76,22 +75,10 @@ impl Banks {
         }
     }
 
-    /// The clock that dates lists and drafts; that of the client unless set.
-    pub fn clock(mut self, clock: Clock) -> Self {
-        self.clock = clock;
-        self
-    }
-
     /// The policy that lists are prepared with; [`Policy::default`] unless set.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
-    }
-
-    /// The account with which the lists are kept.
-    #[must_use]
-    pub fn account(&self) -> &Account {
-        &self.account
     }
 
     /// Asks the service for its questions, and keeps them beside the earlier ones if their content is new.
@@ -180,19 +167,6 @@ impl Banks {
         }
     }
 
-    /// All lists, in the order in which they were received first. Without a request.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Store`](crate::Error::Store) when the store fails.
-    pub async fn list(&self) -> Result<Vec<Bank>> {
-        let mut banks = Vec::new();
-        for kept in self.load().await?.value.lists {
-            banks.extend(self.bank(kept.content_hash).await?);
-        }
-        Ok(banks)
-    }
-
     /// Opens a form that was saved, with the very list that it was filled in with, and validates it. Without a request.
     ///
     /// ```
@@ -225,13 +199,20 @@ impl Banks {
     /// [`Error::Usage`](crate::Error::Usage) when the list is not kept here: the form was saved with another store, or the list was
     /// removed. [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn open(&self, saved: SavedForm, context: &Context) -> Result<Form> {
+        Ok(self.open_pinned(saved, context).await?.1)
+    }
+
+    /// The list that a form pins, and the form.
+    pub(super) async fn open_pinned(
+        &self,
+        saved: SavedForm,
+        context: &Context,
+    ) -> Result<(Questionnaire, Form)> {
         let hash = saved.content_hash();
         let json = self.stored_list(hash).await?;
-        let json = json.ok_or_else(|| not_kept(hash))?;
-        let questionnaire = prepare(hash, &json, self.policy)?;
-        questionnaire
-            .open(saved, context)
-            .map_err(|_| not_kept(hash))
+        let questionnaire = prepare(hash, &json.ok_or_else(|| not_kept(hash))?, self.policy)?;
+        let form = questionnaire.open(saved, context);
+        Ok((questionnaire, form.map_err(|_| not_kept(hash))?))
     }
 
     /// Removes lists, and returns which. The latest one stays, and so do those that drafts of this store pin and those in
@@ -263,16 +244,14 @@ impl Banks {
         loop {
             let base = self.load().await?;
             let mut index = base.value.clone();
-            let pins = index.pins.values().chain(&index.latest).chain(&keep);
-            let needed: Vec<ContentHash> = pins.copied().collect();
-            let is_needless = |list: &mut KeptList| !needed.contains(&list.content_hash);
+            let pins = base.value.pins.values();
+            let needed: Vec<_> = pins.chain(&base.value.latest).chain(&keep).collect();
+            let is_needless = |list: &mut KeptList| !needed.contains(&&list.content_hash);
             let removed = index.lists.extract_if(.., is_needless);
             let removed: Vec<ContentHash> = removed.map(|list| list.content_hash).collect();
-            let documents = removed.iter().map(|hash| (list_name(*hash), None));
-            let batch = Batch {
-                documents: documents.collect(),
-                ..Batch::default()
-            };
+            let mut batch = Batch::default();
+            let removals = removed.iter().map(|hash| (list_name(*hash), None));
+            batch.documents = removals.collect();
             if removed.is_empty() || self.replace(&base, &index, batch).await? {
                 return Ok(removed);
             }
@@ -282,8 +261,7 @@ impl Banks {
     pub(super) async fn load(&self) -> Result<VersionedDocument<Index>> {
         let index: VersionedDocument<Index> = self.store.load(INDEX).await?.unwrap_or_default();
         if index.value.format > FORMAT {
-            let message =
-                "a newer version of this crate wrote the question lists: update this program";
+            let message = "a newer version wrote the question lists: update this program";
             return Err(unreadable(message.to_owned()).into());
         }
         Ok(index)
@@ -338,13 +316,9 @@ impl Index {
             });
             return;
         };
-        // Also when the clock was set back since.
-        let confirmed = list.confirmed_at.to_time();
-        let is_recent = confirmed.is_some_and(|confirmed| {
-            let apart = now.duration_since(confirmed);
-            apart.unwrap_or_else(|error| error.duration()) < CONFIRMED_FOR
-        });
-        if !is_latest || !is_recent {
+        // False after the clock was set back.
+        let is_recent = |at: SystemTime| (at..at + CONFIRMED_FOR).contains(&now);
+        if !is_latest || !list.confirmed_at.to_time().is_some_and(is_recent) {
             list.confirmed_at = at;
         }
     }

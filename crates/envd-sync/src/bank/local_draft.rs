@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Banks, DraftError, Plan};
+use super::Banks;
+use super::banks::not_kept;
 use crate::account_store::{self, VersionedDocument};
 use crate::error::Result;
 use crate::store::rows::{Batch, Document};
-use envd_sdk::model::Timestamp;
-use envd_sdk::validate::{ContentHash, SavedForm};
+use envd_sdk::model::{ConsignmentStatus, Timestamp};
+use envd_sdk::validate::SavedForm;
 
 /// What the documents of drafts begin with.
 const PREFIX: &str = "bank/draft/";
@@ -33,6 +34,47 @@ struct Content {
     form: SavedForm,
 }
 
+/// Why a draft is not written.
+///
+/// ```
+/// use envd_sync::bank::DraftError;
+///
+/// fn advice(error: &DraftError) -> &'static str {
+///     match error {
+///         DraftError::Changed => "Somebody has saved this draft since you opened it. Open it again.",
+///         DraftError::NameTaken => "There is a draft of this name. Choose another one.",
+///         _ => "The declaration is signed. To use other questions, make a new one.",
+///     }
+/// }
+/// # let _ = advice;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DraftError {
+    /// The declaration is accepted, signed or submitted: it keeps its list of questions and its forms.
+    #[error("a signed or submitted declaration keeps its questions: make a new one")]
+    Signed,
+    /// The draft was written or removed since it was read.
+    #[error("the draft has changed since it was read: read it again")]
+    Changed,
+    /// There is a draft with this name.
+    #[error("there is a draft with this name: read and update it, or choose another name")]
+    NameTaken,
+}
+
+impl DraftError {
+    /// An error for what is signed or submitted.
+    pub(super) fn unless_movable(form: &SavedForm) -> Result<(), Self> {
+        let (input, draft) = (form.input(), ConsignmentStatus::Draft);
+        let is_signed = input.declaration.value().is_some_and(|declaration| {
+            let signature = declaration.signature.value();
+            declaration.accept.value() == Some(&true) || signature.is_some_and(|it| !it.is_empty())
+        });
+        let is_draft = input.status.value().is_none_or(|status| *status == draft);
+        (is_draft && !is_signed).then_some(()).ok_or(Self::Signed)
+    }
+}
+
 impl LocalDraft {
     fn from_document(document: Document) -> Result<Self> {
         let name = document.name.strip_prefix(PREFIX).unwrap_or_default();
@@ -44,25 +86,16 @@ impl LocalDraft {
     }
 
     /// The name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The form, to be [opened](Banks::open).
-    #[must_use]
     pub fn form(&self) -> &SavedForm {
         &self.content.form
     }
 
-    /// The list of questions that it pins.
-    #[must_use]
-    pub fn content_hash(&self) -> ContentHash {
-        self.content.form.content_hash()
-    }
-
     /// When it was written last, in UTC, on the clock of the [`Banks`].
-    #[must_use]
     pub fn saved_at(&self) -> &Timestamp {
         &self.content.saved_at
     }
@@ -106,31 +139,29 @@ impl Banks {
     /// [`Error::Draft`](crate::Error::Draft) with [`DraftError::NameTaken`] when the name is there already.
     /// [`Error::Usage`](crate::Error::Usage) when the name cannot be used, or the store does not hold the list of the form. [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn create_draft(&self, name: &str, form: &SavedForm) -> Result<LocalDraft> {
-        let written = self.write_draft(name, None, Some(form)).await?;
-        written.ok_or_else(|| DraftError::NameTaken.into())
+        let draft = self.draft_of(name, form);
+        self.write_draft(name, None, Some(&draft)).await?;
+        Ok(draft)
     }
 
-    /// Writes a form over a draft, as it was read or written last.
+    /// Writes a form over a draft, as it was read or written last. This also accepts a form that was
+    /// [opened with a newer list](Self::open_with).
     ///
     /// # Errors
     ///
-    /// [`Error::Draft`](crate::Error::Draft) with [`DraftError::Changed`] when the draft was written or removed since: nothing is written.
+    /// [`Error::Draft`](crate::Error::Draft) with [`DraftError::Changed`] when the draft was written or removed since, or with
+    /// [`DraftError::Signed`] when it is signed or submitted and the form has another list or other forms: nothing is written.
     /// [`Error::Usage`](crate::Error::Usage) when the form has another list, which the store does not hold.
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn update_draft(&self, draft: &LocalDraft, form: &SavedForm) -> Result<LocalDraft> {
-        let written = self.write_draft(&draft.name, Some(draft), Some(form));
-        written.await?.ok_or_else(|| DraftError::Changed.into())
-    }
-
-    /// Moves a draft as a plan says that a person has accepted: see [`Plan`].
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Draft`](crate::Error::Draft) when the draft is not the one that the plan was made from, or was written or removed since:
-    /// nothing is written. [`Error::Store`](crate::Error::Store) when the store fails.
-    pub async fn move_draft(&self, draft: &LocalDraft, plan: &Plan) -> Result<LocalDraft> {
-        let moved = plan.accept(draft.form())?;
-        self.update_draft(draft, &moved).await
+        let questions = |form: &SavedForm| (form.content_hash(), form.input().forms.clone());
+        if questions(draft.form()) != questions(form) {
+            DraftError::unless_movable(draft.form())?;
+        }
+        let written = self.draft_of(&draft.name, form);
+        self.write_draft(&draft.name, Some(draft), Some(&written))
+            .await?;
+        Ok(written)
     }
 
     /// Removes a draft, as it was read or written last. Its list stays until [`prune`](Self::prune) removes it.
@@ -140,8 +171,7 @@ impl Banks {
     /// [`Error::Draft`](crate::Error::Draft) with [`DraftError::Changed`] when the draft was written or removed since.
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn remove_draft(&self, draft: &LocalDraft) -> Result<()> {
-        let removed = self.write_draft(&draft.name, Some(draft), None).await?;
-        removed.map(drop).ok_or_else(|| DraftError::Changed.into())
+        self.write_draft(&draft.name, Some(draft), None).await
     }
 
     /// The draft with this name. Without a request.
@@ -164,58 +194,51 @@ impl Banks {
         documents.map(LocalDraft::from_document).collect()
     }
 
-    /// Writes, or removes, what is stored as it was in `before`; `None` if something else is stored. Of a draft that is
-    /// removed, what it was.
+    fn draft_of(&self, name: &str, form: &SavedForm) -> LocalDraft {
+        let content = Content {
+            saved_at: self.clock.now().into(),
+            form: form.clone(),
+        };
+        LocalDraft {
+            name: name.to_owned(),
+            // OK because all of it was read from JSON or can be written as such.
+            text: serde_json::to_string(&content).unwrap_or_default(),
+            content,
+        }
+    }
+
+    /// Replaces a draft if it is stored as it was read; without `after` it is removed.
     ///
-    /// The version of the document alone does not tell: it starts again when a draft is removed and made anew. That writes
-    /// the index, whose version is expected as well.
+    /// The version of the document is not enough to expect: it starts again when a draft is removed and created again. Both of
+    /// these write the index, whose version is expected as well.
     async fn write_draft(
         &self,
         name: &str,
         before: Option<&LocalDraft>,
-        form: Option<&SavedForm>,
-    ) -> Result<Option<LocalDraft>> {
-        let stored_name = document_name(name)?;
-        let content = form.or(before.map(LocalDraft::form)).map(|form| Content {
-            saved_at: self.clock.now().into(),
-            form: form.clone(),
-        });
-        let Some(content) = content else {
-            return Ok(None);
-        };
-        // OK because all of it was read from JSON or can be written as such.
-        let text = serde_json::to_string(&content).unwrap_or_default();
+        after: Option<&LocalDraft>,
+    ) -> Result<()> {
+        let document = document_name(name)?;
         loop {
             let base = self.load().await?;
-            let stored = self.store.document(&stored_name).await?;
-            let expected = before.map(|before| &before.text);
+            let stored = self.store.document(&document).await?;
+            let expected = before.map(|draft| &draft.text);
             if stored.as_ref().map(|stored| &stored.text) != expected {
-                return Ok(None);
+                let reason = expected.map_or(DraftError::NameTaken, |_| DraftError::Changed);
+                return Err(reason.into());
             }
             let mut index = base.value.clone();
-            if let Some(form) = form {
-                let hash = form.content_hash();
-                if index.list(hash).is_none() {
-                    return Err(super::banks::not_kept(hash));
-                }
+            index.pins.remove(name);
+            if let Some(hash) = after.map(|draft| draft.form().content_hash()) {
+                index.list(hash).ok_or_else(|| not_kept(hash))?;
                 index.pins.insert(name.to_owned(), hash);
-            } else {
-                index.pins.remove(name);
             }
             let version = stored.map_or(0, |stored| stored.version);
-            let batch = Batch {
-                expected: vec![(stored_name.clone(), version)],
-                documents: vec![(stored_name.clone(), form.map(|_| text.clone()))],
-                ..Batch::default()
-            };
+            let text = after.map(|draft| draft.text.clone());
+            let mut batch = Batch::default();
+            batch.expected.push((document.clone(), version));
+            batch.documents.push((document.clone(), text));
             if self.replace(&base, &index, batch).await? {
-                let name = name.to_owned();
-                let written = LocalDraft {
-                    name,
-                    content,
-                    text,
-                };
-                return Ok(Some(written));
+                return Ok(());
             }
         }
     }

@@ -5,7 +5,7 @@
 //! | keep the questions of the service, and ask for newer ones | [`Banks::refresh`], [`Banks::latest`], [`Bank`] |
 //! | start and validate a form without reception | [`Bank::questionnaire`], [`Questionnaire::form`](envd_sdk::validate::Questionnaire::form) |
 //! | keep a form, and open it the next day | [`Banks::create_draft`], [`Banks::draft`], [`Banks::open`], [`LocalDraft`] |
-//! | move a draft to a newer list or form | [`Bank::plan`], [`Plan`], [`Banks::move_draft`] |
+//! | open a draft with a newer list or form, and show what changes | [`Banks::open_with`], [`MovedForm`] |
 //! | remove lists that nothing needs | [`Banks::prune`] |
 //!
 //! A list is kept by the [hash](envd_sdk::validate::ContentHash) of its content, as it was received. A form names the list that it was
@@ -19,8 +19,7 @@
 
 mod banks;
 mod local_draft;
-mod plan;
-mod planning;
+mod moved_form;
 mod question_bank;
 #[cfg(test)]
 mod tests;
@@ -28,6 +27,6 @@ mod tests;
 pub use self::banks::BankRefresh;
 #[doc(alias = "offline")]
 pub use self::banks::Banks;
-pub use self::local_draft::LocalDraft;
-pub use self::plan::{AnswerOutcome, DraftError, Plan, PlannedAnswer};
+pub use self::local_draft::{DraftError, LocalDraft};
+pub use self::moved_form::{DroppedAnswer, MovedForm};
 pub use self::question_bank::Bank;

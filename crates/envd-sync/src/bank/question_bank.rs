@@ -38,67 +38,49 @@ pub struct Bank {
 impl Bank {
     /// Prepares a list that the store holds. A list whose content does not have the hash of its name was damaged.
     pub(super) fn open(kept: KeptList, json: String, policy: Policy) -> Result<Self, StoreError> {
-        let questionnaire = prepare(kept.content_hash, &json, policy)?;
-        let json = json.into();
         Ok(Self {
+            questionnaire: prepare(kept.content_hash, &json, policy)?,
+            json: json.into(),
             kept,
-            json,
-            questionnaire,
         })
     }
 
     /// What tells the list apart: the hash that [`SavedForm::content_hash`](envd_sdk::validate::SavedForm::content_hash) names.
-    #[must_use]
     pub fn content_hash(&self) -> ContentHash {
         self.kept.content_hash
     }
 
     /// The questions, prepared: start forms with [`Questionnaire::form`].
-    #[must_use]
     pub fn questionnaire(&self) -> &Questionnaire {
         &self.questionnaire
     }
 
     /// When this list was received first, in UTC, on the clock of the [`Banks`](super::Banks). For the day see
     /// [`Timestamp::day_in`].
-    #[must_use]
     pub fn received_at(&self) -> &Timestamp {
         &self.kept.received_at
     }
 
     /// When the service was last known to send this list, in UTC and at most a day too early: see
     /// [`Banks::refresh`](super::Banks::refresh).
-    #[must_use]
     pub fn confirmed_at(&self) -> &Timestamp {
         &self.kept.confirmed_at
     }
 
     /// The time since [`confirmed_at`](Self::confirmed_at); zero if that is later than `now`.
-    #[must_use]
     pub fn age(&self, now: SystemTime) -> Duration {
         let confirmed = self.kept.confirmed_at.to_time().unwrap_or(now);
         now.duration_since(confirmed).unwrap_or_default()
     }
 
     /// The forms that the questions name, in a fixed order.
-    #[must_use]
     pub fn forms(&self) -> &[FormType] {
         &self.kept.forms
     }
 
     /// The list as it was received, unknown fields included: an object with `items`.
-    #[must_use]
     pub fn json(&self) -> &str {
         &self.json
-    }
-
-    /// The questions as a tree. Reads the JSON.
-    ///
-    /// # Errors
-    ///
-    /// When the JSON does not have the shape of a [`QuestionList`]. It had that when the list was opened.
-    pub fn questions(&self) -> Result<QuestionList, serde_json::Error> {
-        serde_json::from_str(&self.json)
     }
 }
 

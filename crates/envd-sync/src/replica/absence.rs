@@ -8,8 +8,9 @@ use futures_util::{StreamExt, stream};
 use super::change::ChangeKind;
 use super::commit::Draft;
 use super::local_record::LocalRecord;
-use super::round::Round;
-use super::{ReadRecord, RecordRead, is_answer};
+use super::record_read::ReadRecord;
+use super::round::{READS_AT_ONCE, Round};
+use super::{RecordRead, is_answer};
 use crate::error::Result;
 use crate::store::Order;
 use crate::store::rows::{Query, Row, RowKeys};
@@ -76,7 +77,7 @@ impl Round<'_> {
             let read = self.read_record(&row.id).await;
             (row.id, read.unlisted())
         });
-        let mut reads = reads.buffer_unordered(self.replica.reads_at_once);
+        let mut reads = reads.buffer_unordered(READS_AT_ONCE);
         let (mut absent, mut has_failed) = (AbsentRecords::new(), false);
         while let Some((id, read)) = reads.next().await {
             match read {
@@ -153,7 +154,7 @@ impl Round<'_> {
 }
 
 /// Rows with the latest change first; only those that changed before an instant.
-pub(super) fn latest_first(before: Option<String>, limit: usize) -> Query {
+fn latest_first(before: Option<String>, limit: usize) -> Query {
     let after = before.map(|before| Row {
         keys: RowKeys {
             updated_at: Some(before),

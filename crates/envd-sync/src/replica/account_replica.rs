@@ -6,17 +6,16 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::local_query::{self, LocalQuery};
+use super::next_walk::{DateEntry, FullReason};
 use super::round::Round;
 use super::sync_report::{SyncReport, WalkProgress};
-use super::sync_state::{SyncState, Witness};
 use super::{Changes, Consumer, Depth, LocalRecord, consumer};
 use crate::account_store::AccountStore;
 use crate::error::Result;
 use crate::store::SyncStore;
 use envd_sdk::Account;
 use envd_sdk::Clock;
-use envd_sdk::model::{ConsignmentId, SavedConsignment, Timestamp};
-use envd_sdk::profile::ComparedDate;
+use envd_sdk::model::{ConsignmentId, Timestamp};
 
 /// A local copy of the consignments of an account, in a [store](crate::store). Cheap to clone; clones share the copy.
 ///
@@ -46,14 +45,12 @@ pub struct Replica {
     /// The number of the last change that a sync of this process committed.
     committed: Arc<watch::Sender<u64>>,
     pub(super) overlap: Duration,
-    pub(super) full_walk_every: Duration,
     pub(super) page_size: u32,
     pub(super) depth: Depth,
-    pub(super) reads_at_once: usize,
     pub(super) clock: Clock,
     pub(super) on_progress: Option<OnProgress>,
     /// As the profile says.
-    pub(super) compared: Option<ComparedDate>,
+    pub(super) compared: DateEntry,
     horizon: Option<Duration>,
     retention: Option<Duration>,
     pub(super) reports_pruned: bool,
@@ -86,13 +83,11 @@ impl Replica {
             store: AccountStore::new(Arc::new(store), account.id().as_str()),
             committed: Arc::new(watch::Sender::new(0)),
             overlap: Duration::from_secs(10 * 60),
-            full_walk_every: Duration::from_secs(24 * 60 * 60),
             page_size: 100,
             depth: Depth::Summary,
-            reads_at_once: 4,
             clock: account.client().clock().clone(),
             on_progress: None,
-            compared: account.client().profile().lists.compared_date.value,
+            compared: account.client().profile().lists.compared_date.clone(),
             horizon: None,
             retention: None,
             reports_pruned: false,
@@ -106,15 +101,9 @@ impl Replica {
         self
     }
 
-    /// How long incremental walks may replace a full one; a day unless set.
-    pub fn full_walk_every(mut self, time: Duration) -> Self {
-        self.full_walk_every = time;
-        self
-    }
-
     /// How far back a full walk reads the list; all of it unless set. A record that changed last before that is not copied,
     /// and one in the copy stays as it is: it is neither read again nor gone. It counts from the latest change that the service
-    /// has shown. Until it is known that `fromDate` compares the time of the last change, all pages are read all the same.
+    /// has shown. Unless the profile says that `fromDate` compares the time of the last change, all pages are read all the same.
     ///
     /// With a horizon the copy is no list of everything: what it lacks may be older.
     ///
@@ -191,12 +180,6 @@ impl Replica {
         self
     }
 
-    /// How many records are read at the same time with [`Depth::Full`]; 4 unless set.
-    pub fn reads_at_once(mut self, reads: usize) -> Self {
-        self.reads_at_once = reads.max(1);
-        self
-    }
-
     /// The clock that decides when a full walk is due; that of the client unless set.
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
@@ -209,9 +192,10 @@ impl Replica {
         self
     }
 
-    /// Brings the copy up to date: by an incremental walk where that is safe, otherwise by a full one.
+    /// Brings the copy up to date: by an incremental walk if the profile of the client says that `fromDate` compares the time of the
+    /// last change ([`Lists::compared_date`](envd_sdk::profile::Lists)), otherwise by a full one.
     ///
-    /// The first sync is full, and so is one after each [`full_walk_every`](Self::full_walk_every). A walk that stopped
+    /// The first sync is full, and so is one a day, which checks the others. A walk that stopped
     /// continues where it stopped. The future may be dropped at any time; what was written stays.
     ///
     /// # Errors
@@ -219,7 +203,7 @@ impl Replica {
     /// As [`Pager::next_page`](envd_sdk::Pager::next_page), and [`Error::Store`](crate::Error::Store) when the store fails.
     /// What was written before stays, and the next sync continues.
     pub async fn sync(&self) -> Result<SyncReport> {
-        Round::new(self).await?.run(false).await
+        Round::new(self).await?.run(None).await
     }
 
     /// As [`sync`](Self::sync), with a full walk. One that stopped is continued.
@@ -228,32 +212,10 @@ impl Replica {
     ///
     /// As [`sync`](Self::sync).
     pub async fn sync_full(&self) -> Result<SyncReport> {
-        Round::new(self).await?.run(true).await
-    }
-
-    /// Names a record that this program has saved: the next incremental walk has to list it. If it does not, the account is
-    /// read by full walks, at once and until a calibration succeeds again.
-    ///
-    /// Without it, a service that stops listing by the time of the last change is noticed by the daily full walk only.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Store`](crate::Error::Store) when the store fails.
-    pub async fn witness(&self, saved: &SavedConsignment) -> Result<()> {
-        let Some(id) = &saved.id else {
-            return Ok(());
-        };
-        let (id, at) = (id.as_str().to_owned(), self.now());
-        let saved = Witness { id, at };
-        let mut round = Round::new(self).await?;
-        let change = |state: &mut SyncState| {
-            // Where all walks are full, nothing relies on what a witness shows.
-            if state.calibration.reliance(self.compared).is_ok() {
-                state.witnesses.retain(|witness| witness.id != saved.id);
-                state.witnesses.push(saved.clone());
-            }
-        };
-        round.change_state(change).await
+        Round::new(self)
+            .await?
+            .run(Some(FullReason::Requested))
+            .await
     }
 
     /// A query of the copy: by status, species, PIC, number, days. It sends nothing, and shows what the last sync found.

@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     fn record(json: &str) -> LocalRecord {
-        LocalRecord::new(serde_json::from_str(json).unwrap(), Depth::Summary, None)
+        LocalRecord::new(serde_json::from_str(json).unwrap(), Depth::Summary)
     }
 
     #[test]

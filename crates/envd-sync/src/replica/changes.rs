@@ -10,7 +10,8 @@ use super::{Change, ChangeKind};
 use crate::account_store::{AccountStore, unreadable};
 use crate::error::{Error, Result};
 use crate::store::Order;
-use crate::store::rows::{ChangeRange, ChangeRow, Query, Row};
+use crate::store::rows::{ChangeRange, Query, Row};
+use envd_sdk::auth::StoreError;
 
 /// How many changes are read from the store at once. A full record has up to 40 kB, and a change two of them.
 const CHUNK: usize = 100;
@@ -53,20 +54,11 @@ pub struct Changes {
     /// The number of the last change that a sync of this process committed.
     committed: watch::Receiver<u64>,
     /// Read and not told yet, in order.
-    ready: VecDeque<Unread>,
+    ready: VecDeque<Result<Change, StoreError>>,
     /// Everything up to here was told, or there is nothing to tell.
     told: u64,
     was_named: bool,
     chunk: usize,
-}
-
-/// A change as the store has it.
-enum Unread {
-    /// A record that the copy held when the consumer was named, and still holds.
-    Row(Row),
-    /// One that has changed since, or is gone.
-    Replaced(ChangeRow),
-    Change(ChangeRow),
 }
 
 impl Changes {
@@ -98,13 +90,18 @@ impl Changes {
         if self.ready.is_empty() {
             self.read().await?;
         }
-        let Some(unread) = self.ready.front() else {
-            return Ok(None);
-        };
-        let change = unread.to_change()?;
-        self.told = self.told.max(change.sequence);
-        self.ready.pop_front();
-        Ok(Some(change))
+        match self.ready.pop_front() {
+            None => Ok(None),
+            Some(Ok(change)) => {
+                self.told = self.told.max(change.sequence);
+                Ok(Some(change))
+            }
+            Some(Err(error)) => {
+                // It is read again, with all that follow.
+                self.ready.clear();
+                Err(error.into())
+            }
+        }
     }
 
     /// Makes durable that this change and all before it are handled. The position never moves back.
@@ -117,7 +114,7 @@ impl Changes {
     /// had this change.
     pub async fn acknowledge(&mut self, change: &Change) -> Result<()> {
         if change.sequence > self.told {
-            let (_, last) = consumer::last_sequence(&self.store).await?;
+            let last = consumer::ReplicaState::read(&self.store).await?.last;
             if change.sequence > last {
                 let sequence = change.sequence;
                 return Err(Error::usage(format!(
@@ -161,7 +158,7 @@ impl Changes {
         }
         let range = ChangeRange::After(from);
         let changes = store.changes(range, self.chunk).await?;
-        self.ready.extend(changes.into_iter().map(Unread::Change));
+        self.ready.extend(changes.iter().map(Change::from_row));
         self.told = from;
         Ok(())
     }
@@ -169,45 +166,17 @@ impl Changes {
 
 debug_shows!(Changes, |it| consumer: it.consumer, told: it.told);
 
-impl Unread {
-    /// What it is ordered by: the number of the record's last change when the consumer was named, or that of the change.
-    fn sequence(&self) -> u64 {
-        match self {
-            Self::Row(row) => row.sequence,
-            Self::Replaced(change) => change.previous,
-            Self::Change(change) => change.sequence,
-        }
-    }
-
-    fn to_change(&self) -> Result<Change> {
-        let (id, record) = match self {
-            Self::Change(change) => return Ok(Change::from_row(change)?),
-            Self::Row(row) => (&row.id, LocalRecord::from_payload(&row.id, &row.payload)?),
-            Self::Replaced(row) => {
-                let before = Change::from_row(row)?.kind.into_before();
-                let missing = || {
-                    let number = row.sequence;
-                    unreadable(format!(
-                        "the change {number} in the copy has no record before"
-                    ))
-                };
-                (&row.id, before.ok_or_else(missing)?)
-            }
-        };
-        Ok(Change {
-            sequence: self.sequence(),
-            id: id.as_str().into(),
-            kind: ChangeKind::Appeared { record },
-        })
-    }
-}
-
 /// What the copy held at a change `up_to`, by the number of each record's last change at that time, which is greater than
 /// `from`. Not necessarily all; empty at the end.
 ///
 /// A record that has changed since is in the changes, with its state before. The rows are read first: a record that leaves
 /// them between the two reads is then found in the changes, and one that is found in both counts once.
-async fn held(store: &AccountStore, from: u64, up_to: u64, chunk: usize) -> Result<Vec<Unread>> {
+async fn held(
+    store: &AccountStore,
+    from: u64,
+    up_to: u64,
+    chunk: usize,
+) -> Result<Vec<Result<Change, StoreError>>> {
     let query = Query {
         up_to_sequence: Some(up_to),
         order: Order::Sequence,
@@ -228,13 +197,32 @@ async fn held(store: &AccountStore, from: u64, up_to: u64, chunk: usize) -> Resu
     let complete_up_to = last_row
         .map_or(up_to, |row| row.sequence)
         .min(last_replaced.map_or(up_to, |change| change.previous));
-    let rows = rows.into_iter().map(Unread::Row);
-    let replaced = replaced.into_iter().map(Unread::Replaced);
-    let mut held: Vec<Unread> = rows.chain(replaced).collect();
-    held.retain(|unread| unread.sequence() <= complete_up_to);
-    held.sort_by_key(Unread::sequence);
-    held.dedup_by_key(|unread| unread.sequence());
-    Ok(held)
+    let rows = rows.iter().map(|row| {
+        let record = LocalRecord::from_payload(&row.id, &row.payload);
+        (row.sequence, &row.id, record)
+    });
+    let replaced = replaced.iter().map(|row| {
+        let before = Change::from_row(row).and_then(|change| {
+            let missing = || {
+                unreadable(format!(
+                    "the change {} in the copy has no record before",
+                    row.sequence
+                ))
+            };
+            change.kind.into_before().ok_or_else(missing)
+        });
+        (row.previous, &row.id, before)
+    });
+    let mut held: Vec<_> = rows.chain(replaced).collect();
+    held.retain(|(sequence, ..)| *sequence <= complete_up_to);
+    held.sort_by_key(|(sequence, ..)| *sequence);
+    held.dedup_by_key(|(sequence, ..)| *sequence);
+    let changes = held.into_iter().map(|(sequence, id, record)| {
+        let (id, record) = (id.as_str().into(), record?);
+        let kind = ChangeKind::Appeared { record };
+        Ok(Change { sequence, id, kind })
+    });
+    Ok(changes.collect())
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! Writes of a sync: each whole, and only over the state that it was made from.
 
+use std::cmp::Ordering;
+
+use super::Replica;
 use super::change::ChangeKind;
 use super::consumer::{STATE, needless_up_to};
 use super::local_record::LocalRecord;
 use super::round::Round;
 use super::sync_state::{FORMAT, SyncState};
-use crate::account_store::{AccountStore, VersionedDocument, unreadable};
+use crate::account_store::{VersionedDocument, unreadable};
 use crate::error::Result;
 use crate::store::rows::{Batch, ChangeRow, Row};
 
@@ -22,7 +25,6 @@ impl Draft {
     pub(super) fn over(base: &SyncState) -> Self {
         let mut draft = Self::default();
         draft.state.clone_from(base);
-        draft.state.format = FORMAT;
         draft
     }
 
@@ -80,15 +82,28 @@ impl Draft {
     }
 }
 
-/// The document of the walks as it is stored.
-pub(super) async fn load(store: &AccountStore) -> Result<VersionedDocument<SyncState>> {
-    let state: VersionedDocument<SyncState> = store.load(STATE).await?.unwrap_or_default();
-    if state.value.format > FORMAT {
-        let message =
-            "a newer version of this crate wrote what is known of the copy: update this program";
-        return Err(unreadable(message.to_owned()).into());
-    }
-    Ok(state)
+/// The document of the walks as it is stored. What refuted another entry of the profile counts no more.
+pub(super) async fn load(replica: &Replica) -> Result<VersionedDocument<SyncState>> {
+    let stored: Option<VersionedDocument<SyncState>> = replica.store.load(STATE).await?;
+    let mut state = stored.unwrap_or_else(|| {
+        let value = SyncState {
+            format: FORMAT,
+            ..SyncState::default()
+        };
+        VersionedDocument { value, version: 0 }
+    });
+    let problem = match state.value.format.cmp(&FORMAT) {
+        Ordering::Greater => "a newer version of this crate wrote it: update this program",
+        Ordering::Less => {
+            "a version before the first release wrote it: begin with a new file, or with new tables"
+        }
+        Ordering::Equal => {
+            let refuted = &mut state.value.refuted;
+            refuted.take_if(|refuted| refuted.entry != replica.compared);
+            return Ok(state);
+        }
+    };
+    Err(unreadable(format!("the copy of the account cannot be read: {problem}")).into())
 }
 
 impl Round<'_> {
@@ -106,7 +121,7 @@ impl Round<'_> {
         batch.expected = vec![(STATE.to_owned(), self.base.version)];
         batch.documents = vec![(STATE.to_owned(), Some(text))];
         if !store.commit(&batch).await? {
-            self.base = load(store).await?;
+            self.base = load(self.replica).await?;
             return Ok(false);
         }
         self.replica.announce(draft.state.last_sequence());

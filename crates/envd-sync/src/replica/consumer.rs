@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::sync_state::Shown;
 use crate::account_store::{self, AccountStore, VersionedDocument};
 use crate::error::{Error, Result};
 use crate::store::rows::Batch;
@@ -53,11 +54,13 @@ pub(super) struct ConsumerPosition {
     pub(super) snapshot_up_to: Option<u64>,
 }
 
-/// The part of [`STATE`] that the feed reads.
+/// The part of [`STATE`] that feed and outbox read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct NextSequence {
+struct KnownOfWalks {
     next_sequence: u64,
+    #[serde(default)]
+    latest: Option<Shown>,
 }
 
 impl ConsumerPosition {
@@ -101,7 +104,7 @@ pub(super) async fn name(store: &AccountStore, name: &str) -> Result<ConsumerPos
         if let Some(known) = position(store, name).await? {
             return Ok(known.value);
         }
-        let (version, last) = last_sequence(store).await?;
+        let ReplicaState { version, last, .. } = ReplicaState::read(store).await?;
         let position = ConsumerPosition {
             acknowledged: 0,
             snapshot_up_to: (last > 0).then_some(last),
@@ -175,12 +178,37 @@ pub(super) async fn needless_up_to(store: &AccountStore, last: u64) -> Result<u6
     Ok(needless)
 }
 
-/// The version of [`STATE`] and the number of the last change; 0 and 0 before the first sync.
-pub(crate) async fn last_sequence(store: &AccountStore) -> Result<(u64, u64)> {
-    let Some(state) = store.load::<NextSequence>(STATE).await? else {
-        return Ok((0, 0));
-    };
-    Ok((state.version, state.value.next_sequence.saturating_sub(1)))
+/// What the outbox needs to know of the copy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ReplicaState {
+    /// The version of [`STATE`]; 0 before the first sync.
+    pub(crate) version: u64,
+    /// The number of the last change.
+    pub(crate) last: u64,
+    /// The greatest instant of a last change that was listed, in a form whose order is the order in time.
+    pub(crate) latest: String,
+}
+
+impl ReplicaState {
+    pub(crate) async fn read(store: &AccountStore) -> Result<Self> {
+        let Some(state) = store.load::<KnownOfWalks>(STATE).await? else {
+            return Ok(Self::default());
+        };
+        Ok(Self {
+            version: state.version,
+            last: state.value.next_sequence.saturating_sub(1),
+            latest: state
+                .value
+                .latest
+                .map(|shown| shown.key)
+                .unwrap_or_default(),
+        })
+    }
+
+    /// What a batch expects that relies on it.
+    pub(crate) fn expected(&self) -> (String, u64) {
+        (STATE.to_owned(), self.version)
+    }
 }
 
 /// The document by which the outbox keeps the changes after this one; `None` removes it. Its name is [`PREFIX`] alone, which no

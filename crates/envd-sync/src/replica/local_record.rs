@@ -67,38 +67,27 @@ pub enum Depth {
 #[serde(rename_all = "camelCase")]
 pub struct LocalRecord {
     record: Box<RawValue>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    first_updated: Option<Timestamp>,
     depth: Depth,
 }
 
 impl LocalRecord {
-    /// A record as it was received. `before` is what the copy holds of it.
-    pub(crate) fn new(record: &RawValue, depth: Depth, before: Option<&Self>) -> Self {
-        let mut new = Self {
-            record: on_one_line(record),
-            first_updated: None,
-            depth,
-        };
-        let first = before.and_then(|before| before.first_updated.clone());
-        // An instant that cannot be read comes last in the order, so it never replaces one that can.
-        let dates = first.into_iter().chain(new.updated_at());
-        let dates = dates.filter(|at| at.to_time().is_some());
-        new.first_updated = dates.min_by_key(Timestamp::to_time);
-        new
+    /// A record as it was received.
+    pub(crate) fn new(record: &RawValue, depth: Depth) -> Self {
+        let record = on_one_line(record);
+        Self { record, depth }
     }
 
     /// The record as a direct read shows it, with the fields that the copy holds.
     pub(super) fn as_read(&self, read: &RawValue) -> Self {
         if self.depth == Depth::Full {
-            return Self::new(read, Depth::Full, Some(self));
+            return Self::new(read, Depth::Full);
         }
         let mut fields = serde_json::from_str::<Map<String, Value>>(read.get()).unwrap_or_default();
         let listed = self.value();
         fields.retain(|name, _| listed.get(name).is_some());
         // OK because a map of JSON can always be written.
         let listed = serde_json::value::to_raw_value(&fields).unwrap_or_default();
-        Self::new(&listed, Depth::Summary, Some(self))
+        Self::new(&listed, Depth::Summary)
     }
 
     /// What a store keeps of it.
@@ -125,11 +114,6 @@ impl LocalRecord {
             movement_day: text(record.get("movementDate")).and_then(|date| movement_day(&date)),
             updated_at: self.updated_at().as_ref().and_then(instant_key),
         }
-    }
-
-    /// The earliest [`updated_at`](Self::updated_at) that the copy has seen of this record.
-    pub(crate) fn first_updated(&self) -> Option<&Timestamp> {
-        self.first_updated.as_ref()
     }
 
     /// The record for comparisons; its text when that cannot be read as values, as with the number `1e999`.
@@ -198,8 +182,7 @@ impl LocalRecord {
 
 impl PartialEq for LocalRecord {
     fn eq(&self, other: &Self) -> bool {
-        let parts = |record: &Self| (record.depth, record.first_updated.clone());
-        self.json() == other.json() && parts(self) == parts(other)
+        (self.depth, self.json()) == (other.depth, other.json())
     }
 }
 
@@ -269,7 +252,7 @@ mod tests {
     use super::*;
 
     fn record(json: &str) -> LocalRecord {
-        LocalRecord::new(serde_json::from_str(json).unwrap(), Depth::Summary, None)
+        LocalRecord::new(serde_json::from_str(json).unwrap(), Depth::Summary)
     }
 
     #[test]
@@ -308,21 +291,6 @@ mod tests {
             r#"{"status": {}, "origin": [], "movementDate": "2026-11-201", "updatedAt": "soon"}"#;
         assert_eq!(record(odd).keys(), RowKeys::default());
         assert_eq!(record("{}").keys(), RowKeys::default());
-    }
-
-    #[test]
-    fn the_earliest_date_stays() {
-        let at = |time: &str, before: Option<&LocalRecord>| {
-            let json = format!(r#"{{"updatedAt": "{time}"}}"#);
-            LocalRecord::new(serde_json::from_str(&json).unwrap(), Depth::Full, before)
-        };
-        let first = at("2026-11-20T08:00:00+11:00", None);
-        let later = at("2026-11-19T22:00:00Z", Some(&first));
-        assert_eq!(later.first_updated(), first.updated_at().as_ref());
-        let earlier = at("2026-11-19T20:00:00Z", Some(&later));
-        assert_eq!(earlier.first_updated(), earlier.updated_at().as_ref());
-        let unread = at("soon", Some(&first));
-        assert_eq!(unread.first_updated(), first.updated_at().as_ref());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! | task | see |
 //! | --- | --- |
 //! | copy an account, and bring the copy up to date | [`Replica::sync`], [`SyncReport`], [`WalkProgress`] |
-//! | do so every few minutes, until stopped | [`Replica::run`], [`SyncLoop`], [`SyncEvent`] |
+//! | do so every few minutes, until stopped | [`Replica::run`], [`Loop`](crate::Loop), [`SyncEvent`] |
 //! | copy the last days of an account with many records | [`Replica::horizon`], [`Replica::retention`] |
 //! | copy whole records, not only what the list shows | [`Replica::depth`], [`Depth`] |
 //! | look records up without a request | [`Replica::consignments`], [`LocalQuery`], [`LocalRecord`] |
@@ -14,7 +14,6 @@
 
 mod absence;
 mod account_replica;
-mod calibration;
 mod change;
 mod changes;
 mod commit;
@@ -22,6 +21,7 @@ mod consumer;
 mod difference;
 mod local_query;
 mod local_record;
+mod next_walk;
 mod record_read;
 mod round;
 mod sync_loop;
@@ -39,9 +39,9 @@ pub use self::changes::Changes;
 pub use self::consumer::Consumer;
 pub use self::local_query::{LocalPage, LocalPosition, LocalQuery};
 pub use self::local_record::{Depth, LocalRecord};
-pub use self::sync_loop::{SyncEvent, SyncLoop, SyncLoopHandle};
+pub use self::sync_loop::SyncEvent;
 pub use self::sync_report::{SyncMode, SyncReport, WalkProgress};
 
-pub(crate) use self::consumer::last_sequence;
-pub(crate) use self::consumer::outbox_document;
-pub(crate) use self::record_read::{ReadRecord, RecordRead, is_answer};
+pub(crate) use self::consumer::{ReplicaState, outbox_document};
+pub(crate) use self::local_record::instant_key;
+pub(crate) use self::record_read::{RecordRead, is_answer};

@@ -1,10 +1,8 @@
 //! What the service says of one record when asked for it: the one reader of replica and outbox.
 
-use chrono::{DateTime, Utc};
 use serde_json::value::RawValue;
 
 use super::LocalRecord;
-use super::local_record::utc;
 use envd_sdk::model::{Condition, Consignment, ConsignmentStatus};
 use envd_sdk::{AsReceived, Error, Outcome, Result};
 
@@ -48,14 +46,6 @@ impl RecordRead {
             Self::Gone(_) => false,
             Self::Unclear(error) => error.is_decode(),
         }
-    }
-
-    /// When the record that the service shows was last changed.
-    pub(super) fn changed_at(&self) -> Option<DateTime<Utc>> {
-        let Self::Found(read) = self else {
-            return None;
-        };
-        read.record.updated_at.as_ref().and_then(utc)
     }
 
     /// The answer about a record that two listings that ended do not show either: "not found" then means it.

@@ -60,7 +60,7 @@ pub struct SyncReport {
     pub resumed: bool,
     /// How many requests were made; one that is retried counts once.
     pub requests: u64,
-    /// How many pages were read, without those of the calibration.
+    /// How many pages were read.
     pub pages: u64,
     /// How many records the pages listed.
     pub seen: u64,
@@ -76,12 +76,13 @@ pub struct SyncReport {
     pub restarts: u64,
     /// Everything that changed up to this instant is in the copy, as far as clean walks show; as the service showed it.
     pub watermark: Option<Timestamp>,
-    /// Whether the last walk ended, with one total throughout, and without repeated, missing or unreadable records.
+    /// Whether the last walk ended, with one total throughout, without repeated records, and without missing or unreadable ones but
+    /// for those that the walks before have met in the same place.
     pub clean: bool,
+    /// The places of the list without a readable record that the last walk has met.
+    pub gaps: Vec<String>,
     /// What was wrong, at most 20 texts.
     pub problems: Vec<String>,
-    /// Whether `fromDate` may be relied on, and why.
-    pub calibration: String,
     /// When the next full walk is due, on the clock of this machine; `None`: with the next sync.
     pub next_full_walk: Option<Timestamp>,
 }
@@ -120,6 +121,9 @@ impl fmt::Display for SyncReport {
         if self.restarts > 0 {
             write!(f, "; started anew {}", counted(self.restarts, "time"))?;
         }
+        if !self.gaps.is_empty() {
+            write!(f, "; no readable record at: {}", self.gaps.join(", "))?;
+        }
         for problem in &self.problems {
             write!(f, "; {problem}")?;
         }
@@ -129,7 +133,7 @@ impl fmt::Display for SyncReport {
         }
         match &self.next_full_walk {
             Some(at) => write!(f, "; next full walk at {}", instant(at)),
-            None => write!(f, "; the next sync is full: {}", self.calibration),
+            None => f.write_str("; the next sync is full"),
         }
     }
 }

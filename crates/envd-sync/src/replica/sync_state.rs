@@ -1,16 +1,16 @@
 //! What is known of the walks of an account: the document whose version each write of a sync expects.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::calibration::Calibration;
 use super::local_record::instant_key;
-use super::sync_report::SyncMode;
+use super::next_walk::{Refutation, WalkPlan};
 use envd_sdk::model::{Position, Timestamp};
 
 /// The form of the document. A newer version of this crate may write another one.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -30,13 +30,16 @@ pub(super) struct SyncState {
     pub(super) absent: Option<CleanWalk>,
     /// Everything that changed up to this instant is in the copy.
     pub(super) watermark: Option<Shown>,
+    /// The watermark that the last full walk left.
+    pub(super) full_watermark: Option<Shown>,
     /// The greatest instant that any list has shown.
     pub(super) latest: Option<Shown>,
+    /// The gaps that the last full walk and the incremental ones since have met.
+    pub(super) gaps: BTreeSet<String>,
+    /// Why the profile is not believed.
+    pub(super) refuted: Option<Refutation>,
     /// The walk in progress.
     pub(super) walk: Option<Walk>,
-    pub(super) calibration: Calibration,
-    /// The records that were saved by this program and not listed since.
-    pub(super) witnesses: Vec<Witness>,
 }
 
 /// A full walk that listed all records that changed last at an instant or later, or all.
@@ -77,27 +80,14 @@ impl PartialOrd for Shown {
     }
 }
 
-/// A record that this program saved.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Witness {
-    pub(super) id: String,
-    /// On our clock.
-    pub(super) at: Timestamp,
-}
-
 /// A walk over the list of an account: how far it has come, and what was wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Walk {
     pub(super) number: u64,
-    pub(super) mode: SyncMode,
-    pub(super) why: String,
+    pub(super) plan: WalkPlan,
     /// When it began, on our clock.
     pub(super) begun: Timestamp,
-    /// The `fromDate`, unless all pages are read.
-    pub(super) from: Option<Timestamp>,
-    /// A record that changed last before is not copied.
-    pub(super) horizon: Option<Shown>,
     /// Where the next page starts.
     pub(super) position: Position,
     /// The watermark, if the walk turns out to have missed nothing.
@@ -109,13 +99,12 @@ pub(super) struct Walk {
     pub(super) pages: u64,
     /// How many records it listed.
     pub(super) seen: u64,
-    /// How many of them have no time of their last change that can be read.
-    pub(super) undated: u64,
     pub(super) faults: Faults,
-    /// The witnesses when it began.
-    pub(super) witnesses: Vec<Witness>,
-    /// Those of them that it has not listed yet, as an incremental walk has to.
-    pub(super) outstanding: Vec<Witness>,
+    /// The gaps that it has met; at most [`GAPS`].
+    pub(super) gaps: BTreeSet<String>,
+    /// The last record before the next page, and how many gaps follow it.
+    last: Option<String>,
+    open: usize,
 }
 
 /// What keeps a walk from being clean.
@@ -125,28 +114,69 @@ pub(super) struct Faults {
     pub(super) total_grew: bool,
     pub(super) total_fell: bool,
     pub(super) repeated: u64,
-    /// Records without an id, and those that cannot be read.
-    pub(super) unreadable: u64,
-    /// Places of the list without a record, and errors of the server beside records.
-    pub(super) missing: u64,
+    /// Gaps that the walk before has not met in the same place, as its end shows, and errors of the server that name no place.
+    pub(super) unknown_gaps: u64,
 }
+
+/// How many gaps of a list are known.
+const GAPS: usize = 100;
 
 impl Walk {
     pub(super) fn is_clean(&self) -> bool {
         self.faults == Faults::default()
     }
 
-    /// Whether it listed everything that was there when it began. Records that arrive push others to a later page, where they
-    /// come again; one that leaves pulls others to a page that was read.
+    /// Whether it listed everything that was there when it began, but for known gaps. Records that arrive push others to a later
+    /// page, where they come again; one that leaves pulls others to a page that was read.
     pub(super) fn missed_nothing(&self) -> bool {
         let faults = &self.faults;
-        let is_readable = faults.unreadable + faults.missing == 0;
-        is_readable && !faults.total_fell && (faults.repeated == 0 || faults.total_grew)
+        let has_slid = faults.total_fell || faults.repeated > 0 && !faults.total_grew;
+        !has_slid && faults.unknown_gaps == 0
+    }
+
+    /// The change that a service that compares the last change had to list: it was shown before, and neither it nor a later one was
+    /// listed. Only one page shows the list as it was at one moment.
+    pub(super) fn unlisted(&self) -> Option<&Shown> {
+        let is_moment = self.plan.full.is_none() && self.pages == 1 && self.missed_nothing();
+        let candidate = self.candidate.as_ref().filter(|_| is_moment);
+        candidate.filter(|shown| self.greatest.as_ref() < Some(shown))
     }
 
     /// Whether a record changed last before the horizon.
     pub(super) fn leaves_out(&self, updated: Option<&Shown>) -> bool {
-        updated.is_some() && updated < self.horizon.as_ref()
+        updated.is_some() && updated < self.plan.horizon.as_ref()
+    }
+
+    /// A place of the list without a readable record; its id, if that is readable.
+    pub(super) fn add_gap(&mut self, id: Option<&str>) {
+        match id {
+            Some(id) => self.name_gap(format!("the record {id}")),
+            None => self.open += 1,
+        }
+    }
+
+    /// Names the gaps since the last record by both neighbours; `None`: the list ends.
+    pub(super) fn close_gaps(&mut self, next: Option<&str>) {
+        for number in 1..=std::mem::take(&mut self.open) {
+            let last = self.last.as_deref().unwrap_or("the beginning");
+            let next = next.unwrap_or("the end");
+            self.name_gap(format!("place {number} between {last} and {next}"));
+        }
+        self.last = next.map(str::to_owned);
+    }
+
+    fn name_gap(&mut self, place: String) {
+        if self.gaps.len() < GAPS {
+            self.gaps.insert(place);
+        } else {
+            self.faults.unknown_gaps += 1;
+        }
+    }
+
+    /// The end of the list: gaps that were met before are known.
+    pub(super) fn end(&mut self, known: &BTreeSet<String>) {
+        self.close_gaps(None);
+        self.faults.unknown_gaps += self.gaps.difference(known).count() as u64;
     }
 }
 
@@ -163,22 +193,14 @@ impl SyncState {
         numbered == *other
     }
 
-    /// Whether no walk has begun, gone on or ended between the two.
-    pub(super) fn is_at_the_same_page(&self, other: &Self) -> bool {
-        (self.walks, self.ended, &self.walk) == (other.walks, other.ended, &other.walk)
-    }
-
     /// A walk that begins now.
-    pub(super) fn begin(&self, mode: SyncMode, why: String, begun: Timestamp) -> Walk {
+    pub(super) fn begin(&self, plan: WalkPlan, begun: Timestamp) -> Walk {
         Walk {
             number: self.walks + 1,
-            mode,
-            why,
+            plan,
             begun,
             // Shown before the first page is requested.
             candidate: self.latest.clone().max(self.watermark.clone()),
-            witnesses: self.witnesses.clone(),
-            outstanding: self.witnesses.clone(),
             ..Walk::default()
         }
     }
@@ -187,36 +209,32 @@ impl SyncState {
     pub(super) fn end(&mut self, walk: &Walk) {
         self.walk = None;
         self.ended = walk.number;
-        // What slid over the edge of a page is for the next walk.
-        let has_slid = !walk.missed_nothing();
-        self.witnesses.retain(|witness| {
-            !walk.witnesses.contains(witness) || has_slid && walk.outstanding.contains(witness)
-        });
-        if walk.mode == SyncMode::Full {
-            self.full_walk_at = Some(walk.begun.clone());
-            let (number, since) = (walk.number, walk.horizon.clone());
-            let clean = walk.is_clean().then_some(CleanWalk { number, since });
-            let before = clean.as_ref().and(self.clean.take());
-            self.absent = before.map(|before| CleanWalk {
-                since: before.since.max(walk.horizon.clone()),
-                ..before
-            });
-            self.clean = clean;
-        }
-        match walk.mode {
-            _ if has_slid => {}
-            SyncMode::Full => {
-                // The record with the greatest instant may be gone, so it is that of this walk, and still none of a later page.
-                let dates = walk.candidate.clone().zip(walk.greatest.clone());
-                self.watermark = dates.map(|(candidate, greatest)| candidate.min(greatest));
-                self.latest.clone_from(&walk.greatest);
+        if walk.plan.full.is_none() {
+            if self.gaps.len() < GAPS {
+                self.gaps.extend(walk.gaps.iter().cloned());
             }
-            SyncMode::Incremental => {
+            if walk.missed_nothing() && walk.unlisted().is_none() {
                 self.watermark = self.watermark.take().max(walk.candidate.clone());
-                if !walk.outstanding.is_empty() {
-                    self.calibration.refute_by_witness(&walk.outstanding);
-                }
             }
+            return;
+        }
+        self.gaps.clone_from(&walk.gaps);
+        self.full_walk_at = Some(walk.begun.clone());
+        let (number, since) = (walk.number, walk.plan.horizon.clone());
+        let clean = walk.is_clean().then_some(CleanWalk { number, since });
+        let before = clean.as_ref().and(self.clean.take());
+        self.absent = before.map(|before| CleanWalk {
+            since: before.since.max(walk.plan.horizon.clone()),
+            ..before
+        });
+        self.clean = clean;
+        // What slid over the edge of a page is for the next walk.
+        if walk.missed_nothing() {
+            // The record with the greatest instant may be gone, so it is that of this walk, and still none of a later page.
+            let dates = walk.candidate.clone().zip(walk.greatest.clone());
+            self.watermark = dates.map(|(candidate, greatest)| candidate.min(greatest));
+            self.full_watermark.clone_from(&self.watermark);
+            self.latest.clone_from(&walk.greatest);
         }
     }
 }

@@ -11,7 +11,8 @@ use super::commit::Draft;
 use super::difference::differs_from_summary;
 use super::local_record::utc;
 use super::local_record::{Depth, LocalRecord};
-use super::round::Round;
+use super::next_walk::Refutation;
+use super::round::{READS_AT_ONCE, Round};
 use super::sync_report::{SyncMode, WalkProgress};
 use super::sync_state::{Shown, Walk};
 use super::{RecordRead, is_answer};
@@ -19,14 +20,15 @@ use crate::error::{Error, Result};
 use crate::store::StoreError;
 use crate::store::rows::Row;
 use envd_sdk::AsReceived;
-use envd_sdk::model::{ConsignmentSummary, Position};
+use envd_sdk::model::{ConsignmentSummary, PathSegment, Position};
+use envd_sdk::profile::ComparedDate;
 use envd_sdk::{Page, Pager};
 
 /// The records that were read once more; `None` for one that the service does not show.
 type Reads = HashMap<String, Option<Box<RawValue>>>;
 
 impl Round<'_> {
-    /// Takes a walk to its end; `None` when another process has gone on with it.
+    /// Takes a walk to its end; `None`: it has to begin again, or another process has gone on with it.
     pub(super) async fn walk(&mut self, walk: Walk) -> Result<Option<Walk>> {
         let mut pager = self.pager_of(&walk);
         let walked = self.walk_pages(walk, &mut pager).await;
@@ -41,37 +43,28 @@ impl Round<'_> {
     ) -> Result<Option<Walk>> {
         // What an incremental walk has listed without a write, for there was nothing new.
         let mut unmarked = HashSet::new();
-        let mut restarted = false;
         loop {
             let page = match next_page(pager).await {
                 Ok(page) => page,
-                Err(error)
-                    if !restarted && walk.position != Position::start() && error.is_answer() =>
-                {
+                Err(error) => {
+                    let is_first = walk.position == Position::start();
+                    if is_first || !error.is_answer() || self.report.restarts > 0 {
+                        return Err(error);
+                    }
                     self.report.restarts += 1;
                     let problem = format!("the walk started anew: {error}");
                     self.report.add_problem(problem);
-                    let begun = self.replica.now();
-                    walk = Walk {
-                        from: walk.from,
-                        horizon: walk.horizon,
-                        ..self.base.value.begin(walk.mode, walk.why, begun)
-                    };
-                    unmarked.clear();
-                    restarted = true;
-                    self.requested(pager.requests());
-                    *pager = self.pager_of(&walk);
-                    continue;
+                    self.change_state(|state| state.walk = None).await?;
+                    return Ok(None);
                 }
-                Err(error) => return Err(error),
             };
-            let Some(next) = self.take(&walk, &page, &mut unmarked).await? else {
+            let Some(next) = self.take(walk, &page, &mut unmarked).await? else {
                 return Ok(None);
             };
             walk = next;
             if let Some(report) = &self.replica.on_progress {
                 report(&WalkProgress {
-                    mode: walk.mode,
+                    mode: walk.plan.mode(),
                     pages: walk.pages,
                     records: walk.seen,
                     estimate: walk.total.and_then(|total| total.try_into().ok()),
@@ -83,61 +76,75 @@ impl Round<'_> {
         }
     }
 
-    fn pager_of(&self, walk: &Walk) -> Pager<AsReceived<ConsignmentSummary>> {
-        let pager = self.pager(walk.from.as_ref());
-        pager.look_ahead(1).start_at(walk.position.clone())
-    }
-
-    /// Writes what a page changes, unless it is nothing; `None`: another process has gone on with the walk.
+    /// Writes what a page changes, unless it is nothing; `None`: another process wrote meanwhile.
     async fn take(
         &mut self,
-        walk: &Walk,
+        mut walk: Walk,
         page: &ListedPage,
         unmarked: &mut HashSet<String>,
     ) -> Result<Option<Walk>> {
-        let mut reads = Reads::new();
-        loop {
-            let mut held = self.held(page).await?;
-            self.read_changed(page, walk.mode, &held, &mut reads)
-                .await?;
-            let (base, mut walk) = (self.base.value.clone(), walk.clone());
-            let mut draft = Draft::over(&base);
-            page.apply(&mut draft, &mut walk, &mut held, &reads, unmarked);
-            let state = &mut draft.state;
-            state.walks = state.walks.max(walk.number);
-            let is_last = page.next.is_none();
-            if is_last {
-                state.end(&walk);
-            } else {
-                state.walk = Some(walk.clone());
-            }
-            let is_idle = walk.mode == SyncMode::Incremental
-                && base.walk.is_none()
-                && draft.batch.rows.is_empty()
-                && (!is_last || draft.state.says_the_same(&base));
-            if is_idle {
-                unmarked.extend(page.records.iter().map(|listed| listed.id.clone()));
-                self.count(page);
-                return Ok(Some(walk));
-            }
+        let mut held = self.held(page).await?;
+        let reads = self.read_changed(page, &walk, &held).await?;
+        let refuted = self.refuted_by(page, &walk, &held);
+        let base = &self.base.value;
+        let mut draft = Draft::over(base);
+        page.apply(&mut draft, &mut walk, &mut held, &reads, unmarked);
+        let state = &mut draft.state;
+        state.walks = state.walks.max(walk.number);
+        state.refuted = state.refuted.take().or_else(|| refuted.clone());
+        let is_last = page.next.is_none();
+        if is_last {
+            walk.end(&base.gaps);
+            state.end(&walk);
+        } else {
+            state.walk = Some(walk.clone());
+        }
+        let is_idle = walk.plan.full.is_none()
+            && base.walk.is_none()
+            && draft.batch.rows.is_empty()
+            && (!is_last || draft.state.says_the_same(base));
+        if is_idle {
+            unmarked.extend(page.records().map(|listed| listed.id.clone()));
+        } else {
             if let Some((_, seen)) = &mut draft.batch.seen {
-                seen.extend(unmarked.iter().cloned());
+                seen.extend(unmarked.drain());
             }
-            if self.commit(draft).await? {
-                unmarked.clear();
-                self.count(page);
-                return Ok(Some(walk));
-            }
-            // Perhaps something else was written, such as a witness or the name of a consumer.
-            if !self.base.value.is_at_the_same_page(&base) {
+            if !self.commit(draft).await? {
                 return Ok(None);
             }
         }
+        self.report.pages += 1;
+        self.report.seen += page.records().count() as u64;
+        let refuted = refuted.map(|refuted| refuted.to_string());
+        for problem in page.problems.iter().cloned().chain(refuted) {
+            self.report.add_problem(problem);
+        }
+        Ok(Some(walk))
+    }
+
+    /// The record of a page that shows that the profile does not hold, if one does.
+    fn refuted_by(&self, page: &ListedPage, walk: &Walk, held: &Held) -> Option<Refutation> {
+        let (state, replica) = (&self.base.value, self.replica);
+        let is_believed = replica.compared.value == Some(ComparedDate::LastChange);
+        let mut dated = page
+            .records()
+            .filter(|_| is_believed && state.refuted.is_none());
+        dated.find_map(|listed| {
+            let updated = listed.updated.as_ref()?;
+            let row = held.get(&listed.id).map(|(row, _)| row);
+            let before = row.and_then(|row| row.keys.updated_at.as_deref());
+            let has_missed = state.has_missed(&walk.plan, replica.overlap, updated, before);
+            has_missed.then(|| Refutation {
+                entry: replica.compared.clone(),
+                record: listed.id.clone(),
+                changed: updated.text.clone(),
+            })
+        })
     }
 
     /// What the copy holds of the records of a page.
     async fn held(&self, page: &ListedPage) -> Result<Held, StoreError> {
-        let ids: Vec<String> = page.records.iter().map(|one| one.id.clone()).collect();
+        let ids: Vec<String> = page.records().map(|one| one.id.clone()).collect();
         let rows = self.replica.store.rows(&ids).await?.into_iter();
         let decoded = rows.map(|row| {
             let record = LocalRecord::from_payload(&row.id, &row.payload)?;
@@ -147,35 +154,22 @@ impl Round<'_> {
     }
 
     /// Reads the new and changed records of a page once more, if all fields are copied.
-    async fn read_changed(
-        &mut self,
-        page: &ListedPage,
-        mode: SyncMode,
-        held: &Held,
-        reads: &mut Reads,
-    ) -> Result<()> {
-        if self.replica.depth != Depth::Full {
-            return Ok(());
-        }
-        let unread = page.records.iter().filter(|listed| {
+    async fn read_changed(&mut self, page: &ListedPage, walk: &Walk, held: &Held) -> Result<Reads> {
+        let mode = walk.plan.mode();
+        let unread = page.records().filter(|listed| {
             let before = held.get(&listed.id).map(|(_, record)| record);
-            !reads.contains_key(&listed.id) && needs_read(listed, before, mode)
+            self.replica.depth == Depth::Full && needs_read(listed, before, mode)
         });
         let ids: BTreeSet<String> = unread.map(|listed| listed.id.clone()).collect();
         let this = &*self;
-        let results = stream::iter(ids).map(|id| this.read_whole(id));
-        let at_once = self.replica.reads_at_once;
-        let results: Vec<_> = results.buffer_unordered(at_once).try_collect().await?;
-        for (id, record) in results {
-            if record.is_none() {
-                let problem = format!(
-                    "the service lists the record {id} and does not show it with all fields"
-                );
-                self.report.add_problem(problem);
-            }
-            reads.insert(id, record);
+        let reads = stream::iter(ids).map(|id| this.read_whole(id));
+        let reads: Reads = reads.buffer_unordered(READS_AT_ONCE).try_collect().await?;
+        for (id, _) in reads.iter().filter(|(_, read)| read.is_none()) {
+            self.report.add_problem(format!(
+                "the service lists the record {id} and does not show it with all fields"
+            ));
         }
-        Ok(())
+        Ok(reads)
     }
 
     async fn read_whole(&self, id: String) -> Result<(String, Option<Box<RawValue>>)> {
@@ -183,14 +177,6 @@ impl Round<'_> {
             RecordRead::Found(read) | RecordRead::Gone(Some(read)) => Ok((id, Some(read.json))),
             RecordRead::Unclear(error) if !is_answer(&error) => Err(error.into()),
             RecordRead::Gone(None) | RecordRead::Unclear(_) => Ok((id, None)),
-        }
-    }
-
-    fn count(&mut self, page: &ListedPage) {
-        self.report.pages += 1;
-        self.report.seen += page.records.len() as u64;
-        for reason in &page.unreadable {
-            self.report.add_problem(reason.clone());
         }
     }
 }
@@ -208,53 +194,81 @@ async fn next_page(pager: &mut Pager<AsReceived<ConsignmentSummary>>) -> Result<
 
 /// One page as it was received.
 #[derive(Debug)]
-pub(super) struct ListedPage {
-    pub(super) records: Vec<ListedRecord>,
-    /// Why other records of the page are left out.
-    pub(super) unreadable: Vec<String>,
-    /// How many places have no record, and how many errors of the server are beside the records.
-    missing: usize,
-    pub(super) total: Option<i64>,
+struct ListedPage {
+    elements: Vec<Element>,
+    /// Why elements cannot be read.
+    problems: Vec<String>,
+    /// How many errors of the server name no element.
+    unplaced: u64,
+    total: Option<i64>,
     /// Where the next page starts; `None`: this is the last one.
-    pub(super) next: Option<Position>,
+    next: Option<Position>,
 }
+
+/// A record, or a gap with its id, if that can be read: null, an unreadable record, an error of the server.
+type Element = Result<ListedRecord, Option<String>>;
 
 /// One record as a list shows it.
 #[derive(Debug)]
-pub(super) struct ListedRecord {
-    pub(super) id: String,
-    pub(super) json: Box<RawValue>,
-    pub(super) updated: Option<Shown>,
+struct ListedRecord {
+    id: String,
+    json: Box<RawValue>,
+    updated: Option<Shown>,
 }
 
 /// By id, what the copy holds of the records of a page.
 type Held = HashMap<String, (Row, LocalRecord)>;
 
 impl ListedPage {
-    pub(super) fn new(page: Page<AsReceived<ConsignmentSummary>>) -> Self {
-        let missing = page.missing + page.problems.len();
-        let (mut records, mut unreadable) = (Vec::with_capacity(page.records.len()), Vec::new());
-        for error in page.unreadable {
-            unreadable.push(format!("page {}: {error}", page.number));
+    fn new(page: Page<AsReceived<ConsignmentSummary>>) -> Self {
+        let id_of = |error: &envd_sdk::Error| {
+            let id = error.raw_data()?.pointer("/node/id")?;
+            id.as_str().map(str::to_owned)
+        };
+        let gaps: Vec<_> = page
+            .gaps()
+            .map(|(at, error)| (at, error.and_then(id_of)))
+            .collect();
+        let (mut gaps, mut elements) = (gaps.into_iter().peekable(), Vec::new());
+        for (index, received) in page.records.into_iter().enumerate() {
+            while let Some((_, id)) = gaps.next_if(|(before, _)| *before <= index) {
+                elements.push(Err(id));
+            }
+            elements.push(ListedRecord::new(received).ok_or(None));
         }
-        for received in page.records {
-            match ListedRecord::new(received) {
-                Ok(record) => records.push(record),
-                Err(reason) => unreadable.push(format!("page {}: {reason}", page.number)),
+        elements.extend(gaps.map(|(_, id)| Err(id)));
+        let (mut unplaced, mut incomplete) = (0, Vec::new());
+        for error in &page.problems {
+            let index = error.path().iter().find_map(|segment| match segment {
+                PathSegment::Index(index) => usize::try_from(*index).ok(),
+                _ => None,
+            });
+            match index.and_then(|index| elements.get(index)) {
+                Some(Ok(record)) => incomplete.push(Err(Some(record.id.clone()))),
+                Some(Err(_)) => {}
+                None => unplaced += 1,
             }
         }
+        elements.extend(incomplete);
+        let errors = page.unreadable.iter();
         Self {
-            records,
-            unreadable,
-            missing,
+            elements,
+            problems: errors
+                .map(|error| format!("page {}: {error}", page.number))
+                .collect(),
+            unplaced,
             total: page.total,
             next: page.next,
         }
     }
 
+    fn records(&self) -> impl Iterator<Item = &ListedRecord> {
+        self.elements.iter().flatten()
+    }
+
     /// What the page changes in the copy. `held` is what the copy holds of its records, `reads` the records that were read once
     /// more, `unmarked` what the walk has listed without a write.
-    pub(super) fn apply(
+    fn apply(
         &self,
         draft: &mut Draft,
         walk: &mut Walk,
@@ -264,7 +278,7 @@ impl ListedPage {
     ) {
         self.count(walk);
         let (mut on_page, mut seen) = (HashSet::new(), Vec::new());
-        for listed in &self.records {
+        for listed in self.records() {
             let before = held.get(&listed.id);
             let came_before = before.is_some_and(|(row, _)| row.generation == walk.number)
                 || unmarked.contains(&listed.id)
@@ -292,9 +306,7 @@ impl ListedPage {
     /// Counts the page in its walk.
     fn count(&self, walk: &mut Walk) {
         let plausible = utc(&walk.begun).map(|begun| begun + AHEAD);
-        let dates = self.records.iter().map(|one| one.updated.as_ref());
-        walk.undated += dates.clone().filter(Option::is_none).count() as u64;
-        let dates = dates.flatten();
+        let dates = self.records().filter_map(|one| one.updated.as_ref());
         let plausible = dates.filter(|shown| utc(&shown.text) <= plausible);
         let greatest = plausible.max().cloned();
         if walk.pages == 0 {
@@ -302,16 +314,19 @@ impl ListedPage {
         }
         walk.greatest = walk.greatest.take().max(greatest);
         walk.pages += 1;
-        walk.seen += self.records.len() as u64;
-        walk.faults.unreadable += self.unreadable.len() as u64;
-        walk.faults.missing += self.missing as u64;
+        walk.seen += self.records().count() as u64;
+        walk.faults.unknown_gaps += self.unplaced;
         if let Some(total) = self.total {
             let before = walk.total.replace(total).unwrap_or(total);
             walk.faults.total_grew |= total > before;
             walk.faults.total_fell |= total < before;
         }
-        let is_listed = |id: &str| self.records.iter().any(|listed| listed.id == id);
-        walk.outstanding.retain(|witness| !is_listed(&witness.id));
+        for element in &self.elements {
+            match element {
+                Ok(record) => walk.close_gaps(Some(&record.id)),
+                Err(id) => walk.add_gap(id.as_deref()),
+            }
+        }
         if let Some(next) = &self.next {
             walk.position = next.clone();
         }
@@ -319,15 +334,15 @@ impl ListedPage {
 }
 
 impl ListedRecord {
-    fn new(received: AsReceived<ConsignmentSummary>) -> Result<Self, &'static str> {
+    /// `None`: it has no id. A number is no substitute: a draft may have none, and get one later.
+    fn new(received: AsReceived<ConsignmentSummary>) -> Option<Self> {
         let (record, json) = received.into_parts();
-        // A number is no substitute: a draft may have none, and get one later.
-        let id = record.id.filter(|id| !id.as_str().is_empty());
-        let id = id.ok_or("a record has no id")?.as_str().to_owned();
+        let id = record.id.filter(|id| !id.as_str().is_empty())?;
+        let id = id.as_str().to_owned();
         let updated = record.updated_at.as_ref().and_then(Shown::new);
         // OK because it was received as JSON.
         let json = RawValue::from_string(json).unwrap_or_default();
-        Ok(Self { id, json, updated })
+        Some(Self { id, json, updated })
     }
 }
 
@@ -354,12 +369,12 @@ fn received(
     read: Option<&Option<Box<RawValue>>>,
 ) -> LocalRecord {
     match (read, before) {
-        (Some(Some(read)), _) => LocalRecord::new(read, Depth::Full, before),
+        (Some(Some(read)), _) => LocalRecord::new(read, Depth::Full),
         // All fields that a copy has more are still those of this state.
         (None, Some(before)) if before.depth() == Depth::Full && is_as_listed(listed, before) => {
             before.clone()
         }
-        _ => LocalRecord::new(&listed.json, Depth::Summary, before),
+        _ => LocalRecord::new(&listed.json, Depth::Summary),
     }
 }
 

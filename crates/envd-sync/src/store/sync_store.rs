@@ -23,7 +23,7 @@ use envd_sdk::auth::StoreError;
 /// let store: Arc<dyn SyncStore> = Arc::new(MemorySync::new()); // Or another one, by a setting.
 /// let replica = Replica::new(&account, store);
 /// replica.sync().await?;
-/// assert!(Outbox::new(&replica).entries().await?.is_empty());
+/// assert!(Outbox::new(&replica).declarations().await?.is_empty());
 /// # Ok(()) });
 /// ```
 ///
@@ -135,6 +135,11 @@ pub trait SyncStore: Send + Sync + 'static {
     /// the batch survives the end of the process and of the machine, unless the store is in memory. After an error, and after its
     /// future was dropped, the batch may have been written, whole; the callers read again and go on from what is there.
     async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError>;
+
+    /// What errors call the store, such as the path of its file.
+    fn name(&self) -> String {
+        "the store".to_owned()
+    }
 }
 
 #[async_trait]
@@ -166,5 +171,9 @@ impl<S: SyncStore + ?Sized> SyncStore for Arc<S> {
 
     async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
         (**self).commit(account, batch).await
+    }
+
+    fn name(&self) -> String {
+        (**self).name()
     }
 }

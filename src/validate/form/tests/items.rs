@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::tests::reading;
 use crate::validate::tests::questions::{input, list, prepare, today};
-use crate::validate::{Form, Item, ItemKind, ItemRow};
+use crate::validate::{Form, Item, ItemKind, ItemRow, QuestionRef};
 
 fn texts() -> Value {
     let mut questions = reading::questions(
@@ -197,6 +197,14 @@ fn rows_and_skipped_questions_stay_with_another_list() {
     let adopted = newer.adopt(&form, input("4.1=x"));
     assert_eq!(outline(&adopted.items()), "1[0: 4][1: 4][2: 4] 17 18");
     assert_eq!(adopted.next().unwrap().question.id, "4");
+    let change = adopted.changes_since(&form);
+    let named = |questions: &[QuestionRef]| {
+        let names: Vec<String> = questions.iter().map(ToString::to_string).collect();
+        names.join(", ")
+    };
+    assert_eq!(named(&change.appeared), "18");
+    let vanished = "3 in row 1, 3 in row 2, 3 in row 3, 5, 6 in row 1";
+    assert_eq!(named(&change.vanished), vanished);
     let saved = newer.open(adopted.save(), &today()).unwrap();
     assert_eq!(outline(&saved.items()), outline(&adopted.items()));
     let mut adopted = adopted;

@@ -6,7 +6,7 @@ use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, prop_o
 use serde_json::{Value, json};
 
 use crate::model::ConsignmentInput;
-use crate::validate::tests::questions::{prepare, prepare_with, today};
+use crate::validate::tests::questions::{applicable, prepare, prepare_with, today};
 use crate::validate::tests::shapes::{text, tree};
 use crate::validate::{Blocker, Change, Finding, Form, Item, ItemKind, QuestionRef, Report, Rule};
 use equipment::seeded::cases;
@@ -86,13 +86,8 @@ fn seen(form: &Form) -> Value {
 }
 
 fn questions(items: &[Item]) -> Vec<QuestionRef> {
-    let mut open: Vec<&Item> = items.iter().collect();
-    let mut questions = Vec::new();
-    while let Some(item) = open.pop() {
-        questions.push(item.question.clone());
-        open.extend(&item.children);
-        open.extend(item.rows.iter().flat_map(|row| &row.items));
-    }
+    let all = items.iter().flat_map(Item::descendants);
+    let mut questions: Vec<QuestionRef> = all.map(|item| item.question.clone()).collect();
     questions.sort_by(|one, other| (&one.id, one.row).cmp(&(&other.id, other.row)));
     questions
 }
@@ -117,7 +112,8 @@ fn lines(findings: &[Arc<Finding>]) -> Vec<String> {
 /// A report without the numbers of rows: a form counts empty rows as well.
 fn unnumbered(report: &Report) -> Report {
     let mut report = report.clone();
-    for finding in report.findings.iter_mut().chain(&mut report.advice) {
+    let all = report.findings.iter_mut().chain(&mut report.advice);
+    for finding in all.chain(&mut report.not_judged) {
         Arc::make_mut(finding).row_number = None;
     }
     report
@@ -161,7 +157,7 @@ proptest! {
         }
         // A section that was left out may have the id of a question, which is then left out with it.
         let is_question = |question: &usize| list.tree[*question].kind != ItemKind::Rows;
-        skipped.retain(|skipped| list.tree.with_id(skipped.id.as_str()).any(|question| is_question(&question)));
+        skipped.retain(|skipped| list.tree.with(Some(&skipped.id)).iter().any(is_question));
         let mut is_ready = true;
         for blocker in form.blockers() {
             prop_assert!(!blocker.to_string().is_empty());
@@ -223,8 +219,7 @@ proptest! {
     fn items_are_the_questions_that_apply(trees in trees(), start in input()) {
         let list = prepare(&json!(trees));
         let form = list.form(&start, &today());
-        let applied = list.applicable(&start).into_iter();
-        let mut applied: Vec<QuestionRef> = applied.map(|applied| applied.question).collect();
+        let mut applied = applicable(&list, &start);
         applied.sort_by(|one, other| (&one.id, one.row).cmp(&(&other.id, other.row)));
         prop_assert_eq!(applied, questions(&form.items()));
     }

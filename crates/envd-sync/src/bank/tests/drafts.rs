@@ -9,7 +9,7 @@ use crate::bank::{Banks, DraftError, LocalDraft};
 use crate::error::Error;
 use crate::store::tests::faulty_store::{FaultyStore, Moment};
 use crate::store::{MemorySync, SyncStore};
-use envd_sdk::model::{FormType, Timestamp};
+use envd_sdk::model::{ConsignmentStatus, DeclarationInput, FormType, Timestamp};
 use envd_sdk::validate::{Form, SavedForm};
 
 fn reason(error: &Error) -> Option<DraftError> {
@@ -151,29 +151,76 @@ async fn an_edit_writes_the_draft_alone_and_a_full_store_loses_nothing() {
 }
 
 #[tokio::test]
-async fn a_plan_moves_the_draft_that_it_was_made_from() {
+async fn a_moved_form_is_accepted_over_the_draft_that_it_was_opened_from() {
     let (banks, _) = banks(MemorySync::new());
     let mut form = form(&banks).await;
     let draft = banks.create_draft("1", &form.save()).await.unwrap();
-    let pinned = banks.bank(draft.content_hash()).await.unwrap().unwrap();
     let newer = banks.receive(&newer()).await.bank;
-    let plan = pinned.plan(draft.form(), &newer, &on(TODAY)).unwrap();
-
+    let open = async |draft: &LocalDraft| {
+        let (saved, context) = (draft.form().clone(), on(TODAY));
+        let opened = banks.open_with(saved, &newer, &context).await;
+        opened.unwrap().form.save()
+    };
+    let stale = open(&draft).await;
     form.answer("17", "Yes").unwrap();
     let edited = banks.update_draft(&draft, &form.save()).await.unwrap();
-    for read in [&draft, &edited] {
-        let refused = banks.move_draft(read, &plan).await.unwrap_err();
-        assert_eq!(reason(&refused), Some(DraftError::Changed));
-    }
+    let late = banks.update_draft(&draft, &stale).await.unwrap_err();
+    assert_eq!(reason(&late), Some(DraftError::Changed));
     assert_eq!(banks.draft("1").await.unwrap().unwrap(), edited);
 
-    let plan = pinned.plan(edited.form(), &newer, &on(TODAY)).unwrap();
-    let moved = banks.move_draft(&edited, &plan).await.unwrap();
+    let moved = open(&edited).await;
     assert_eq!(moved.content_hash(), newer.content_hash());
-    assert_eq!(banks.draft("1").await.unwrap().unwrap(), moved);
+    let draft = banks.update_draft(&edited, &moved).await.unwrap();
+    assert_eq!(draft.form(), &moved);
+    assert_eq!(banks.draft("1").await.unwrap().unwrap(), draft);
     // Nothing pins the old list any more.
-    assert_eq!(banks.prune([]).await.unwrap(), [pinned.content_hash()]);
-    assert!(banks.open(moved.form().clone(), &on(TODAY)).await.is_ok());
+    let older = form.save().content_hash();
+    assert_eq!(banks.prune([]).await.unwrap(), [older]);
+    assert!(banks.open(moved, &on(TODAY)).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_signed_declaration_keeps_its_list_and_its_forms() {
+    let (banks, _) = banks(MemorySync::new());
+    let bank = banks.receive(&cattle(|_| ())).await.bank;
+    let newer = banks.receive(&newer()).await.bank;
+    let declared = |declaration| input(FormType::Lpac1).declaration(declaration);
+    let status = |status| input(FormType::Lpac1).status(status);
+    let accepted = declared(DeclarationInput::default().accept(true));
+    let signed = declared(DeclarationInput::default().signature("iVBORw0KGgo="));
+    let unsigned = declared(DeclarationInput::default().accept(false).signature(""));
+    for (n, (input, is_moved)) in [
+        (accepted, false),
+        (signed, false),
+        (status(ConsignmentStatus::Submitted), false),
+        (status(ConsignmentStatus::Locked), false),
+        (status(ConsignmentStatus::Draft), true),
+        (unsigned, true),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let context = on(TODAY);
+        let form = bank.questionnaire().form(&input, &context);
+        let draft = banks.create_draft(&n.to_string(), &form.save()).await;
+        let draft = draft.unwrap();
+        let expected = (!is_moved).then_some(DraftError::Signed);
+        let opened = banks.open_with(form.save(), &newer, &context).await;
+        let refused = opened.err();
+        assert_eq!(refused.as_ref().and_then(reason), expected, "{input:?}");
+
+        // Nor is a form that somebody has moved otherwise.
+        let mut others = form.clone();
+        others.field("forms", ["EUC1"]).unwrap();
+        let moved = newer.questionnaire().adopt(&form, input.clone());
+        for form in [others.save(), moved.save()] {
+            let refused = banks.update_draft(&draft, &form).await.err();
+            assert_eq!(refused.as_ref().and_then(reason), expected, "{input:?}");
+            if is_moved {
+                break;
+            }
+        }
+    }
 }
 
 #[tokio::test]

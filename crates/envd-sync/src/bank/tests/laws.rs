@@ -4,9 +4,9 @@ use proptest::prelude::{Strategy, prop, prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
 use super::sample::{bank, on};
-use crate::bank::AnswerOutcome;
+use crate::bank::MovedForm;
 use envd_sdk::model::{AnswerInput, FormType};
-use envd_sdk::validate::{Blocker, Explanation, Finding, ItemRow, Rule};
+use envd_sdk::validate::{Change, Explanation, ItemRow, Questionnaire};
 use equipment::seeded::cases;
 
 /// Few ids and values, so that questions, triggers and answers meet, and ids stand for several questions.
@@ -65,70 +65,67 @@ proptest! {
     #![proptest_config(cases(256))]
 
     #[test]
-    fn nothing_is_lost_and_nothing_new_is_wrong_without_being_told(
+    fn nothing_is_lost_and_nothing_new_is_sent_without_being_told(
         lists in (questions(), questions()),
         answers in answers(),
         is_closed in prop::bool::ANY,
         row in 0..4_i64,
     ) {
         let (before, after) = (bank(&lists.0), bank(&lists.1));
+        let (before, after) = (before.questionnaire(), after.questionnaire());
         let context = on(if is_closed { "2024-11-19" } else { "2024-11-18" });
         let mut input = super::sample::input(FormType::Lpag2);
         input.answers = answers.clone().into();
-        let mut form = before.questionnaire().form(&input, &context);
+        let mut form = before.form(&input, &context);
         // A row of whatever section there is, and a question that is left open.
         let _ = form.add_row(row.to_string().as_str());
         let _ = form.skip("3");
-        let draft = form.save();
-        let plan = before.plan(&draft, &after, &context).unwrap();
-        let moved = plan.accept(&draft).unwrap();
+        let moved = MovedForm::new(before, &form, after);
 
-        let planned: Vec<AnswerInput> = plan.answers().iter().map(|one| one.answer.clone()).collect();
-        prop_assert_eq!(&planned, &answers);
-        let kept = plan.answers().iter().filter(|one| !matches!(one.outcome, AnswerOutcome::Dropped(_)));
-        let kept: Vec<AnswerInput> = kept.map(|one| one.answer.clone()).collect();
-        prop_assert_eq!(moved.input().answers(), &kept);
-
-        let opened = after.questionnaire().open(moved.clone(), &context).unwrap();
-        let explain = |bank: &crate::bank::Bank, answer: &AnswerInput, input| {
+        // Only what the newer list does not know, and the older one does, leaves the draft.
+        let saved = moved.form.save();
+        let (draft, explain) = (saved.input(), |answer: &AnswerInput, list: &Questionnaire, input| {
             let id = answer.question_id.value().unwrap().as_str();
-            bank.questionnaire().explain(id, answer.index.value().copied(), input)
+            list.explain(id, answer.index.value().copied(), input)
+        });
+        let is_kept = |answer: &&AnswerInput| {
+            explain(answer, after, draft) != Explanation::Unknown || explain(answer, before, &input) == Explanation::Unknown
         };
-        for sent in opened.to_input().answers() {
-            let is_known = explain(&after, sent, moved.input()) != Explanation::Unknown;
-            prop_assert!(is_known || explain(&before, sent, draft.input()) == Explanation::Unknown);
+        let kept: Vec<AnswerInput> = answers.iter().filter(is_kept).cloned().collect();
+        prop_assert_eq!(draft.answers(), &kept);
+
+        // An answer that was asked for is asked for, or told.
+        let mut dropped = moved.dropped.iter();
+        for answer in answers.iter().filter(|answer| explain(answer, before, &input) == Explanation::Applies) {
+            let is = explain(answer, after, draft);
+            if is != Explanation::Applies {
+                let told = dropped.next().map(|it| (&it.answer, &it.because));
+                prop_assert_eq!(told, Some((answer, &is)));
+            }
+        }
+        prop_assert!(dropped.next().is_none());
+        // One that was not asked for and is now stands at a question that appears.
+        for answer in &kept {
+            let is_new = explain(answer, before, &input) != Explanation::Applies;
+            if is_new && explain(answer, after, draft) == Explanation::Applies {
+                let id = answer.question_id.value().unwrap();
+                prop_assert!(moved.change.appeared.iter().any(|question| question.id == *id));
+            }
         }
 
         // A row of a section that both have is there in both.
-        let (shown, shown_after) = (form.items(), opened.items());
+        let (shown, shown_after) = (form.items(), moved.form.items());
         for section in &shown {
             let mut same = shown_after.iter().filter(|other| other.question == section.question && other.kind == section.kind);
             let has = |row: &ItemRow| same.clone().any(|other| other.rows.iter().any(|kept| kept.index == row.index));
             let is_kept = section.rows.iter().all(has);
             prop_assert!(is_kept || same.next().is_none(), "{:?}", section.question);
         }
-
-        // Each thing that is wrong was wrong before, or is in the plan.
-        let required = plan.required().iter().filter_map(|blocker| match blocker {
-            Blocker::Finding(finding) => Some(finding),
-            _ => None,
-        });
-        let refused = plan.answers().iter().flat_map(|one| match &one.outcome {
-            AnswerOutcome::NotAcceptable(findings) => findings.as_slice(),
-            _ => &[],
-        });
-        let told: Vec<_> = required.chain(refused).chain(plan.findings()).collect();
-        let is_same = |one: &Finding, other: &Finding| (one.rule, &one.path) == (other.rule, &other.path);
-        for wrong in opened.report().findings() {
-            let was = form.report().findings().iter().any(|finding| is_same(finding, wrong));
-            prop_assert!(was || told.contains(&wrong), "{wrong:?}");
-        }
-        let is_open = opened.report().findings().iter().all(|finding| finding.rule != Rule::FormOpen);
-        prop_assert!(is_open && (plan.forms() == [FormType::Lpag3]) == is_closed);
+        prop_assert_eq!(draft.forms == [FormType::Lpag3], is_closed);
 
         // To where it is already, nothing happens.
-        let again = after.plan(&moved, &after, &context).unwrap();
-        prop_assert!(!again.is_needed() && again.dropped().next().is_none() && again.required().is_empty());
-        prop_assert_eq!(again.accept(&moved).unwrap(), moved);
+        let again = MovedForm::new(after, &moved.form, after);
+        prop_assert_eq!(again.form.save(), saved);
+        prop_assert!(again.dropped.is_empty() && again.reworded.is_empty() && again.change == Change::default());
     }
 }

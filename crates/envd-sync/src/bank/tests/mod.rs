@@ -1,8 +1,7 @@
-//! Lists, drafts and plans over stores in memory.
+//! Lists, drafts and moved forms over stores in memory.
 
 mod drafts;
 mod laws;
 mod lists;
-mod plans;
-mod refusals;
+mod moved_forms;
 mod sample;

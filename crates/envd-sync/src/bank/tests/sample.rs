@@ -40,10 +40,10 @@ pub(super) fn banks(store: impl SyncStore) -> (Banks, Clock) {
     let clock = Clock::manual(now());
     let client = Client::builder("http://127.0.0.1:9/")
         .token_source(StaticToken::new("token").unwrap())
+        .clock(clock.clone())
         .build()
         .unwrap();
-    let banks = Banks::new(&client.account("envd-100201"), store);
-    (banks.clock(clock.clone()), clock)
+    (Banks::new(&client.account("envd-100201"), store), clock)
 }
 
 impl Banks {

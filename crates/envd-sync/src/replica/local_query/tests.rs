@@ -14,7 +14,7 @@ const ACCOUNT: &str = "envd-1";
 
 async fn put(store: &MemorySync, sequence: u64, json: Value) {
     let record = serde_json::from_value::<Box<serde_json::value::RawValue>>(json).unwrap();
-    let record = LocalRecord::new(&record, Depth::Summary, None);
+    let record = LocalRecord::new(&record, Depth::Summary);
     let row = Row {
         id: record.id().unwrap().into(),
         sequence,

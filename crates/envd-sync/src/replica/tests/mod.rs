@@ -1,8 +1,9 @@
 //! Syncs against a small service whose list can do everything that the live one may do.
 
-mod calibrating;
+mod gaps;
 mod gone;
 mod listing;
+mod profile;
 mod running;
 mod schedules;
 mod site;

@@ -6,7 +6,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::site::{Site, copied};
-use crate::replica::{Replica, SyncEvent, SyncLoopHandle};
+use crate::loop_control::LoopHandle;
+use crate::replica::{Replica, SyncEvent};
 use crate::store::MemorySync;
 use crate::store::tests::faulty_store::FaultyStore;
 use envd_sdk::Clock;
@@ -14,7 +15,7 @@ use envd_sdk::Clock;
 /// A loop in a task, and its events.
 struct Running {
     events: mpsc::UnboundedReceiver<SyncEvent>,
-    handle: SyncLoopHandle,
+    handle: LoopHandle,
     task: tokio::task::JoinHandle<()>,
     clock: Clock,
 }
@@ -28,7 +29,7 @@ impl Running {
 
     fn start_every(interval: Duration, replica: &Replica, clock: &Clock) -> Self {
         let (sender, events) = mpsc::unbounded_channel();
-        let syncs = replica.run(interval).seed(1);
+        let syncs = replica.run_with(interval, fastrand::Rng::with_seed(1));
         let handle = syncs.handle();
         let syncs = syncs.on_event(move |event| sender.send(event.clone()).unwrap());
         Self {
@@ -151,7 +152,7 @@ async fn it_can_be_woken_and_stopped() {
     let replica = site.replica(MemorySync::new());
     let mut running = Running::start(&replica, &site.clock);
     running.events.recv().await.unwrap();
-    running.handle.sync_now();
+    running.handle.wake_now();
     running.events.recv().await.unwrap();
     running.handle.stop();
     running.task.await.unwrap();

@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use serde_json::{Value, json};
 
 use super::listing::{DAY, Listing, START, instant, refused_cursor};
-use crate::replica::{Change, ChangeKind, Replica};
+use crate::replica::{Change, ChangeKind, Replica, SyncMode};
 use crate::store::{MemorySync, SyncStore};
 use crate::tests::replies::{client_of, json_reply, not_found, service};
 use envd_sdk::Clock;
 use envd_sdk::auth::StaticToken;
 use envd_sdk::fake::InProcessReply;
-use envd_sdk::model::{SavedConsignment, Timestamp};
+use envd_sdk::model::Timestamp;
+use envd_sdk::profile::{ComparedDate, Sourced};
 use envd_sdk::{Account, Client};
 
 /// What a test does between two requests: before the request with this number, from 1.
@@ -25,6 +26,8 @@ pub(super) struct Records {
     pub(super) reads: Option<u16>,
     /// The status of the answer to lists, and the seconds to wait before the next request.
     pub(super) lists: Option<(u16, &'static str)>,
+    /// The errors beside the records of each page.
+    pub(super) errors: Value,
     pub(super) edits: Vec<Edit>,
     /// Of each request the operation, the cursor or id, and `fromDate`.
     requests: Vec<(String, String, String)>,
@@ -44,6 +47,7 @@ impl Site {
             refused: Vec::new(),
             reads: None,
             lists: None,
+            errors: Value::Null,
             edits: Vec::new(),
             requests: Vec::new(),
         }));
@@ -87,9 +91,10 @@ impl Site {
         self.client.account(id)
     }
 
-    /// A replica with pages of 2 records.
+    /// A replica with pages of 2 records, by a profile that names the last change.
     pub(super) fn replica(&self, store: impl SyncStore) -> Replica {
-        let replica = Replica::new(&self.account("envd-1"), store);
+        let mut replica = Replica::new(&self.account("envd-1"), store);
+        replica.compared = Sourced::seen(Some(ComparedDate::LastChange));
         replica.page_size(2).clock(self.clock.clone())
     }
 
@@ -98,14 +103,13 @@ impl Site {
         std::mem::take(&mut self.lock().requests)
     }
 
-    /// One record is edited, so that "created since" and "changed since" differ, and two more syncs make the account
-    /// incremental.
+    /// A full walk, a change a day later, and an incremental walk.
     pub(super) async fn make_incremental(&self, replica: &Replica) {
         replica.sync().await.unwrap();
         self.lock().next_day("r001", 77);
         let report = replica.sync().await.unwrap();
-        let is_confirmed = (report.calibration).contains("compares the time of the last change");
-        assert!(is_confirmed && report.next_full_walk.is_some(), "{report}");
+        assert!(report.next_full_walk.is_some(), "{report}");
+        assert_eq!((report.mode, report.changed), (SyncMode::Incremental, 1));
         self.take_requests();
     }
 
@@ -173,13 +177,12 @@ impl Records {
         }
         let page = self.list.page(variables);
         let page = page.filter(|_| self.refused.iter().all(|cursor| cursor != after));
-        json_reply(200, &page.map_or_else(refused_cursor, |page| page.body))
+        let mut body = page.map_or_else(refused_cursor, |page| page.body);
+        if self.errors.is_array() {
+            body["errors"] = self.errors.clone();
+        }
+        json_reply(200, &body)
     }
-}
-
-/// The reply to a save of this record.
-pub(super) fn saved_as(id: &str) -> SavedConsignment {
-    serde_json::from_value(json!({"id": id})).unwrap()
 }
 
 /// The ids of the copy.

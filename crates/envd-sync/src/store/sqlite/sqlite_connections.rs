@@ -27,7 +27,7 @@ const STATEMENTS: usize = 64;
 
 /// Reads see what was committed last and never wait for a write, as long as they have connections of their own.
 pub(super) struct SqliteConnections {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     writer: Arc<tokio::sync::Mutex<Connection>>,
     /// The last row when its values were counted.
     counted: Arc<AtomicI64>,

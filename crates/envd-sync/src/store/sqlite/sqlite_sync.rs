@@ -150,6 +150,12 @@ impl SyncStore for SqliteSync {
             .write(move |transaction| batch_commit::commit(transaction, &account, &batch))
             .await
     }
+
+    /// The name of the file, without its directory, which may hold the name of a user.
+    fn name(&self) -> String {
+        let name = self.0.path.file_name().unwrap_or_default();
+        format!("the file {}", name.to_string_lossy().escape_debug())
+    }
 }
 
 impl fmt::Debug for SqliteSync {

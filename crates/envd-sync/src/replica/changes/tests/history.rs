@@ -166,7 +166,7 @@ impl History {
 
 fn record(id: &str, version: u64) -> LocalRecord {
     let json = json!({"id": id, "version": version}).to_string();
-    LocalRecord::new(serde_json::from_str(&json).unwrap(), Depth::Summary, None)
+    LocalRecord::new(serde_json::from_str(&json).unwrap(), Depth::Summary)
 }
 
 /// The store of a copy that changes before each call.

@@ -38,6 +38,8 @@ pub(super) struct ObservedService {
     pub(super) shown: BTreeMap<String, Vec<(Value, Shown)>>,
     /// Records whose last change no walk that is clean need have shown.
     pub(super) missable: BTreeSet<String>,
+    /// Records that were ever among them.
+    pub(super) hidden: BTreeSet<String>,
     /// A walk has begun and not ended.
     pub(super) is_walking: bool,
     /// A record was edited since the sync began.
@@ -78,6 +80,7 @@ impl ObservedService {
             states: BTreeMap::new(),
             shown: BTreeMap::new(),
             missable: BTreeSet::new(),
+            hidden: BTreeSet::new(),
             is_walking: false,
             has_edited: false,
             events: 0,
@@ -139,6 +142,7 @@ impl ObservedService {
                 self.missable.extend(self.list.records.keys().cloned());
             }
         }
+        self.hidden.extend(self.missable.iter().cloned());
     }
 
     pub(super) fn answer(&mut self, token: &str, body: &Value) -> Option<InProcessReply> {

@@ -18,7 +18,9 @@ use crate::tests::replies::{client_of, service};
 use envd_sdk::Client;
 use envd_sdk::Clock;
 use envd_sdk::auth::StaticToken;
+use envd_sdk::profile::{ComparedDate, Sourced};
 
+#[expect(clippy::struct_excessive_bools, reason = "a list of what may be so")]
 pub(super) struct Schedule<'a> {
     random: fastrand::Rng,
     service: Arc<Mutex<ObservedService>>,
@@ -26,8 +28,10 @@ pub(super) struct Schedule<'a> {
     open: &'a dyn Fn() -> Arc<dyn SyncStore>,
     store: Program,
     readers: Vec<Reader>,
-    /// The service compared the last change at first.
+    /// The profile says that the service compares the last change.
     is_incremental: bool,
+    /// The service does what it says: it compares the last change, shows each at once, and writes no date back.
+    is_honest: bool,
     /// No program is killed, and no request fails.
     is_undisturbed: bool,
     depth: Depth,
@@ -46,7 +50,8 @@ impl<'a> Schedule<'a> {
     pub(super) fn new(seed: u64, open: &'a dyn Fn() -> Arc<dyn SyncStore>) -> Self {
         let mut random = fastrand::Rng::with_seed(seed);
         let list = listing(&mut random);
-        let is_incremental = list.compared == Compared::Updated;
+        let is_incremental = random.u8(..6) > 0;
+        let is_honest = list.compared == Compared::Updated && list.lag == 0;
         let observed = Arc::new(Mutex::new(ObservedService::new(list)));
         let answers = Arc::clone(&observed);
         let answer = move |token: &str, body: &Value| answers.lock().unwrap().answer(token, body);
@@ -72,6 +77,7 @@ impl<'a> Schedule<'a> {
             service: observed,
             client,
             is_incremental,
+            is_honest,
             open,
             store,
             is_undisturbed,
@@ -100,6 +106,7 @@ impl<'a> Schedule<'a> {
             }
             if self.random.u8(..30) == 0 {
                 self.service().list.compared = Compared::Created;
+                self.is_honest = false;
             }
             Box::pin(self.sync()).await;
             for name in names {
@@ -113,6 +120,7 @@ impl<'a> Schedule<'a> {
             self.drain(name).await;
         }
         self.sync_with_nothing_new().await;
+        self.find_out().await;
     }
 
     /// A program that starts now, with a token of its own.
@@ -129,7 +137,9 @@ impl<'a> Schedule<'a> {
     fn set(&self, replica: Replica) -> Replica {
         let now = (self.service().list.now / 1_000).saturating_add_signed(self.clock);
         let clock = Clock::manual(UNIX_EPOCH + Duration::from_secs(now));
-        let replica = replica.clock(clock).depth(self.depth);
+        let mut replica = replica.clock(clock).depth(self.depth);
+        let date = self.is_incremental.then_some(ComparedDate::LastChange);
+        replica.compared = Sourced::seen(date);
         replica.page_size(self.page_size).overlap(self.overlap)
     }
 
@@ -174,6 +184,7 @@ impl<'a> Schedule<'a> {
                 self.service().is_walking = false;
                 let is_full = report.mode == SyncMode::Full;
                 assert!(is_full || self.is_incremental, "{report}");
+                self.check_refuted(&report);
                 let copy = self.copy().await;
                 if is_alone {
                     self.check_shown(&report, &copy);
@@ -251,11 +262,21 @@ impl<'a> Schedule<'a> {
         }
     }
 
+    /// A service that does what it says refutes no profile, but for what a list that shifts has hidden.
+    fn check_refuted(&self, report: &SyncReport) {
+        let problems = report.problems.iter();
+        for problem in problems.filter(|problem| problem.contains("does not hold")) {
+            let service = self.service();
+            let mut hidden = service.hidden.iter();
+            let is_hidden = hidden.any(|id| problem.contains(&format!(" {id} changed")));
+            assert!(!self.is_honest || is_hidden, "{problem}");
+        }
+    }
+
     /// What this sync was shown last of each record is in the copy.
     fn check_shown(&self, report: &SyncReport, copy: &BTreeMap<String, Value>) {
         let service = self.service();
         for (id, shown) in &service.shown {
-            // The question which date `fromDate` compares follows a full walk, and its answer is not copied.
             let is_walked = |how: Shown| match report.mode {
                 SyncMode::Full => how == Shown::FullList,
                 _ => how != Shown::Read,
@@ -383,7 +404,36 @@ impl<'a> Schedule<'a> {
         );
     }
 
-    /// If the service compares the last change and that could be seen, a sync is cheap from now on.
+    /// A service that compares another date is found out by what it does not list, and read in full.
+    async fn find_out(&mut self) {
+        if self.service().list.compared != Compared::Created || !self.is_incremental {
+            return;
+        }
+        self.overlap = Duration::from_secs(60);
+        // A change of the very record that the watermark is from is found by itself, so some rounds miss nothing.
+        for _ in 0..8 {
+            for kind in [EditKind::Change, EditKind::Insert] {
+                let (pause, random) = (3_600_000, Edit::random(&mut self.random));
+                let edit = Edit {
+                    kind,
+                    pause,
+                    ..random
+                };
+                self.service().edit(&edit);
+                let (_, replica) = self.start(Interruption::None);
+                replica.sync().await.unwrap();
+            }
+            let (_, replica) = self.start(Interruption::None);
+            if replica.sync_full().await.unwrap().next_full_walk.is_none() {
+                let report = replica.sync().await.unwrap();
+                assert!(report.why.contains("does not hold"), "{report}");
+                return;
+            }
+        }
+        panic!("the profile does not hold, and no full walk has found it out");
+    }
+
+    /// If the profile says that the service compares the last change, a sync is cheap from now on.
     async fn sync_with_nothing_new(&mut self) {
         self.page_size = 100;
         for number in 1..=4 {

@@ -1,0 +1,225 @@
+//! What a form that is opened with another list tells, by pairs of lists and answers.
+
+use serde_json::{Value, json};
+
+use super::sample::{TODAY, answer, bank, cattle, input, newer, on};
+use crate::bank::{Bank, MovedForm};
+use envd_sdk::model::{AnswerInput, ConsignmentInput, FormType};
+use envd_sdk::validate::{Explanation, Operation};
+
+fn moved(before: &Bank, input: &ConsignmentInput, after: &Bank, day: &str) -> MovedForm {
+    let (before, context) = (before.questionnaire(), on(day));
+    let moved = MovedForm::new(before, &before.form(input, &context), after.questionnaire());
+    let saved = moved.form.save();
+    assert_eq!(saved.content_hash(), after.content_hash());
+    // Only what the newer list does not know leaves the draft.
+    let mut gone = moved.dropped.iter();
+    let is_gone = |given: &&AnswerInput| {
+        !gone
+            .clone()
+            .any(|it| it.because == Explanation::Unknown && it.answer == **given)
+    };
+    let kept: Vec<AnswerInput> = input.answers().iter().filter(is_gone).cloned().collect();
+    assert_eq!(saved.input().answers(), kept);
+    assert!(gone.all(|it| !it.text.is_empty()));
+    moved
+}
+
+/// What is told: dropped answers `-`, questions to be read again `~`, questions that appear `+`, findings `!`.
+fn told(moved: &MovedForm) -> String {
+    let dropped = moved
+        .dropped
+        .iter()
+        .map(|it| format!("-{}: {}", it.question, it.because));
+    let reworded = moved.reworded.iter().map(|it| format!("~{it}"));
+    let appeared = moved.change.appeared.iter().map(|it| format!("+{it}"));
+    let findings = moved.change.added.iter();
+    let findings = findings.map(|it| format!("!{:?} {}", it.rule, it.question.as_ref().unwrap()));
+    let told = dropped.chain(reworded).chain(appeared).chain(findings);
+    told.collect::<Vec<_>>().join("; ")
+}
+
+/// `17=Yes 3.0=24`: an answer to question 17, and one to question 3 in row 0.
+fn answers(text: &str) -> Vec<AnswerInput> {
+    let answers = text.split_whitespace().map(|given| {
+        let (place, value) = given.split_once('=').unwrap();
+        let (id, row) = place
+            .split_once('.')
+            .map_or((place, None), |(id, row)| (id, Some(row)));
+        answer(id, row.map(|row| row.parse().unwrap()), value)
+    });
+    answers.collect()
+}
+
+#[test]
+fn what_another_list_changes_is_told() {
+    fn animals(list: &mut Value) -> &mut Vec<Value> {
+        list[1]["childQuestions"].as_array_mut().unwrap()
+    }
+    type ListEdit = fn(&mut Value);
+    let cases: [(&str, ListEdit, &str); 16] = [
+        ("17=Yes 3.0=24", |_| (), ""),
+        (
+            "17=Yes 3.0=24",
+            |list| list[0]["text"] = json!("Bought?"),
+            "~17",
+        ),
+        (
+            "17=Yes 3.0=24",
+            |list| list[0]["help"] = json!("By anybody."),
+            "~17",
+        ),
+        (
+            "17=Yes 3.0=24",
+            |list| list[0]["tip"] = json!("Careful"),
+            "~17",
+        ),
+        (
+            "17=Yes 3.0=24",
+            |list| list[0]["type"] = json!("STRING"),
+            "~17",
+        ),
+        (
+            "17=Yes 3.0=24",
+            |list| list[0]["acceptableAnswers"][0]["displayName"] = json!("No"),
+            "~17",
+        ),
+        // The name of an answer that was not given.
+        (
+            "17=Yes 3.0=24",
+            |list| list[0]["acceptableAnswers"][1]["displayName"] = json!("Never"),
+            "",
+        ),
+        (
+            "17=No 20=May",
+            |list| list[0]["text"] = json!("Bought?"),
+            "~17; ~20",
+        ),
+        (
+            "3.0=24 3.4=2 4.7=Angus",
+            |list| {
+                let tag = json!({"id": "9", "order": 3, "type": "STRING", "validators": [{"type": "required"}]});
+                animals(list).push(tag);
+                let documents = json!({"id": "146", "type": "REPEATABLE", "forms": ["LPAC1"]});
+                list.as_array_mut().unwrap().push(documents);
+            },
+            "+9 in row 1; +9 in row 5; +9 in row 8; +146; !Required 9 in row 1; !Required 9 in row 5; !Required 9 in row 8",
+        ),
+        (
+            "17=Yes 3.0=24 4.0=Angus 3.1=25 4.1=Hereford",
+            |list| animals(list)[1]["acceptableAnswers"] = json!([{"value": "Angus"}]),
+            "~4 in row 2; !Acceptable 4 in row 2",
+        ),
+        (
+            "17=No 20=May",
+            |list| list[0]["childQuestions"][0]["triggers"][0]["value"] = json!("Yes"),
+            "-20: question 17 is not answered Yes",
+        ),
+        // The other way round, an answer that was not sent is sent.
+        (
+            "17=Yes 20=May",
+            |list| list[0]["childQuestions"][0]["triggers"][0]["value"] = json!("Yes"),
+            "+20",
+        ),
+        (
+            "3.0=24 4.2=Angus",
+            |list| drop(animals(list).remove(1)),
+            "-4 in row 3: no question has this id",
+        ),
+        (
+            "17=Yes 3.0=24 3.1=25",
+            |list| drop(list.as_array_mut().unwrap().remove(1)),
+            "-3 in row 1: no question has this id; -3 in row 2: no question has this id",
+        ),
+        (
+            "17=Yes 3.0=24",
+            |list| list[0]["forms"] = json!(["EUC1"]),
+            "-17: it belongs to other forms",
+        ),
+        // An answer that neither list knows is sent as before.
+        ("17=Yes 999=x", |list| list[0]["order"] = json!(7), ""),
+    ];
+    for (given, change, expected) in cases {
+        let mut input = input(FormType::Lpac1);
+        input.answers = answers(given).into();
+        let list = cattle(change);
+        let moved = moved(&bank(&cattle(|_| ())), &input, &bank(&list), TODAY);
+        assert_eq!(told(&moved), expected, "{given} with {list}");
+    }
+}
+
+#[test]
+fn lpag2_becomes_lpag3_without_questions_23_24_and_87() {
+    let fixture = include_str!("../../../../../tests/fixtures/questions.json");
+    let fixture: Value = serde_json::from_str(fixture).unwrap();
+    let list = bank(&fixture["data"]["questions"]["items"]);
+    let mut goats = input(FormType::Lpag2);
+    let given = "3.0=75 4.0=Boer 17=No 23=No 24=confirmGoatsTagged 87=No";
+    goats.answers = answers(given).into();
+    let unchanged =
+        |moved: &MovedForm| moved.form.save().input() == &goats && told(moved).is_empty();
+    assert!(unchanged(&moved(&list, &goats, &list, "2024-11-18")));
+
+    let newer = moved(&list, &goats, &list, "2024-11-19");
+    let gone = ["23", "24", "87"].map(|id| format!("-{id}: it belongs to other forms"));
+    assert_eq!(told(&newer), gone.join("; "));
+    let sent = newer.form.to_input();
+    assert_eq!(sent.forms, [FormType::Lpag3]);
+    assert_eq!(sent.answers(), &goats.answers()[..3]);
+
+    // An existing record keeps its forms.
+    let (questions, update) = (
+        list.questionnaire(),
+        on("2026-11-20").operation(Operation::Update),
+    );
+    let moved = MovedForm::new(questions, &questions.form(&goats, &update), questions);
+    assert!(unchanged(&moved));
+}
+
+#[test]
+fn a_closed_form_is_replaced_once_and_wherever_it_stands() {
+    let list = bank(&json!([{"id": "5", "type": "STRING", "forms": ["LPAG2", "LPAG3"]}]));
+    for (forms, expected) in [
+        ("LPAG2 HSG0 LPAG2", "LPAG3 HSG0"),
+        ("LPAG2 LPAG3 HSG0", "LPAG3 HSG0"),
+        // The server stops at a form that it does not know, and judges no other.
+        ("LPAG2 XYZ", "LPAG3 XYZ"),
+        ("LPAC1 LPAC1", "LPAC1 LPAC1"),
+    ] {
+        let mut goats = input(FormType::Lpag2);
+        goats.forms = forms.split(' ').map(FormType::from).collect();
+        let moved = moved(&list, &goats, &list, TODAY).form.to_input();
+        let forms: Vec<&str> = moved.forms.iter().map(FormType::as_str).collect();
+        assert_eq!(forms.join(" "), expected);
+    }
+}
+
+#[test]
+fn rows_and_skipped_questions_stay() {
+    let (before, mut after) = (bank(&cattle(|_| ())), newer());
+    after[1]["childQuestions"].as_array_mut().unwrap().remove(1);
+    let after = bank(&after);
+    let given = input(FormType::Lpac1).answer(answer("4", Some(2), "Angus"));
+    let mut form = before.questionnaire().form(&given, &on(TODAY));
+    form.add_row("1").unwrap();
+    form.skip("17").unwrap();
+    let moved = MovedForm::new(before.questionnaire(), &form, after.questionnaire()).form;
+    let rows: Vec<_> = moved.items()[1].rows.iter().map(|row| row.index).collect();
+    assert_eq!(rows, [Some(2), Some(3)]);
+    assert_eq!(moved.next().unwrap().question.to_string(), "3 in row 3");
+}
+
+#[test]
+fn debug_shows_no_answers() {
+    let given = input(FormType::Lpac1)
+        .answer(answer("17", None, "s3cr3t"))
+        .answer(answer("4", Some(0), "Private"));
+    let after = bank(&json!([]));
+    let moved = moved(&bank(&cattle(|_| ())), &given, &after, TODAY);
+    assert_eq!(moved.dropped.len(), 2);
+    let shown = format!("{moved:?}");
+    assert!(
+        !shown.contains("s3cr3t") && !shown.contains("Private"),
+        "{shown}"
+    );
+}
