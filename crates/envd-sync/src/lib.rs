@@ -7,9 +7,9 @@
 //! | do so every few minutes, until stopped | [`Replica::run`] |
 //! | look records up without a request | [`Replica::consignments`], [`LocalQuery`](replica::LocalQuery) |
 //! | react to changes, each at least once and in order | [`Replica::changes`], [`Changes`](replica::Changes) |
-//! | write declarations without reception, and have each sent once | [`Outbox::new`], [`Outbox::save`], [`Outbox::submit`] |
+//! | write declarations without reception, and have each sent once | [`Outbox::new`], [`Outbox::save`], [`Outbox::submit`], [`Outbox::edit`] |
 //! | send what waits, now or whenever there is reception | [`Outbox::send`], [`Outbox::run`] |
-//! | show what waits, and answer what only a person can | [`Outbox::entries`], [`Outbox::decide`] |
+//! | show what waits, and answer what only a person can | [`Outbox::declarations`], [`Outbox::decide`] |
 //! | fill in forms without reception, and keep them | [`Banks::new`], [`bank`] |
 //! | keep all of it in memory, in a file or in Postgres | [`store`]: [`MemorySync`](store::MemorySync), `SqliteSync`, `PostgresSync` |
 //! | write a store of your own, and check it | [`SyncStore`](store::SyncStore), `check_sync_store` |
@@ -72,13 +72,13 @@
 mod macros;
 
 mod account_store;
-// Numbers of questions index the lists that they were made for.
-#[allow(clippy::indexing_slicing)]
 pub mod bank;
 mod error;
 pub mod guide;
 mod locked;
 mod loop_control;
+// JSON is read by name, which gives null for what is not there; what is written to is an object.
+#[allow(clippy::indexing_slicing)]
 pub mod outbox;
 pub mod replica;
 pub mod store;
@@ -91,6 +91,7 @@ use envd_sdk::model::Timestamp;
 
 pub use crate::bank::Banks;
 pub use crate::error::{Error, Result};
+pub use crate::loop_control::{Loop, LoopHandle};
 pub use crate::outbox::Outbox;
 pub use crate::replica::Replica;
 

@@ -1,389 +1,543 @@
-//! What a record is compared with before it is saved, and after a reply was lost.
+//! Compares records field by field. No other file looks at fields.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use envd_sdk::model::{Consignment, ConsignmentInput, same_value};
+/// The names from a record down to one of its fields. An answer is found by question and row: `["answers", "3", "0"]`.
+pub(crate) type Path = Vec<String>;
 
-/// Who changed a field since it was edited here.
-///
-/// Of a [`FieldDifference`]. See [`Conflict`] for an example.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ChangedBy {
-    /// Only the user here.
-    Mine,
-    /// Only somebody on the service.
-    Theirs,
-    /// Both, to different values.
-    Both,
+type Fields = BTreeMap<Path, Value>;
+
+/// Whether a text that was sent and a text that was read mean the same, in different forms.
+pub(crate) type SameText = fn(&str, &str) -> bool;
+
+/// A record as the service shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    pub(crate) id: String,
+    pub(crate) updated_at: String,
+    pub(crate) created_by: Option<String>,
+    /// In the shape of an input, with its status.
+    pub(crate) fields: Value,
 }
 
-/// One field that is not the same everywhere. `Debug` hides its values.
-///
-/// Of a [`Conflict`], whose page has an example.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct FieldDifference {
-    /// Its path, such as `origin.pic`, `answers.17` or, for an answer of a row, `answers.3[0]`.
-    pub path: String,
-    /// As it was when the user edited it; null: not there.
-    pub base: Value,
-    /// As the user wants it.
-    pub mine: Value,
-    /// As the service has it.
-    pub theirs: Value,
-    /// Who changed it.
-    pub changed_by: ChangedBy,
-}
+impl Record {
+    pub(crate) fn status(&self) -> Option<&str> {
+        self.fields["status"].as_str()
+    }
 
-/// A record that changed on the service since it was edited here, in the shape of an input. `Debug` hides its values.
-///
-/// ```
-/// # equipment::example(async {
-/// # let fake = envd_sdk::fake::Fake::start().await;
-/// # let account = fake.client().build()?.account(fake.account_id());
-/// # use envd_sdk::model::ConsignmentInput;
-/// # let id = "00000000-0000-4000-8000-000000000101";
-/// # let (outbox, website) = (Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new())), account.clone());
-/// use envd_sync::outbox::ChangedBy;
-/// # use envd_sync::{Outbox, Replica};
-///
-/// let base = account.consignment(id).await?.value;
-/// let moved = |day| ConsignmentInput::from(&base).movement(day, "05:15").id(id);
-/// let (_, problems) = website.save_consignment(moved("2099-01-20")).await?.into_parts();
-/// println!("saved with {} problems", problems.len());
-/// let entry = outbox.update(&base, moved("2099-01-15")).await?;
-/// outbox.send().await?;
-///
-/// let conflict = outbox.entry(entry.id).await?.and_then(|entry| entry.conflict).ok_or("no conflict")?;
-/// let mut fields = conflict.fields.iter();
-/// let field = fields.find(|field| field.changed_by == ChangedBy::Both).ok_or("no field")?;
-/// assert_eq!(field.path, "movementDate");
-/// assert_eq!((&field.mine, &field.theirs), (&"2099-01-15".into(), &"2099-01-20".into()));
-/// # Ok(()) });
-/// ```
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Conflict {
-    /// As it was when the user edited it, if that is known.
-    pub base: Option<Value>,
-    /// What the user wants.
-    pub mine: Value,
-    /// As the service has it.
-    pub theirs: Value,
-    /// The fields that differ, by path.
-    pub fields: Vec<FieldDifference>,
-}
-
-impl Conflict {
-    pub(super) fn new(base: Option<&Value>, mine: &Value, theirs: &Value) -> Self {
-        let known = base.unwrap_or(theirs);
-        let wanted = overlaid(known, mine);
-        let (mut paths, by_them) = (paths(known, &wanted), paths(known, theirs));
-        paths.extend(by_them.iter().cloned());
-        paths.sort_unstable();
-        paths.dedup();
-        let fields = paths.into_iter().filter_map(|path| {
-            let [base, mine, theirs] = [known, &wanted, theirs].map(|record| at(record, &path));
-            let changed_by = match (is_same(&base, &mine), is_same(&base, &theirs)) {
-                (true, _) => ChangedBy::Theirs,
-                (_, true) => ChangedBy::Mine,
-                _ if is_same(&mine, &theirs) => return None,
-                _ => ChangedBy::Both,
-            };
-            Some(FieldDifference {
-                path,
-                base,
-                mine,
-                theirs,
-                changed_by,
-            })
-        });
-        Self {
-            fields: fields.collect(),
-            base: base.cloned(),
-            mine: mine.clone(),
-            theirs: theirs.clone(),
-        }
+    pub(crate) fn is_draft(&self) -> bool {
+        self.status().is_none_or(|status| status == "DRAFT")
     }
 }
 
-debug_shows!(Conflict, |it| fields: it.fields);
-
-debug_shows!(FieldDifference, |it| path: it.path, changed_by: it.changed_by);
-
-/// How a record stands to what was sent about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compared {
-    /// It is as it was before.
-    Unchanged,
-    /// It is as it was before, with all that was sent and nothing else.
-    OursApplied,
-    /// Somebody else has written a field of it.
-    Theirs,
+/// How sure the value of an expected field is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Evidence {
+    /// The service showed this value: any other form of it is a change.
+    Shown,
+    /// The value was sent: the service may show it in another form.
+    Sent,
+    /// The parent was sent without this field: the service may have kept or dropped the value.
+    Covered,
 }
 
-/// What the service writes into records by itself, learnt from records of ours whose reply came.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ServiceFields {
-    /// Fields that we had not sent, and in how many records they were there all the same.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    filled: BTreeMap<String, u32>,
-    /// What `createdBy` says of records that we made.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    created_by: BTreeSet<String>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Expected {
+    value: Value,
+    evidence: Evidence,
 }
 
-impl ServiceFields {
-    /// One record could have been edited between its reply and the read that follows it.
-    const ENOUGH: u32 = 2;
-    const AUTHORS: usize = 16;
+/// The fields that a record is expected to have.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<(Path, Expected)>", into = "Vec<(Path, Expected)>")]
+pub(crate) struct Base(BTreeMap<Path, Expected>);
 
-    /// Learns from a record that was created and read at once.
-    pub(super) fn learn(&mut self, sent: &Value, record: &Consignment, read: &Value) {
-        for path in paths(sent, read) {
-            if is_empty(&at(sent, &path)) {
-                let records = self.filled.entry(path).or_default();
-                *records = (*records + 1).min(Self::ENOUGH);
+impl From<Vec<(Path, Expected)>> for Base {
+    fn from(fields: Vec<(Path, Expected)>) -> Self {
+        Self(fields.into_iter().collect())
+    }
+}
+
+impl From<Base> for Vec<(Path, Expected)> {
+    fn from(base: Base) -> Self {
+        base.0.into_iter().collect()
+    }
+}
+
+impl Base {
+    /// A record that the service showed.
+    pub(crate) fn shown(record: &Value) -> Self {
+        let shown = |(path, value)| {
+            let evidence = Evidence::Shown;
+            (path, Expected { value, evidence })
+        };
+        Self(fields(record).into_iter().map(shown).collect())
+    }
+
+    /// The same record after `sent` was saved over it.
+    pub(crate) fn laid(mut self, sent: &Value) -> Self {
+        let sent = fields(sent);
+        for (path, field) in &mut self.0 {
+            let cleared = (1..path.len()).any(|depth| sent.contains_key(&path[..depth]));
+            if cleared {
+                (field.value, field.evidence) = (Value::Null, Evidence::Sent);
+            } else if path.len() > 1 && sent.keys().any(|sent| sent[0] == path[0]) {
+                field.evidence = Evidence::Covered;
             }
         }
-        if self.created_by.len() < Self::AUTHORS {
-            self.created_by.extend(record.created_by.clone());
-        }
-    }
-
-    /// With what the profile tells.
-    pub(super) fn and_told(mut self, told: &BTreeSet<String>) -> Self {
-        self.filled
-            .extend(told.iter().map(|path| (path.clone(), Self::ENOUGH)));
+        let evidence = Evidence::Sent;
+        let sent = sent
+            .into_iter()
+            .map(|(path, value)| (path, Expected { value, evidence }));
+        self.0.extend(sent);
         self
     }
 
-    fn fills(&self, path: &str) -> bool {
-        self.filled
-            .get(path)
-            .is_some_and(|records| *records >= Self::ENOUGH)
+    /// The same record with the forms that the service showed of it, and what it fills in. What it shows beyond that stays
+    /// unknown: somebody may have written it meanwhile.
+    pub(crate) fn settled(mut self, shown: &Value, service: &ServiceFields) -> Self {
+        let read = fields(shown);
+        for (path, field) in &mut self.0 {
+            let value = read.get(path).unwrap_or(&Value::Null);
+            let is_settled = match field.evidence {
+                Evidence::Shown => false,
+                Evidence::Sent => !is_empty(value) && service.is_same(&field.value, value),
+                Evidence::Covered => {
+                    !is_empty(&shown[&path[0]])
+                        && (is_empty(value) || is_equal(&field.value, value))
+                }
+            };
+            if is_settled {
+                (field.value, field.evidence) = (value.clone(), Evidence::Shown);
+            }
+        }
+        let evidence = Evidence::Shown;
+        let filled = read.into_iter().filter(|(path, _)| service.fills(path));
+        for (path, value) in filled {
+            self.0.entry(path).or_insert(Expected { value, evidence });
+        }
+        self
     }
 
-    /// Whether the record says that somebody else made it.
-    pub(super) fn is_of_another(&self, record: &Consignment) -> bool {
+    fn value(&self, path: &[String]) -> &Value {
+        self.0.get(path).map_or(&Value::Null, |field| &field.value)
+    }
+
+    /// The fields in which a record is not as expected.
+    fn differing(&self, read: &Fields, service: &ServiceFields) -> Vec<Path> {
+        let paths: BTreeSet<&Path> = self.0.keys().chain(read.keys()).collect();
+        let differs = |path: &&Path| {
+            let read = read.get(*path).unwrap_or(&Value::Null);
+            let Some(Expected { value, evidence }) = self.0.get(*path) else {
+                return !is_empty(read) && !service.fills(path);
+            };
+            !match evidence {
+                Evidence::Shown => is_equal(value, read) || is_empty(value) && service.fills(path),
+                Evidence::Sent => service.is_same(value, read),
+                Evidence::Covered => is_equal(value, read) || is_empty(read),
+            }
+        };
+        let is_shown = |path: &&Path| (service.shows)(&path[0]);
+        let differing = paths.into_iter().filter(differs).filter(is_shown);
+        differing.cloned().collect()
+    }
+
+    /// The fields that `sent` changes, as they are expected then.
+    fn changes<'a>(&self, laid: &'a Self, service: &ServiceFields) -> Vec<(&'a Path, &'a Value)> {
+        let changed = laid.0.iter().filter(|(path, field)| {
+            field.evidence == Evidence::Sent
+                && !service.is_same(&field.value, self.value(path))
+                && (service.shows)(&path[0])
+        });
+        changed.map(|(path, field)| (path, &field.value)).collect()
+    }
+
+    /// Whether `sent` would change nothing.
+    pub(crate) fn has(&self, sent: &Value, service: &ServiceFields) -> bool {
+        self.changes(&self.clone().laid(sent), service).is_empty()
+    }
+}
+
+/// What the service writes into records by itself, and how it writes what it is sent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ServiceFields {
+    /// Fields that we had not sent, and in how many replies to creations they were there all the same.
+    filled: Vec<(Path, u32)>,
+    /// What `createdBy` says of records that we made.
+    me: BTreeSet<String>,
+    #[serde(skip, default = "same_text")]
+    same: SameText,
+    /// Whether what is read would have a field of this name.
+    #[serde(skip, default = "shows_all")]
+    shows: fn(&str) -> bool,
+}
+
+impl Default for ServiceFields {
+    fn default() -> Self {
+        Self::named([], same_text())
+    }
+}
+
+fn same_text() -> SameText {
+    |one, other| one == other
+}
+
+fn shows_all() -> fn(&str) -> bool {
+    |_| true
+}
+
+impl ServiceFields {
+    /// Somebody could have edited one record between its creation and the reply.
+    const ENOUGH: u32 = 2;
+    /// How many names of authors are kept.
+    const AUTHORS: usize = 16;
+
+    /// With the fields that the profile says the service fills in.
+    pub(crate) fn named(filled: impl IntoIterator<Item = Path>, same: SameText) -> Self {
+        Self {
+            filled: filled
+                .into_iter()
+                .map(|path| (path, Self::ENOUGH))
+                .collect(),
+            me: BTreeSet::new(),
+            same,
+            shows: shows_all(),
+        }
+    }
+
+    /// Fields of other names may be sent, and cannot be compared.
+    pub(crate) fn showing(self, shows: fn(&str) -> bool) -> Self {
+        Self { shows, ..self }
+    }
+
+    /// With what was learnt.
+    pub(crate) fn and_learnt(mut self, learnt: &Self) -> Self {
+        self.filled.extend(learnt.filled.iter().cloned());
+        self.me.extend(learnt.me.iter().cloned());
+        self
+    }
+
+    /// Learns from the reply to a creation.
+    pub(crate) fn learn(&mut self, sent: &Value, reply: &Record) {
+        let sent = Base::shown(sent);
+        for (path, value) in fields(&reply.fields) {
+            if is_empty(&value) || !is_empty(sent.value(&path)) || path[0] == "status" {
+                continue;
+            }
+            match self.filled.iter_mut().find(|(known, _)| *known == path) {
+                Some((_, replies)) => *replies = (*replies + 1).min(Self::ENOUGH),
+                None => self.filled.push((path, 1)),
+            }
+        }
+        if self.me.len() < Self::AUTHORS {
+            self.me.extend(reply.created_by.clone());
+        }
+    }
+
+    fn fills(&self, path: &[String]) -> bool {
+        let mut filled = self.filled.iter();
+        filled.any(|(known, replies)| known == path && *replies >= Self::ENOUGH)
+    }
+
+    fn is_another(&self, record: &Record) -> bool {
         let author = record.created_by.as_ref();
-        author
-            .is_some_and(|author| !self.created_by.is_empty() && !self.created_by.contains(author))
+        author.is_some_and(|author| !self.me.is_empty() && !self.me.contains(author))
+    }
+
+    /// Whether what was sent is what was read.
+    fn is_same(&self, sent: &Value, read: &Value) -> bool {
+        let text = |value: &Value| match value {
+            Value::String(text) => Some(text.trim().to_owned()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        };
+        if let (Value::Array(sent), Value::Array(read)) = (sent, read) {
+            return is_permuted(sent, read, |sent, read| self.is_same(sent, read));
+        }
+        let texts = text(sent).zip(text(read));
+        is_equal(sent, read)
+            || is_blank(sent) && is_blank(read)
+            || texts.is_some_and(|(sent, read)| sent == read || (self.same)(&sent, &read))
     }
 }
 
-/// A record in the shape of an input, with its names and status.
-pub(super) fn shape(record: &Consignment) -> Value {
-    let mut input = ConsignmentInput::from(record);
-    input.id = record.id.clone().into();
-    input.number = record.number.clone().into();
-    input.status = record.status.clone().into();
-    // OK because an input can always be written.
-    serde_json::to_value(&input).unwrap_or_default()
+/// How a record compares with what was there and what was sent over it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Compared {
+    /// It is as it was.
+    Same,
+    /// All that was sent has arrived; these fields differ beside it.
+    Ours(Vec<Path>),
+    /// Somebody else has changed these fields.
+    Theirs(Vec<Path>),
 }
 
-/// Whether the record is as the user edited it.
-pub(super) fn is_unchanged(base: &Value, record: &Value) -> bool {
-    paths(base, record).is_empty()
-}
-
-/// What a record says about a change that was made of `base`; of a creation there is none.
-pub(super) fn compare(
-    base: Option<&Value>,
-    sent: &Value,
+pub(crate) fn compare(
+    base: &Base,
+    sent: Option<&Value>,
     read: &Value,
     service: &ServiceFields,
 ) -> Compared {
-    let expected = overlaid(base.unwrap_or(&Value::Null), sent);
-    let mut differing = paths(&expected, read).into_iter().filter(|path| {
-        // An object that was sent without a field may have replaced one that had it.
-        let field = path.split('.').next().unwrap_or_default();
-        let is_dropped =
-            !sent[field].is_null() && is_empty(&at(sent, path)) && is_empty(&at(read, path));
-        let is_filled_in = service.fills(path) && is_empty(&at(&expected, path));
-        !is_dropped && !is_filled_in
-    });
-    if differing.next().is_none() {
-        Compared::OursApplied
-    } else if base.is_some_and(|base| is_unchanged(base, read)) {
-        Compared::Unchanged
+    let read = fields(read);
+    let theirs = base.differing(&read, service);
+    if theirs.is_empty() {
+        return Compared::Same;
+    }
+    let Some(sent) = sent else {
+        return Compared::Theirs(theirs);
+    };
+    let laid = base.clone().laid(sent);
+    let changes = base.changes(&laid, service);
+    let has_arrived = |(path, value): &(&Path, &Value)| {
+        service.is_same(value, read.get(*path).unwrap_or(&Value::Null))
+    };
+    if !changes.is_empty() && changes.iter().all(has_arrived) {
+        Compared::Ours(laid.differing(&read, service))
     } else {
-        Compared::Theirs
+        Compared::Theirs(theirs)
     }
 }
 
-/// Whether a record has all that was sent, and perhaps more.
-pub(super) fn is_ours_and_more(sent: &Value, read: &Value) -> bool {
-    paths(sent, read)
-        .iter()
-        .all(|path| is_empty(&at(sent, path)))
+/// A field that a person and somebody else see differently.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Difference {
+    pub(crate) path: Path,
+    pub(crate) base: Value,
+    pub(crate) mine: Value,
+    pub(crate) theirs: Value,
+    pub(crate) is_mine: bool,
+    pub(crate) is_theirs: bool,
 }
 
-/// `record` with the fields that `sent` has.
-pub(super) fn overlaid(record: &Value, sent: &Value) -> Value {
-    match (record, sent) {
-        (Value::Object(record), Value::Object(sent)) => {
-            let mut whole = record.clone();
-            for (name, sent) in sent {
-                let before = record.get(name).unwrap_or(&Value::Null);
-                whole.insert(name.clone(), overlaid(before, sent));
+/// What a person changes with `sent`, and what somebody else has changed, by path. Without a base only the former can be said.
+pub(crate) fn differences(
+    base: Option<&Base>,
+    sent: Option<&Value>,
+    read: &Value,
+) -> Vec<Difference> {
+    let service = ServiceFields::default();
+    let known = base.cloned().unwrap_or_else(|| Base::shown(read));
+    let laid = sent.map_or_else(|| known.clone(), |sent| known.clone().laid(sent));
+    let read = fields(read);
+    let changes = known.changes(&laid, &service);
+    let mine: BTreeSet<&Path> = changes.into_iter().map(|(path, _)| path).collect();
+    let theirs: BTreeSet<Path> = known.differing(&read, &service).into_iter().collect();
+    let paths: BTreeSet<&Path> = mine.iter().copied().chain(&theirs).collect();
+    let of = |path: &Path| Difference {
+        path: path.clone(),
+        base: known.value(path).clone(),
+        mine: laid.value(path).clone(),
+        theirs: read.get(path).cloned().unwrap_or_default(),
+        is_mine: mine.contains(path),
+        is_theirs: theirs.contains(path),
+    };
+    let all = paths.into_iter().map(of);
+    all.filter(|field| {
+        !(field.is_mine && field.is_theirs && service.is_same(&field.mine, &field.theirs))
+    })
+    .collect()
+}
+
+/// Whether a record is one that a creation has made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// It has all that was sent, and nothing else.
+    Ours,
+    /// The same, but it was there before, or is no draft: it is not ours by itself.
+    Agrees,
+    /// It has all that was sent, and more.
+    AndMore,
+    /// Another user made the same load.
+    AnotherUsers,
+    /// It has the forms, the day and the places of what was sent, and differs elsewhere.
+    InPart,
+    /// It is something else.
+    Unrelated,
+}
+
+/// The fields by which two declarations are of one load.
+const LOAD: [&[&str]; 4] = [
+    &["forms"],
+    &["movementDate"],
+    &["origin", "pic"],
+    &["destination", "pic"],
+];
+
+/// Compares a record with the texts of creations; the closest counts. `latest`: the greatest `updatedAt` that was listed before the
+/// first of them.
+pub(crate) fn whose(
+    texts: &[Value],
+    latest: &str,
+    record: &Record,
+    service: &ServiceFields,
+) -> Whose {
+    let mut read = record.fields.clone();
+    if let Some(read) = read.as_object_mut() {
+        read.remove("status");
+    }
+    let of_text = |text: &Value| {
+        let compared = compare(&Base::default(), Some(text), &read, service);
+        let load = LOAD.map(|path| path.iter().map(|name| (*name).to_owned()).collect::<Path>());
+        let (sent, read) = (Base::shown(text), Base::shown(&read));
+        match compared {
+            Compared::Ours(beside) if beside.is_empty() => Whose::Ours,
+            Compared::Ours(_) => Whose::AndMore,
+            _ if load
+                .iter()
+                .all(|path| service.is_same(sent.value(path), read.value(path))) =>
+            {
+                Whose::InPart
             }
-            Value::Object(whole)
+            _ => Whose::Unrelated,
         }
-        (_, sent) => sent.clone(),
+    };
+    let closest = texts.iter().map(of_text).min_by_key(|whose| *whose as u8);
+    match closest.unwrap_or(Whose::Unrelated) {
+        Whose::Unrelated => Whose::Unrelated,
+        _ if service.is_another(record) => Whose::AnotherUsers,
+        Whose::Ours if record.updated_at.as_str() <= latest || !record.is_draft() => Whose::Agrees,
+        whose => whose,
     }
 }
 
-/// Two edits of one state as one: the later one wins where it changes a field. A field that is set back to what it was counts as
-/// not meant. Answers are told apart by question and row.
-pub(super) fn merged(base: &Value, earlier: &Value, later: &Value) -> Value {
+/// Two edits as one. The later one, which was made of `base`, wins where it changes a field.
+pub(crate) fn merge(earlier: &Value, later: &Value, base: &Value) -> Value {
+    let (earlier, later, base) = (named(earlier), named(later), named(base));
+    by_list(merged(&earlier, &later, &base))
+}
+
+fn merged(earlier: &Value, later: &Value, base: &Value) -> Value {
     match (earlier, later) {
         (Value::Object(some), Value::Object(others)) => {
             let names: BTreeSet<&String> = some.keys().chain(others.keys()).collect();
-            let field = |name: &String| {
-                let value = match (some.get(name), others.get(name)) {
-                    (Some(earlier), Some(later)) if name == "answers" => {
-                        merged_answers(&base[name], earlier, later)
-                    }
-                    (Some(earlier), Some(later)) => merged(&base[name], earlier, later),
-                    (one, other) => one.or(other).cloned().unwrap_or_default(),
-                };
-                (name.clone(), value)
+            let field = |name: &String| match (some.get(name), others.get(name)) {
+                (Some(earlier), Some(later)) => Some(merged(earlier, later, &base[name])),
+                // The later edit took it away, or did not know it.
+                (Some(earlier), None) => (!is_equal(earlier, &base[name])).then(|| earlier.clone()),
+                (None, later) => later.cloned(),
             };
-            names.into_iter().map(field).collect::<Map<_, _>>().into()
+            let fields = names
+                .into_iter()
+                .filter_map(|name| Some((name.clone(), field(name)?)));
+            fields.collect::<Map<_, _>>().into()
         }
-        _ if is_same(base, later) => earlier.clone(),
+        _ if is_equal(later, base) => earlier.clone(),
         _ => later.clone(),
     }
 }
 
-fn merged_answers(base: &Value, earlier: &Value, later: &Value) -> Value {
-    let key = |answer: &Value| (answer["questionId"].clone(), answer["index"].clone());
-    let all = |list: &Value| list.as_array().cloned().unwrap_or_default();
-    let [base, earlier, later] = [base, earlier, later].map(all);
-    let mut keys = Vec::new();
-    for answer in later.iter().chain(&earlier) {
-        if !keys.contains(&key(answer)) {
-            keys.push(key(answer));
-        }
+/// The leaves of a record. Its names never change.
+fn fields(record: &Value) -> Fields {
+    let mut fields = Fields::new();
+    let mut record = named(record);
+    if let Some(record) = record.as_object_mut() {
+        record.remove("id");
+        record.remove("number");
     }
-    let merged = keys.iter().flat_map(|name| {
-        let of = |list: &[Value]| -> Vec<Value> {
-            list.iter()
-                .filter(|answer| key(answer) == *name)
-                .cloned()
-                .collect()
-        };
-        let values = |list: &[Value]| {
-            of(list)
-                .iter()
-                .map(|answer| answer["value"].clone())
-                .collect::<Value>()
-        };
-        if is_same(&values(&base), &values(&later)) {
-            of(&earlier)
-        } else {
-            of(&later)
-        }
-    });
-    merged.collect()
+    collect(&mut fields, &mut Vec::new(), &record);
+    fields
 }
 
-/// The paths of the fields that differ. Answers are told apart by their question and row, not by their place.
-fn paths(one: &Value, other: &Value) -> Vec<String> {
-    let mut paths = Vec::new();
-    collect(&mut paths, &[], &by_question(one), &by_question(other));
-    paths
-}
-
-fn collect(paths: &mut Vec<String>, path: &[&str], one: &Value, other: &Value) {
-    let fields = |value: &Value| match value {
-        Value::Object(fields) => Some(fields.clone()),
-        Value::Null => Some(Map::new()),
-        _ => None,
-    };
-    match (fields(one), fields(other)) {
-        (Some(some), Some(others)) if !(some.is_empty() && others.is_empty()) => {
-            let names: BTreeSet<&String> = some.keys().chain(others.keys()).collect();
-            for name in names {
-                let path = [path, &[name.as_str()]].concat();
-                collect(paths, &path, &one[name], &other[name]);
+fn collect(fields: &mut Fields, path: &mut Path, value: &Value) {
+    match value {
+        Value::Object(parts) => {
+            for (name, part) in parts {
+                path.push(name.clone());
+                collect(fields, path, part);
+                path.pop();
             }
         }
-        _ if is_same(one, other) => {}
-        _ => paths.push(path.join(".")),
+        value => {
+            fields.insert(path.clone(), value.clone());
+        }
     }
 }
 
-fn at(record: &Value, path: &str) -> Value {
-    let record = by_question(record);
-    let mut names = path.split('.');
-    names
-        .try_fold(&record, |part, name| part.get(name))
-        .cloned()
-        .unwrap_or_default()
-}
-
-/// The record with its answers as an object, and without its names: they never change.
-fn by_question(record: &Value) -> Value {
+/// The record with its answers by question and row. Several answers to one question are one field.
+fn named(record: &Value) -> Value {
     let mut record = record.clone();
-    let Some(fields) = record.as_object_mut() else {
+    let Some(answers) = record.get_mut("answers") else {
         return record;
     };
-    fields.remove("id");
-    fields.remove("number");
-    if let Some(Value::Array(answers)) = fields.get("answers") {
-        let mut named = Map::new();
-        for answer in answers {
-            let id = answer["questionId"].as_str().unwrap_or_default();
-            let name = match &answer["index"] {
-                Value::Null => id.to_owned(),
-                row => format!("{id}[{row}]"),
-            };
-            // Several answers to one question are one field.
-            match named.get_mut(&name) {
-                Some(Value::Array(values)) => values.push(answer["value"].clone()),
-                Some(first) => *first = Value::Array(vec![first.clone(), answer["value"].clone()]),
-                None => {
-                    named.insert(name, answer["value"].clone());
-                }
-            }
+    let Some(list) = answers.as_array().filter(|list| !list.is_empty()) else {
+        return record;
+    };
+    let mut named = Map::new();
+    for answer in list {
+        let text = |name: &str| match &answer[name] {
+            Value::String(text) => text.clone(),
+            Value::Null => String::new(),
+            other => other.to_string(),
+        };
+        let rows = named
+            .entry(text("questionId"))
+            .or_insert_with(|| Map::new().into());
+        let field = &mut rows[text("index")];
+        match field {
+            Value::Array(values) => values.push(answer["value"].clone()),
+            Value::Null => *field = Value::Array(vec![answer["value"].clone()]),
+            _ => {}
         }
-        fields.insert("answers".to_owned(), Value::Object(named));
     }
+    *answers = named.into();
     record
 }
 
-/// Whether two values mean the same, whatever the letter case, the blanks, the order of a list and the form of numbers and
-/// dates. An empty text is as good as none.
-fn is_same(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::String(one), Value::String(other)) => same_value(one, other),
-        (Value::Array(one), Value::Array(other)) => {
-            let has = |all: &[Value], one: &Value| all.iter().any(|other| is_same(one, other));
-            one.len() == other.len()
-                && one.iter().all(|value| has(other, value))
-                && other.iter().all(|value| has(one, value))
+/// The opposite of [`named`].
+fn by_list(mut record: Value) -> Value {
+    let Some(Value::Object(questions)) = record.get("answers") else {
+        return record;
+    };
+    let mut list = Vec::new();
+    for (question, rows) in questions {
+        for (row, values) in rows.as_object().into_iter().flatten() {
+            for value in values.as_array().into_iter().flatten() {
+                let index: Value = row.parse::<u64>().map_or(Value::Null, Value::from);
+                list.push(
+                    serde_json::json!({"questionId": question, "index": index, "value": value}),
+                );
+            }
         }
-        (one, other) => one == other || is_empty(one) && is_empty(other),
     }
+    record["answers"] = list.into();
+    record
+}
+
+fn is_equal(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Array(one), Value::Array(other)) => is_permuted(one, other, is_equal),
+        _ => one == other || is_empty(one) && is_empty(other),
+    }
+}
+
+/// Whether two lists have the same items, in any order.
+fn is_permuted(one: &[Value], other: &[Value], same: impl Fn(&Value, &Value) -> bool) -> bool {
+    let mut left: Vec<&Value> = other.iter().collect();
+    one.len() == other.len()
+        && one.iter().all(|one| {
+            let at = left.iter().position(|other| same(one, other));
+            at.map(|at| left.swap_remove(at)).is_some()
+        })
 }
 
 fn is_empty(value: &Value) -> bool {
     match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::String(text) => text.trim().is_empty(),
-        Value::Array(items) => items.is_empty(),
+        Value::Null => true,
+        Value::Array(items) => items.iter().all(is_empty),
         Value::Object(fields) => fields.values().all(is_empty),
         _ => false,
+    }
+}
+
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Bool(false) => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.iter().all(is_blank),
+        other => is_empty(other),
     }
 }
 
@@ -393,145 +547,125 @@ mod tests {
 
     use super::*;
 
-    fn base() -> Value {
-        json!({
-            "id": "c-1", "number": "C-1", "status": "DRAFT", "forms": ["LPAC1"],
-            "origin": {"pic": "QAZZ7777", "name": "Sample Downs"}, "destination": {"pic": "QDZZ3333"},
-            "movementDate": "2026-11-23", "owner": null,
-            "answers": [
-                {"questionId": "17", "index": null, "value": "Yes"},
-                {"questionId": "3", "index": 0, "value": "24"},
-                {"questionId": "5", "index": null, "value": "M"},
-                {"questionId": "5", "index": null, "value": "F"},
-            ],
-        })
+    fn same_text(sent: &str, read: &str) -> bool {
+        read.strip_suffix("T00:00:00Z") == Some(sent)
     }
 
-    fn with(pointer: &str, value: Value) -> Value {
-        let mut record = base();
-        *record.pointer_mut(pointer).expect("a field") = value;
-        record
+    fn service() -> ServiceFields {
+        let filled = ["filled", "name"].map(str::to_owned).to_vec();
+        ServiceFields::named([filled], same_text)
     }
 
-    #[test]
-    fn a_record_is_unchanged_whatever_its_names_places_and_forms_of_values() {
-        let mut same = base();
-        same["answers"].as_array_mut().unwrap().swap(0, 1);
-        same["movementDate"] = json!("2026-11-23T00:00:00");
-        same["origin"]["pic"] = json!("qazz7777 ");
-        same["owner"] = json!({"name": ""});
-        assert!(is_unchanged(&base(), &same));
-        for (pointer, value, path) in [
-            ("/status", json!("SUBMITTED"), "status"),
-            ("/forms", json!(["EUC1"]), "forms"),
-            ("/forms", json!(["LPAC1", "EUC1"]), "forms"),
-            ("/origin/pic", json!("QBZZ2222"), "origin.pic"),
-            ("/origin/name", Value::Null, "origin.name"),
-            ("/owner", json!({"pic": "QBZZ2222"}), "owner.pic"),
-            ("/answers/0/value", json!("No"), "answers.17"),
-            ("/answers/1/value", json!("25"), "answers.3[0]"),
-            ("/answers/2/value", json!("Mixed"), "answers.5"),
-            ("/movementDate", json!("2026-11-24"), "movementDate"),
-        ] {
-            assert_eq!(paths(&base(), &with(pointer, value)), [path]);
-        }
+    fn lines(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+        let lines = table.lines().filter(|line| !line.starts_with('#'));
+        lines.map(|line| line.split('|').map(str::trim).collect())
+    }
+
+    fn json_of(text: &str) -> Value {
+        serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
     #[test]
-    fn what_one_side_changed_is_told_apart() {
-        let mine = json!({"movementDate": "2026-11-25", "owner": {"pic": "QBZZ2222"}, "origin": {"pic": "QAZZ0001"}});
-        let mut theirs = with("/movementDate", json!("2026-11-26"));
-        theirs["destination"]["pic"] = json!("QAZZ7777");
-        // Both changed it, to the same.
-        theirs["origin"]["pic"] = json!("QAZZ0001");
-        let conflict = Conflict::new(Some(&base()), &mine, &theirs);
-        let fields = conflict.fields.iter();
-        let fields: Vec<(&str, ChangedBy)> = fields
-            .map(|field| (&*field.path, field.changed_by))
-            .collect();
-        assert_eq!(
-            fields,
-            [
-                ("destination.pic", ChangedBy::Theirs),
-                ("movementDate", ChangedBy::Both),
-                ("owner.pic", ChangedBy::Mine),
-            ]
-        );
-        let day = &conflict.fields[1];
-        assert_eq!(
-            [&day.base, &day.mine, &day.theirs],
-            ["2026-11-23", "2026-11-25", "2026-11-26"]
-        );
-    }
-
-    fn compared(base: Option<&Value>, sent: &Value, read: &Value) -> Compared {
-        compare(base, sent, read, &ServiceFields::default())
-    }
-
-    #[test]
-    fn a_lost_change_is_there_not_there_or_something_else() {
-        let sent = json!({"movementDate": "2026-11-25", "status": "SUBMITTED"});
-        let mut applied = with("/movementDate", json!("2026-11-25T00:00:00"));
-        assert_eq!(compared(Some(&base()), &sent, &base()), Compared::Unchanged);
-        assert_eq!(compared(Some(&base()), &sent, &applied), Compared::Theirs);
-        applied["status"] = json!("SUBMITTED");
-        assert_eq!(
-            compared(Some(&base()), &sent, &applied),
-            Compared::OursApplied
-        );
-        for (pointer, value) in [
-            ("/forms", json!(["EUC1"])),
-            ("/destination/pic", json!("QAZZ7777")),
-            ("/consignee", json!({"pic": "QBZZ2222"})),
-            ("/destination/name", json!("Demo Meats")),
-        ] {
-            let mut edited = applied.clone();
-            match edited.pointer_mut(pointer) {
-                Some(field) => *field = value,
-                None if pointer == "/consignee" => edited["consignee"] = value,
-                None => edited["destination"]["name"] = value,
-            }
+    fn a_record_is_compared_with_what_was_there_and_what_was_sent() {
+        for line in lines(include_str!("compare.txt")) {
+            let (base, shown) = line[0].split_once(" = ").unwrap_or((line[0], "null"));
+            let (base, over) = base.split_once(" < ").unwrap_or((base, "{}"));
+            let base = Base::shown(&json_of(base)).laid(&json_of(over));
+            let base = base.settled(&json_of(shown), &service());
+            let sent = (line[1] != "-").then(|| json_of(line[1]));
+            let compared = compare(&base, sent.as_ref(), &json_of(line[2]), &service());
+            let (word, fields) = match compared {
+                Compared::Same => ("same", Vec::new()),
+                Compared::Ours(beside) => ("ours", beside),
+                Compared::Theirs(fields) => ("theirs", fields),
+            };
+            let fields = fields.iter().map(|path| format!(" {}", path.join("/")));
             assert_eq!(
-                compared(Some(&base()), &sent, &edited),
-                Compared::Theirs,
-                "{pointer}"
+                format!("{word}{}", fields.collect::<String>()),
+                line[3],
+                "{line:?}"
             );
         }
     }
 
-    /// sync.md, settled readings 3 to 5.
     #[test]
-    fn a_creation_is_ours_with_all_that_was_sent_and_nothing_else_but_what_the_service_fills_in() {
-        let (sent, read) = (base(), with("/origin/name", json!("Sample Downs Pty Ltd")));
-        assert_eq!(compared(None, &sent, &read), Compared::Theirs);
-        let mut filled = read.clone();
-        filled["origin"]["name"] = json!("Sample Downs");
-        filled["origin"]["town"] = json!("Roma");
-        assert_eq!(compared(None, &sent, &filled), Compared::Theirs);
-        let (mut service, mut record) = (ServiceFields::default(), Consignment::default());
-        record.created_by = Some("sam@example.com".to_owned());
-        assert!(!service.is_of_another(&record));
-        for is_known in [false, true] {
-            service.learn(&sent, &record, &filled);
-            let compared = compare(None, &sent, &filled, &service);
-            assert_eq!(compared == Compared::OursApplied, is_known);
+    fn two_edits_are_merged_by_field() {
+        for line in lines(include_str!("merge.txt")) {
+            let [earlier, later, base, merged] = [0, 1, 2, 3].map(|at| json_of(line[at]));
+            assert_eq!(merge(&earlier, &later, &base), merged, "{line:?}");
         }
-        // Never where something was sent.
-        assert_eq!(compare(None, &sent, &read, &service), Compared::Theirs);
-        assert!(!service.is_of_another(&record));
-        record.created_by = Some("pat@example.com".to_owned());
-        assert!(service.is_of_another(&record));
-        assert!(is_ours_and_more(&sent, &filled) && !is_ours_and_more(&filled, &sent));
     }
 
     #[test]
-    fn debug_shows_no_values() {
-        let theirs = with("/origin/name", json!("Their Downs"));
-        let conflict = Conflict::new(Some(&base()), &base(), &theirs);
-        let shown = format!("{conflict:?}");
-        assert!(
-            shown.contains("origin.name") && !shown.contains("Downs"),
-            "{shown}"
-        );
+    fn a_record_that_appeared_is_ours_or_like_ours_or_something_else() {
+        let sent = json!({
+            "forms": ["A"], "movementDate": "2027-06-01", "movementTime": "05:15",
+            "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"},
+        });
+        let mut service = service();
+        for line in lines(include_str!("whose.txt")) {
+            let mut record = Record {
+                id: "c1".to_owned(),
+                updated_at: line[2].to_owned(),
+                created_by: (line[1] != "-").then(|| line[1].to_owned()),
+                fields: sent.clone(),
+            };
+            // Before its author is known, a record is nobody else's.
+            let made = Record {
+                created_by: Some("sam".to_owned()),
+                ..record.clone()
+            };
+            service.learn(&sent, &made);
+            for (name, field) in json_of(line[0]).as_object().unwrap() {
+                record.fields[name] = field.clone();
+            }
+            let found = whose(
+                &[json!({"forms": ["B"]}), sent.clone()],
+                "4",
+                &record,
+                &service,
+            );
+            assert_eq!(format!("{found:?}"), line[3], "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_field_that_two_replies_show_unasked_is_filled_in_by_the_service() {
+        let (sent, mut service) = (json!({"a": "x"}), ServiceFields::default());
+        let reply = Record {
+            id: "c1".to_owned(),
+            updated_at: "1".to_owned(),
+            created_by: Some("sam".to_owned()),
+            fields: json!({"a": "x", "b": {"c.d": "y"}, "status": "DRAFT"}),
+        };
+        for is_known in [false, false, true] {
+            let compared = compare(
+                &Base::shown(&sent),
+                None,
+                &json!({"a": "x", "b": {"c.d": "z"}}),
+                &service,
+            );
+            assert_eq!(compared == Compared::Same, is_known);
+            service.learn(&sent, &reply);
+        }
+    }
+
+    #[test]
+    fn a_field_that_is_sent_and_never_read_differs_for_nobody() {
+        let (sent, read) = (json!({"a": "x", "future": {"b": 1}}), json!({"a": "x"}));
+        let service = ServiceFields::default().showing(|name| name != "future");
+        let found = compare(&Base::default(), Some(&sent), &read, &service);
+        assert_eq!(found, Compared::Ours(Vec::new()));
+        let base = Base::default().laid(&sent).settled(&read, &service);
+        assert_eq!(compare(&base, None, &read, &service), Compared::Same);
+        assert!(base.has(&sent, &service));
+    }
+
+    #[test]
+    fn a_base_is_stored_as_it_is() {
+        let base =
+            Base::shown(&json!({"a": "x", "b": {"c.d": "y"}})).laid(&json!({"b": {"e": null}}));
+        let stored = serde_json::to_string(&base).unwrap();
+        assert_eq!(serde_json::from_str::<Base>(&stored).unwrap(), base);
     }
 }

@@ -1,307 +1,846 @@
-//! What a pass does about an entry: decided here, of the entry, what was read, and the time.
+//! What is next for a row: decided from the row, what was read for it, and the time.
 //!
-//! | the entry is | nothing was read | it is not there | it is as before | it is what was sent | it is something else |
+//! | row | nothing read | gone, or nothing appeared | as believed | as wanted or sent | something else |
 //! | --- | --- | --- | --- | --- | --- |
-//! | queued: new | list | send | | ask | ask |
-//! | queued: save, submit | read | ask | send | send, or confirm if it was sent before | ask |
-//! | queued: delete | read | confirm | send | | ask |
-//! | queued: comment | read | send | | confirm if it was sent before | |
-//! | unconfirmed: new | list | look again, send again | | confirm | ask |
-//! | unconfirmed: save, submit | read | ask | look again, send again | confirm | ask |
-//! | unconfirmed: delete | read | confirm | look again, send again | | |
-//! | unconfirmed: comment | read | look again, send again | | confirm | |
+//! | any, and it waits | wait | | | | |
+//! | queued, too late | ask | | | | |
+//! | queued, delete, no record | confirm | | | | |
+//! | a record to adopt | read | ask | confirm | confirm | confirm |
+//! | queued, no record | list | create | | ask | ours and more: ask; in part or another user's: create |
+//! | in doubt, no record | list again | 1st look: wait; 2nd: create | | one: confirm | ask |
+//! | queued, save or submit | read | ask | a draft: send; else ask | confirm | ask |
+//! | queued, delete | read | confirm | a draft: send; else ask | | ask |
+//! | in doubt, record | read | delete: confirm; else ask | 1st look: wait; 2nd: send | confirm | ask |
 
-use std::time::{Duration, SystemTime};
+use serde_json::Value;
 
-use serde_json::{Value, json};
+use super::apply::{DAY, Event};
+use super::compare::{Base, Compared, Record, ServiceFields, Whose, compare, whose};
+use super::row::{Due, Listing, Reason, Request, Row, Sent, State, Text, Time, Wish};
 
-use super::compare::{Compared, Conflict, ServiceFields, compare, is_unchanged, shape};
-use super::entry::{EntryKind, EntryState, Reason};
-use super::input_text::InputText;
-use super::observe::{Found, Observation, TRIES, comment_name};
-use super::stored::{Base, Event, Standing, Stored};
-use envd_sdk::model::{
-    Comment, Consignment, ConsignmentStatus, Day, FormType, Jurisdiction, Timestamp,
-};
-
-/// The longest wait before an entry is sent again whose requests never get a clear answer.
-pub(super) const LONGEST_RESEND: Duration = Duration::from_secs(60 * 60);
-
-/// How many complete looks, a time apart, find nothing before an entry is sent again.
+/// How many looks, a wait apart, find nothing before a request is sent again.
 const LOOKS: u32 = 2;
 
-/// What is done next about an entry.
-pub(super) enum Action {
-    /// Nothing before something else happens.
-    Wait,
-    /// The service is asked again then.
-    WaitUntil(SystemTime),
-    /// It is tried again then, which did not help before.
-    RetryAt(SystemTime),
-    /// The service is asked.
-    Observe,
-    /// It is sent.
-    Send,
-    /// Something is true of it from now on.
+/// How often a request is sent again before a person is asked.
+const RESENDS: u32 = 6;
+
+/// How old a list may be that a creation relies on.
+const FRESH: Time = 60;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Action {
+    /// Until then, or until something else happens.
+    Wait(Option<Due>),
+    Read(String),
+    List,
+    /// The event is true of the row. After [`Event::Marked`] is committed, its request is sent.
     Append(Event),
 }
 
-/// What a decision depends on beside the entry and what was read.
-pub(super) struct Circumstances {
-    /// Whether it need not wait for other entries.
-    pub(super) is_next: bool,
-    /// Whether it is tried again before its time, after answers that could not be used.
-    pub(super) retries_now: bool,
-    pub(super) service: ServiceFields,
-    pub(super) now: SystemTime,
-    /// How long a request without a clear answer may still be carried out.
-    pub(super) reconcile_after: Duration,
+/// Which row a record belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// A row that made it.
+    Maker,
+    /// A row that began with the record: a creation in doubt may have made it all the same.
+    Namer,
 }
 
-/// What a pass does about an entry. `seen` is what was read since it changed last.
-pub(super) fn decide(entry: &Stored, seen: Option<&Observation>, when: &Circumstances) -> Action {
-    let standing = entry.standing();
-    let may_go_on = match standing.state {
-        EntryState::Queued => when.is_next,
-        // It sends nothing, so it need not wait.
-        EntryState::Unconfirmed => true,
-        _ => false,
+/// A record, as it was read for a row.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Seen {
+    pub(crate) record: Record,
+    /// When it was listed for the first time.
+    pub(crate) sequence: Option<u64>,
+    /// The other row that it belongs to.
+    pub(crate) owner: Option<Owner>,
+}
+
+/// What was read for a row.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Read {
+    /// `None`: it is gone.
+    Record(Option<Seen>),
+    /// The list, and the records that appeared since what the row knows.
+    Listed(Listing, Vec<Seen>),
+    /// The service gave an answer that cannot be used.
+    Unclear(String),
+    /// No connection, or a page of somebody else.
+    #[allow(dead_code)]
+    Unreachable,
+}
+
+/// What an answer to a request says.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Reply {
+    Record(Seen),
+    /// The service itself refused it.
+    Refused(Vec<Value>),
+    NotSent {
+        wait: Time,
+    },
+    Unclear,
+}
+
+/// What a decision depends on beside the row and what was read.
+pub(crate) struct Circumstances<'a> {
+    pub(crate) now: Time,
+    /// In the place where the day ends last.
+    pub(crate) today: &'a str,
+    /// Forms, and the days from which on they are not accepted for new declarations.
+    pub(crate) retired: &'a [(&'a str, &'a str)],
+    pub(crate) service: &'a ServiceFields,
+    /// The other rows of the account whose creations are under way, in doubt or watched.
+    pub(crate) open: &'a [&'a Row],
+}
+
+pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -> Action {
+    let (State::Queued { next_at } | State::InDoubt { next_at }) = &row.state else {
+        return Action::Wait(None);
     };
-    if !may_go_on {
-        return Action::Wait;
+    if let Some(due) = next_at.filter(|due| due.is_ahead(when.now)) {
+        return Action::Wait(Some(due));
     }
-    let is_queued = standing.state == EntryState::Queued;
-    let is_unclear = standing.tries > 0;
-    // The clock of the process that wrote it may have been ahead.
-    let longest = when.reconcile_after.max(LONGEST_RESEND).saturating_mul(2);
-    let next_at = standing
-        .next_at
-        .filter(|_| !is_unclear || !when.retries_now);
-    let next_at = next_at.and_then(Timestamp::to_time);
-    if let Some(at) = next_at.and_then(|at| remaining(at, when.now, longest)) {
-        let is_retry = if is_unclear {
-            standing.tries > TRIES
-        } else {
-            is_queued
-        };
-        return if is_retry {
-            Action::RetryAt(at)
-        } else {
-            Action::WaitUntil(at)
+    match read {
+        Some(Read::Unreachable) => return Action::Wait(None),
+        Some(Read::Unclear(reason)) => return unclear(row, reason),
+        _ => {}
+    }
+    let is_queued = is_queued(row);
+    if let Some(id) = &row.adopt {
+        return match read {
+            Some(Read::Record(seen)) => adopted(row, seen.as_ref()),
+            _ => Action::Read(id.clone()),
         };
     }
-    if let Some(reason) = too_late(entry, when.now).filter(|_| is_queued) {
-        return Action::Append(Event::asked(reason));
+    let is_never_made = row.wish == Wish::Delete && row.record.is_none();
+    if is_queued && is_never_made {
+        return Action::Append(Event::Absent { is_over: true });
     }
-    let of_it = match seen {
-        None => return Action::Observe,
-        Some(Observation::Appeared { found, .. }) => created(&standing, found),
-        Some(Observation::Comments(comments)) => commented(entry, comments.as_deref()),
-        Some(Observation::Record(record)) if entry.creates() => {
-            adopted(&standing, record.is_some())
+    if let Some(late) = late(row, when).filter(|_| is_queued) {
+        return Action::Append(late);
+    }
+    match (&row.record, read) {
+        (None, Some(Read::Listed(listing, seen))) if is_fresh(row, listing, when.now) => {
+            creation(row, listing, seen, when, is_queued)
         }
-        Some(Observation::Record(None)) => match entry.kind {
-            // Somebody has deleted it before.
-            EntryKind::Delete => confirmed(entry, None),
+        (None, _) => Action::List,
+        (Some(_), Some(Read::Record(seen))) => match seen {
+            Some(seen) if seen.record.status() != Some("DELETED") => {
+                match change(row, &seen.record, when) {
+                    Action::Append(Event::Marked(_)) if is_awaited(row, seen, when) => {
+                        Action::Wait(None)
+                    }
+                    action => action,
+                }
+            }
+            _ if row.wish == Wish::Delete => Action::Append(Event::Absent { is_over: true }),
             _ => Action::Append(Event::asked(Reason::Gone)),
         },
-        Some(Observation::Record(Some(record))) => match standing.state {
-            EntryState::Queued => changed(entry, record, when),
-            _ => sent_over(entry, record, when),
-        },
-    };
-    match of_it {
-        Action::Send if !is_queued => Action::Append(not_found(&standing, when)),
-        action => action,
+        (Some(id), _) => Action::Read(id.clone()),
     }
 }
 
-/// Of records that appeared since a creation was written, or sent first: one that surely is what was sent is its own. Otherwise
-/// a person decides, unless there are none.
-fn created(standing: &Standing<'_>, found: &Found) -> Action {
-    if found.is_empty() {
-        return Action::Send;
+fn is_queued(row: &Row) -> bool {
+    matches!(row.state, State::Queued { .. }) && !row.is_creation_in_doubt()
+}
+
+/// A list shows what a row waits for if it was begun later; a creation also needs one that is not old.
+pub(crate) fn is_fresh(row: &Row, listing: &Listing, now: Time) -> bool {
+    let age = now.checked_sub(listing.begun);
+    listing.number > row.listed && (!is_queued(row) || age.is_some_and(|age| age <= FRESH))
+}
+
+fn unclear(row: &Row, reason: &str) -> Action {
+    let waited = row.unclear.as_ref().map_or(0, |unclear| unclear.waited);
+    Action::Append(if waited >= DAY {
+        Event::asked(Reason::NoUsableAnswer)
+    } else {
+        Event::Unclear(reason.to_owned())
+    })
+}
+
+/// The record that a person says is the declaration. It may differ: that is compared next.
+fn adopted(row: &Row, seen: Option<&Seen>) -> Action {
+    let text = row.doubt.as_ref().and_then(|doubt| doubt.texts.last());
+    let text = text.or(row.first.as_ref()).or(row.wish.text());
+    Action::Append(match (seen, text) {
+        (
+            Some(Seen {
+                record,
+                owner: None,
+                ..
+            }),
+            Some(text),
+        ) => Event::Applied {
+            request: Request::Create(text.clone()),
+            record: record.clone(),
+            is_found: true,
+        },
+        // It stays a candidate: to send again says that it is not the declaration.
+        _ => Event::Asked {
+            reason: Reason::NotAdopted,
+            read: None,
+            candidates: row.adopt.iter().cloned().collect(),
+            late: None,
+        },
+    })
+}
+
+/// A row without a record, after the account was listed.
+fn creation(
+    row: &Row,
+    listing: &Listing,
+    seen: &[Seen],
+    when: &Circumstances<'_>,
+    is_queued: bool,
+) -> Action {
+    let mut found = Vec::new();
+    for seen in seen {
+        if let Some(pair) = candidate(row, seen, when) {
+            found.push(pair);
+        }
     }
-    if let Some((id, record)) = found.sole().filter(|_| standing.is_in_doubt()) {
-        return Action::Append(Event::Confirmed {
-            record: Some(id.clone()),
-            is_adopted: true,
-            after: Some(shape(record)),
+    let rivals = found.iter().filter(|(whose, _)| match whose {
+        Whose::Ours | Whose::Agrees | Whose::AndMore => true,
+        Whose::AnotherUsers | Whose::InPart => !is_queued,
+        Whose::Unrelated => false,
+    });
+    let ids: Vec<String> = rivals.map(|(_, record)| record.id.clone()).collect();
+    let close = |whose: &Whose| matches!(whose, Whose::Ours | Whose::Agrees | Whose::AndMore);
+    let mut exact = found.iter().filter(|(whose, _)| close(whose));
+    if let (false, Some((Whose::Ours, record)), None) = (is_queued, exact.next(), exact.next()) {
+        let text = made_of(row, record, when);
+        return Action::Append(Event::Applied {
+            request: Request::Create(text),
+            record: (*record).clone(),
+            is_found: true,
         });
     }
-    Action::Append(Event::Asked {
-        reason: Reason::Candidates,
-        candidates: found.ids(),
-        conflict: None,
-        findings: Vec::new(),
-    })
-}
-
-/// Of the record that a person said is that of a creation.
-fn adopted(standing: &Standing<'_>, is_there: bool) -> Action {
-    Action::Append(match standing.chosen.filter(|_| is_there) {
-        Some(chosen) => Event::Confirmed {
-            record: Some(chosen.clone()),
-            is_adopted: true,
-            after: None,
-        },
-        None => Event::asked(Reason::Candidates),
-    })
-}
-
-/// Of the comments of a consignment; `None`: it is gone.
-fn commented(entry: &Stored, comments: Option<&[Comment]>) -> Action {
-    let Some(comments) = comments else {
-        return Action::Append(Event::asked(Reason::Gone));
-    };
-    let has_arrived = comments.iter().any(|comment| {
-        comment.comment_text == entry.comment && !entry.is_known(&comment_name(comment))
-    });
-    if has_arrived && entry.standing().is_in_doubt() {
-        return confirmed(entry, None);
+    if !ids.is_empty() {
+        return Action::Append(Event::Asked {
+            reason: Reason::Candidates,
+            read: None,
+            candidates: ids,
+            late: None,
+        });
     }
-    Action::Send
-}
-
-/// Of a record that is to be changed.
-fn changed(entry: &Stored, record: &Consignment, when: &Circumstances) -> Action {
-    let read = shape(record);
-    let is_draft = matches!(record.status, None | Some(ConsignmentStatus::Draft));
-    let is_same = match &entry.base {
-        Some(Base::Record(base)) => is_unchanged(base, &read),
-        Some(Base::Sent { over, text }) => {
-            compare(over.as_ref(), &text.value(), &read, &when.service) == Compared::OursApplied
-        }
-        Some(Base::Seen(updated_at)) => is_draft && record.updated_at.as_ref() == Some(updated_at),
-        None => is_draft,
-    };
-    if is_same {
-        // It is submitted already, with what is to be sent.
-        let is_there = |text: InputText| {
-            compare(Some(&read), &text.value(), &read, &when.service) == Compared::OursApplied
-        };
-        let is_done = entry.kind == EntryKind::Submit
-            && record.status == Some(ConsignmentStatus::Submitted)
-            && entry.text().is_some_and(is_there);
-        return if is_done {
-            confirmed(entry, Some(read))
-        } else {
-            Action::Send
-        };
-    }
-    // A request that was given up may have been carried out since.
-    if entry.standing().is_in_doubt()
-        && entry.compare(&read, &when.service) == Compared::OursApplied
-    {
-        return confirmed(entry, Some(read));
-    }
-    conflict(entry, record, &read)
-}
-
-/// Of a record over which was sent, without a clear answer.
-fn sent_over(entry: &Stored, record: &Consignment, when: &Circumstances) -> Action {
-    let read = shape(record);
-    let Some(Base::Record(base)) = entry.base.as_ref().filter(|_| entry.input.is_some()) else {
-        return Action::Send;
-    };
-    match entry.compare(&read, &when.service) {
-        Compared::Unchanged => Action::Send,
-        Compared::OursApplied => confirmed(entry, Some(read)),
-        Compared::Theirs if is_submitted(entry, base, &read) => confirmed(entry, Some(read)),
-        Compared::Theirs => conflict(entry, record, &read),
-    }
-}
-
-/// Whether a record that was to be submitted is, and is otherwise as it was: the server may write what was sent in its own
-/// way.
-fn is_submitted(entry: &Stored, base: &Value, read: &Value) -> bool {
-    let mut submitted = base.clone();
-    if let Some(submitted) = submitted.as_object_mut() {
-        submitted.insert("status".into(), read["status"].clone());
-    }
-    entry.kind == EntryKind::Submit
-        && read["status"] == ConsignmentStatus::Submitted.as_str()
-        && is_unchanged(&submitted, read)
-}
-
-fn confirmed(entry: &Stored, after: Option<Value>) -> Action {
-    Action::Append(Event::Confirmed {
-        record: entry.record_id().cloned(),
-        is_adopted: entry.standing().attempts > 0,
-        after,
-    })
-}
-
-fn conflict(entry: &Stored, record: &Consignment, theirs: &Value) -> Action {
-    let base = entry.base.as_ref().and_then(Base::shown);
-    // A delete changes no field.
-    let mine = entry
-        .input
+    let is_first = row
+        .doubt
         .as_ref()
-        .map_or_else(|| json!({}), InputText::value);
-    Action::Append(Event::Asked {
-        reason: match record.status {
-            None | Some(ConsignmentStatus::Draft) => Reason::Conflict,
-            _ => Reason::NotADraft,
-        },
-        candidates: Vec::new(),
-        conflict: Some(Box::new(Conflict::new(base.as_ref(), &mine, theirs))),
-        findings: Vec::new(),
-    })
+        .is_some_and(|doubt| doubt.looks + 1 < LOOKS);
+    if !is_queued && is_first {
+        return Action::Append(Event::Absent { is_over: false });
+    }
+    if row.wish == Wish::Delete {
+        return Action::Append(Event::Absent { is_over: true });
+    }
+    if !is_queued && let Some(event) = is_hopeless(row).or_else(|| late(row, when)) {
+        return Action::Append(event);
+    }
+    if when.open.iter().any(|other| is_before(other, row)) {
+        return Action::Wait(None);
+    }
+    send(row, None, listing.clone())
 }
 
-/// Nothing of it is there: it is looked for once more, and then sent again, later each time that this does not help.
-fn not_found(standing: &Standing<'_>, when: &Circumstances) -> Event {
-    let after = |wait| Some(when.now.checked_add(wait).unwrap_or(when.now).into());
-    let is_sent_again = standing.looks + 1 >= LOOKS;
-    let next_at = if is_sent_again {
-        let further = standing.attempts.checked_sub(2);
-        further.and_then(|further| after(resend_wait(when.reconcile_after, further)))
-    } else {
-        after(when.reconcile_after)
+/// Whether a record that appeared may be the declaration of the row.
+fn candidate<'a>(
+    row: &Row,
+    seen: &'a Seen,
+    when: &Circumstances<'_>,
+) -> Option<(Whose, &'a Record)> {
+    let (texts, since) = match &row.doubt {
+        Some(doubt) if !doubt.texts.is_empty() => (doubt.texts.clone(), &doubt.listed),
+        _ => {
+            // What was given up may still arrive.
+            let watched = row.watch.iter().flat_map(|watch| &watch.texts);
+            let texts = watched.chain(row.first.as_ref().or(row.wish.text()));
+            (texts.cloned().collect(), &row.known)
+        }
     };
-    Event::NotFound {
-        next_at,
-        is_sent_again,
-    }
-}
-
-/// How long to wait before an entry is sent again that was sent again so many times before.
-fn resend_wait(first: Duration, times: usize) -> Duration {
-    let doubled = u32::try_from(times)
-        .ok()
-        .and_then(|times| 2_u32.checked_pow(times));
-    first
-        .saturating_mul(doubled.unwrap_or(u32::MAX))
-        .min(LONGEST_RESEND)
-}
-
-/// Why the entry must not be sent any more, or not yet by itself.
-pub(super) fn too_late(entry: &Stored, now: SystemTime) -> Option<Reason> {
-    let not_after = entry.not_after.as_ref();
-    // A limit that cannot be read is taken for one that has passed.
-    if not_after.is_some_and(|limit| limit.to_time().is_none_or(|limit| now > limit)) {
-        return Some(Reason::NotAfterPassed);
-    }
-    if !matches!(entry.kind, EntryKind::Save | EntryKind::Submit) {
+    let has_appeared = seen.sequence.is_none_or(|sequence| sequence > since.last);
+    let is_other = seen.owner == Some(Owner::Maker) || row.agreed.not.contains(&seen.record.id);
+    if !has_appeared || is_other {
         return None;
     }
-    let input = entry.input.as_ref()?.input();
-    // In the west the day ends last.
-    let today = Day::today_in(Jurisdiction::Wa, now);
-    // An instant of UTC may be of the next day where the animals move; there, no day begins earlier than in the east.
-    let instant =
-        || Timestamp::from(input.movement_date.value()?.as_str()).day_in(Jurisdiction::Nsw);
-    let day = input.movement_day().or_else(instant);
-    if day.is_some_and(|day| day < today) && !entry.standing().is_late_accepted {
-        return Some(Reason::MovementPassed);
-    }
-    let is_closed = |form: &FormType| form.closed_from().is_some_and(|day| day <= today);
-    (entry.creates() && input.forms.iter().any(is_closed)).then_some(Reason::FormRetired)
+    let whose_of = |texts: &[Text], since: &Listing| {
+        let texts: Vec<Value> = texts.iter().map(Text::value).collect();
+        whose(&texts, &since.latest, &seen.record, when.service)
+    };
+    let found = match whose_of(&texts, since) {
+        Whose::Unrelated => return None,
+        Whose::Ours if seen.owner.is_some() || is_rivalled(row, &seen.record, when) => {
+            Whose::Agrees
+        }
+        found => found,
+    };
+    Some((found, &seen.record))
 }
 
-/// When an instant comes; `None`: it is due. One that is further away than it was ever set means that the clock was set back.
-pub(super) fn remaining(at: SystemTime, now: SystemTime, longest: Duration) -> Option<SystemTime> {
-    let wait = at.duration_since(now).unwrap_or_default();
-    (!wait.is_zero() && wait <= longest).then_some(at)
+/// Whether another row may have made the record as well.
+fn is_rivalled(row: &Row, record: &Record, when: &Circumstances<'_>) -> bool {
+    let mut others = when.open.iter().filter(|other| other.id != row.id);
+    others.any(|other| {
+        let mut texts: Vec<Value> = open_texts(other).map(Text::value).collect();
+        texts.dedup();
+        let found = whose(&texts, "", record, when.service);
+        matches!(found, Whose::Ours | Whose::AndMore)
+    })
+}
+
+fn open_texts(row: &Row) -> impl Iterator<Item = &Text> {
+    let doubt = row.doubt.iter().flat_map(|doubt| &doubt.texts);
+    let watch = row.watch.iter().flat_map(|watch| &watch.texts);
+    let sent = row.sent.iter().filter_map(|sent| match &sent.request {
+        Request::Create(text) => Some(text),
+        _ => None,
+    });
+    doubt.chain(watch).chain(sent)
+}
+
+/// Whether the creation of another row goes first: one creation of an account at a time is in doubt.
+pub(crate) fn is_before(other: &Row, row: &Row) -> bool {
+    let is_sending = other.state == State::Sending && other.record.is_none();
+    let is_in_doubt = matches!(other.state, State::InDoubt { .. }) && other.is_creation_in_doubt();
+    let is_later = row.is_creation_in_doubt() && other.id > row.id;
+    other.id != row.id && (is_sending || is_in_doubt && !is_later)
+}
+
+/// Whether a creation on its way may have made the record that a person named: its row looks before the record is changed.
+fn is_awaited(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> bool {
+    let mut others = when.open.iter().filter(|other| is_before(other, row));
+    row.is_named && others.any(|other| candidate(other, seen, when).is_some())
+}
+
+/// The text in doubt that a record was made of.
+fn made_of(row: &Row, record: &Record, when: &Circumstances<'_>) -> Text {
+    let texts = row.doubt.iter().flat_map(|doubt| &doubt.texts).rev();
+    let mut made =
+        texts.filter(|text| whose(&[text.value()], "", record, when.service) == Whose::Ours);
+    // OK because a record is ours only by one of these texts.
+    made.next()
+        .cloned()
+        .unwrap_or_else(|| Text::new(&Value::Null))
+}
+
+/// A row with a record, as it is now.
+fn change(row: &Row, record: &Record, when: &Circumstances<'_>) -> Action {
+    if let Some(Sent {
+        request,
+        before: Some(before),
+        ..
+    }) = &row.sent
+    {
+        let sent = request.sent();
+        let before = Base::shown(&before.fields);
+        match compare(&before, sent.as_ref(), &record.fields, when.service) {
+            Compared::Ours(_) => return applied(request, record, false),
+            Compared::Theirs(_) => return changed(record),
+            Compared::Same
+                if row
+                    .doubt
+                    .as_ref()
+                    .is_some_and(|doubt| doubt.looks + 1 < LOOKS) =>
+            {
+                return Action::Append(Event::Absent { is_over: false });
+            }
+            Compared::Same => {
+                if let Some(event) = is_hopeless(row).or_else(|| late(row, when)) {
+                    return Action::Append(event);
+                }
+            }
+        }
+    }
+    let Some(request) = row.next_request() else {
+        return Action::Wait(None);
+    };
+    let nothing = Base::default();
+    let base = row.base.as_ref().unwrap_or(&nothing);
+    let sent = request.sent();
+    let shown = Base::shown(&record.fields);
+    let is_there = sent
+        .as_ref()
+        .is_some_and(|sent| shown.has(sent, when.service));
+    // Where nothing is known of what the person saw, a delete names the record as it is.
+    let is_seen = match &row.seen_at {
+        Some(seen_at) => *seen_at == record.updated_at,
+        None => row.base.is_none(),
+    };
+    let is_seen = is_seen && sent.is_none();
+    match compare(base, sent.as_ref(), &record.fields, when.service) {
+        Compared::Ours(beside) if beside.is_empty() => return applied(&request, record, true),
+        Compared::Same if is_there => return applied(&request, record, true),
+        Compared::Same => {}
+        _ if is_seen => {}
+        _ => return changed(record),
+    }
+    let agreed = row.agreed.not_draft.as_ref().map(Base::shown);
+    let is_agreed = agreed.is_some_and(|agreed| {
+        compare(&agreed, None, &record.fields, when.service) == Compared::Same
+    });
+    if record.is_draft() || is_agreed {
+        send(row, Some(record.clone()), Listing::default())
+    } else {
+        changed(record)
+    }
+}
+
+fn applied(request: &Request, record: &Record, is_found: bool) -> Action {
+    Action::Append(Event::Applied {
+        request: request.clone(),
+        record: record.clone(),
+        is_found,
+    })
+}
+
+fn changed(record: &Record) -> Action {
+    let reason = if record.is_draft() {
+        Reason::Changed
+    } else {
+        Reason::NotADraft
+    };
+    Action::Append(Event::Asked {
+        reason,
+        read: Some(record.clone()),
+        candidates: Vec::new(),
+        late: None,
+    })
+}
+
+fn send(row: &Row, before: Option<Record>, listed: Listing) -> Action {
+    match row.next_request() {
+        None => Action::Wait(None),
+        Some(request) => Action::Append(Event::Marked(Sent {
+            request,
+            before,
+            listed,
+        })),
+    }
+}
+
+/// Whether a person is asked instead of sending again.
+fn is_hopeless(row: &Row) -> Option<Event> {
+    let doubt = row.doubt.as_ref()?;
+    let is_over = doubt.resends >= RESENDS || doubt.waited >= DAY;
+    is_over.then(|| Event::asked(Reason::NoUsableAnswer))
+}
+
+/// Why the request must not be sent without an agreement.
+fn late(row: &Row, when: &Circumstances<'_>) -> Option<Event> {
+    let request = row.next_request()?;
+    let text = request.text().map(Text::value).unwrap_or_default();
+    let date = text["movementDate"]
+        .as_str()
+        .map(str::trim)
+        .filter(|date| !date.is_empty());
+    let not_after = row.not_after.filter(|limit| when.now > *limit);
+    let movement = match (date, date.and_then(day)) {
+        (Some(date), None) => Some((Reason::MovementUnreadable, date)),
+        (Some(date), Some(day)) if day < when.today => Some((Reason::MovementPassed, date)),
+        _ => None,
+    };
+    let forms = text["forms"].as_array().into_iter().flatten();
+    let is_retired = |form: &&str| {
+        let mut retired = when.retired.iter();
+        retired.any(|(retired, from)| retired == form && *from <= when.today)
+    };
+    let form = forms.filter_map(Value::as_str).find(is_retired);
+    let form = form.filter(|_| row.record.is_none());
+    let reasons = [
+        not_after.map(|limit| (Reason::NotAfterPassed, limit.to_string())),
+        movement.map(|(reason, date)| (reason, date.to_owned())),
+        form.map(|form| (Reason::FormRetired, form.to_owned())),
+    ];
+    let late = reasons.into_iter().flatten();
+    let mut open = late.filter(|(_, late)| !row.agreed.late.contains(late));
+    let (reason, late) = open.next()?;
+    Some(Event::Asked {
+        reason,
+        read: None,
+        candidates: Vec::new(),
+        late: Some(late),
+    })
+}
+
+/// The day of a date, with or without a time after it.
+fn day(date: &str) -> Option<&str> {
+    let (day, rest) = date.split_at_checked(10)?;
+    let number = |range: std::ops::Range<usize>| day.get(range)?.parse::<u32>().ok();
+    let is_date = |(at, byte): (usize, u8)| match at {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    let is_date = day.bytes().enumerate().all(is_date);
+    let (year, month, date) = (number(0..4)?, number(5..7)?, number(8..10)?);
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + u32::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    let has_end = rest.is_empty() || rest.starts_with(['T', ' ']);
+    (is_date && has_end && (1..=days).contains(&date)).then_some(day)
+}
+
+/// What an answer to the request under way means.
+pub(crate) fn answer(row: &Row, reply: Reply) -> Event {
+    let Some(Sent {
+        request, listed, ..
+    }) = &row.sent
+    else {
+        return Event::Doubt;
+    };
+    let seen = match reply {
+        Reply::Record(seen) => seen,
+        Reply::Refused(findings) => return Event::Refused(findings),
+        Reply::NotSent { wait } => return Event::NotSent { wait },
+        Reply::Unclear => return Event::Doubt,
+    };
+    let is_its_own = match request.record() {
+        Some(id) => seen.record.id == id,
+        None => seen.owner.is_none() && seen.sequence.is_none_or(|at| at > listed.last),
+    };
+    if !is_its_own {
+        return Event::Asked {
+            reason: Reason::OtherRecord,
+            candidates: vec![seen.record.id.clone()],
+            read: Some(seen.record),
+            late: None,
+        };
+    }
+    let is_submitted = seen.record.status() == Some("SUBMITTED");
+    if matches!(request, Request::Submit(..)) && !is_submitted {
+        return Event::Doubt;
+    }
+    Event::Applied {
+        request: request.clone(),
+        record: seen.record,
+        is_found: false,
+    }
+}
+
+/// What a creation that may have made a record says when a person edits that record by its id: the two are one row, or a
+/// person is asked before the edit makes the record unlike what was sent.
+pub(crate) fn claim(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> Option<Event> {
+    let asked = match &row.state {
+        State::Queued { .. } | State::InDoubt { .. } => None,
+        State::Asked { candidates, .. } if !candidates.contains(&seen.record.id) => {
+            Some(candidates.clone())
+        }
+        _ => return None,
+    };
+    let may_have_made = row.is_creation_in_doubt() || row.watch.is_some();
+    if !may_have_made || row.record.is_some() {
+        return None;
+    }
+    match candidate(row, seen, when)? {
+        (Whose::AnotherUsers | Whose::Unrelated, _) => None,
+        (Whose::Ours, record) if row.is_creation_in_doubt() && asked.is_none() => {
+            Some(Event::Applied {
+                request: Request::Create(made_of(row, record, when)),
+                record: record.clone(),
+                is_found: true,
+            })
+        }
+        (_, record) => {
+            let mut candidates = asked.unwrap_or_default();
+            candidates.push(record.id.clone());
+            Some(Event::Asked {
+                reason: Reason::Candidates,
+                read: None,
+                candidates,
+                late: None,
+            })
+        }
+    }
+}
+
+/// The records that arrived after all, to be reported. `is_there`: whether the list shows the record of the row.
+pub(crate) fn late_duplicates(
+    row: &Row,
+    seen: &[Seen],
+    is_there: bool,
+    when: &Circumstances<'_>,
+) -> Option<Event> {
+    let watch = row
+        .watch
+        .as_ref()
+        .filter(|watch| watch.left > 0 && watch.until.is_ahead(when.now))?;
+    let texts: Vec<Value> = watch.texts.iter().map(Text::value).collect();
+    let is_one = |seen: &&Seen| {
+        let id = &seen.record.id;
+        let is_known = row.record.as_ref() == Some(id)
+            || row.duplicates.contains(id)
+            || row.agreed.not.contains(id)
+            || seen.sequence.is_some_and(|at| at <= watch.listed.last);
+        let is_ours =
+            whose(&texts, &watch.listed.latest, &seen.record, when.service) == Whose::Ours;
+        !is_known && seen.owner.is_none() && is_ours && !is_rivalled(row, &seen.record, when)
+    };
+    let found = seen.iter().filter(is_one).take(watch.left as usize);
+    let found: Vec<String> = found.map(|seen| seen.record.id.clone()).collect();
+    let is_told = !found.is_empty() && (row.record.is_none() || is_there);
+    is_told.then_some(Event::Told(found))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::tests::cases::{base, lines, listing, read, record, row, with_circumstances};
+    use super::*;
+
+    /// An action in words.
+    fn said(action: &Action) -> String {
+        let request = |request: &Request| match request {
+            Request::Create(_) => "create",
+            Request::Update(..) => "update",
+            Request::Submit(..) => "submit",
+            Request::Delete(_) => "delete",
+        };
+        match action {
+            Action::Wait(_) => "wait".to_owned(),
+            Action::Read(_) => "read".to_owned(),
+            Action::List => "list".to_owned(),
+            Action::Append(event) => match event {
+                Event::Marked(sent) => {
+                    let is_first = sent.request.text().is_some_and(Text::is_signed);
+                    format!(
+                        "{}{}",
+                        request(&sent.request),
+                        if is_first { " first" } else { "" }
+                    )
+                }
+                Event::Applied {
+                    request: applied,
+                    is_found,
+                    ..
+                } => {
+                    format!(
+                        "applied {}{}",
+                        request(applied),
+                        if *is_found { " found" } else { "" }
+                    )
+                }
+                Event::Absent { is_over } => (if *is_over { "over" } else { "absent" }).to_owned(),
+                Event::Unclear(_) => "unclear".to_owned(),
+                Event::Asked {
+                    reason, candidates, ..
+                } => {
+                    let asked = format!("ask {reason:?} {}", candidates.join(" "));
+                    asked.trim().to_owned()
+                }
+                other => format!("{other:?}"),
+            },
+        }
+    }
+
+    #[test]
+    fn what_is_next_follows_from_the_row_and_what_was_read() {
+        for line in lines(include_str!("decide.txt")) {
+            let has = |word: &str| line[0].split(' ').any(|one| one == word);
+            let row = row(line[0]);
+            let read = read(line[1], &row);
+            // Another row, before this one or after it, whose creation is in doubt, or of which a person is asked.
+            let mut other = super::super::tests::cases::row(if has("rival") {
+                "asked:no-answer"
+            } else {
+                "doubt"
+            });
+            other.id = if has("later") { 2 } else { 0 };
+            if has("rival") {
+                other.doubt = super::super::tests::cases::row("doubt").doubt;
+            }
+            let others = [&other];
+            let is_alone = !["blocked", "later", "rival"].into_iter().any(has);
+            let open = if is_alone { &[] } else { &others[..] };
+            let action = with_circumstances(open, |when| decide(&row, read.as_ref(), when));
+            assert_eq!(said(&action), line[2], "{line:?}: {action:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_believed_if_it_shows_the_record_that_was_sent() {
+        let seen = |id: &str, sequence, owner, status: &str| {
+            let mut fields = base();
+            fields["status"] = json!(status);
+            Reply::Record(Seen {
+                record: record(id, fields),
+                sequence,
+                owner,
+            })
+        };
+        let maker = Some(Owner::Maker);
+        for (of, reply, means) in [
+            (
+                "save sending",
+                seen("c9", None, None, "DRAFT"),
+                "applied create",
+            ),
+            (
+                "save sending",
+                seen("c9", Some(11), None, "DRAFT"),
+                "applied create",
+            ),
+            (
+                "save sending",
+                seen("c9", Some(10), None, "DRAFT"),
+                "ask OtherRecord c9",
+            ),
+            (
+                "save sending",
+                seen("c9", Some(11), maker, "DRAFT"),
+                "ask OtherRecord c9",
+            ),
+            (
+                "save record sending",
+                seen("c1", Some(1), None, "DRAFT"),
+                "applied update",
+            ),
+            (
+                "save record sending",
+                seen("c2", None, None, "DRAFT"),
+                "ask OtherRecord c2",
+            ),
+            (
+                "submit record sending",
+                seen("c1", Some(1), None, "SUBMITTED"),
+                "applied submit",
+            ),
+            (
+                "submit record sending",
+                seen("c1", Some(1), None, "DRAFT"),
+                "Doubt",
+            ),
+            (
+                "submit record sending",
+                seen("c2", None, None, "SUBMITTED"),
+                "ask OtherRecord c2",
+            ),
+            (
+                "delete record sending",
+                seen("c1", Some(1), None, "DELETED"),
+                "applied delete",
+            ),
+            (
+                "delete record sending",
+                seen("c2", Some(1), None, "DELETED"),
+                "ask OtherRecord c2",
+            ),
+            ("save sending", Reply::Unclear, "Doubt"),
+            (
+                "save sending",
+                Reply::NotSent { wait: 5 },
+                "NotSent { wait: 5 }",
+            ),
+            ("save sending", Reply::Refused(Vec::new()), "Refused([])"),
+        ] {
+            let event = answer(&row(of), reply);
+            assert_eq!(said(&Action::Append(event)), means, "{of}");
+        }
+    }
+
+    #[test]
+    fn a_record_that_a_person_edits_may_be_what_a_creation_has_made() {
+        for (of, appeared, means) in [
+            ("save", "ours", "-"),
+            ("save sending", "ours", "-"),
+            ("save doubt", "ours", "applied create found"),
+            ("save doubt", "ours+", "ask Candidates c2"),
+            ("save doubt", "part", "ask Candidates c2"),
+            ("save doubt", "unrelated", "-"),
+            ("save doubt", "known", "-"),
+            ("save doubt not", "ours", "-"),
+            ("save doubt asked:no-answer", "two", "ask Candidates c2 c3"),
+            ("save doubt asked:candidates", "ours", "-"),
+        ] {
+            let row = row(of);
+            let Some(Read::Listed(_, seen)) = read(appeared, &row) else {
+                panic!("{appeared}")
+            };
+            let event = with_circumstances(&[], |when| claim(&row, seen.last()?, when));
+            let said = event.map_or("-".to_owned(), |event| said(&Action::Append(event)));
+            assert_eq!(said, means, "{of} {appeared}");
+        }
+    }
+
+    #[test]
+    fn late_duplicates_are_reported_once_and_never_the_only_record() {
+        let text = row("save").wish.text().cloned().unwrap();
+        let watched = |record: Option<&str>| {
+            let mut row = row("save confirmed");
+            row.record = record.map(str::to_owned);
+            row.watch = Some(super::super::row::Watch {
+                texts: vec![text.clone(), text.clone()],
+                listed: listing(2),
+                left: 1,
+                until: Due::after(super::super::tests::cases::NOW, 60),
+            });
+            row
+        };
+        let found = |row: &Row, word: &str, is_there: bool| {
+            let Some(Read::Listed(_, seen)) = read(word, row) else {
+                panic!("{word}")
+            };
+            with_circumstances(&[], |when| late_duplicates(row, &seen, is_there, when)).is_some()
+        };
+        let row = watched(Some("c1"));
+        let words = [
+            "ours",
+            "ours+",
+            "ours-submitted",
+            "part",
+            "another",
+            "older",
+            "known",
+            "of-maker",
+            "of-namer",
+        ];
+        let told: Vec<&str> = words
+            .into_iter()
+            .filter(|word| found(&row, word, true))
+            .collect();
+        assert_eq!(told, ["ours"]);
+        assert!(!found(&row, "ours", false), "it may be the only record");
+        assert!(found(&watched(None), "ours", false), "there is no other");
+        assert!(
+            !found(&watched(Some("c2")), "ours", true),
+            "it is the record itself"
+        );
+        let mut reported = row.clone();
+        super::super::tests::cases::applied(&mut reported, &Event::Told(vec!["c2".to_owned()]))
+            .unwrap();
+        assert!(!found(&reported, "ours", true), "once");
+        let mut over = row;
+        over.watch.as_mut().unwrap().until = Due {
+            set_at: 0,
+            until: 1,
+        };
+        assert!(!found(&over, "ours", true), "for a day");
+    }
+
+    #[test]
+    fn a_movement_day_is_read_with_a_time_after_it() {
+        let days = [
+            "2027-06-01",
+            "2027-06-01T05:15:00",
+            "2027-06-01 05:15",
+            "2028-02-29",
+        ];
+        assert!(days.into_iter().all(|date| day(date) == date.get(..10)));
+        let others = [
+            "",
+            "soon",
+            "2027-06-31",
+            "2027-02-29",
+            "01/06/2027",
+            "2027-6-1",
+            "2027-06-01x",
+            "2027-06-0ä",
+            "+027-06-01",
+        ];
+        assert_eq!(others.map(day), [None; 9]);
+    }
 }

@@ -1,19 +1,19 @@
-//! Changes of state, for a screen.
+//! Changes of declarations, for a screen.
 
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::entry::{Entry, EntryState};
+use super::declaration::{Declaration, DeclarationState};
 
 /// How many changes a receiver may be behind.
 const CAPACITY: usize = 1_024;
 
-/// An entry that was written.
+/// A declaration that was written.
 #[derive(Clone)]
 pub(super) struct Written {
-    /// Its state before; `None`: it is new.
-    pub(super) before: Option<EntryState>,
-    pub(super) entry: Entry,
+    /// Its state before, and how many late duplicates it had; `None`: it is new, or came from the history.
+    pub(super) before: Option<(DeclarationState, usize)>,
+    pub(super) declaration: Declaration,
 }
 
 #[derive(Clone)]
@@ -33,30 +33,30 @@ impl EventSender {
         let _ = self.0.send(written);
     }
 
-    pub(super) fn subscribe(&self) -> EntryEvents {
-        EntryEvents(self.0.subscribe())
+    pub(super) fn subscribe(&self) -> DeclarationEvents {
+        DeclarationEvents(self.0.subscribe())
     }
 }
 
-/// The entries that change, from [`Outbox::events`](super::Outbox::events), each as it is after the change.
+/// The declarations that change, from [`Outbox::events`](super::Outbox::events), each as it is after the change.
 ///
 /// It has the changes that this process writes after the call, also those by other handles of the same outbox. For what is
-/// there, and what other processes write, ask [`Outbox::entries`](super::Outbox::entries). What the loop did as a whole is an
-/// [`OutboxEvent`](super::OutboxEvent).
+/// there, and what other processes write, use [`Outbox::declarations`](super::Outbox::declarations). What the loop did as a whole
+/// is an [`OutboxEvent`](super::OutboxEvent).
 ///
 /// See [`next`](Self::next) and [`Outbox::run`](super::Outbox::run) for an example.
-pub struct EntryEvents(broadcast::Receiver<Written>);
+pub struct DeclarationEvents(broadcast::Receiver<Written>);
 
-impl EntryEvents {
-    /// The next entry that changed, as it is after the change; waits for one. `None` when all handles of the outbox are gone.
+impl DeclarationEvents {
+    /// The next declaration that changed, as it is after the change; waits for one. `None` when all handles of the outbox are gone.
     /// The same state may come again: see [`next_state`](Self::next_state).
     ///
-    /// A receiver that is more than 1,024 changes behind misses the oldest ones, never the latest of an entry.
+    /// A receiver that is more than 1,024 changes behind misses the oldest ones, never the latest of a declaration.
     ///
     /// ```
     /// # equipment::example(async {
     /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
-    /// use envd_sync::outbox::EntryState;
+    /// use envd_sync::outbox::DeclarationState;
     /// # use envd_sync::{Outbox, Replica};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -66,21 +66,22 @@ impl EntryEvents {
     /// let mut events = outbox.events();
     /// outbox.save(input).await?;
     /// outbox.send().await?;
-    /// for state in [EntryState::Queued, EntryState::Sending, EntryState::Confirmed] {
-    ///     assert_eq!(events.next().await.map(|entry| entry.state), Some(state));
+    /// for state in [DeclarationState::Queued, DeclarationState::Sending, DeclarationState::Confirmed] {
+    ///     assert_eq!(events.next().await.map(|declaration| declaration.state), Some(state));
     /// }
     /// # Ok(()) });
     /// ```
-    pub async fn next(&mut self) -> Option<Entry> {
-        Some(self.next_written().await?.entry)
+    pub async fn next(&mut self) -> Option<Declaration> {
+        Some(self.next_written().await?.declaration)
     }
 
-    /// As [`next`](Self::next), without the changes that leave an entry in its [state](EntryState).
+    /// As [`next`](Self::next), without the changes that leave a declaration in its [state](DeclarationState) and find no
+    /// [late duplicate](Declaration::late_duplicates).
     ///
     /// ```
     /// # equipment::example(async {
     /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
-    /// use envd_sync::outbox::EntryState;
+    /// use envd_sync::outbox::DeclarationState;
     /// # use envd_sync::{Outbox, Replica};
     ///
     /// # let fake = envd_sdk::fake::Fake::start().await;
@@ -88,19 +89,22 @@ impl EntryEvents {
     /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
     /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     /// let mut events = outbox.events();
-    /// let entry = outbox.save(input()).await?;
-    /// outbox.edit(entry.id, input()).await?;
+    /// let written = outbox.save(input()).await?;
+    /// outbox.edit(written.id, input()).await?;
     /// outbox.send().await?;
-    /// for state in [EntryState::Queued, EntryState::Sending, EntryState::Confirmed] {
-    ///     assert_eq!(events.next_state().await.map(|entry| entry.state), Some(state));
+    /// for state in [DeclarationState::Queued, DeclarationState::Sending, DeclarationState::Confirmed] {
+    ///     assert_eq!(events.next_state().await.map(|declaration| declaration.state), Some(state));
     /// }
     /// # Ok(()) });
     /// ```
-    pub async fn next_state(&mut self) -> Option<Entry> {
+    pub async fn next_state(&mut self) -> Option<Declaration> {
         loop {
-            let Written { before, entry } = self.next_written().await?;
-            if before != Some(entry.state) {
-                return Some(entry);
+            let Written {
+                before,
+                declaration,
+            } = self.next_written().await?;
+            if before != Some((declaration.state, declaration.late_duplicates.len())) {
+                return Some(declaration);
             }
         }
     }
@@ -116,4 +120,4 @@ impl EntryEvents {
     }
 }
 
-debug_shows!(EntryEvents);
+debug_shows!(DeclarationEvents);

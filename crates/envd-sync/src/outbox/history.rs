@@ -1,11 +1,10 @@
-//! What was sent, when, and what came back.
+//! The declarations at their end.
 
 use std::sync::Arc;
 
-use super::account_outbox::Outbox;
-use super::entry::{Entry, EntryId};
-use super::outbox_store::{BLOCK, record_name};
-use super::stored::Stored;
+use super::declaration::{Declaration, DeclarationId};
+use super::outbox::Outbox;
+use super::store::{BLOCK, Kept, past_name, record_name};
 use crate::error::Result;
 use crate::given_instant;
 use envd_sdk::model::Timestamp;
@@ -16,15 +15,15 @@ use envd_sdk::model::Timestamp;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HistoryPage {
-    /// The entries, the latest number first.
-    pub entries: Vec<Entry>,
+    /// The declarations, the latest number first.
+    pub declarations: Vec<Declaration>,
     /// Where the next page begins; `None`: this is the last one.
-    pub next: Option<EntryId>,
+    pub next: Option<DeclarationId>,
 }
 
 impl Outbox {
-    /// The entries that are at their end, confirmed or discarded, with all that was sent and came back: the latest number
-    /// first, about a hundred at a time. `before` is the [`next`](HistoryPage::next) of the page before.
+    /// The declarations that are at their end, confirmed or discarded: the latest number first, about a hundred at a time. `before`
+    /// is the [`next`](HistoryPage::next) of the page before.
     ///
     /// They are kept until [`prune`](Self::prune) removes them.
     ///
@@ -36,11 +35,12 @@ impl Outbox {
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
     /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-    /// let entry = outbox.save(input).await?;
+    /// let written = outbox.save(input).await?;
     /// outbox.send().await?;
     /// let page = outbox.history(None).await?;
-    /// assert_eq!(page.entries[0].id, entry.id);
-    /// assert_eq!(page.entries[0].attempts.len(), 1);
+    /// assert_eq!(page.declarations[0].id, written.id);
+    /// let events: Vec<_> = page.declarations[0].history.iter().map(|one| one.event.as_str()).collect();
+    /// assert_eq!(events, ["marked", "applied"]);
     /// assert!(page.next.is_none());
     /// # Ok(()) });
     /// ```
@@ -48,36 +48,41 @@ impl Outbox {
     /// # Errors
     ///
     /// [`Error::Store`](crate::Error::Store) when the store fails.
-    pub async fn history(&self, before: Option<EntryId>) -> Result<HistoryPage> {
-        let head = self.store().load().await?.head;
+    pub async fn history(&self, before: Option<DeclarationId>) -> Result<HistoryPage> {
+        self.store().load().await?;
+        let head = self.store().head();
         let end = head.last + 1;
         let mut before = before.map_or(end, |id| id.0.min(end));
         loop {
             let Some(last) = before.checked_sub(1).filter(|last| *last >= head.pruned) else {
                 return Ok(HistoryPage {
-                    entries: Vec::new(),
+                    declarations: Vec::new(),
                     next: None,
                 });
             };
             let block = last / BLOCK;
-            let mut past = self.store().past_block(block).await?;
-            past.retain(|entry| entry.id < before);
+            let mut found = self.store().past_block(block).await?;
+            // What is watched for late duplicates is still among the open rows.
+            let open = self.store().rows().into_iter();
+            let open = open.filter(|kept| kept.is_over() && kept.row.id / BLOCK == block);
+            found.extend(open.map(|kept| (*kept).clone()));
+            found.retain(|kept| kept.row.id < before);
+            found.sort_by_key(|kept| kept.row.id);
             before = block * BLOCK;
-            if past.is_empty() && before > 0 {
+            if found.is_empty() && before > 0 {
                 continue;
             }
-            let past = past.into_iter().rev().map(Arc::new);
-            let entries = past.map(|entry| Entry::of(&entry, |_| false));
-            let next = Some(EntryId(before)).filter(|next| next.0 > head.pruned.max(1));
+            let found = found.into_iter().rev().map(Arc::new);
+            let next = Some(DeclarationId(before)).filter(|next| next.0 > head.pruned.max(1));
             return Ok(HistoryPage {
-                entries: entries.collect(),
+                declarations: found.map(|kept| Declaration::of(&kept)).collect(),
                 next,
             });
         }
     }
 
-    /// Removes entries from the history that were written before an instant, and returns how many. While a record is being
-    /// looked for, entries that made records stay: a look compares with them.
+    /// Removes declarations from the history that were written before an instant, and returns how many. While a record is being
+    /// looked for, those that made records stay: a look compares with them.
     ///
     /// ```
     /// # equipment::example(async {
@@ -90,7 +95,7 @@ impl Outbox {
     /// # outbox.save(input).await?;
     /// # outbox.send().await?;
     /// assert_eq!(outbox.prune("2020-01-01T00:00:00Z").await?, 0);
-    /// assert_eq!(outbox.history(None).await?.entries.len(), 1);
+    /// assert_eq!(outbox.history(None).await?.declarations.len(), 1);
     /// # Ok(()) });
     /// ```
     ///
@@ -100,47 +105,52 @@ impl Outbox {
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn prune(&self, before: impl Into<Timestamp>) -> Result<u64> {
         let before = given_instant(&before.into(), "prune")?;
-        let is_before = |entry: &Stored| entry.created_at.to_time().is_some_and(|at| at < before);
-        let head = self.store().load().await?.head;
-        let mut removed = 0;
-        let mut all_before = true;
+        let is_before = |kept: &Kept| {
+            let created_at = kept.shown.created_at.to_time();
+            created_at.is_some_and(|at| at < before)
+        };
+        let store = self.store();
+        store.load().await?;
+        let head = store.head();
+        let (mut removed, mut all_before) = (0, true);
         for block in head.pruned / BLOCK..=head.last / BLOCK {
-            let mut past = self.store().past_block(block).await?;
-            let now = self.store().load().await?;
+            let mut past = store.past_block(block).await?;
+            store.load().await?;
             // What a look compares new records with is needed.
-            let is_held = |entry: &Stored| now.head.pin.is_some() && entry.creates();
+            let is_looked_for = store.first_needed().is_some();
             let found = past.len();
-            past.retain(|entry| is_before(entry) && !is_held(entry));
-            let is_open = now
-                .live
-                .range(block * BLOCK..(block + 1) * BLOCK)
-                .next()
-                .is_some();
-            all_before &=
-                past.len() == found && !is_open && (block + 1) * BLOCK <= now.head.last + 1;
-            let mut forgotten = Vec::new();
-            for entry in &past {
-                let Some(record) = entry.saved_record() else {
-                    continue;
-                };
-                // A look that is under way, or that begins with a copy of the account without this record, must not take it for
-                // that of another entry.
-                let is_needed = now.head.pin.is_some() || !self.is_listed(record).await?;
-                if !is_needed && self.store().last_save(record).await? == Some(entry.id) {
-                    forgotten.push(record_name(record));
+            past.retain(|kept| {
+                is_before(kept)
+                    && !(is_looked_for && kept.row.record.is_some() && !kept.row.is_named)
+            });
+            let is_open = store.ids().iter().any(|id| id / BLOCK == block);
+            let is_full = (block + 1) * BLOCK <= store.head().last + 1;
+            all_before &= past.len() == found && !is_open && is_full;
+            let mut names = Vec::new();
+            for kept in &past {
+                names.push(past_name(kept.row.id));
+                for record in kept.records() {
+                    // A look that begins with a copy of the account without this record must not take it for another one's.
+                    let is_listed = self.replica().consignment(record.as_str()).await?.is_some();
+                    let owner = store.row_of(record, 0).await?;
+                    let is_its_own = owner.is_some_and(|owner| owner.row.id == kept.row.id);
+                    if is_listed && !is_looked_for && is_its_own {
+                        names.push(record_name(record));
+                    }
                 }
             }
-            let change = self.change(|draft| {
-                for entry in &past {
-                    draft.past.insert(entry.id, None);
-                }
-                draft.forgotten.extend(forgotten.iter().cloned());
+            let setting = self.setting();
+            let is_same = store.try_change(&setting, |draft| {
+                draft.removed.extend(names.iter().cloned());
                 if all_before {
                     draft.head.pruned = (block + 1) * BLOCK;
                 }
                 Ok(())
             });
-            change.await?;
+            // Where another process was faster, the next call removes the rest.
+            if is_same.await?.is_none() {
+                return Ok(removed);
+            }
             removed += past.len() as u64;
         }
         Ok(removed)

@@ -1,12 +1,16 @@
-//! What is to be sent, kept until it is: declarations written without reception.
+//! What is wanted of the service, kept until it is there: declarations written without reception.
+//!
+//! One row is kept for each declaration: what is wanted (a draft, a submitted one, nothing), and what is known of the service. A pass
+//! compares the two and sends the one next request, or waits, or asks a person.
 //!
 //! | task | see |
 //! | --- | --- |
 //! | write a declaration down, and have it sent once | [`Outbox::save`], [`Outbox::submit`] |
-//! | change a record of the service | [`Outbox::update`], [`Outbox::delete`], [`Outbox::comment`] |
+//! | change what was written, or take it back | [`Outbox::edit`], [`Outbox::withdraw`], [`Outbox::delete`] |
+//! | change a record of the service | [`Outbox::update`], [`Outbox::submit_record`], [`Outbox::delete_record`] |
 //! | send what waits, now or whenever there is reception | [`Outbox::send`], [`Outbox::run`] |
 //! | send what is due, from a scheduler of your own | [`Outbox::send_due`] |
-//! | show what waits and what became of it | [`Outbox::entries`], [`Outbox::events`], [`Outbox::history`] |
+//! | show what waits and what became of it | [`Outbox::declarations`], [`Outbox::events`], [`Outbox::history`] |
 //! | answer what only a person can | [`Outbox::decide`], [`Decision`] |
 //!
 //! [`guide::outbox`](crate::guide::outbox) says what this claims and what it cannot, what each state means, and how to choose the times.
@@ -17,7 +21,7 @@
 //! # equipment::example(async {
 //! use envd_sdk::fake::Fault;
 //! use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
-//! use envd_sync::outbox::EntryState;
+//! use envd_sync::outbox::DeclarationState;
 //! use envd_sync::store::MemorySync;
 //! use envd_sync::{Outbox, Replica};
 //!
@@ -28,8 +32,8 @@
 //! let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
 //! let input = ConsignmentInput::new([FormType::Lpac1], origin, destination)
 //!     .movement("2099-01-15", "05:15");
-//! let entry = outbox.save(input).await?;
-//! assert_eq!(entry.state, EntryState::Queued);
+//! let written = outbox.save(input).await?;
+//! assert_eq!(written.state, DeclarationState::Queued);
 //!
 //! // The server saves it, and the connection is lost before the reply.
 //! fake.on_operation("CreateOrSaveConsignment").fault(Fault::dropped_after());
@@ -39,38 +43,39 @@
 //! # Ok(()) });
 //! ```
 
-mod account_outbox;
+// Pure: no clock, no store, no request. `tests/one_row` compiles these files alone, with a model.
+mod apply;
 mod compare;
 mod decide;
+mod row;
+
 mod decision;
-mod edits;
-mod entry;
+mod declaration;
 mod events;
 mod history;
-mod input_text;
 mod lease;
 mod observe;
-mod ordering;
+#[allow(clippy::module_inception)]
+mod outbox;
 mod outbox_loop;
-mod outbox_store;
+mod overlay;
 mod pass;
 mod report;
-mod sending;
-mod stored;
-mod submit;
+mod store;
 #[cfg(test)]
 mod tests;
-mod waiting;
-mod write;
+mod wishes;
 
-#[doc(alias("queue", "offline"))]
-pub use self::account_outbox::Outbox;
-pub use self::compare::{ChangedBy, Conflict, FieldDifference};
 #[doc(alias = "conflict")]
 pub use self::decision::Decision;
-pub use self::entry::{Attempt, Entry, EntryId, EntryKind, EntryState, Reason};
-pub use self::events::EntryEvents;
+pub use self::declaration::{
+    ChangedBy, Conflict, Declaration, DeclarationId, DeclarationState, FieldDifference,
+    HistoryEvent, Reason, Wanted,
+};
+pub use self::events::DeclarationEvents;
 pub use self::history::HistoryPage;
-pub use self::outbox_loop::{OutboxEvent, OutboxLoop, OutboxLoopHandle};
+#[doc(alias("queue", "offline"))]
+pub use self::outbox::Outbox;
+pub use self::outbox_loop::OutboxEvent;
+pub use self::overlay::{RecordWithWaiting, WaitingPage};
 pub use self::report::OutboxReport;
-pub use self::waiting::{RecordWithWaiting, WaitingPage};

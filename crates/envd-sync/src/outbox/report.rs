@@ -29,19 +29,19 @@ use envd_sdk::model::Timestamp;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OutboxReport {
-    /// How many entries were confirmed.
+    /// How many declarations were confirmed.
     pub confirmed: u64,
-    /// How many of them the service has problems with all the same: they are in [`Entry::findings`](super::Entry::findings).
+    /// How many of them the service has problems with all the same: they are in [`Declaration::findings`](super::Declaration::findings).
     pub confirmed_with_problems: u64,
-    /// How many entries are refused now.
+    /// How many declarations are refused now.
     pub refused: u64,
-    /// How many entries need a decision now.
+    /// How many declarations need a decision now.
     pub needs_attention: u64,
-    /// How many entries are not at their end and need no decision: they wait for reception, a login, a look or each other.
+    /// How many declarations are not at their end and need no decision: they wait for reception, a login, a look or each other.
     pub waiting: u64,
     /// How many requests were made, those of the replica included; one that the client sends again counts once.
     pub requests: u64,
-    /// How many further records of entries were found: [`Entry::late_duplicates`](super::Entry::late_duplicates).
+    /// How many further records were found: [`Declaration::late_duplicates`](super::Declaration::late_duplicates).
     pub late_duplicates: u64,
     /// Whether nothing is sent before the user has logged in again.
     pub login_needed: bool,
@@ -49,6 +49,17 @@ pub struct OutboxReport {
     pub stopped_by: Option<String>,
     /// When something is due again, on the clock of the outbox; `None`: nothing is, until something is written or decided.
     pub next_at: Option<Timestamp>,
+}
+
+impl OutboxReport {
+    /// With what a later pass did.
+    pub(super) fn add(&mut self, later: Self) {
+        let before = std::mem::replace(self, later);
+        self.confirmed += before.confirmed;
+        self.confirmed_with_problems += before.confirmed_with_problems;
+        self.requests += before.requests;
+        self.late_duplicates += before.late_duplicates;
+    }
 }
 
 impl fmt::Display for OutboxReport {

@@ -1,19 +1,18 @@
-//! The outbox keeps one row for each declaration: what is wanted of the service, and what is known of it.
-//!
-//! - A *row* holds the wish, the state that the wish builds on (its *base*), and what may be under way.
-//! - A *request* is the one next call that brings the service nearer to the wish: [`row::Row::next_request`].
-//! - [`decide`](decide::decide) takes a row, what was read for it and the time, and says what is next.
-//! - [`apply`](apply::apply) changes a row by an event. Nothing else does.
-//! - [`compare`](compare::compare) is the one place that looks at fields.
-//!
-//! All of it is pure: no clock, no store, no request.
+//! The pure half of the outbox, from the files of `envd-sync`: it compiles without a store, a clock or a request.
 
+#[path = "../../../../crates/envd-sync/src/outbox/apply.rs"]
 mod apply;
+#[path = "../../../../crates/envd-sync/src/outbox/compare.rs"]
 mod compare;
+#[path = "../../../../crates/envd-sync/src/outbox/decide.rs"]
 mod decide;
-mod row;
-
-#[cfg(test)]
-mod cases;
 #[cfg(test)]
 mod model;
+#[path = "../../../../crates/envd-sync/src/outbox/row.rs"]
+mod row;
+#[cfg(test)]
+#[path = "."]
+mod tests {
+    #[path = "../../../../crates/envd-sync/src/outbox/tests/cases.rs"]
+    pub(super) mod cases;
+}

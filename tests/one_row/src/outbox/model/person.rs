@@ -2,13 +2,12 @@
 
 use serde_json::Value;
 
-use super::planted::Planted;
-use super::program::open;
-use super::service::leaves;
+use super::program::{Store, circumstances, open};
+use super::service::{DATE, leaves};
 use super::world::{World, content};
 use crate::outbox::apply::{Decision, Event, Intent, Unfit};
 use crate::outbox::compare::Record;
-use crate::outbox::decide::{Circumstances, claim};
+use crate::outbox::decide::claim;
 use crate::outbox::row::{Reason, Row, State, Text, Wish};
 
 impl World {
@@ -39,33 +38,23 @@ impl World {
         self.moment_now(program.map_or(0, |program| program.offset))
     }
 
-    fn add(&mut self, store: usize, wish: Wish, record: Option<&Record>) -> u64 {
+    fn add(&mut self, store: usize, wish: Wish, record: Option<&Record>) -> &mut Row {
         self.rows += 1;
         let id = self.rows;
-        let account = &self.stores[store].account;
-        let row = Row::new(
-            id,
-            wish.clone(),
-            record,
-            account.listed.clone(),
-            account.begun,
-        );
         self.note(|| format!("store {store}: a new row {id}: {wish:?} {record:?}"));
-        self.stores[store].rows.insert(id, row);
+        let doings = self.laws.of(store, id);
         if let Some(text) = wish.text() {
-            self.laws.gave(store, id, text);
+            doings.gave(text);
         }
-        self.laws.wants(
-            store,
-            id,
-            matches!(wish, Wish::Submit(_)),
-            wish == Wish::Delete,
-        );
+        doings.wants_submit = matches!(wish, Wish::Submit(_));
+        doings.wants_delete = wish == Wish::Delete;
         if let Some(record) = record {
-            self.laws.saw(store, id, record, &self.service);
-            self.laws.named(store, id, &record.id);
+            doings.saw(record, &self.service);
+            doings.named.insert(record.id.clone());
         }
-        id
+        let Store { rows, account, .. } = &mut self.stores[store];
+        let row = Row::new(id, wish, record, account.listed.clone(), account.begun);
+        rows.entry(id).or_insert(row)
     }
 
     fn write(&mut self, store: usize) {
@@ -75,11 +64,12 @@ impl World {
         } else {
             Wish::Save(text)
         };
-        let id = self.add(store, wish, None);
-        if self.random.chance(5) {
-            let limit = self.now_of(store) + self.random.next() % 600;
-            self.stores[store].rows.get_mut(&id).unwrap().not_after = Some(limit);
-        }
+        let now = self.now_of(store);
+        let limit = self
+            .random
+            .chance(5)
+            .then(|| now + self.random.next() % 600);
+        self.add(store, wish, None).not_after = limit;
     }
 
     fn edit(&mut self, store: usize) {
@@ -96,8 +86,13 @@ impl World {
 
     /// Changes a field of a text, and may sign it anew.
     fn change(&mut self, text: &mut Value) {
+        let mut date = DATE;
         match self.random.below(6) {
-            0 => text["movementTime"] = ["05:15", "06:30", "09:00"][self.random.below(3)].into(),
+            0 => {
+                let at = self.random.below(3);
+                text["movementTime"] = ["05:15", "06:30", "09:00"][at].into();
+                date = [DATE, DATE, "2027-06-02"][at];
+            }
             1 => text["answers"][0]["value"] = ["Yes", "No", "2021"][self.random.below(3)].into(),
             2 => text["consignee"] = serde_json::json!({"name": "Sam"}),
             3 => text["consignee"] = Value::Null,
@@ -111,7 +106,7 @@ impl World {
                     serde_json::json!({"fullName": "Sam", "signature": signature});
             }
         }
-        text["movementDate"] = super::service::DATE.into();
+        text["movementDate"] = date.into();
     }
 
     fn wish(&mut self, store: usize, intent: Intent) {
@@ -120,11 +115,18 @@ impl World {
         }
     }
 
+    /// `base`: the record, on another screen.
     fn wish_of(&mut self, store: usize, row: &Row, intent: Intent, base: Option<Record>) {
-        if let (Intent::Save(text) | Intent::Submit(Some(text)), true) = (&intent, base.is_none())
-            && let Some(old) = row.wish.text().filter(|old| *old != text)
-        {
-            self.laws.replaced(store, row.id, old);
+        let text = match &intent {
+            Intent::Save(text) | Intent::Submit(Some(text)) => Some(text),
+            _ => None,
+        };
+        let old = row
+            .wish
+            .text()
+            .filter(|old| text.is_some_and(|text| text != *old));
+        if let (Some(old), None) = (old, &base) {
+            self.laws.of(store, row.id).replaced.insert(old.clone());
         }
         let now = self.now_of(store);
         let event = Event::Wished {
@@ -132,55 +134,53 @@ impl World {
             base: base.clone(),
             not_after: None,
         };
-        let before = self.laws.broken.clone();
         if self.commit(store, row.id, &event, now).is_err() {
             return;
         }
         let is_at_rest = row.state == State::Confirmed;
         let next = self.stores[store].rows[&row.id].clone();
-        if let Intent::Save(text) | Intent::Submit(Some(text)) = &intent {
-            self.laws.gave(store, row.id, text);
-            if let (Some(base), false) = (&base, is_at_rest) {
-                self.check_merge(row, &next, text, base);
-            }
-        }
-        if let Some(first) = next.first.as_ref().filter(|_| base.is_some()) {
-            self.laws.gave(store, row.id, first);
-        }
         let is_submitted = match &intent {
             Intent::Save(_) => matches!(row.wish, Wish::Submit(_)),
             Intent::Submit(_) => true,
             Intent::Withdraw | Intent::Delete => false,
         };
-        let wanted = matches!(
-            (&next.wish, is_submitted, &intent),
-            (Wish::Delete, _, Intent::Delete)
-                | (Wish::Submit(_), true, _)
-                | (Wish::Save(_), false, _)
+        let is_deleted = intent == Intent::Delete;
+        let is_wanted = match &next.wish {
+            Wish::Delete => is_deleted,
+            Wish::Submit(_) => is_submitted,
+            Wish::Save(_) => !is_submitted && !is_deleted,
+        };
+        self.laws.forbid(
+            !is_wanted,
+            format_args!("{intent:?} makes of {row:?}: {next:?}"),
         );
-        if !wanted && before.is_none() {
-            self.laws.broken = Some(format!(
-                "after {intent:?} the wish of {row:?} is {:?}",
-                next.wish
-            ));
+        if let (Some(text), Some(base), false) = (text, &base, is_at_rest) {
+            self.check_merge(row, &next, text, base);
         }
-        self.laws
-            .wants(store, row.id, is_submitted, intent == Intent::Delete);
-        // What another screen showed counts once nothing else waits.
-        let is_seen = is_at_rest || row.base.is_none() || intent == Intent::Delete;
-        if let Some(base) = base.as_ref().filter(|_| is_seen) {
-            self.laws.saw(store, row.id, base, &self.service);
-        } else if base.is_some() {
-        } else if let (
-            State::Asked {
-                reason: Reason::Changed,
-                read: Some(read),
-                ..
-            },
-            State::Queued { .. },
-        ) = (&row.state, &next.state)
+        let doings = self.laws.of(store, row.id);
+        (doings.wants_submit, doings.wants_delete) = (is_submitted, is_deleted);
+        for text in text
+            .into_iter()
+            .chain(next.first.as_ref().filter(|_| base.is_some()))
         {
-            self.laws.saw(store, row.id, read, &self.service);
+            doings.gave(text);
+        }
+        // What another screen showed counts once nothing else waits; an edit of the row answers a question.
+        let seen = match (&base, &row.state, &next.state) {
+            (Some(base), ..) => (is_at_rest || row.base.is_none() || is_deleted).then_some(base),
+            (
+                None,
+                State::Asked {
+                    reason: Reason::Changed,
+                    read,
+                    ..
+                },
+                State::Queued { .. },
+            ) => read.as_ref(),
+            _ => None,
+        };
+        if let Some(seen) = seen {
+            doings.saw(seen, &self.service);
         }
     }
 
@@ -189,35 +189,27 @@ impl World {
         let (Some(old), Some(new)) = (row.wish.text(), next.wish.text()) else {
             return;
         };
-        if next.first.is_some() {
-            if next.first.as_ref() != Some(old) && next.first != row.first
-                || new != text && row.first.is_none()
-            {
-                self.laws.broken = Some(format!("a signed text is lost: {row:?} {next:?}"));
-            }
-            return;
-        }
-        if text.is_signed() || old.is_signed() {
-            if old != text {
-                self.laws.broken = Some(format!("a signed text was merged: {row:?} {next:?}"));
-            }
-            return;
-        }
-        let [old, text, new, base] =
-            [&old.value(), &text.value(), &new.value(), &base.fields].map(leaves);
-        for (path, value) in &text {
-            if base.get(path) != Some(value) && new.get(path) != Some(value) {
-                self.laws.broken = Some(format!("the later edit of {path} is lost: {next:?}"));
-            }
-        }
-        for (path, value) in &old {
-            if base.get(path) == text.get(path)
-                && base.get(path) != Some(value)
-                && new.get(path) != Some(value)
-            {
-                self.laws.broken = Some(format!("the earlier edit of {path} is lost: {next:?}"));
-            }
-        }
+        let is_signed = text.is_signed() || old.is_signed();
+        let is_kept = if next.first.is_some() {
+            (next.first.as_ref() == Some(old) || next.first == row.first)
+                && (new == text || row.first.is_some())
+        } else if is_signed {
+            old == text
+        } else {
+            let texts = [&old.value(), &text.value(), &new.value(), &base.fields];
+            let [old, text, new, base] = texts.map(leaves);
+            let is_there = |(path, value): (&String, &String)| {
+                base.get(path) == Some(value) || new.get(path) == Some(value)
+            };
+            let mut of_old = old
+                .iter()
+                .filter(|(path, _)| base.get(*path) == text.get(*path));
+            text.iter().all(is_there) && of_old.all(is_there)
+        };
+        self.laws.forbid(
+            !is_kept,
+            format_args!("an edit is lost or merged: {row:?} {text:?} {next:?}"),
+        );
     }
 
     /// A record on another screen.
@@ -265,26 +257,20 @@ impl World {
         let now = self.now_of(store);
         let claimed = rows.clone().find_map(|row| {
             let held = &self.stores[store];
-            if self.planted == Some(Planted::NamedRecordIsAnothers) {
+            if self.planted == "NamedRecordIsAnothers" {
                 return None;
             }
             let open = open(held, row.id);
-            let when = Circumstances {
-                now,
-                today: "",
-                retired: &[],
-                service: &held.account.service,
-                open: &open,
-            };
+            let when = circumstances(now, held, &open);
             Some((row.id, claim(row, &held.seen(record, row.id, true), &when)?))
         });
         let (id, event) = claimed?;
-        self.counts.claimed += 1;
+        self.count("claimed");
         self.commit(store, id, &event, now).unwrap();
         if let Event::Asked { .. } = event {
             return None;
         }
-        self.laws.named(store, id, &record.id);
+        self.laws.of(store, id).named.insert(record.id.clone());
         Some(self.stores[store].rows[&id].clone())
     }
 
@@ -295,9 +281,9 @@ impl World {
         match self.row_of(store, &record) {
             Some(row) => self.wish_of(store, &row, Intent::Delete, Some(record)),
             None => {
-                let id = self.add(store, Wish::Delete, Some(&record));
-                if self.random.chance(50) {
-                    let row = self.stores[store].rows.get_mut(&id).unwrap();
+                let is_blind = self.random.chance(50);
+                let row = self.add(store, Wish::Delete, Some(&record));
+                if is_blind {
                     (row.seen_at, row.base) = (Some(record.updated_at), None);
                 }
             }
@@ -340,6 +326,7 @@ impl World {
         }
         let now = self.now_of(store);
         let decided = self.commit(store, id, &Event::Decided(decision.clone()), now);
+        let doings = self.laws.of(store, id);
         match (decided, &decision, &row.state) {
             (
                 Ok(()),
@@ -348,12 +335,16 @@ impl World {
                     read: Some(read), ..
                 },
             ) => {
-                self.laws.saw(store, id, read, &self.service);
+                doings.saw(read, &self.service);
                 if !read.is_draft() {
-                    self.laws.agreed(store, id, read, &self.service);
+                    let kept = &self.service.records[&read.id];
+                    let version = &kept.versions[self.service.version(read)];
+                    doings.agreed.insert(leaves(&version.value));
                 }
             }
-            (Ok(()), Decision::Adopt(record), _) => self.laws.named(store, id, record),
+            (Ok(()), Decision::Adopt(record), _) => {
+                doings.named.insert(record.clone());
+            }
             (Err(unfit), ..) => {
                 assert!(matches!(unfit, Unfit::Decision | Unfit::State), "{unfit:?}")
             }

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use super::laws::Flight;
-use super::planted::Planted;
+use super::planted;
 use super::service::{Author, Outcome, same_text};
-use super::world::{Late, World};
+use super::world::World;
 use crate::outbox::apply::{Event, Moment, Unfit, apply};
 use crate::outbox::compare::{Record, ServiceFields};
 use crate::outbox::decide::{
@@ -15,7 +13,7 @@ use crate::outbox::decide::{
 };
 use crate::outbox::row::{Due, Listing, Request, Row, Sent, State};
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Account {
     pub(super) lease: u64,
     pub(super) begun: u64,
@@ -36,17 +34,14 @@ pub(super) struct Store {
 
 impl Default for Store {
     fn default() -> Self {
+        let account = Account {
+            service: ServiceFields::named([], same_text),
+            ..Account::default()
+        };
         Self {
             index: 0,
             rows: BTreeMap::new(),
-            account: Account {
-                lease: 0,
-                begun: 0,
-                listed: Listing::default(),
-                pause: None,
-                service: ServiceFields::named([], same_text),
-                replica: BTreeMap::new(),
-            },
+            account,
         }
     }
 }
@@ -54,13 +49,8 @@ impl Default for Store {
 impl Store {
     /// As another process reads it.
     pub(super) fn reloaded(&self) -> Self {
-        let document =
-            |row: &Row| serde_json::from_str(&serde_json::to_string(row).unwrap()).unwrap();
-        let rows: BTreeMap<u64, Row> = self
-            .rows
-            .iter()
-            .map(|(id, row)| (*id, document(row)))
-            .collect();
+        let document = serde_json::to_string(&self.rows).unwrap();
+        let rows: BTreeMap<u64, Row> = serde_json::from_str(&document).unwrap();
         assert_eq!(rows, self.rows);
         Self {
             index: self.index,
@@ -89,35 +79,22 @@ impl Store {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) enum Step {
+    #[default]
     Idle,
     Pass,
-    Listing {
-        number: u64,
-        begun: u64,
-        records: Vec<Record>,
-    },
-    /// Read, and not decided.
-    Read {
-        as_it_is: Box<Row>,
-        read: Read,
-        versions: usize,
-    },
-    /// Marked, and not sent.
-    Depart {
-        flight: Flight,
-        listed: Vec<Record>,
-    },
-    /// Answered, and not committed.
-    Replied {
-        flight: Flight,
-        reply: Reply,
-        pause: Option<u64>,
-    },
+    /// Listed, and not committed.
+    Listing(Listing, Vec<Record>),
+    /// A row as it was, what was read for it, and how many versions the record had. It is not decided.
+    Read(Box<Row>, Read, usize),
+    /// Marked, and not sent; with what was listed.
+    Depart(Flight, Vec<Record>),
+    /// Answered, and not committed; a pause may have come with it.
+    Replied(Flight, Reply, Option<u64>),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) store: usize,
     pub(super) offset: i64,
@@ -133,20 +110,9 @@ impl Program {
         Self {
             store,
             offset,
-            step: Step::Idle,
-            lease: 0,
-            queue: Vec::new(),
-            tries: 0,
-            list: None,
+            ..Self::default()
         }
     }
-}
-
-/// What becomes of a request to read.
-enum Fate {
-    Answered,
-    Unreachable,
-    Unclear,
 }
 
 impl World {
@@ -173,9 +139,7 @@ impl World {
         };
         let mut row = before.clone();
         let mut applied = apply(&mut row, event, &moment);
-        if let Some(planted) = self.planted {
-            planted.after_apply(&before, event, &mut row, &mut applied, now);
-        }
+        planted::after_apply(self.planted, &before, event, &mut row, &mut applied, now);
         self.note(|| {
             format!(
                 "store {store} row {id}: {event:?} -> {:?} {applied:?}",
@@ -188,36 +152,37 @@ impl World {
         }
         self.stores[store].rows.insert(id, row.clone());
         match event {
-            Event::Asked { .. } => self.counts.asked += 1,
-            Event::Told(_) => self.counts.told += 1,
+            Event::Asked { .. } => self.count("asked"),
+            Event::Told(_) => self.count("told"),
             Event::Applied {
                 is_found: true,
                 request: Request::Create(_),
                 ..
-            } => self.counts.adopted += 1,
-            Event::Applied { is_found: true, .. } => self.counts.already_there += 1,
-            Event::Marked(_) if before.doubt.is_some() => self.counts.resent += 1,
+            } => self.count("adopted"),
+            Event::Applied { is_found: true, .. } => self.count("already there"),
+            Event::Marked(_) if before.doubt.is_some() => self.count("sent again"),
             _ => {}
         }
         if row.doubt.as_ref().is_some_and(|doubt| doubt.resends >= 6) {
-            self.counts.hopeless += 1;
+            self.count("hopeless");
         }
         self.laws
             .committed(&self.service, &self.stores[store], &before, event, &row);
         applied
     }
 
-    fn fate(&mut self) -> Fate {
+    /// What comes instead of what was to be read.
+    fn trouble_reading(&mut self, reason: &str) -> Option<Read> {
         if self.is_offline {
-            return Fate::Unreachable;
+            return Some(Read::Unreachable);
         }
         if !self.random.chance(self.trouble) {
-            return Fate::Answered;
+            return None;
         }
         match self.random.below(3) {
-            0 => Fate::Unreachable,
-            1 => Fate::Unclear,
-            _ => Fate::Answered,
+            0 => Some(Read::Unreachable),
+            1 => Some(Read::Unclear(reason.to_owned())),
+            _ => None,
         }
     }
 
@@ -225,20 +190,10 @@ impl World {
         let store = &self.stores[store];
         let mut open = open(store, row.id);
         let (mut sabotaged, mut read) = (row.clone(), read.cloned());
-        if let Some(planted) = self.planted {
-            planted.before_decide(&mut sabotaged, &mut read, &mut open, now);
-        }
-        let when = Circumstances {
-            now,
-            today: today(now),
-            retired: &[("LPAG2", "2024-11-19")],
-            service: &store.account.service,
-            open: &open,
-        };
+        planted::before_decide(self.planted, &mut sabotaged, &mut read, &mut open, now);
+        let when = circumstances(now, store, &open);
         let mut action = decide(&sabotaged, read.as_ref(), &when);
-        if let Some(planted) = self.planted {
-            planted.after_decide(row, read.as_ref(), &mut action);
-        }
+        planted::after_decide(self.planted, row, read.as_ref(), &mut action);
         action
     }
 
@@ -246,41 +201,33 @@ impl World {
     pub(super) fn step(&mut self, at: usize) {
         let now = self.moment_now(self.programs[at].offset);
         let store = self.programs[at].store;
-        let step = std::mem::replace(&mut self.programs[at].step, Step::Idle);
+        let step = std::mem::take(&mut self.programs[at].step);
         let is_held = self.programs[at].lease == self.stores[store].account.lease;
-        if !matches!(step, Step::Idle | Step::Depart { .. }) && !is_held {
+        if !matches!(step, Step::Idle | Step::Depart(..)) && !is_held {
             return;
         }
         let next = match step {
             Step::Idle => self.begin(at, now),
             Step::Pass => self.pass(at, now),
-            Step::Listing {
-                number,
-                begun,
-                records,
-            } => {
-                self.listed(at, number, begun, records, now);
+            Step::Listing(listing, records) => {
+                self.listed(at, listing, records, now);
                 Step::Pass
             }
-            Step::Read {
-                as_it_is,
-                read,
-                versions,
-            } => self.read(at, &as_it_is, &read, versions, now),
-            Step::Depart { flight, listed } => {
+            Step::Read(row, read, versions) => match self.decided(store, &row, Some(&read), now) {
+                Action::Append(event) => self.append(at, &row, &event, versions, now),
+                _ => self.next_row(at),
+            },
+            Step::Depart(flight, listed) => {
                 // A holder that was frozen sends all the same, now and then.
                 if !is_held && self.random.chance(50) {
                     return;
                 }
+                let held = &self.stores[store];
                 self.laws
-                    .check_departure(&self.service, &self.stores[store], &flight, &listed);
+                    .check_departure(&self.service, held, &flight, &listed);
                 self.depart(flight)
             }
-            Step::Replied {
-                flight,
-                reply,
-                pause,
-            } => {
+            Step::Replied(flight, reply, pause) => {
                 self.replied(at, &flight, reply, pause, now);
                 Step::Pass
             }
@@ -290,27 +237,22 @@ impl World {
 
     fn begin(&mut self, at: usize, now: u64) -> Step {
         let store = self.programs[at].store;
-        if self.stores[store]
-            .account
-            .pause
-            .is_some_and(|pause| pause.is_ahead(now))
-        {
+        let Store { account, rows, .. } = &mut self.stores[store];
+        if account.pause.is_some_and(|pause| pause.is_ahead(now)) {
             return Step::Idle;
         }
-        let account = &mut self.stores[store].account;
         account.lease += 1;
-        self.programs[at].lease = account.lease;
-        let rows: Vec<u64> = self.stores[store].rows.keys().copied().collect();
-        for id in &rows {
+        self.programs[at] = Program {
+            lease: account.lease,
+            queue: rows.keys().copied().collect(),
+            ..Program::new(store, self.programs[at].offset)
+        };
+        let is_sending = |row: &&Row| row.state == State::Sending;
+        let sending: Vec<u64> = rows.values().filter(is_sending).map(|row| row.id).collect();
+        for id in sending {
             // The program that was sending it ended, or lost its lease.
-            if self.stores[store].rows[id].state == State::Sending {
-                self.commit(store, *id, &Event::Doubt, now).unwrap();
-            }
+            self.commit(store, id, &Event::Doubt, now).unwrap();
         }
-        let program = &mut self.programs[at];
-        program.queue = rows;
-        program.list = None;
-        program.tries = 0;
         Step::Pass
     }
 
@@ -330,15 +272,16 @@ impl World {
             return self.next_row(at);
         }
         let row = self.stores[store].rows[&id].clone();
+        let held = &self.stores[store];
         let list = self.programs[at]
             .list
             .as_ref()
             .filter(|_| row.record.is_none());
         let read = list.map(|(listing, records)| {
-            let held = &self.stores[store];
+            let replica = &held.account.replica;
             let appeared = records
                 .iter()
-                .filter(|record| held.account.replica[&record.id] > row.known.last);
+                .filter(|record| replica[&record.id] > row.known.last);
             let seen = appeared.map(|record| held.seen(record, id, true));
             Read::Listed(listing.clone(), seen.collect())
         });
@@ -346,76 +289,57 @@ impl World {
             Action::Wait(_) => self.next_row(at),
             Action::Append(event) => self.append(at, &row, &event, 0, now),
             Action::Read(record) => {
-                let fate = if self.never_answers_reads {
-                    Fate::Unclear
+                let trouble = if self.never_answers_reads {
+                    Some(Read::Unclear("server error".to_owned()))
                 } else {
-                    self.fate()
+                    self.trouble_reading("server error")
                 };
-                let read = match fate {
-                    Fate::Unreachable => Read::Unreachable,
-                    Fate::Unclear => Read::Unclear("server error".to_owned()),
-                    Fate::Answered => {
-                        let read = self.service.read(&record);
-                        Read::Record(read.map(|read| self.stores[store].seen(&read, id, false)))
-                    }
-                };
-                let versions = self
+                let held = &self.stores[store];
+                let read = self
                     .service
-                    .records
-                    .get(&record)
-                    .map_or(0, |kept| kept.versions.len());
-                Step::Read {
-                    as_it_is: Box::new(row),
-                    read,
+                    .read(&record)
+                    .map(|read| held.seen(&read, id, false));
+                let kept = self.service.records.get(&record);
+                let versions = kept.map_or(0, |kept| kept.versions.len());
+                Step::Read(
+                    Box::new(row),
+                    trouble.unwrap_or(Read::Record(read)),
                     versions,
-                }
+                )
             }
-            Action::List => match self.fate() {
-                Fate::Unreachable => Step::Read {
-                    as_it_is: Box::new(row),
-                    read: Read::Unreachable,
-                    versions: 0,
-                },
-                Fate::Unclear => {
-                    let read = Read::Unclear("list".to_owned());
-                    Step::Read {
-                        as_it_is: Box::new(row),
-                        read,
-                        versions: 0,
-                    }
+            Action::List => {
+                if let Some(trouble) = self.trouble_reading("list") {
+                    return Step::Read(Box::new(row), trouble, 0);
                 }
-                Fate::Answered => {
-                    self.stores[store].account.begun += 1;
-                    let number = self.stores[store].account.begun;
-                    self.laws.lists(store, number, self.service.now);
-                    let records = self.service.list();
-                    Step::Listing {
-                        number,
-                        begun: now,
-                        records,
-                    }
-                }
-            },
+                let account = &mut self.stores[store].account;
+                account.begun += 1;
+                let listing = Listing {
+                    number: account.begun,
+                    begun: now,
+                    ..Listing::default()
+                };
+                let records = self.service.list();
+                self.laws.lists(store, listing.number, self.service.lists);
+                Step::Listing(listing, records)
+            }
         }
     }
 
-    fn listed(&mut self, at: usize, number: u64, begun: u64, records: Vec<Record>, now: u64) {
+    fn listed(&mut self, at: usize, mut listing: Listing, records: Vec<Record>, now: u64) {
         let store = self.programs[at].store;
         let account = &mut self.stores[store].account;
         for record in &records {
             let next = account.replica.len() as u64 + 1;
             account.replica.entry(record.id.clone()).or_insert(next);
         }
-        let latest = records.iter().map(|record| record.updated_at.clone()).max();
-        account.listed = Listing {
-            number,
-            begun,
-            last: account.replica.len() as u64,
-            latest: latest
-                .unwrap_or_default()
-                .max(account.listed.latest.clone()),
-        };
-        self.programs[at].list = Some((self.stores[store].account.listed.clone(), records.clone()));
+        listing.last = account.replica.len() as u64;
+        let dates = records.iter().map(|record| &record.updated_at);
+        listing.latest = dates
+            .max()
+            .max(Some(&account.listed.latest))
+            .cloned()
+            .unwrap();
+        account.listed = listing.clone();
         let rows: Vec<u64> = self.stores[store].rows.keys().copied().collect();
         for id in rows {
             let held = &self.stores[store];
@@ -423,56 +347,29 @@ impl World {
             if row.watch.is_none() {
                 continue;
             }
-            let seen: Vec<Seen> = records
-                .iter()
-                .map(|record| held.seen(record, id, true))
-                .collect();
-            let is_there = records
-                .iter()
-                .any(|record| Some(&record.id) == row.record.as_ref());
-            let is_there = is_there || self.planted == Some(Planted::ReportsTheOnlyRecord);
-            let seen = if self.planted == Some(Planted::ReportsRecordsOfRows) {
-                seen.into_iter()
-                    .map(|seen| Seen {
-                        owner: None,
-                        ..seen
-                    })
-                    .collect()
-            } else {
-                seen
-            };
+            let seen = records.iter().map(|record| held.seen(record, id, true));
+            let mut seen: Vec<Seen> = seen.collect();
+            let mut ids = records.iter().map(|record| Some(&record.id));
+            let mut is_there = ids.any(|id| id == row.record.as_ref());
+            planted::before_report(self.planted, &mut seen, &mut is_there);
             let open = open(held, id);
-            let when = Circumstances {
-                now,
-                today: today(now),
-                retired: &[],
-                service: &held.account.service,
-                open: &open,
-            };
-            if let Some(event) = late_duplicates(row, &seen, is_there, &when) {
-                let Event::Told(told) = &event else {
-                    unreachable!()
-                };
+            let when = circumstances(now, held, &open);
+            let event = late_duplicates(row, &seen, is_there, &when);
+            if let Some(Event::Told(told)) = &event {
                 self.laws
                     .check_told(&self.service, held, row, told, &records);
+            }
+            if let Some(event) = event {
                 self.commit(store, id, &event, now).unwrap();
             }
         }
-    }
-
-    fn read(&mut self, at: usize, row: &Row, read: &Read, versions: usize, now: u64) -> Step {
-        let store = self.programs[at].store;
-        match self.decided(store, row, Some(read), now) {
-            Action::Append(event) => self.append(at, row, &event, versions, now),
-            _ => self.next_row(at),
-        }
+        self.programs[at].list = Some((listing, records));
     }
 
     /// Commits what was decided if the row is as it was read. What is marked then is sent.
     fn append(&mut self, at: usize, row: &Row, event: &Event, versions: usize, now: u64) -> Step {
         let store = self.programs[at].store;
-        let is_taken =
-            self.is_taken(store, row.id, event) && self.planted != Some(Planted::AdoptsTaken);
+        let is_taken = self.is_taken(store, row.id, event) && self.planted != "AdoptsTaken";
         if self.stores[store].rows[&row.id] != *row || is_taken {
             return Step::Pass;
         }
@@ -480,19 +377,14 @@ impl World {
         let Event::Marked(Sent { request, .. }) = event else {
             return Step::Pass;
         };
-        let flight = self.laws.marked(
-            &self.stores[store],
-            row,
-            request.clone(),
-            versions,
-            &self.service,
-        );
-        let listed = self.programs[at]
-            .list
-            .as_ref()
-            .map(|(_, records)| records.clone());
-        let listed = listed.unwrap_or_default();
-        Step::Depart { flight, listed }
+        let held = &self.stores[store];
+        let service = &self.service;
+        let flight = self
+            .laws
+            .marked(held, row, request.clone(), versions, service);
+        let list = self.programs[at].list.as_ref();
+        let listed = list.map(|(_, records)| records.clone());
+        Step::Depart(flight, listed.unwrap_or_default())
     }
 
     /// A record belongs to one row: the store refuses a second one.
@@ -524,7 +416,7 @@ impl World {
     }
 
     fn depart(&mut self, flight: Flight) -> Step {
-        self.counts.sent += 1;
+        self.count("sent");
         if let Some(text) = flight.request.text() {
             self.texts.push(text.value());
         }
@@ -559,8 +451,7 @@ impl World {
             }
             7 | 9 => {
                 let at = self.service.now + [1, 30, 100, 600][self.random.below(4)];
-                let flight = flight.clone();
-                self.late.push(Late { at, flight });
+                self.late.push((at, flight.clone()));
             }
             10 => {
                 // The reply shows another record.
@@ -595,11 +486,7 @@ impl World {
                 Outcome::NotFound => {}
             },
         }
-        Step::Replied {
-            flight,
-            reply,
-            pause,
-        }
+        Step::Replied(flight, reply, pause)
     }
 
     /// A colleague writes the load of a request that was lost, and more than was sent.
@@ -631,9 +518,7 @@ impl World {
             other => other,
         };
         let mut heard = reply.clone();
-        if let Some(planted) = self.planted {
-            planted.before_answer(&row, &mut heard);
-        }
+        planted::before_answer(self.planted, &row, &mut heard);
         let event = answer(&row, heard);
         self.laws.check_answer(&row, &reply, &event);
         if let Event::Applied {
@@ -649,6 +534,26 @@ impl World {
     }
 }
 
+pub(super) fn circumstances<'a>(
+    now: u64,
+    store: &'a Store,
+    open: &'a [&'a Row],
+) -> Circumstances<'a> {
+    // A movement of the model is due on the first of June.
+    let days = now.saturating_sub(super::service::START) / 86_400;
+    Circumstances {
+        now,
+        today: if days < 190 {
+            "2026-11-20"
+        } else {
+            "2027-06-02"
+        },
+        retired: &[("LPAG2", "2024-11-19")],
+        service: &store.account.service,
+        open,
+    }
+}
+
 /// The other rows of which a creation may be on its way.
 pub(super) fn open(store: &Store, row: u64) -> Vec<&Row> {
     let is_open = |row: &&Row| row.doubt.is_some() || row.watch.is_some() || row.sent.is_some();
@@ -661,15 +566,5 @@ fn unlisted(record: Record) -> Seen {
         record,
         sequence: None,
         owner: None,
-    }
-}
-
-/// The day, as far as it matters: a movement of the model is due on the first of June.
-fn today(now: u64) -> &'static str {
-    let days = now.saturating_sub(super::service::START) / 86_400;
-    if days < 190 {
-        "2026-11-20"
-    } else {
-        "2027-06-02"
     }
 }

@@ -26,8 +26,8 @@ pub(super) struct Kept {
     pub(super) versions: Vec<Version>,
     pub(super) is_deleted: bool,
     pub(super) created_by: &'static str,
-    /// The number of the list from which on it is shown.
-    listed_from: u64,
+    /// The number of the first list that shows it.
+    pub(super) listed_from: u64,
 }
 
 impl Kept {
@@ -98,7 +98,7 @@ impl Service {
             versions: Vec::new(),
             is_deleted: false,
             created_by: if is_ours { "sam" } else { "pat" },
-            listed_from: self.lists + self.lag,
+            listed_from: self.lists + self.lag.max(1),
         };
         self.records.insert(id.clone(), kept);
         self.write(&id, author, value);
@@ -175,6 +175,13 @@ impl Service {
             record.fields = json!({"status": record.fields["status"]});
         }
         record
+    }
+
+    /// Which version of its record it shows.
+    pub(super) fn version(&self, record: &Record) -> usize {
+        let mut versions = self.records[&record.id].versions.iter();
+        let is_shown = |version: &Version| format!("{:012}", version.at) == record.updated_at;
+        versions.position(is_shown).unwrap()
     }
 
     fn shown(&self, id: &str, kept: &Kept) -> Record {

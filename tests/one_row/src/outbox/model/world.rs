@@ -1,9 +1,10 @@
 //! One random schedule: what the person, the website, the network, the clocks and the programs do.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Value, json};
 
 use super::laws::{Flight, Laws};
-use super::planted::Planted;
 use super::program::{Program, Step, Store};
 use super::service::{Author, DATE, START, Service};
 use crate::outbox::row::{Row, State};
@@ -34,64 +35,14 @@ impl Random {
     }
 }
 
-/// A request that the service carries out later.
-#[derive(Clone, Debug)]
-pub(super) struct Late {
-    pub(super) at: u64,
-    pub(super) flight: Flight,
-}
-
-/// How often things happened, so that a schedule is seen to do something.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Counts {
-    pub(super) sent: u64,
-    pub(super) adopted: u64,
-    pub(super) asked: u64,
-    pub(super) told: u64,
-    pub(super) resent: u64,
-    pub(super) confirmed: u64,
-    pub(super) discarded: u64,
-    pub(super) claimed: u64,
-    pub(super) already_there: u64,
-    pub(super) hopeless: u64,
-}
-
-impl Counts {
-    pub(super) fn add(&mut self, other: &Self) {
-        self.sent += other.sent;
-        self.adopted += other.adopted;
-        self.asked += other.asked;
-        self.told += other.told;
-        self.resent += other.resent;
-        self.confirmed += other.confirmed;
-        self.discarded += other.discarded;
-        self.claimed += other.claimed;
-        self.already_there += other.already_there;
-        self.hopeless += other.hopeless;
-    }
-
-    pub(super) fn is_lively(&self) -> bool {
-        [
-            self.sent,
-            self.adopted,
-            self.asked,
-            self.resent,
-            self.confirmed,
-            self.discarded,
-        ]
-        .into_iter()
-        .chain([self.told, self.already_there])
-        .all(|count| count > 0)
-    }
-}
-
 pub(super) struct World {
     pub(super) service: Service,
     pub(super) stores: Vec<Store>,
     pub(super) programs: Vec<Program>,
     pub(super) laws: Laws,
     pub(super) random: Random,
-    pub(super) late: Vec<Late>,
+    /// Requests that the service carries out later, and when.
+    pub(super) late: Vec<(u64, Flight)>,
     /// Of 100 requests so many fail in some way.
     pub(super) trouble: u64,
     pub(super) is_offline: bool,
@@ -101,12 +52,13 @@ pub(super) struct World {
     pub(super) never_answers_reads: bool,
     pub(super) reconcile_after: u64,
     pub(super) rows: u64,
-    pub(super) counts: Counts,
+    /// How often things happened: a model in which nothing happens proves nothing.
+    pub(super) counts: BTreeMap<&'static str, u64>,
     /// Texts that were sent, for twins.
     pub(super) texts: Vec<Value>,
     pub(super) trace: bool,
     /// The mistake that this schedule is run with.
-    pub(super) planted: Option<Planted>,
+    pub(super) planted: &'static str,
 }
 
 impl World {
@@ -144,10 +96,10 @@ impl World {
             random,
             late: Vec::new(),
             rows: 0,
-            counts: Counts::default(),
+            counts: BTreeMap::new(),
             texts: Vec::new(),
             trace,
-            planted: None,
+            planted: "",
         };
         world.start(0);
         world
@@ -157,6 +109,10 @@ impl World {
         if self.trace {
             println!("{} {}", self.service.now - START, note());
         }
+    }
+
+    pub(super) fn count(&mut self, name: &'static str) {
+        *self.counts.entry(name).or_default() += 1;
     }
 
     pub(super) fn run(&mut self) {
@@ -173,12 +129,14 @@ impl World {
     }
 
     fn start(&mut self, store: usize) {
-        let offset = if self.random.chance(20) {
-            [-90_000, -3_000, -70, 70, 3_000, 90_000][self.random.below(6)]
-        } else {
-            0
-        };
+        let is_wrong = self.random.chance(20);
+        let offset = if is_wrong { self.jump() } else { 0 };
         self.programs.push(Program::new(store, offset));
+    }
+
+    /// How far a clock is set.
+    fn jump(&mut self) -> i64 {
+        [-90_000, -3_000, -70, 70, 3_000, 90_000][self.random.below(6)]
     }
 
     fn tick(&mut self) {
@@ -221,39 +179,35 @@ impl World {
     fn crash(&mut self) {
         let at = self.random.below(self.programs.len());
         self.note(|| format!("program {at} crashes"));
-        let program = &mut self.programs[at];
-        let (store, step) = (
-            program.store,
-            std::mem::replace(&mut program.step, Step::Idle),
-        );
-        *program = Program::new(store, program.offset);
+        let Program { store, offset, .. } = self.programs[at];
+        let program = std::mem::replace(&mut self.programs[at], Program::new(store, offset));
         // What it was about to send may still be on its way.
-        if let Step::Depart { flight, .. } = step
+        if let Step::Depart(flight, _) = program.step
             && self.random.chance(50)
         {
             let at = self.service.now + self.random.next() % 200;
-            self.late.push(Late { at, flight });
+            self.late.push((at, flight));
         }
         self.stores[store] = self.stores[store].reloaded();
     }
 
     fn set_clock(&mut self) {
         let at = self.random.below(self.programs.len());
-        let by = [-90_000, -3_000, -70, 70, 3_000, 90_000][self.random.below(6)];
+        let by = self.jump();
         self.note(|| format!("the clock of {at} is set by {by}"));
         self.programs[at].offset += by;
     }
 
     pub(super) fn arrive_late(&mut self) {
         let now = self.service.now;
-        let (due, late): (Vec<_>, Vec<_>) = self.late.drain(..).partition(|late| late.at <= now);
+        let (due, late): (Vec<_>, Vec<_>) = self.late.drain(..).partition(|(at, _)| *at <= now);
         self.late = late;
-        for late in due {
-            self.note(|| format!("late: {:?}", late.flight.request));
-            self.carry_out(&late.flight);
+        for (_, flight) in due {
+            self.note(|| format!("late: {:?}", flight.request));
+            self.carry_out(&flight);
             // Somebody tidies up: of two alike, one is deleted.
-            if late.flight.request.record().is_none() && self.random.chance(30) {
-                let row = Author::Row(late.flight.row);
+            if flight.request.record().is_none() && self.random.chance(30) {
+                let row = Author::Row(flight.row);
                 let alike = self.records(|kept| kept.maker() == row && kept.status() == "DRAFT");
                 if let Some(id) = alike.first().filter(|_| alike.len() > 1) {
                     self.note(|| format!("the website tidies {id} up"));
@@ -265,49 +219,44 @@ impl World {
 
     /// Somebody else works on the website.
     pub(super) fn website(&mut self) {
-        let drafts: Vec<String> = self.records(|kept| !kept.is_deleted);
-        match self.random.below(20) {
-            0..8 => {
-                let Some(id) = self.random.any(&drafts) else {
-                    return;
-                };
-                let fields = self.edit_of(&id);
-                self.note(|| format!("the website edits {id}: {fields}"));
+        let ids = self.records(|kept| !kept.is_deleted);
+        let what = self.random.below(20);
+        if what < 10 {
+            let Some(id) = self.random.any(&ids) else {
+                return;
+            };
+            let fields = match what {
+                0..8 => self.edit_of(&id),
+                8 => json!({"status": "SUBMITTED"}),
+                _ => Value::Null,
+            };
+            self.note(|| format!("the website edits {id}: {fields}"));
+            if fields.is_null() {
+                self.service.delete(&id, Author::Website);
+            } else {
                 self.service.save(&id, Author::Website, &fields);
             }
-            8 => {
-                let Some(id) = self.random.any(&drafts) else {
-                    return;
-                };
-                self.note(|| format!("the website submits {id}"));
-                self.service
-                    .save(&id, Author::Website, &json!({"status": "SUBMITTED"}));
-            }
-            9 => {
-                let Some(id) = self.random.any(&drafts) else {
-                    return;
-                };
-                self.note(|| format!("the website deletes {id}"));
-                self.service.delete(&id, Author::Website);
-            }
-            10..16 => {
-                let Some(mut twin) = self.random.any(&self.texts.clone()) else {
-                    return;
-                };
-                match self.random.below(4) {
-                    0 => twin["consignee"] = json!({"name": "Pat Sample"}),
-                    1 => twin["movementTime"] = json!("07:45"),
-                    _ => {}
-                }
-                self.note(|| format!("the website makes a twin: {twin}"));
-                self.service.insert(Author::Website, twin);
-            }
-            _ => {
-                let content = content(&mut self.random);
-                self.note(|| format!("the website makes {content}"));
-                self.service.insert(Author::Website, content);
-            }
+            return;
         }
+        let made = if what < 16 {
+            let Some(mut twin) = self.random.any(&self.texts) else {
+                return;
+            };
+            match self.random.below(4) {
+                0 => twin["consignee"] = json!({"name": "Pat Sample"}),
+                1 => twin["movementTime"] = json!("07:45"),
+                _ => {}
+            }
+            twin
+        } else {
+            content(&mut self.random)
+        };
+        self.note(|| format!("the website makes {made}"));
+        self.service.insert(Author::Website, made);
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.stores.iter().flat_map(|store| store.rows.values())
     }
 
     pub(super) fn records(&self, which: impl Fn(&super::service::Kept) -> bool) -> Vec<String> {
@@ -317,19 +266,17 @@ impl World {
 
     /// A change of one field of a record, also in its form alone.
     pub(super) fn edit_of(&mut self, id: &str) -> Value {
-        let now = self.service.records[id].last().value.clone();
-        let name = now["origin"]["name"]
-            .as_str()
-            .unwrap_or("Sample Downs")
-            .to_owned();
+        let name = &self.service.records[id].last().value["origin"]["name"];
+        let name = name.as_str().unwrap_or("Sample Downs");
+        let origin = |name: String| json!({"origin": {"pic": "QAZZ7777", "name": name}});
         let time = ["05:15", "06:30", "08:00"][self.random.below(3)];
         let signature = ["", "cGF0"][self.random.below(2)];
         let answer = |value: &str| json!([{"questionId": "17.1", "index": null, "value": value}]);
         match self.random.below(10) {
             0 => json!({"movementTime": time}),
-            1 => json!({"origin": {"pic": "QAZZ7777", "name": name.to_uppercase()}}),
-            2 => json!({"origin": {"pic": "QAZZ7777", "name": format!("{name} ")}}),
-            3 => json!({"origin": {"pic": "QAZZ7777", "name": "Other Downs"}}),
+            1 => origin(name.to_uppercase()),
+            2 => origin(format!("{name} ")),
+            3 => origin("Other Downs".to_owned()),
             4 => json!({"consignee": {"name": "Pat Sample"}}),
             5 => json!({"consignee": null}),
             6 => json!({"answers": answer("No")}),
@@ -353,55 +300,41 @@ impl World {
             }
         }
         let mut rounds = 0;
-        while self
-            .stores
-            .iter()
-            .any(|store| store.rows.values().any(is_open))
-        {
+        while self.rows().any(is_open) {
             rounds += 1;
-            for program in 0..self.programs.len() {
-                self.programs[program].offset = 0;
-                let store = self.programs[program].store;
-                let is_first = self.programs[..program]
-                    .iter()
-                    .all(|other| other.store != store);
-                for _ in 0..400 {
-                    if !self.late.is_empty() {
-                        self.arrive_late();
-                    }
-                    self.step(program);
+            let mut sending = BTreeSet::new();
+            for at in 0..self.programs.len() {
+                self.programs[at].offset = 0;
+                // The first program of a store goes on until it has nothing to do.
+                let is_first = sending.insert(self.programs[at].store);
+                for _ in 0..if is_first { 400 } else { 1 } {
+                    self.arrive_late();
+                    self.step(at);
                     if self.laws.broken.is_some() {
                         return;
                     }
-                    if matches!(self.programs[program].step, Step::Idle) || !is_first {
+                    if matches!(self.programs[at].step, Step::Idle) {
                         break;
                     }
                 }
             }
-            if self.service.now > until || rounds > 4_000 {
-                let open = self.stores.iter().flat_map(|store| store.rows.values());
-                let open: Vec<&Row> = open.filter(|row| is_open(row)).collect();
-                self.laws.broken = Some(format!(
-                    "law 4: after two days these rows are open: {open:?}"
-                ));
+            let now = self.service.now;
+            if now > until || rounds > 4_000 {
+                let open: Vec<&Row> = self.rows().filter(|row| is_open(row)).collect();
+                let law = format!("law 4: after two days these rows are open: {open:?}");
+                self.laws.broken = Some(law);
                 return;
             }
-            let next = self
-                .stores
-                .iter()
-                .flat_map(|store| store.rows.values())
-                .filter_map(due);
-            let next = next.filter(|due| *due > self.service.now).min();
-            self.service.now = next.map_or(self.service.now + 60, |next| {
-                next.min(self.service.now + 1_800)
-            });
+            let next = self.rows().filter_map(due).filter(|due| *due > now).min();
+            self.service.now = next.map_or(now + 60, |next| next.min(now + 1_800));
         }
         self.laws.check_end(&self.service, &self.stores);
-        for store in &self.stores {
-            for row in store.rows.values() {
-                self.counts.confirmed += u64::from(row.state == State::Confirmed);
-                self.counts.discarded += u64::from(row.state == State::Discarded);
-            }
+        for (name, state) in [
+            ("confirmed", State::Confirmed),
+            ("discarded", State::Discarded),
+        ] {
+            let count = self.rows().filter(|row| row.state == state).count();
+            self.counts.insert(name, count as u64);
         }
     }
 }

@@ -126,6 +126,14 @@ pub(crate) struct Moment<'a> {
     pub(crate) service: &'a ServiceFields,
 }
 
+impl Moment<'_> {
+    /// The pause between two looks: longer with each time that the request was sent again.
+    fn wait_after(&self, resends: u32) -> Time {
+        let doubled = self.reconcile_after.saturating_mul(1 << resends.min(20));
+        doubled.min(LONGEST.max(self.reconcile_after))
+    }
+}
+
 /// The event does not fit the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
@@ -147,7 +155,12 @@ pub(crate) fn apply(row: &mut Row, event: &Event, moment: &Moment<'_>) -> Result
         State::Queued { .. } | State::Sending | State::InDoubt { .. }
     );
     let is_of_person = matches!(event, Event::Wished { .. } | Event::Decided(_));
-    if !is_open && !is_of_person && !matches!(event, Event::Told(_)) {
+    // A question gets one more candidate.
+    let is_more = matches!(
+        (&row.state, event),
+        (State::Asked { .. }, Event::Asked { .. })
+    );
+    if !is_open && !is_of_person && !is_more && !matches!(event, Event::Told(_)) {
         return Err(Unfit::State);
     }
     let mut next = row.clone();
@@ -207,7 +220,9 @@ impl Row {
             Event::Absent { is_over: false } => {
                 self.count_wait();
                 if let Some(doubt) = &mut self.doubt {
-                    doubt.looks += 1;
+                    // The look right after the request comes too early to count.
+                    doubt.looks += u32::from(doubt.wait > 0);
+                    doubt.wait = moment.wait_after(doubt.resends);
                     let due = Due::after(moment.now, doubt.wait);
                     self.wait_until(due);
                 }
@@ -254,14 +269,17 @@ impl Row {
         }
         let is_at_rest = self.state == State::Confirmed;
         let wish = self.wish_of(intent, base.filter(|_| !is_at_rest))?;
-        if wish == Wish::Delete {
+        // A text that equals the wish need not go before it: an edit of the wish replaces both.
+        if wish == Wish::Delete || self.first.as_ref() == wish.text() {
             self.first = None;
-            self.seen_at = base.map(|base| base.updated_at.clone());
+        }
+        if let (Wish::Delete, Some(base)) = (&wish, base) {
+            self.seen_at = Some(base.updated_at.clone()).filter(|at| !at.is_empty());
         }
         self.wish = wish;
-        if let Some(base) =
-            base.filter(|_| is_at_rest || self.base.is_none() && self.record.is_some())
-        {
+        let is_base = is_at_rest || self.base.is_none() && self.record.is_some();
+        // Of a delete it may be known only when the record was changed.
+        if let Some(base) = base.filter(|base| is_base && !base.fields.is_null()) {
             self.base = Some(Base::shown(&base.fields));
         }
         self.listed = moment.begun;
@@ -377,21 +395,16 @@ impl Row {
                 ..Doubt::default()
             },
         };
-        let doubled = moment
-            .reconcile_after
-            .saturating_mul(1 << doubt.resends.min(20));
-        let wait = doubled.min(LONGEST.max(moment.reconcile_after));
         let doubt = self.doubt.insert(Doubt {
             looks: 0,
-            wait,
+            wait: 0,
             ..doubt
         });
         if let Request::Create(text) = sent.request {
             doubt.texts.push(text);
             self.sent = None;
         }
-        let next_at = Some(Due::after(moment.now, wait));
-        self.state = State::InDoubt { next_at };
+        self.state = State::InDoubt { next_at: None };
         self.listed = moment.begun;
         Ok(())
     }
@@ -410,7 +423,8 @@ impl Row {
     }
 
     fn decided(&mut self, decision: &Decision, moment: &Moment<'_>) -> Result<(), Unfit> {
-        if matches!(self.state, State::Sending | State::Discarded) {
+        let is_over = matches!(self.state, State::Confirmed | State::Discarded);
+        if is_over || self.state == State::Sending {
             return Err(Unfit::State);
         }
         let (asked, read) = match &self.state {
@@ -533,15 +547,15 @@ impl Row {
 mod tests {
     use serde_json::json;
 
-    use super::super::cases::{self, NOW, applied, base, lines, record, row, signed, text};
     use super::super::compare::Compared;
+    use super::super::tests::cases::{self, NOW, applied, base, lines, record, row, signed, text};
     use super::*;
 
     fn event(word: &str, row: &Row) -> Event {
         let mut party = text("05:15");
         party["consignee"] = json!({"name": "Sam"});
-        let [plain, signed, party] =
-            [text("08:00"), signed("08:00"), party].map(|text| Text::new(&text));
+        let [plain, signed, first, party] =
+            [text("08:00"), signed("08:00"), signed("07:00"), party].map(|text| Text::new(&text));
         let wished = |intent, is_of_record: bool| Event::Wished {
             intent,
             base: is_of_record.then(|| record("c1", base())),
@@ -558,6 +572,7 @@ mod tests {
         };
         match word {
             "edit" => wished(Intent::Save(plain), false),
+            "edit-as-first" => wished(Intent::Save(first), false),
             "update" => wished(Intent::Save(plain), true),
             "update-signed" => wished(Intent::Save(signed), true),
             "update-party" => wished(Intent::Save(party), true),
@@ -679,6 +694,7 @@ mod tests {
         let mut sends = Vec::new();
         for _ in 0..7 {
             applied(&mut row, &Event::Doubt).unwrap();
+            applied(&mut row, &Event::Absent { is_over: false }).unwrap();
             applied(&mut row, &Event::Absent { is_over: false }).unwrap();
             sends.push(row.doubt.as_ref().unwrap().waited);
             let sent = cases::row("save sending").sent.unwrap();

@@ -2,27 +2,27 @@
 
 use std::collections::HashMap;
 
-use super::account_outbox::Outbox;
-use super::entry::{Entry, EntryKind};
+use super::declaration::{Declaration, Wanted};
+use super::outbox::Outbox;
 use crate::error::Result;
 use crate::replica::{LocalPage, LocalPosition, LocalRecord};
 use envd_sdk::model::ConsignmentId;
 
-/// A page of the copy, with the entries that wait, from [`Outbox::with_waiting`].
+/// A page of the copy, with what waits, from [`Outbox::with_waiting`].
 ///
 /// See [`Outbox::with_waiting`] for an example.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WaitingPage {
-    /// Creations and copies that are not confirmed, the latest first: no record of the copy is theirs yet.
-    pub new: Vec<Entry>,
+    /// New declarations that are not confirmed, the latest first: no record of the copy is theirs yet.
+    pub new: Vec<Declaration>,
     /// The records of the page.
     pub records: Vec<RecordWithWaiting>,
     /// The next page of the query; `None`: this is the last one.
     pub next: Option<LocalPosition>,
 }
 
-/// A record of the copy, and the entries about it that are not at their end.
+/// A record of the copy, and its declaration if that is not at its end.
 ///
 /// See [`Outbox::with_waiting`] for an example.
 #[derive(Clone, Debug)]
@@ -30,8 +30,8 @@ pub struct WaitingPage {
 pub struct RecordWithWaiting {
     /// As the copy holds it.
     pub record: LocalRecord,
-    /// What waits for it, in the order in which it is sent; empty: the record is as the service showed it.
-    pub waiting: Vec<Entry>,
+    /// What is wanted of it; `None`: the record is as the service showed it.
+    pub waiting: Option<Declaration>,
 }
 
 impl Outbox {
@@ -54,7 +54,7 @@ impl Outbox {
     /// let drafts = replica.consignments().status(ConsignmentStatus::Draft).list().await?;
     /// let screen = outbox.with_waiting(drafts).await?;
     /// assert_eq!(screen.new.len(), 1);
-    /// assert!(screen.records.iter().all(|record| record.waiting.is_empty()));
+    /// assert!(screen.records.iter().all(|record| record.waiting.is_none()));
     /// # Ok(()) });
     /// ```
     ///
@@ -63,21 +63,17 @@ impl Outbox {
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn with_waiting(&self, page: LocalPage) -> Result<WaitingPage> {
         let mut new = Vec::new();
-        let mut waiting: HashMap<ConsignmentId, Vec<Entry>> = HashMap::new();
-        let mut entries = self.entries().await?;
-        let order = self.store().load().await?.live;
-        entries.sort_by_key(|entry| order.get(&entry.id.0).map(|stored| stored.order));
-        for entry in entries {
-            match (&entry.consignment, entry.kind) {
-                (Some(id), _) => waiting.entry(id.clone()).or_default().push(entry),
-                (None, EntryKind::Save) => new.push(entry),
-                _ => {}
+        let mut waiting: HashMap<ConsignmentId, Declaration> = HashMap::new();
+        for declaration in self.declarations().await? {
+            match &declaration.consignment {
+                Some(id) => drop(waiting.insert(id.clone(), declaration)),
+                None if declaration.wanted == Wanted::Delete => {}
+                None => new.push(declaration),
             }
         }
         new.reverse();
         let records = page.records.into_iter().map(|record| {
-            let id = record.id();
-            let waiting = id.and_then(|id| waiting.remove(&id)).unwrap_or_default();
+            let waiting = record.id().and_then(|id| waiting.remove(&id));
             RecordWithWaiting { record, waiting }
         });
         Ok(WaitingPage {

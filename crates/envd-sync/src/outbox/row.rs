@@ -38,7 +38,10 @@ impl Text {
     /// Whether a record can be made of it alone.
     pub(crate) fn is_whole(&self) -> bool {
         let value = self.value();
-        let is_there = |name: &str| !matches!(&value[name], Value::Null);
+        let is_there = |name: &str| match &value[name] {
+            Value::Array(items) => !items.is_empty(),
+            other => !other.is_null(),
+        };
         ["forms", "origin", "destination"].into_iter().all(is_there)
     }
 }
@@ -107,6 +110,9 @@ pub(crate) struct Due {
 }
 
 impl Due {
+    /// The clocks of two machines may be so far apart.
+    const APART: Time = 60;
+
     pub(crate) fn after(now: Time, wait: Time) -> Self {
         Self {
             set_at: now,
@@ -115,7 +121,7 @@ impl Due {
     }
 
     pub(crate) fn is_ahead(self, now: Time) -> bool {
-        self.set_at <= now && now < self.until
+        self.set_at <= now.saturating_add(Self::APART) && now < self.until
     }
 }
 

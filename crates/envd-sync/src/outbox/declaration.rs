@@ -1,0 +1,604 @@
+//! A declaration of the outbox, as a screen shows it.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::compare::{Difference, differences};
+use super::decision::{Decision, fitting};
+use super::row::{self, Row, State, Time, Wish};
+use super::store::Kept;
+use crate::error::{Error, Result};
+use envd_sdk::model::{ConsignmentId, ConsignmentInput, ConsignmentNumber, ServerError, Timestamp};
+
+/// The number of a declaration, unique in its account and never used again. Its text is the number in decimal digits.
+///
+/// ```
+/// use envd_sync::outbox::DeclarationId;
+///
+/// let id: DeclarationId = "42".parse()?;
+/// assert_eq!(id.to_string(), "42");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DeclarationId(pub(super) u64);
+
+impl fmt::Display for DeclarationId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for DeclarationId {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let number = text.parse();
+        number
+            .map(Self)
+            .map_err(|_| Error::usage(format!("{text:?} is not the number of a declaration")))
+    }
+}
+
+/// What is wanted of a declaration.
+///
+/// See [`Declaration`] for an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Wanted {
+    /// A draft.
+    Save,
+    /// A submitted declaration.
+    Submit,
+    /// Nothing on the service.
+    Delete,
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Save => "save",
+            Self::Submit => "submit",
+            Self::Delete => "delete",
+        })
+    }
+}
+
+/// Where a declaration is on its way.
+///
+/// [`guide::outbox`](crate::guide::outbox) says what each means. See [`Declaration`] for an example.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum DeclarationState {
+    /// Something is to be sent; nothing is under way.
+    #[default]
+    Queued,
+    /// It is being sent, or was when the program ended.
+    Sending,
+    /// It was sent, and no clear answer came: the service is asked whether it arrived, before anything is sent again.
+    Unconfirmed,
+    /// The service has what is wanted.
+    Confirmed,
+    /// The service refused it: see [`Declaration::findings`].
+    Refused,
+    /// A person decides: see [`Declaration::reason`] and [`Outbox::decide`](super::Outbox::decide).
+    NeedsAttention,
+    /// A person gave it up.
+    Discarded,
+}
+
+impl DeclarationState {
+    /// Whether the declaration is at its end: confirmed, or discarded. What is confirmed may be edited again.
+    #[must_use]
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Confirmed | Self::Discarded)
+    }
+}
+
+impl fmt::Display for DeclarationState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Queued => "queued",
+            Self::Sending => "sending",
+            Self::Unconfirmed => "unconfirmed",
+            Self::Confirmed => "confirmed",
+            Self::Refused => "refused",
+            Self::NeedsAttention => "needs_attention",
+            Self::Discarded => "discarded",
+        })
+    }
+}
+
+/// Why a declaration is in its state. `Display` says it in words, and what can be done.
+///
+/// See [`Declaration`] for an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Reason {
+    /// The service refused it.
+    Refused,
+    /// It was sent, and no clear answer came.
+    NoClearAnswer,
+    /// The record changed on the service since it was edited here.
+    Conflict,
+    /// The record is no draft any more: it was submitted or locked.
+    NotADraft,
+    /// The service does not show the record any more.
+    Gone,
+    /// One record or several may be the declaration: see [`Declaration::candidates`].
+    Candidates,
+    /// The reply to a request shows another record, one of the [candidates](Declaration::candidates).
+    OtherRecord,
+    /// The record that was adopted is gone, or belongs to another declaration.
+    NotAdopted,
+    /// For a day, or after six more requests, the service has given no usable answer about it.
+    NoUsableAnswer,
+    /// The last answer of the service cannot be used: see [`Declaration::trouble`]. The service is asked again.
+    Unclear,
+    /// Its [`not_after`](super::Outbox::not_after) has passed.
+    NotAfterPassed,
+    /// The day of the movement is over everywhere in Australia.
+    MovementPassed,
+    /// The day of the movement cannot be read.
+    MovementUnreadable,
+    /// A form of it cannot be created any more: see [`FormType::closed_from`](envd_sdk::model::FormType::closed_from).
+    FormRetired,
+    /// A person kept what the service has.
+    TookTheirs,
+    /// A person gave it up.
+    GivenUp,
+    /// Nothing is sent before the user has logged in again.
+    LoginNeeded,
+    /// The service could not be reached, or asked to wait.
+    NoReception,
+    /// Another new declaration has no clear answer yet.
+    WaitsForAnother,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Refused => "the service refused it: correct and edit it, or discard it",
+            Self::NoClearAnswer => "no clear answer came: the service is asked before it is sent again",
+            Self::Conflict => "the record was changed on the service: keep mine, take theirs, or edit",
+            Self::NotADraft => "the record is no draft any more on the service: take theirs, or keep mine",
+            Self::Gone => "the service does not show the record any more: discard it, or keep mine to make it anew",
+            Self::Candidates => "the service may have it already: adopt a record, or send it again",
+            Self::OtherRecord => "the reply shows another record: adopt it, or send it again",
+            Self::NotAdopted => "the adopted record is gone or belongs to another declaration: adopt another one, or send it again",
+            Self::NoUsableAnswer => "the service gives no usable answer about it: try again, or discard it",
+            Self::Unclear => "the last answer of the service cannot be used: the service is asked again",
+            Self::NotAfterPassed => "its time has passed: edit it with a later one, keep mine to send it anyway, or discard it",
+            Self::MovementPassed => "the day of the movement is over: edit it, keep mine to send it anyway, or discard it",
+            Self::MovementUnreadable => "the day of the movement cannot be read: edit it, keep mine to send it anyway, or discard it",
+            Self::FormRetired => "a form of it cannot be created any more: edit it, or discard it",
+            Self::TookTheirs => "what the service has was kept",
+            Self::GivenUp => "it was given up",
+            Self::LoginNeeded => "waits until the user has logged in again",
+            Self::NoReception => "waits for the service to be reached",
+            Self::WaitsForAnother => "waits for another new declaration, which has no clear answer yet",
+        })
+    }
+}
+
+impl From<row::Reason> for Reason {
+    fn from(reason: row::Reason) -> Self {
+        match reason {
+            row::Reason::Changed => Self::Conflict,
+            row::Reason::NotADraft => Self::NotADraft,
+            row::Reason::Gone => Self::Gone,
+            row::Reason::Candidates => Self::Candidates,
+            row::Reason::NotAfterPassed => Self::NotAfterPassed,
+            row::Reason::MovementPassed => Self::MovementPassed,
+            row::Reason::MovementUnreadable => Self::MovementUnreadable,
+            row::Reason::FormRetired => Self::FormRetired,
+            row::Reason::NoUsableAnswer => Self::NoUsableAnswer,
+            row::Reason::OtherRecord => Self::OtherRecord,
+            row::Reason::NotAdopted => Self::NotAdopted,
+        }
+    }
+}
+
+/// Who changed a field since it was edited here.
+///
+/// Of a [`FieldDifference`]. See [`Conflict`] for an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChangedBy {
+    /// Only the user here.
+    Mine,
+    /// Only somebody on the service.
+    Theirs,
+    /// Both, to different values.
+    Both,
+}
+
+/// One field that is not the same everywhere. `Debug` hides its values.
+///
+/// Of a [`Conflict`], whose page has an example.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FieldDifference {
+    /// Its path, such as `origin.pic`, `answers.17` or, for an answer of a row, `answers.3[0]`.
+    pub path: String,
+    /// As it was when the user edited it; null: not there.
+    pub base: Value,
+    /// As the user wants it.
+    pub mine: Value,
+    /// As the service has it.
+    pub theirs: Value,
+    /// Who changed it.
+    pub changed_by: ChangedBy,
+}
+
+/// A record that changed on the service since it was edited here, in the shape of an input. `Debug` hides its values.
+///
+/// ```
+/// # equipment::example(async {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// # use envd_sdk::model::ConsignmentInput;
+/// # let id = "00000000-0000-4000-8000-000000000101";
+/// # let (outbox, website) = (Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new())), account.clone());
+/// use envd_sync::outbox::ChangedBy;
+/// # use envd_sync::{Outbox, Replica};
+///
+/// let base = account.consignment(id).await?.value;
+/// let moved = |day| ConsignmentInput::from(&base).movement(day, "05:15").id(id);
+/// let (_, problems) = website.save_consignment(moved("2099-01-20")).await?.into_parts();
+/// println!("saved with {} problems", problems.len());
+/// let mine = outbox.update(&base, moved("2099-01-15")).await?;
+/// outbox.send().await?;
+///
+/// let mine = outbox.declaration(mine.id).await?.ok_or("it is gone")?;
+/// let conflict = mine.conflict.ok_or("no conflict")?;
+/// let mut fields = conflict.fields.iter();
+/// let field = fields.find(|field| field.changed_by == ChangedBy::Both).ok_or("no field")?;
+/// assert_eq!(field.path, "movementDate");
+/// assert_eq!((&field.mine, &field.theirs), (&"2099-01-15".into(), &"2099-01-20".into()));
+/// # Ok(()) });
+/// ```
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Conflict {
+    /// What the user wants; null: nothing there.
+    pub mine: Value,
+    /// As the service has it.
+    pub theirs: Value,
+    /// The fields that differ, by path.
+    pub fields: Vec<FieldDifference>,
+}
+
+debug_shows!(Conflict, |it| fields: it.fields);
+
+debug_shows!(FieldDifference, |it| path: it.path, changed_by: it.changed_by);
+
+impl Conflict {
+    /// Of a row and the record as it was read.
+    fn new(row: &Row, theirs: &Value) -> Self {
+        let sent = row.next_request().and_then(|request| request.sent());
+        let fields = differences(row.base.as_ref(), sent.as_ref(), theirs);
+        Self {
+            mine: sent.unwrap_or_default(),
+            theirs: theirs.clone(),
+            fields: fields.into_iter().map(FieldDifference::from).collect(),
+        }
+    }
+}
+
+impl From<Difference> for FieldDifference {
+    fn from(field: Difference) -> Self {
+        let path = match field.path.as_slice() {
+            [answers, question, row] if answers == "answers" => match row.as_str() {
+                "" => format!("answers.{question}"),
+                row => format!("answers.{question}[{row}]"),
+            },
+            path => path.join("."),
+        };
+        // One answer is shown as it is, several as a list.
+        let alone = |value: Value| match value {
+            Value::Array(mut items) if items.len() == 1 => items.remove(0),
+            value => value,
+        };
+        Self {
+            path,
+            base: alone(field.base),
+            mine: alone(field.mine),
+            theirs: alone(field.theirs),
+            changed_by: match (field.is_mine, field.is_theirs) {
+                (true, true) => ChangedBy::Both,
+                (true, false) => ChangedBy::Mine,
+                _ => ChangedBy::Theirs,
+            },
+        }
+    }
+}
+
+/// What happened to a declaration, of its [history](Declaration::history).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct HistoryEvent {
+    /// When, on the clock of the machine that wrote it.
+    pub at: Timestamp,
+    /// What: `wished`, `marked` (from then on a request may be under way), `applied`, `refused`, `not_sent`, `doubt`, `absent`,
+    /// `unclear`, `asked`, `told` (of late duplicates), `decided`.
+    pub event: String,
+    /// Why, in words, if there is anything to say.
+    pub why: String,
+}
+
+/// A declaration of an [`Outbox`](super::Outbox): what is wanted of the service, and how far that is. `Debug` hides what was
+/// written, which holds personal data.
+///
+/// ```
+/// # equipment::example(async {
+/// # let fake = envd_sdk::fake::Fake::start().await;
+/// # let account = fake.client().build()?.account(fake.account_id());
+/// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+/// # use envd_sync::{Outbox, Replica};
+/// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+/// outbox.save(input).await?;
+/// for declaration in outbox.declarations().await? {
+///     println!("{}: {}", declaration.id, declaration.sentence());
+///     for finding in &declaration.findings {
+///         println!("  {}", envd_sdk::validate::Finding::from_server(finding).sentence());
+///     }
+/// }
+/// # Ok(()) });
+/// ```
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Declaration {
+    /// Its number.
+    pub id: DeclarationId,
+    /// What is wanted.
+    pub wanted: Wanted,
+    /// Where it is.
+    pub state: DeclarationState,
+    /// Why it is there; `None` when there is nothing to say.
+    pub reason: Option<Reason>,
+    /// The service's errors of its last answer, as received: why it refused the declaration, or what it warned of.
+    pub findings: Vec<ServerError>,
+    /// Why the last answer of the service cannot be used, with [`Reason::Unclear`].
+    pub trouble: Option<String>,
+    /// The records that may be the declaration, with [`Reason::Candidates`] and [`Reason::OtherRecord`].
+    pub candidates: Vec<ConsignmentId>,
+    /// The id of the record, once it is known.
+    pub consignment: Option<ConsignmentId>,
+    /// The number of the record, once it is known.
+    pub number: Option<ConsignmentNumber>,
+    /// Whether the record was found after the reply was lost, or had everything already.
+    pub is_adopted: bool,
+    /// Further records that agree with what was sent and appeared later: a request that was taken for lost was carried out
+    /// nevertheless. They are drafts; a person deletes them.
+    pub late_duplicates: Vec<ConsignmentId>,
+    /// How many requests were sent, or may have been.
+    pub attempts: u64,
+    /// When it was written, on the clock of the machine that wrote it.
+    pub created_at: Timestamp,
+    /// Nothing is sent after this instant: [`Outbox::not_after`](super::Outbox::not_after).
+    pub not_after: Option<Timestamp>,
+    /// When the service is asked again; `None`: with the next pass, or not before something changes.
+    pub next_at: Option<Timestamp>,
+    /// What differs, with [`Reason::Conflict`] and [`Reason::NotADraft`].
+    pub conflict: Option<Conflict>,
+    /// What is wanted there; `None` of a delete. Fields that this crate does not know are sent, and not shown here.
+    pub input: Option<ConsignmentInput>,
+    /// The last hundred events, the oldest first.
+    pub history: Vec<HistoryEvent>,
+    kept: Arc<Kept>,
+}
+
+impl Declaration {
+    pub(super) fn of(kept: &Arc<Kept>) -> Self {
+        let (row, shown) = (&kept.row, &kept.shown);
+        let (mut candidates, mut conflict, mut next) = (Vec::new(), None, None);
+        match &row.state {
+            State::Queued { next_at } | State::InDoubt { next_at } => next = *next_at,
+            State::Asked {
+                reason,
+                read,
+                candidates: found,
+                ..
+            } => {
+                candidates.extend(found.iter().cloned().map(ConsignmentId::from));
+                let is_shown = matches!(reason, row::Reason::Changed | row::Reason::NotADraft);
+                let read = read.as_ref().filter(|_| is_shown);
+                conflict = read.map(|read| Conflict::new(row, &read.fields));
+            }
+            _ => {}
+        }
+        let history = row.history.iter().map(|event| HistoryEvent {
+            at: instant(event.at),
+            event: event.event.clone(),
+            why: event.why.clone(),
+        });
+        Self {
+            id: DeclarationId(row.id),
+            wanted: match row.wish {
+                Wish::Save(_) => Wanted::Save,
+                Wish::Submit(_) => Wanted::Submit,
+                Wish::Delete => Wanted::Delete,
+            },
+            state: state_of(row),
+            reason: reason_of(row),
+            findings: (shown.findings.iter().cloned())
+                .map(ServerError::from_value)
+                .collect(),
+            trouble: row.unclear.as_ref().map(|unclear| unclear.reason.clone()),
+            candidates,
+            consignment: row.record.clone().map(ConsignmentId::from),
+            number: shown.number.clone(),
+            is_adopted: shown.is_adopted,
+            late_duplicates: row
+                .duplicates
+                .iter()
+                .cloned()
+                .map(ConsignmentId::from)
+                .collect(),
+            attempts: shown.attempts,
+            created_at: shown.created_at.clone(),
+            not_after: shown.not_after.clone(),
+            next_at: next.map(|due| instant(due.until)),
+            conflict,
+            // OK because the text was written from an input.
+            input: (row.wish.text()).map(|text| serde_json::from_str(&text.0).unwrap_or_default()),
+            history: history.collect(),
+            kept: Arc::clone(kept),
+        }
+    }
+
+    /// What a person can decide about it as it was when it was read, in the order of the buttons of a screen, with
+    /// [`Adopt`](Decision::Adopt) of each of the [`candidates`](Self::candidates). Any declaration but a discarded one can be
+    /// [edited](super::Outbox::edit) as well.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// # fake.on_operation("CreateOrSaveConsignment").refuse("003", "the service is being moved");
+    /// let id = outbox.save(input).await?.id;
+    /// outbox.send().await?;
+    /// let refused = outbox.declaration(id).await?.ok_or("it is gone")?;
+    /// let buttons: Vec<String> = refused.decisions().iter().map(ToString::to_string).collect();
+    /// assert_eq!(buttons, ["resend", "discard"]);
+    /// # Ok(()) });
+    /// ```
+    pub fn decisions(&self) -> Vec<Decision> {
+        fitting(&self.kept.row, &self.candidates)
+    }
+
+    /// Where it is, in a farmer's words, for a list on a screen.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"))
+    /// #     .movement("2099-01-15", "05:15");
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// let written = outbox.submit(input).await?;
+    /// assert_eq!(written.sentence(), "Waiting to be sent");
+    /// outbox.send().await?;
+    /// let sent = outbox.declaration(written.id).await?.ok_or("it is gone")?;
+    /// assert!(sent.sentence().starts_with("Submitted as C-"));
+    /// # Ok(()) });
+    /// ```
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let sentence = match (self.state, self.reason) {
+            (DeclarationState::Confirmed, _) => {
+                let what = match self.wanted {
+                    Wanted::Save => "Saved as a draft",
+                    Wanted::Submit => "Submitted",
+                    Wanted::Delete => return "Deleted".to_owned(),
+                };
+                let problems = if self.findings.is_empty() {
+                    ""
+                } else {
+                    ", with problems"
+                };
+                let number = self.number.as_ref().map(|number| match self.wanted {
+                    Wanted::Submit => format!(" as {number}"),
+                    _ => format!(" ({number})"),
+                });
+                return format!("{what}{}{problems}", number.unwrap_or_default());
+            }
+            (_, Some(Reason::NoReception)) => "Waiting for reception",
+            (_, Some(Reason::LoginNeeded)) => "Waiting until you log in again",
+            (_, Some(Reason::WaitsForAnother)) => "Waiting for another declaration",
+            (_, Some(Reason::Unclear)) => "The service gives no usable answer; trying again",
+            (_, Some(Reason::NoClearAnswer)) => "Sent, but no answer came; looking for it",
+            (_, Some(Reason::Refused)) => "Refused by the service: please correct it",
+            (_, Some(Reason::Conflict)) => "Somebody changed it on the website: which one counts?",
+            (_, Some(Reason::NotADraft)) => {
+                "It is submitted or locked on the website: change it all the same?"
+            }
+            (_, Some(Reason::Gone)) => "It is gone from the website: make it anew?",
+            (_, Some(Reason::Candidates)) => "The website has one like it: is it this declaration?",
+            (_, Some(Reason::OtherRecord)) => {
+                "The service answered with another declaration: which one is it?"
+            }
+            (_, Some(Reason::NotAdopted)) => {
+                "The one that you chose is gone or taken: which one is it?"
+            }
+            (_, Some(Reason::NoUsableAnswer)) => "The service gives no usable answer: try again?",
+            (_, Some(Reason::NotAfterPassed)) => "Its time has passed: send it all the same?",
+            (_, Some(Reason::MovementPassed)) => {
+                "The day of the movement is over: send it all the same?"
+            }
+            (_, Some(Reason::MovementUnreadable)) => {
+                "The day of the movement cannot be read: please correct it"
+            }
+            (_, Some(Reason::FormRetired)) => "Its form is not accepted any more: choose another",
+            (_, Some(Reason::TookTheirs)) => "Given up: the website's counts",
+            (_, Some(Reason::GivenUp)) | (DeclarationState::Discarded, None) => "Given up",
+            (DeclarationState::Sending, None) => "Being sent",
+            (_, None) => "Waiting to be sent",
+        };
+        sentence.to_owned()
+    }
+}
+
+debug_shows!(Declaration, |it|
+    id: it.id,
+    wanted: it.wanted,
+    state: it.state,
+    reason: it.reason,
+    consignment: it.consignment,
+    candidates: it.candidates,
+    attempts: it.attempts,
+);
+
+pub(super) fn state_of(row: &Row) -> DeclarationState {
+    match row.state {
+        State::Queued { .. } => DeclarationState::Queued,
+        State::Sending => DeclarationState::Sending,
+        State::InDoubt { .. } => DeclarationState::Unconfirmed,
+        State::Confirmed => DeclarationState::Confirmed,
+        State::Refused { .. } => DeclarationState::Refused,
+        State::Asked { .. } => DeclarationState::NeedsAttention,
+        State::Discarded => DeclarationState::Discarded,
+    }
+}
+
+fn reason_of(row: &Row) -> Option<Reason> {
+    Some(match &row.state {
+        State::Queued { .. } | State::InDoubt { .. } if row.unclear.is_some() => Reason::Unclear,
+        State::InDoubt { .. } => Reason::NoClearAnswer,
+        State::Refused { .. } => Reason::Refused,
+        State::Asked { reason, .. } => (*reason).into(),
+        State::Discarded => {
+            let last = row.history.last().map(|event| event.why.as_str());
+            if last == Some("TakeTheirs") {
+                Reason::TookTheirs
+            } else {
+                Reason::GivenUp
+            }
+        }
+        State::Queued { .. } | State::Sending | State::Confirmed => return None,
+    })
+}
+
+fn instant(at: Time) -> Timestamp {
+    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at));
+    at.unwrap_or(SystemTime::UNIX_EPOCH).into()
+}

@@ -1,0 +1,311 @@
+//! The handle of an outbox, its settings, and what it shows.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::Notify;
+
+use super::compare::ServiceFields;
+use super::decide::is_before;
+use super::declaration::{Declaration, DeclarationId, DeclarationState, Reason};
+use super::events::{DeclarationEvents, EventSender};
+use super::observe::{List, is_read, same_form};
+use super::row::Row;
+use super::store::{Kept, OutboxStore, Setting};
+use crate::error::Result;
+use crate::locked::lock;
+use crate::replica::{Replica, ReplicaState};
+use envd_sdk::Account;
+use envd_sdk::Clock;
+use envd_sdk::model::Timestamp;
+
+/// What is wanted of the service for an account, over its [replica](crate::Replica). Cheap to clone; clones share declarations and
+/// events, and each has settings of its own.
+///
+/// A declaration is in the store when the call that writes it returns, with or without reception. [`send`](Self::send) sends what
+/// is due once, [`run`](Self::run) whenever it can be. Several processes may use one store: one of them sends at a time. Within
+/// a process keep one outbox of an account and clone it: a second one counts as another process.
+///
+/// The [module](crate::outbox) has an example.
+#[derive(Clone)]
+#[must_use]
+pub struct Outbox {
+    pub(super) shared: Arc<Shared>,
+    pub(super) settings: Settings,
+}
+
+/// The longest lease, which was written before the clock was set back if it seems to end later.
+pub(super) const LONGEST_LEASE: Duration = Duration::from_secs(10 * 60);
+
+/// What the clones of an outbox share.
+pub(super) struct Shared {
+    pub(super) replica: Replica,
+    pub(super) store: OutboxStore,
+    events: EventSender,
+    /// One pass at a time in this process.
+    pub(super) passing: tokio::sync::Mutex<()>,
+    memory: Mutex<Memory>,
+    pub(super) written: Notify,
+}
+
+/// What only this process knows. It is not stored, since it is over when the process is.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    pub(super) is_login_needed: bool,
+    /// Nothing is sent before, after failures in a row.
+    pub(super) paused_until: Option<SystemTime>,
+    pub(super) failures: u32,
+    /// The next pass tries everything, whatever failed before.
+    pub(super) retries_now: bool,
+    /// The lease that this process took last.
+    pub(super) lease: u64,
+    /// The last complete list.
+    pub(super) list: Option<List>,
+    pub(super) duplicates_looked_at: Option<SystemTime>,
+    /// The replica as it was read last.
+    pub(super) replica: ReplicaState,
+}
+
+impl Memory {
+    /// The service could be reached.
+    pub(super) fn forget_failures(&mut self) {
+        (self.is_login_needed, self.paused_until, self.failures) = (false, None, 0);
+    }
+}
+
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) reconcile_after: Duration,
+    pub(super) lease: Duration,
+    pub(super) not_after: Option<Timestamp>,
+    pub(super) clock: Clock,
+}
+
+impl Outbox {
+    /// What is wanted for the replica's account, in the replica's store and with its settings. The outbox uses the replica to find
+    /// out what became of a creation when its reply was lost. Nothing is sent and nothing is read yet.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sync::store::MemorySync;
+    /// use envd_sync::{Outbox, Replica};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let replica = Replica::new(&account, MemorySync::new()); // Or `SqliteSync::open("farm.db")?`.
+    /// let outbox = Outbox::new(&replica);
+    /// assert!(outbox.declarations().await?.is_empty());
+    /// # Ok(()) });
+    /// ```
+    pub fn new(replica: &Replica) -> Self {
+        let events = EventSender::new();
+        Self {
+            shared: Arc::new(Shared {
+                replica: replica.clone(),
+                store: OutboxStore::new(replica.account_store().clone(), events.clone()),
+                events,
+                passing: tokio::sync::Mutex::default(),
+                memory: Mutex::default(),
+                written: Notify::new(),
+            }),
+            settings: Settings {
+                reconcile_after: Duration::from_secs(60),
+                lease: Duration::from_secs(10),
+                not_after: None,
+                clock: replica.clock_used().clone(),
+            },
+        }
+    }
+
+    /// How long a request without a clear answer may still be carried out; 60 seconds unless set (assumed), in whole seconds. Its
+    /// record is looked for at once, after this time and after this time again, and only then it is sent again. With each time that
+    /// it is sent again the pauses double, up to half an hour. A service that carries a request out later than that makes a second
+    /// draft, which is reported as a [late duplicate](Declaration::late_duplicates).
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use std::time::Duration;
+    ///
+    /// use envd_sdk::fake::Fault;
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// # use envd_sync::{Outbox, Replica};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let outbox = outbox.reconcile_after(Duration::from_secs(1));
+    /// let declaration = outbox.save(input).await?;
+    /// // The connection is lost before the server has seen the request, which the client cannot know.
+    /// fake.on_operation("CreateOrSaveConsignment").fault(Fault::dropped_before());
+    /// assert_eq!(outbox.send().await?.confirmed, 1);
+    /// let declaration = outbox.declaration(declaration.id).await?.ok_or("it is gone")?;
+    /// assert_eq!(declaration.attempts, 2);
+    /// # Ok(()) });
+    /// ```
+    pub fn reconcile_after(mut self, time: Duration) -> Self {
+        self.settings.reconcile_after = time.max(Duration::from_secs(1));
+        self
+    }
+
+    /// After what time another process takes over from one that ended or hangs; 10 seconds unless set, at least 30
+    /// milliseconds and at most 10 minutes. While a request runs, the process that sends renews the lease in the store three times as often. All
+    /// processes of a store should use the same.
+    pub fn lease(mut self, time: Duration) -> Self {
+        self.settings.lease = time.clamp(Duration::from_millis(30), LONGEST_LEASE);
+        self
+    }
+
+    /// The clock that decides when something is due, and whose instants the store keeps; that of the client unless set.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.settings.clock = clock;
+        self
+    }
+
+    /// What is written through this handle is not sent after this instant: a person is asked then. With an instant that cannot be
+    /// read, nothing can be written: all that does fails with [`Error::Usage`](crate::Error::Usage).
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+    /// use envd_sync::outbox::Reason;
+    /// # use envd_sync::{Outbox, Replica};
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// # let outbox = Outbox::new(&Replica::new(&account, envd_sync::store::MemorySync::new()));
+    /// # let input = || ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    /// let written = outbox.clone().not_after("2020-01-15T05:00:00+10:00").save(input()).await?;
+    /// outbox.send().await?;
+    /// let late = outbox.declaration(written.id).await?.ok_or("it is gone")?;
+    /// assert_eq!(late.reason, Some(Reason::NotAfterPassed));
+    /// # Ok(()) });
+    /// ```
+    pub fn not_after(mut self, instant: impl Into<Timestamp>) -> Self {
+        self.settings.not_after = Some(instant.into());
+        self
+    }
+
+    /// The account whose outbox it is.
+    #[must_use]
+    pub fn account(&self) -> &Account {
+        self.shared.replica.account()
+    }
+
+    /// The replica that the outbox uses.
+    pub fn replica(&self) -> &Replica {
+        &self.shared.replica
+    }
+
+    /// The declarations that are not at their end, by number. Those that are at their end are in the [history](Self::history).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
+    pub async fn declarations(&self) -> Result<Vec<Declaration>> {
+        self.store().load().await?;
+        let rows = self.store().rows();
+        let open = rows.iter().filter(|kept| !kept.is_over());
+        Ok(open.map(|kept| self.show(kept)).collect())
+    }
+
+    /// One declaration, also one of the history; `None`: there is none with this number, or it was pruned.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
+    pub async fn declaration(&self, id: DeclarationId) -> Result<Option<Declaration>> {
+        self.store().load().await?;
+        if let Some(kept) = self.store().row(id.0) {
+            return Ok(Some(self.show(&kept)));
+        }
+        let past = self.store().past(id.0).await?;
+        Ok(past.map(|kept| Declaration::of(&Arc::new(kept))))
+    }
+
+    /// The declarations that change from now on, for a screen. One may change without another state, so
+    /// [`DeclarationEvents::next_state`] is what most programs wait for.
+    #[must_use]
+    pub fn events(&self) -> DeclarationEvents {
+        self.shared.events.subscribe()
+    }
+
+    pub(super) fn store(&self) -> &OutboxStore {
+        &self.shared.store
+    }
+
+    pub(super) fn now(&self) -> SystemTime {
+        self.settings.clock.now()
+    }
+
+    /// What a change relies on, as this process knows it.
+    pub(super) fn setting(&self) -> Setting {
+        let told = &self.account().client().profile().filled_in.value;
+        let paths = told
+            .iter()
+            .map(|path| path.split('.').map(str::to_owned).collect());
+        Setting {
+            now: self.now(),
+            reconcile_after: self.settings.reconcile_after,
+            replica: self.with_memory(|memory| memory.replica.clone()),
+            told: ServiceFields::named(paths, same_form).showing(is_read),
+        }
+    }
+
+    /// Reads the state of the replica.
+    pub(super) async fn read_replica(&self) -> Result<ReplicaState> {
+        let replica = ReplicaState::read(&self.store().store).await?;
+        self.with_memory(|memory| memory.replica = replica.clone());
+        Ok(replica)
+    }
+
+    pub(super) fn with_memory<T>(&self, with: impl FnOnce(&mut Memory) -> T) -> T {
+        with(&mut lock(&self.shared.memory))
+    }
+
+    /// The last complete list, which another process or an earlier run may have read.
+    pub(super) fn last_list(&self) -> Option<List> {
+        let own = self.with_memory(|memory| memory.list.clone());
+        own.or_else(|| self.store().head().list)
+    }
+
+    /// The next pass tries everything, whatever failed before.
+    pub(super) fn forget_waits(&self) {
+        self.with_memory(|memory| {
+            memory.forget_failures();
+            memory.retries_now = true;
+        });
+    }
+
+    pub(super) fn time_until(&self, at: SystemTime) -> Duration {
+        at.duration_since(self.now()).unwrap_or_default()
+    }
+
+    /// Whether the creation of another row goes first.
+    pub(super) fn is_another_first(&self, row: &Row) -> bool {
+        let others = self.store().expecting(row.id);
+        others.iter().any(|other| is_before(&other.row, row))
+    }
+
+    /// A declaration as it is shown, with what only this process knows: why one waits that could be sent.
+    pub(super) fn show(&self, kept: &Arc<Kept>) -> Declaration {
+        let mut declaration = Declaration::of(kept);
+        if declaration.state != DeclarationState::Queued || declaration.reason.is_some() {
+            return declaration;
+        }
+        let (is_login_needed, is_paused) =
+            self.with_memory(|memory| (memory.is_login_needed, memory.paused_until.is_some()));
+        declaration.reason = if is_login_needed {
+            Some(Reason::LoginNeeded)
+        } else if is_paused {
+            Some(Reason::NoReception)
+        } else if kept.row.record.is_none() && self.is_another_first(&kept.row) {
+            Some(Reason::WaitsForAnother)
+        } else {
+            None
+        };
+        declaration
+    }
+}
+
+debug_shows!(Outbox, |it| account: it.account().id());
