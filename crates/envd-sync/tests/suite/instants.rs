@@ -2,7 +2,7 @@
 
 use envd_sdk::ErrorKind;
 use envd_sdk::fake::Fake;
-use envd_sdk::model::{CommentInput, ConsignmentInput, FormType, PartyInput};
+use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 use envd_sync::store::MemorySync;
 use envd_sync::{Outbox, Replica};
 
@@ -20,20 +20,21 @@ async fn the_history_stays_and_nothing_is_written() {
     let sent = outbox.save(input()).await.unwrap();
     outbox.send().await.unwrap();
     let waiting = outbox.save(input()).await.unwrap();
-    let shown = outbox.entries().await.unwrap();
+    let shown = outbox.declarations().await.unwrap();
 
     for text in equipment::UNREADABLE_INSTANTS.split('|') {
         let limited = outbox.clone().not_after(text);
-        let comment = CommentInput::new("C-900000101", "seen");
         let errors = [
             outbox.prune(text).await.map(drop),
             limited.save(input()).await.map(drop),
-            limited.save_and_submit(input()).await.map(drop),
-            limited.submit(sent.id).await.map(drop),
+            limited.submit(input()).await.map(drop),
+            limited.submit_saved(sent.id).await.map(drop),
             limited.edit(waiting.id, input()).await.map(drop),
             limited.edit(sent.id, input()).await.map(drop),
-            limited.delete("c-1").await.map(drop),
-            limited.comment(comment).await.map(drop),
+            limited.edit_and_submit(sent.id, input()).await.map(drop),
+            limited.withdraw(waiting.id).await.map(drop),
+            limited.delete(waiting.id).await.map(drop),
+            limited.delete_record("c-1").await.map(drop),
             replica
                 .consignments()
                 .updated_since(text)
@@ -55,10 +56,10 @@ async fn the_history_stays_and_nothing_is_written() {
             );
         }
     }
-    assert_eq!(outbox.history(None).await.unwrap().entries.len(), 1);
-    let entries = outbox.entries().await.unwrap();
-    assert_eq!(format!("{entries:?}"), format!("{shown:?}"));
+    assert_eq!(outbox.history(None).await.unwrap().declarations.len(), 1);
+    let waiting = outbox.declarations().await.unwrap();
+    assert_eq!(format!("{waiting:?}"), format!("{shown:?}"));
     let far = std::time::SystemTime::UNIX_EPOCH - std::time::Duration::from_secs(94_000_000_000);
     assert_eq!(outbox.prune(far).await.unwrap(), 0);
-    assert_eq!(outbox.history(None).await.unwrap().entries.len(), 1);
+    assert_eq!(outbox.history(None).await.unwrap().declarations.len(), 1);
 }

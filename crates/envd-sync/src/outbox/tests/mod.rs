@@ -1,26 +1,9 @@
-//! Each failure point of the outbox, counted at the service.
+//! The outbox against the service: scenarios as lists of steps, and what is none.
 
-mod bases;
-mod by_id;
-mod comments;
-mod creation;
-mod decide;
-mod decisions;
-mod edits;
+pub(super) mod cases;
+mod ends;
 mod farm;
-mod leases;
-mod looks;
-mod lost_replies;
-mod many;
 mod model;
-mod named_bases;
-mod others;
-mod secrets;
-#[cfg(feature = "sqlite")]
-mod sqlite_file;
-mod stopped;
-mod stores;
-mod submits;
-mod together;
-mod twins;
-mod waiting;
+mod processes;
+mod scenarios;
+mod shown;

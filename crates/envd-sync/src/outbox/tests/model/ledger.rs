@@ -1,4 +1,4 @@
-//! What the user wrote, and what the programs did about it: each change is checked when it is marked and when it is sent.
+//! What the user wants, and what the programs did about it so far: each change is checked when it is marked and when it is sent.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::SystemTime;
@@ -7,15 +7,62 @@ use serde_json::{Value, json};
 
 use super::note;
 use super::service::{Author, Record, Service, Version};
-use super::written::{Declaration, Noted, Text, has_content, text_of};
+use crate::outbox::row::{self, Reason, Request, Row, State};
+use crate::outbox::store::Kept;
 use envd_sdk::model::Timestamp;
+
+/// A text that the user wrote.
+#[derive(Debug)]
+pub(super) struct Text {
+    /// The version of the record that the user edited.
+    pub(super) seen: Option<usize>,
+    pub(super) is_submitted: bool,
+    /// The call that wrote it has returned.
+    pub(super) is_acknowledged: bool,
+}
+
+/// One row as the ledger knows it.
+#[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that are true independently of each other"
+)]
+pub(super) struct Noted {
+    /// As it was written last.
+    row: Option<Row>,
+    /// What was wanted, in this order.
+    texts: Vec<usize>,
+    pub(super) may_submit: bool,
+    pub(super) may_delete: bool,
+    /// The version of the record that the user has seen or decided about.
+    seen: usize,
+    /// The version that the row shows as what the service has.
+    shown: Option<usize>,
+    /// The version that is changed although it is no draft.
+    agreed: Option<usize>,
+    /// What is sent although it has passed.
+    late: Option<Timestamp>,
+    attempts: u64,
+    /// When a text was written last, in events.
+    written: u64,
+    /// The texts of creations that were sent.
+    sent: Vec<Value>,
+    /// When it was sent last, in seconds and events.
+    departed: (u64, u64),
+    /// The last reply said that it was not carried out.
+    was_turned_down: bool,
+    /// A person said that none of the candidates is it.
+    is_resent: bool,
+    /// A person said so at some time, named the record, or gave it up.
+    is_decided: bool,
+    is_ended: bool,
+}
 
 #[derive(Clone, Debug)]
 struct Mark {
-    entry: u64,
-    attempt: usize,
-    kind: String,
-    text: Option<usize>,
+    row: u64,
+    request: Request,
+    is_first: bool,
     not_after: Option<SystemTime>,
 }
 
@@ -25,51 +72,38 @@ struct Doings {
     mark: Option<Mark>,
     /// The versions of the records that it read since its last change.
     reads: HashMap<String, usize>,
-    walk: Option<(u64, bool, SystemTime)>,
+    /// When the walk that it makes began, in events, and whether it is full.
+    walk: Option<(u64, bool)>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pub(super) texts: Vec<Text>,
-    pub(super) declarations: Vec<Declaration>,
-    pub(super) entries: BTreeMap<u64, Noted>,
-    /// Entries whose calls returned.
+    rows: BTreeMap<u64, Noted>,
+    /// Records that the user wants gone.
+    pub(super) deletes: BTreeSet<String>,
+    /// Rows that the user knows: their calls returned.
     pub(super) acknowledged: BTreeSet<u64>,
     pub(super) settle: u64,
-    /// The user has removed entries that were at their end.
+    /// The user has removed rows that were at their end.
     pub(super) is_pruned: bool,
     /// New records were not listed at once.
     pub(super) has_lag: bool,
     /// By how much the clocks of the processes were set in all, in seconds.
     pub(super) skew: u64,
     doings: HashMap<usize, Doings>,
-    /// The version that an entry shows as what the service has.
-    conflicts: HashMap<u64, usize>,
-    /// When walks that ended began, in events, whether they were full, and when on the clock of the process.
-    walks: Vec<(u64, bool, SystemTime)>,
-    /// Creations of which it is not known whether they have made a record, and need no person.
-    open: BTreeSet<u64>,
+    /// The walks that ended.
+    walks: Vec<(u64, bool)>,
 }
 
 impl Ledger {
-    pub(super) fn lists(
-        &mut self,
-        process: usize,
-        is_first: bool,
-        is_full: bool,
-        event: u64,
-        now: SystemTime,
-    ) {
-        if is_first {
-            self.doings.entry(process).or_default().walk = Some((event, is_full, now));
-        }
+    pub(super) fn lists(&mut self, process: usize, is_full: bool, event: u64) {
+        self.doings.entry(process).or_default().walk = Some((event, is_full));
     }
 
-    pub(super) fn listed(&mut self, process: usize, has_next: bool) {
-        let walk = &mut self.doings.entry(process).or_default().walk;
-        if !has_next {
-            self.walks.extend(walk.take());
-        }
+    pub(super) fn listed(&mut self, process: usize) {
+        let walk = self.doings.entry(process).or_default().walk.take();
+        self.walks.extend(walk);
     }
 
     pub(super) fn reads(&mut self, process: usize, id: &str, versions: usize) {
@@ -78,163 +112,270 @@ impl Ledger {
     }
 
     /// The version that a process read last of a record.
-    pub(super) fn read_by(&self, process: usize, id: &str) -> Option<usize> {
+    fn read_by(&self, process: usize, id: &str) -> Option<usize> {
         self.doings.get(&process)?.reads.get(id).copied()
     }
 
-    /// A document of an entry was written.
-    pub(super) fn written(&mut self, process: usize, name: &str, entry: &Value, service: &Service) {
-        let id = entry["id"].as_u64().unwrap();
+    /// The call that wrote a text about a row has returned.
+    pub(super) fn acknowledge(&mut self, row: u64, text: usize) {
+        self.acknowledged.insert(row);
+        self.texts[text].is_acknowledged = true;
+        let noted = self.row(row);
+        assert_eq!(noted.texts.last(), Some(&text), "row {row} is not written");
+        noted.may_delete = false;
+        let record = noted.row.as_ref().and_then(|row| row.record.clone());
+        record.map(|record| self.deletes.remove(&record));
+    }
+
+    pub(super) fn row(&mut self, row: u64) -> &mut Noted {
+        self.rows.get_mut(&row).unwrap()
+    }
+
+    /// The user decides about a row.
+    pub(super) fn decided(
+        &mut self,
+        row: u64,
+        is_kept: bool,
+        is_resent: bool,
+        late: Option<Timestamp>,
+    ) {
+        let noted = self.row(row);
+        if is_kept {
+            (noted.agreed, noted.late) = (noted.shown, late);
+        }
+        noted.is_resent |= is_kept || is_resent;
+        noted.is_decided = true;
+    }
+
+    /// A row was written.
+    pub(super) fn written(
+        &mut self,
+        process: usize,
+        is_past: bool,
+        kept: &Kept,
+        service: &Service,
+    ) {
+        let Kept { row, .. } = kept;
         note(|| {
+            let text = row.wish.text().and_then(|text| text_of(&text.value()));
+            let (id, record, doubt) = (row.id, &row.record, row.doubt.is_some());
             format!(
-                "{process} writes {name} {}",
-                json!([
-                    entry["kind"],
-                    entry["state"],
-                    entry["reason"],
-                    entry["target"],
-                    entry["consignment"],
-                    text_of(&entry["input"]),
-                    entry["baseline"]
-                ])
+                "{process} writes {id} {text:?} {:?} {record:?} {doubt} {is_past}",
+                row.state
             )
         });
-        let text = text_of(&entry["input"]);
-        let noted = self.entries.entry(id).or_default();
-        noted.lane = match &entry["target"] {
-            Value::String(_) => json!({"entry": id}),
-            target => target.clone(),
-        };
-        noted.order = entry["order"].as_u64().unwrap();
-        let created_at = Timestamp::from(entry["createdAt"].as_str().unwrap());
-        let written = (service.events, created_at.to_time().unwrap());
-        noted.written.get_or_insert(written);
-        let creates = entry["kind"] == "save" && entry["target"] == "new";
-        let is_open = match entry["state"].as_str().unwrap() {
-            "sending" | "unconfirmed" => true,
-            "queued" => entry["doubts"].as_i64() > Some(0),
-            _ => false,
-        };
-        if creates && is_open {
-            self.open.insert(id);
-        } else {
-            self.open.remove(&id);
-        }
-        if let (false, Some(record)) = (
-            entry["conflict"].is_null(),
-            entry["target"]["record"].as_str(),
-        ) {
-            if let Some(read) = self.read_by(process, record) {
-                self.check_conflict(entry, &service.records[record], read);
-                self.conflicts.entry(id).or_insert(read);
+        let read = row
+            .record
+            .as_ref()
+            .and_then(|record| self.read_by(process, record));
+        let noted = self.rows.entry(row.id).or_default();
+        let before = noted.row.replace(row.clone());
+        noted.is_ended = is_past;
+        let text = row.wish.text().and_then(|text| text_of(&text.value()));
+        if let Some(text) = text.filter(|text| noted.texts.last() != Some(text)) {
+            let is_new = noted.texts.last().is_none_or(|last| text > *last);
+            assert!(
+                is_new,
+                "an edit of row {} is lost: {text} {:?}",
+                row.id, noted.texts
+            );
+            noted.texts.push(text);
+            noted.written = service.events;
+            let text = &self.texts[text];
+            noted.may_submit |= text.is_submitted;
+            let is_base = |before: &Row| before.base.is_none() || before.state == State::Confirmed;
+            if before.as_ref().is_none_or(is_base) {
+                noted.seen = text.seen.unwrap_or(0).max(noted.seen);
             }
-        } else if let Some(shown) = self.conflicts.remove(&id)
-            && let Some(text) = text
-        {
-            let declaration = self.declaration_of(text);
-            let seen = &mut self.declarations[declaration].seen;
-            *seen = shown.max(*seen);
         }
-        if !name.starts_with("outbox/past/") {
-            return;
+        let reason = match &row.state {
+            State::Asked {
+                reason: reason @ (Reason::Changed | Reason::NotADraft),
+                ..
+            } => Some(*reason),
+            _ => None,
+        };
+        if reason.is_some() {
+            noted.shown = noted.shown.or(read);
+        } else if let Some(shown) = noted.shown.take() {
+            noted.seen = shown.max(noted.seen);
         }
-        if let (Some(text), "discarded", "save") = (
-            text,
-            entry["state"].as_str().unwrap(),
-            entry["kind"].as_str().unwrap(),
-        ) {
-            self.texts[text].is_given_up = true;
+        let applied = before.as_ref().filter(|before| before.base != row.base);
+        let applied = applied.and_then(|before| before.first.as_ref().or(before.wish.text()));
+        if let (Some(record), Some(read), Some(text)) = (&row.record, read, applied) {
+            let record = &service.records[record];
+            if record.shows_nothing_new(noted.seen, read, &text.value()) {
+                noted.seen = read.max(noted.seen);
+            }
         }
-        self.entries.entry(id).or_default().is_ended = true;
-        let creates = entry["kind"] == "save" && entry["target"] == "new";
-        let noted = self.entries.entry(id).or_default();
-        if creates
-            && entry["state"] == "confirmed"
-            && !std::mem::replace(&mut noted.is_confirmed, true)
-        {
-            self.confirmed(process, entry, service);
+        let is_made = before
+            .as_ref()
+            .is_none_or(|before| before.record != row.record)
+            && !row.is_named;
+        match (&row.record, reason) {
+            (Some(record), _) if is_made => self.made(row, record, read, service),
+            (Some(record), Some(Reason::Changed)) => {
+                self.check_conflict(row.id, &service.records[record], read.unwrap_or(0));
+            }
+            _ => {}
         }
     }
 
-    /// A record that an entry made and nobody but the outbox has changed is what the next edit of it was made of.
-    fn check_conflict(&self, entry: &Value, record: &Record, read: usize) {
-        let Author::Entry(maker, _) = record.maker() else {
+    /// A record that a row made and nobody but the outbox has changed is what the next edit of it was made of.
+    fn check_conflict(&self, row: u64, record: &Record, read: usize) {
+        let Author::Row(maker) = record.maker() else {
             return;
         };
-        if entry["reason"] != "conflict" || self.entries[&maker].is_decided {
-            return;
-        }
         let is_of_others = |one: &Version| one.author == Author::Website || one.is_late;
         assert!(
-            record.versions[..read].iter().any(is_of_others),
-            "entry {} is a conflict with what the outbox itself has saved: {record:?}",
-            entry["id"]
+            self.rows[&maker].is_decided || record.versions[..read].iter().any(is_of_others),
+            "row {row} is a conflict with what the outbox itself has saved: {record:?}"
         );
     }
 
-    /// An entry was written as being sent.
+    /// A creation was confirmed with this record.
+    fn made(&mut self, row: &Row, record: &str, read: Option<usize>, service: &Service) {
+        let (id, known) = (row.id, &service.records[record]);
+        if known.maker() == Author::Row(id) {
+            return;
+        }
+        let noted = self.row(id);
+        // Or the user read it, and wrote about it.
+        let read = read.unwrap_or(noted.seen);
+        let is_same = |text: &Value| read > 0 && has_content(known, read, text);
+        let is_sent = noted.sent.iter().any(is_same);
+        if is_sent || row.wish.text().is_some_and(|text| is_same(&text.value())) {
+            noted.seen = noted.seen.max(read);
+        }
+        let is_adopted = known.maker() == Author::Website && is_sent;
+        assert!(
+            is_adopted || noted.is_decided,
+            "row {id} adopts {record}, which is not what it sent: {known:?}"
+        );
+    }
+
+    /// A row was written as being sent.
     pub(super) fn marked(
         &mut self,
         process: usize,
-        entry: &Value,
+        kept: &Kept,
         copied: &[String],
         service: &Service,
     ) {
-        let id = entry["id"].as_u64().unwrap();
-        let attempt = usize::try_from(entry["attempts"].as_u64().unwrap()).unwrap();
-        let noted = self.entries.entry(id).or_default();
-        if attempt <= noted.attempts {
+        let (Kept { row, shown, .. }, Some(sent)) = (kept, &kept.row.sent) else {
+            panic!("{:?} is sent", kept.row)
+        };
+        let (id, request) = (row.id, &sent.request);
+        let noted = self.row(id);
+        if shown.attempts <= noted.attempts {
             return;
         }
-        let others = self.open.iter().filter(|open| **open != id);
-        assert!(
-            entry["target"] != "new" || entry["doubts"].as_i64() > Some(1) || others.count() == 0,
-            "entry {id} is sent while it is open what became of {:?}",
-            self.open
-        );
-        noted.attempts = attempt;
-        noted.sent.extend(text_of(&entry["input"]));
-        let kind = entry["kind"].as_str().unwrap().to_owned();
-        let text = text_of(&entry["input"]);
-        if entry["baseline"].is_u64() && attempt > 1 && !noted.is_resent {
-            for record in copied.iter().filter_map(|id| service.records.get(id)) {
-                let is_own = matches!(record.maker(), Author::Entry(maker, _) if maker == id);
+        noted.attempts = shown.attempts;
+        if let Request::Create(text) = request {
+            noted.sent.push(text.value());
+        }
+        let is_first = noted.attempts == 1;
+        let noted = &self.rows[&id];
+        match request {
+            Request::Create(text) => {
+                let twin = copied
+                    .iter()
+                    .find(|id| self.is_twin(noted, text, id, service));
                 assert!(
-                    !(is_own && record.versions.len() == 1),
-                    "entry {id} is made again, and the copy has {record:?}"
+                    twin.is_none() || noted.is_decided,
+                    "row {id} is made beside {twin:?}"
+                );
+                let is_resent = noted.is_resent;
+                let records = copied.iter().filter_map(|id| service.records.get(id));
+                let mut own = records.filter(|record| record.is_only_of(Author::Row(id)));
+                let own = own.find(|_| !is_first && !is_resent);
+                assert!(
+                    own.is_none(),
+                    "row {id} is made again, and the copy has {own:?}"
+                );
+                let others = self.rows.values().filter_map(|other| other.row.as_ref());
+                let open = others
+                    .filter(|other| other.id != id)
+                    .find(|other| match other.state {
+                        State::Sending => other.record.is_none(),
+                        State::InDoubt { .. } => other.is_creation_in_doubt(),
+                        _ => false,
+                    });
+                assert!(
+                    row.is_creation_in_doubt() || open.is_none(),
+                    "row {id} is sent while it is open what became of {open:?}"
                 );
             }
+            Request::Submit(record, text) => {
+                assert!(noted.may_submit, "row {id} submits {record} unasked");
+                let text = text_of(&text.value());
+                let mut written = noted.texts.iter().rev();
+                let last = written.find(|text| self.texts[**text].is_acknowledged);
+                assert!(
+                    text >= last.copied(),
+                    "row {id} submits the text {text:?} and not {last:?}"
+                );
+            }
+            Request::Delete(record) => assert!(
+                noted.may_delete || self.deletes.contains(record),
+                "row {id} deletes {record}, which nobody wanted"
+            ),
+            Request::Update(..) => {}
         }
-        if let (Some(text), "submit") = (text, kind.as_str()) {
-            let last = self.last_written(self.declaration_of(text));
-            assert!(
-                last.is_none_or(|last| text >= last),
-                "entry {id} submits the text {text} and not {last:?}"
-            );
-        }
+        let limit = shown
+            .not_after
+            .as_ref()
+            .filter(|limit| noted.late.as_ref() != Some(*limit));
         let mark = Mark {
-            entry: id,
-            attempt,
-            kind,
-            text,
-            not_after: entry["notAfter"]
-                .as_str()
-                .map(|limit| Timestamp::from(limit).to_time().unwrap()),
+            row: id,
+            request: request.clone(),
+            is_first,
+            not_after: limit.map(|limit| limit.to_time().unwrap()),
         };
         self.doings.entry(process).or_default().mark = Some(mark);
     }
 
-    /// Whether an entry is at its end, so that it may be removed.
-    pub(super) fn is_ended(&self, entry: u64) -> bool {
-        self.entries.get(&entry).is_some_and(|noted| noted.is_ended)
+    /// Whether somebody has made the record with the same login since a row was written, and it agrees with the row's text.
+    fn is_twin(&self, noted: &Noted, text: &row::Text, id: &str, service: &Service) -> bool {
+        let record = &service.records[id];
+        let is_new = record.is_only_of(Author::Website) && record.versions[0].event > noted.written;
+        let mut rows = self.rows.values().filter_map(|noted| noted.row.as_ref());
+        let is_of = |row: &Row| row.is_about(id) || row.duplicates.iter().any(|one| one == id);
+        is_new
+            && service.shares_login
+            && !text.is_signed()
+            && has_content(record, 1, &text.value())
+            && !rows.any(is_of)
+    }
+
+    /// Whether a person has decided about a row.
+    pub(super) fn is_decided(&self, row: u64) -> bool {
+        self.rows.get(&row).is_some_and(|noted| noted.is_decided)
+    }
+
+    /// Whether a row is at its end, so that it may be removed.
+    pub(super) fn is_ended(&self, row: u64) -> bool {
+        self.rows.get(&row).is_some_and(|noted| noted.is_ended)
+    }
+
+    /// The records of the rows but one.
+    pub(super) fn records_of_others(&self, row: u64) -> Vec<String> {
+        let others = self.rows.values().filter_map(|noted| noted.row.as_ref());
+        let others = others.filter(|other| other.id != row);
+        let records = others.filter_map(|other| other.record.clone());
+        let own = self.rows[&row]
+            .row
+            .as_ref()
+            .and_then(|row| row.record.as_ref());
+        records.filter(|record| own != Some(record)).collect()
     }
 
     /// The service does not carry a change out, and its program hears so.
-    pub(super) fn turned_down(&mut self, entry: u64) {
-        self.entries.entry(entry).or_default().was_turned_down = true;
+    pub(super) fn turned_down(&mut self, row: u64) {
+        self.row(row).was_turned_down = true;
     }
 
-    /// Checks a change that is sent now. Returns its entry and attempt.
+    /// Checks a change that is sent now. Returns its row.
     pub(super) fn sends(
         &mut self,
         process: usize,
@@ -242,197 +383,130 @@ impl Ledger {
         operation: &str,
         variables: &Value,
         service: &Service,
-    ) -> (u64, usize) {
+    ) -> u64 {
         let doings = self.doings.entry(process).or_default();
         let mark = doings.mark.take();
         let mark =
             mark.unwrap_or_else(|| panic!("{operation} is sent without a mark: {variables}"));
         let reads = std::mem::take(&mut doings.reads);
-        let (entry, attempt) = (mark.entry, mark.attempt);
-        assert!(
-            mark.not_after.is_none_or(|limit| now <= limit),
-            "entry {entry} is sent after its limit"
-        );
+        let row = mark.row;
+        let is_in_time = mark.not_after.is_none_or(|limit| now <= limit);
+        assert!(is_in_time, "row {row} is sent after its limit");
         let input = &variables["input"];
-        match (operation, input["id"].as_str().or(variables["id"].as_str())) {
-            ("CreateOrSaveConsignment", Some(id)) => {
-                self.check_save(&mark, id, input, reads.get(id).copied(), service);
-            }
-            ("CreateOrSaveConsignment", None) => {
-                assert_eq!(input["status"], "DRAFT", "a new record is a draft");
-                assert_eq!(
-                    text_of(input),
-                    mark.text,
-                    "entry {entry} sends another text"
-                );
-                self.check_creation(&mark, service);
-            }
-            ("DeleteConsignment", Some(id)) => {
-                let wanted = self
-                    .declarations
-                    .iter()
-                    .any(|one| one.wants_delete && one.record.as_deref() == Some(id));
-                assert!(wanted, "entry {entry} deletes {id}, which nobody wanted");
-                let record = &service.records[id];
-                let is_decided = self.entries[&entry].is_decided;
-                let seen = reads.get(id).map(|read| &record.versions[read - 1]);
-                assert!(
-                    is_decided || seen.is_some_and(|seen| seen.value["status"] == "DRAFT"),
-                    "entry {entry} deletes {id}, which is no draft any more"
-                );
-            }
-            ("CreateComment", _) => {}
-            other => panic!("{other:?}"),
+        let (named, text, status) = match &mark.request {
+            Request::Delete(id) => (variables["id"] == **id, None, None),
+            request => (
+                input["id"].as_str() == request.record(),
+                request.text(),
+                request.sent(),
+            ),
+        };
+        let is_marked = text.is_none_or(|text| text_of(&text.value()) == text_of(input))
+            && status.is_none_or(|sent| sent["status"] == input["status"])
+            && (operation == "DeleteConsignment") == matches!(mark.request, Request::Delete(_));
+        assert!(
+            named && is_marked,
+            "row {row} sends {operation} {variables}: {mark:?}"
+        );
+        match mark.request.record() {
+            None => self.check_creation(&mark, service),
+            Some(id) => self.check_change(&mark, id, reads.get(id).copied(), service),
         }
-        let noted = self.entries.entry(entry).or_default();
+        let noted = self.row(row);
         noted.departed = (service.now, service.events);
         (noted.was_turned_down, noted.is_resent) = (false, false);
-        (entry, attempt)
+        row
     }
 
     fn check_creation(&self, mark: &Mark, service: &Service) {
-        let noted = &self.entries[&mark.entry];
-        if mark.attempt == 1 && self.skew == 0 {
-            let (event, at) = noted.written.unwrap();
-            let mut walks = self.walks.iter();
+        let (row, noted) = (mark.row, &self.rows[&mark.row]);
+        if mark.is_first {
             assert!(
-                walks.any(|(begun, _, when)| *begun > event || *when >= at),
-                "entry {} is made, and the list was read before it was written",
-                mark.entry
+                self.walks.iter().any(|(begun, _)| *begun > noted.written),
+                "row {row} is made, and the list was read before it was written"
             );
         }
-        if mark.attempt == 1 || noted.is_resent {
-            return;
-        }
         let (seconds, event) = noted.departed;
-        let entry = mark.entry;
-        if event == 0 || noted.was_turned_down {
+        if mark.is_first || noted.is_resent || event == 0 || noted.was_turned_down {
             return;
         }
         // Clocks that are far apart leave nothing of it.
         let is_settled = service.now + self.skew >= seconds + self.settle || self.skew > 1_800;
         assert!(
             is_settled,
-            "entry {entry} was sent at {seconds} and is again at {}",
+            "row {row} was sent at {seconds} and is again at {}",
             service.now
         );
         let walks = self.walks.iter().filter(|walk| walk.0 > event);
         assert!(
             walks.count() >= 2,
-            "entry {entry} is sent again after fewer than two looks"
+            "row {row} is sent again after fewer than two looks"
         );
         let looked = self.last_look();
-        for (id, record) in &service.records {
-            let is_own = matches!(record.maker(), Author::Entry(maker, _) if maker == entry);
+        let is_overlooked = |record: &&Record| {
             let was_listed = service.is_listed(record) && record.versions[0].event < looked;
-            assert!(
-                !(is_own && was_listed && record.versions.len() == 1),
-                "entry {entry} is made again, and {id} was listed"
-            );
-        }
+            was_listed && record.is_only_of(Author::Row(row))
+        };
+        let own = service.records.values().find(is_overlooked);
+        assert!(
+            own.is_none(),
+            "row {row} is made again, and {own:?} was listed"
+        );
     }
 
     /// When the last walk that was copied began at the latest. A full one is followed by a list that is not copied.
     fn last_look(&self) -> u64 {
         match self.walks.as_slice() {
-            [.., (begun, true, _), (_, false, _)] | [.., (begun, ..)] => *begun,
+            [.., (begun, true), (_, false)] | [.., (begun, _)] => *begun,
             [] => 0,
         }
     }
 
-    fn check_save(
-        &mut self,
-        mark: &Mark,
-        id: &str,
-        input: &Value,
-        read: Option<usize>,
-        service: &Service,
-    ) {
-        let entry = mark.entry;
-        let read = read.unwrap_or_else(|| panic!("entry {entry} saves {id} unread"));
-        let record = &service.records[id];
-        let text = mark.text.unwrap();
-        assert_eq!(
-            text_of(input),
-            Some(text),
-            "entry {entry} sends another text"
-        );
-        let (is_blind, number) = (self.texts[text].is_blind, self.declaration_of(text));
-        let declaration = &mut self.declarations[number];
-        let is_seen = record.shows_nothing_new(declaration.seen, read);
+    fn check_change(&self, mark: &Mark, id: &str, read: Option<usize>, service: &Service) {
+        let (row, record, noted) = (mark.row, &service.records[id], &self.rows[&mark.row]);
+        let read = read.unwrap_or_else(|| panic!("row {row} changes {id} unread"));
+        let is_draft = record.versions[read - 1].value["status"] == "DRAFT";
         assert!(
-            is_blind || is_seen,
-            "entry {entry} overwrites what the website made of {id} with the text {text}: {} {read} {record:?}",
-            declaration.seen
+            is_draft || noted.agreed == Some(read),
+            "row {row} changes {id}, which is no draft any more: {mark:?} {record:?}"
         );
-        if is_blind {
-            declaration.seen = read;
-            for text in 0..self.texts.len() {
-                self.texts[text].is_blind &= self.declaration_of(text) != number;
-            }
-        }
-        let declaration = &self.declarations[number];
-        if let Some(known) = &declaration.record {
-            assert_eq!(known, id, "entry {entry}");
-        }
-        if input["status"] == "SUBMITTED" {
-            assert!(
-                mark.kind == "submit" && declaration.wants_submit,
-                "entry {entry} submits {id} unasked"
-            );
-            assert!(
-                record.versions[..read]
-                    .iter()
-                    .any(|one| one.author != Author::Website)
-                    || declaration.seen > 0,
-                "entry {entry} submits {id}, which nobody here has written or seen"
-            );
-            let is_own = |version: &Version| {
-                version.author != Author::Website && version.value["status"] == "SUBMITTED"
-            };
-            let is_again = record.versions[..read].iter().any(is_own);
-            assert!(
-                !is_again || self.entries[&entry].is_decided,
-                "entry {entry} submits {id} again"
-            );
-        } else {
-            assert_eq!(mark.kind, "save", "entry {entry}");
-        }
-    }
-
-    /// A creation was confirmed with this record.
-    fn confirmed(&mut self, process: usize, entry: &Value, service: &Service) {
-        let id = entry["id"].as_u64().unwrap();
-        let Some(record) = entry["consignment"].as_str() else {
+        let Some(text) = mark.request.text() else {
             return;
         };
-        let known = &service.records[record];
-        let is_own = matches!(known.maker(), Author::Entry(maker, _) if maker == id);
-        let read = self.read_by(process, record);
-        let noted = self.entries.entry(id).or_default();
-        let is_decided = noted.is_decided;
-        if !is_own && !is_decided {
-            assert_eq!(
-                known.maker(),
-                Author::Website,
-                "entry {id} adopts {record} of another entry: {known:?}"
-            );
-            let read = read.unwrap_or_else(|| panic!("entry {id} adopts {record} unread"));
-            let sent: Vec<usize> = noted.sent.iter().copied().collect();
-            let is_same = |text: &usize| has_content(known, read, &self.texts[*text].content);
-            assert!(
-                sent.iter().any(is_same),
-                "entry {id} adopts {record}, which is not what it sent: {known:?}"
-            );
-        }
-        if let Some(text) = text_of(&entry["input"]) {
-            let number = self.declaration_of(text);
-            let declaration = &mut self.declarations[number];
-            declaration.record = Some(record.to_owned());
-            if !is_own {
-                declaration.seen = declaration.seen.max(read.unwrap_or(0));
-            }
-            self.unite(number);
-        }
+        assert!(
+            record.shows_nothing_new(noted.seen, read, &text.value()),
+            "row {row} overwrites what the website made of {id}: {} {read} {record:?}",
+            noted.seen
+        );
+        let is_ours = |one: &Version| one.author != Author::Website;
+        assert!(
+            noted.seen > 0 || record.versions[..read].iter().any(is_ours),
+            "row {row} changes {id}, which nobody here has written or seen"
+        );
     }
+}
+
+/// The number of the text that a record or an input is made of: so many blanks, which no comparison with what was sent uses.
+pub(super) fn text_of(value: &Value) -> Option<usize> {
+    let certificate = value["declaration"]["certificateNumber"].as_str()?;
+    certificate.len().checked_sub(2)
+}
+
+pub(super) fn certificate(text: usize) -> Value {
+    json!(format!("A{:1$}", "", text + 1))
+}
+
+/// Whether a version of a record shows what was sent, and nothing that somebody else has filled in.
+fn has_content(record: &Record, version: usize, sent: &Value) -> bool {
+    let value = &record.versions[version - 1].value;
+    [
+        "/movementDate",
+        "/movementTime",
+        "/answers/0/value",
+        "/consignee",
+        "/owner",
+        "/destination/name",
+    ]
+    .iter()
+    .all(|path| value.pointer(path) == sent.pointer(path))
 }

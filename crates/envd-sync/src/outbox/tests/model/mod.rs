@@ -3,15 +3,14 @@
 mod ending;
 mod ledger;
 mod network;
-mod on_postgres;
 mod process;
 mod replies;
 mod schedule;
 mod service;
 mod user;
-mod written;
 
 use crate::store::{MemorySync, SyncStore};
+use crate::tests::postgres::TestSchema;
 use equipment::schedules::{count, note, run_schedules};
 
 use schedule::Schedule;
@@ -28,6 +27,14 @@ fn run_all<S: SyncStore>(schedules: u64, store: impl Fn(u64) -> S + Sync) {
 }
 
 #[test]
-fn each_entry_becomes_one_record_or_says_why_not_after_random_schedules() {
+fn each_declaration_becomes_one_record_or_says_why_not_after_random_schedules() {
     run_all(count(40), |_| MemorySync::new());
+}
+
+/// The first of them.
+#[test]
+fn each_declaration_in_postgres_becomes_one_record_or_says_why_not() {
+    if let Some(schema) = TestSchema::new() {
+        run_all(100, |schedule| schema.store(schedule));
+    }
 }

@@ -36,7 +36,7 @@ pub(super) type Shared = Arc<Mutex<World>>;
 #[derive(Clone, Debug)]
 pub(super) struct Late {
     pub(super) at: u64,
-    author: Author,
+    row: u64,
     operation: String,
     variables: Value,
 }
@@ -52,6 +52,8 @@ pub(super) enum Fate {
     Late(u64),
     /// Carried out or not, and then a reply that does not say so.
     Failed(bool, u8),
+    /// Carried out, and the reply shows the record of another row.
+    OtherRecord,
     Refused,
     TooMany,
 }
@@ -114,22 +116,22 @@ async fn send(
 ) -> Result<InProcessReply, NoReply> {
     let operation = body["operationName"].as_str().unwrap().to_owned();
     let variables = body["variables"].clone();
-    let (fate, author, pauses, slow) = {
+    let (fate, row, pauses, slow) = {
         let mut world = world.lock().unwrap();
         world.service.event();
-        let author = world.departs(process, clock.now(), &operation, &variables);
-        let fate = world.fate(author.is_some());
+        let row = world.departs(process, clock.now(), &operation, &variables);
+        let fate = world.fate(row.is_some());
         let pauses = (world.random.u8(..4), world.random.u8(..3));
         let slow = if world.random.u8(..40) == 0 {
             world.random.u64(1..90)
         } else {
             0
         };
-        (fate, author, pauses, slow)
+        (fate, row, pauses, slow)
     };
-    let change = author.map(|author| Late {
+    let change = row.map(|row| Late {
         at: 0,
-        author,
+        row,
         operation: operation.clone(),
         variables: variables.clone(),
     });
@@ -176,7 +178,7 @@ impl World {
             return Fate::Answered;
         }
         let random = &mut self.random;
-        match random.u8(..if is_change { 14 } else { 5 }) {
+        match random.u8(..if is_change { 15 } else { 5 }) {
             0 => Fate::Unreachable,
             1 => Fate::TooMany,
             2 => Fate::LostBefore,
@@ -188,32 +190,31 @@ impl World {
             } else {
                 random.u64(50..400)
             }),
+            12 => Fate::OtherRecord,
             _ => Fate::Failed(random.bool(), random.u8(..5)),
         }
     }
 
-    /// Checks a request that a program begins to send. Of a change: who sends it.
+    /// Checks a request that a program begins to send. Of a change: the row.
     fn departs(
         &mut self,
         process: usize,
         now: SystemTime,
         operation: &str,
         variables: &Value,
-    ) -> Option<Author> {
+    ) -> Option<u64> {
         if operation == "Consignments" {
-            let is_first = variables["after"].is_null();
-            let events = self.service.events;
-            let is_full = variables["fromDate"].is_null();
-            self.ledger.lists(process, is_first, is_full, events, now);
+            if variables["after"].is_null() {
+                let is_full = variables["fromDate"].is_null();
+                self.ledger.lists(process, is_full, self.service.events);
+            }
             return None;
         }
-        if matches!(operation, "Consignment" | "Comments") {
+        if operation == "Consignment" {
             return None;
         }
-        let (entry, attempt) = self
-            .ledger
-            .sends(process, now, operation, variables, &self.service);
-        Some(Author::Entry(entry, attempt))
+        let ledger = &mut self.ledger;
+        Some(ledger.sends(process, now, operation, variables, &self.service))
     }
 
     fn arrives(
@@ -231,10 +232,7 @@ impl World {
             )
         });
         if let (Some(change), Fate::Unreachable | Fate::Refused | Fate::TooMany) = (&change, fate) {
-            let Author::Entry(entry, _) = change.author else {
-                unreachable!()
-            };
-            self.ledger.turned_down(entry);
+            self.ledger.turned_down(change.row);
         }
         if self.is_offline {
             return Err(match fate {
@@ -253,6 +251,14 @@ impl World {
                 let outcome = self.carry_out(&change);
                 self.website_is_quick(&outcome);
                 Ok(reply_to(operation, outcome))
+            }
+            Fate::OtherRecord => {
+                let outcome = self.carry_out(&change);
+                let other = self
+                    .random
+                    .choice(self.ledger.records_of_others(change.row));
+                let other = other.map(|id| self.service.records[&id].last().value.clone());
+                Ok(reply_to(operation, other.map_or(outcome, Outcome::Saved)))
             }
             Fate::LostAfter | Fate::Failed(true, _) => {
                 let outcome = self.carry_out(&change);
@@ -314,10 +320,10 @@ impl World {
     }
 
     fn carry_out(&mut self, change: &Late) -> Outcome {
-        note(|| format!("the service carries out {:?}", change.author));
+        note(|| format!("the service carries out what row {} sent", change.row));
         let (service, variables) = (&mut self.service, &change.variables);
         let id = variables["id"].as_str();
-        let author = change.author;
+        let author = Author::Row(change.row);
         match change.operation.as_str() {
             "CreateOrSaveConsignment" => {
                 let input = as_record(&variables["input"]);
@@ -327,12 +333,6 @@ impl World {
                 }
             }
             "DeleteConsignment" => service.delete(id.unwrap(), author),
-            "CreateComment" => {
-                let input = &variables["input"];
-                let [number, text] =
-                    ["consignmentNumber", "commentText"].map(|name| input[name].as_str().unwrap());
-                service.comment(number, text, author)
-            }
             other => panic!("{other}"),
         }
     }
@@ -342,7 +342,9 @@ impl World {
             "Consignments" => {
                 let page = self.service.page(variables);
                 let has_next = &page["consignments"]["pageInfo"]["hasNextPage"];
-                self.ledger.listed(process, *has_next == json!(true));
+                if *has_next == json!(false) {
+                    self.ledger.listed(process);
+                }
                 json_reply(200, &json!({"data": page}))
             }
             "Consignment" => {
@@ -356,10 +358,6 @@ impl World {
                 let record = json!({"data": {"consignment": record}});
                 self.ledger.reads(process, id, versions);
                 json_reply(200, &record)
-            }
-            "Comments" => {
-                let number = variables["consignmentNumber"].as_str().unwrap();
-                json_reply(200, &json!({"data": self.service.comments(number)}))
             }
             other => panic!("{other}"),
         }

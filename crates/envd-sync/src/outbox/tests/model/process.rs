@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, UNIX_EPOCH};
 
-use serde_json::Value;
-
-use super::network::{Shared, network, pause};
+use super::network::{Shared, World, network, pause};
 use crate::outbox::Outbox;
+use crate::outbox::row::State;
+use crate::outbox::store::unpacked;
 use crate::replica::Replica;
-use crate::store::rows::Batch;
+use crate::store::rows::{Batch, Document};
 use crate::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
 use crate::store::{StoreError, StoreErrorKind, SyncStore};
 use crate::tests::replies::client_of;
@@ -134,90 +134,35 @@ impl ProcessStore {
 
     /// Compares what was written with what the user wants.
     async fn check(&self, batch: &Batch) {
-        let entries = batch.documents.iter().filter_map(|(name, text)| {
-            let is_entry = name.starts_with("outbox/live/") || name.starts_with("outbox/past/");
-            let text = text.as_ref().filter(|_| is_entry)?;
-            Some((name, as_it_stands(serde_json::from_str(text).unwrap())))
-        });
-        for (name, entry) in entries {
-            let mut copied = Vec::new();
-            if entry["state"] == "sending" {
-                let ids: Vec<String> = self
-                    .world
-                    .lock()
-                    .unwrap()
-                    .service
-                    .records
-                    .keys()
-                    .cloned()
-                    .collect();
-                let rows = self.store.rows(ACCOUNT, &ids).await.unwrap();
-                copied.extend(rows.into_iter().map(|row| row.id));
-            }
+        for (name, text) in &batch.documents {
+            let is_past = name.starts_with("outbox/past/");
+            let is_row = is_past || name.starts_with("outbox/open/");
+            let Some(text) = text.clone().filter(|_| is_row) else {
+                continue;
+            };
+            let (name, version) = (name.clone(), 1);
+            let document = Document {
+                name,
+                version,
+                text,
+            };
+            let kept = unpacked(&document).unwrap();
+            let ids: Vec<String> = {
+                let world = self.world.lock().unwrap();
+                world.service.records.keys().cloned().collect()
+            };
+            let copied = self.store.rows(ACCOUNT, &ids).await.unwrap();
+            let copied: Vec<String> = copied.into_iter().map(|row| row.id).collect();
             let mut world = self.world.lock().unwrap();
-            let world = &mut *world;
-            world
-                .ledger
-                .written(self.number, name, &entry, &world.service);
-            if entry["state"] == "sending" {
-                world
-                    .ledger
-                    .marked(self.number, &entry, &copied, &world.service);
+            let World {
+                ledger, service, ..
+            } = &mut *world;
+            ledger.written(self.number, is_past, &kept, service);
+            if kept.row.state == State::Sending {
+                ledger.marked(self.number, &kept, &copied, service);
             }
         }
     }
-}
-
-/// The document of an entry, with its state as its events have it.
-fn as_it_stands(mut entry: Value) -> Value {
-    let events = entry["events"].take();
-    entry["state"] = "queued".into();
-    for event in events.as_array().into_iter().flatten() {
-        let event = &event["event"];
-        let name = event.as_str().map(str::to_owned);
-        let name =
-            name.unwrap_or_else(|| event.as_object().unwrap().keys().next().unwrap().clone());
-        let with = &event[&name];
-        if !["unclear", "read_back", "late_duplicates"].contains(&&*name) {
-            (entry["conflict"], entry["reason"]) = (Value::Null, Value::Null);
-        }
-        let doubts = entry["doubts"].as_i64().unwrap_or_default();
-        entry["doubts"] = match (&*name, with["answer"].as_str()) {
-            ("marked", _) => doubts + 1,
-            ("answered", Some(answer)) if answer != "in_doubt" => doubts - 1,
-            _ => doubts,
-        }
-        .into();
-        let state = match (&*name, with["answer"].as_str()) {
-            ("queued", _) | ("answered", Some("not_sent")) => "queued",
-            ("not_found", _) if with["isSentAgain"] == true => "queued",
-            ("marked", _) => {
-                let attempts = entry["attempts"].as_u64().unwrap_or_default();
-                entry["attempts"] = (attempts + 1).into();
-                if with["baseline"].is_u64() {
-                    entry["baseline"] = with["baseline"].clone();
-                }
-                "sending"
-            }
-            ("abandoned" | "chosen", _) | ("answered", Some("in_doubt")) => "unconfirmed",
-            ("answered", Some("refused")) => "refused",
-            ("answered", Some("forbidden")) | ("asked", _) => {
-                for field in ["reason", "conflict"] {
-                    entry[field] = with[field].clone();
-                }
-                "needs_attention"
-            }
-            ("confirmed", _) => {
-                entry["consignment"] = with["record"].clone();
-                "confirmed"
-            }
-            ("given_up", _) => "discarded",
-            ("answered" | "not_found" | "unclear" | "read_back" | "late_duplicates", _) => continue,
-            _ => panic!("an event without a name: {event}"),
-        };
-        entry["state"] = state.into();
-    }
-    entry
 }
 
 impl StoreWrapper for ProcessStore {

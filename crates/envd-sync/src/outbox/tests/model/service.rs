@@ -11,8 +11,8 @@ use envd_sdk::model::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Author {
     Website,
-    /// A request of this entry, at this attempt.
-    Entry(u64, usize),
+    /// A request of this row.
+    Row(u64),
 }
 
 #[derive(Clone, Debug)]
@@ -34,12 +34,6 @@ pub(super) struct Record {
     updated: u64,
 }
 
-#[derive(Clone, Debug)]
-pub(super) struct Commented {
-    pub(super) text: String,
-    pub(super) author: Author,
-}
-
 #[derive(Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -47,7 +41,6 @@ pub(super) struct Commented {
 )]
 pub(super) struct Service {
     pub(super) records: BTreeMap<String, Record>,
-    pub(super) comments: BTreeMap<String, Vec<Commented>>,
     /// In seconds.
     pub(super) now: u64,
     /// Counts everything that happens.
@@ -90,9 +83,14 @@ impl Record {
         self.versions[0].author
     }
 
+    /// Whether somebody made it, and nobody has changed it since.
+    pub(super) fn is_only_of(&self, author: Author) -> bool {
+        self.maker() == author && self.versions.len() == 1
+    }
+
     /// Whether the website has changed nothing up to the second version that somebody who has seen the first one and what
-    /// the outbox has made of it does not know. Versions count from 1.
-    pub(super) fn shows_nothing_new(&self, seen: usize, up_to: usize) -> bool {
+    /// the outbox has made of it does not know, nor wants just so. Versions count from 1.
+    pub(super) fn shows_nothing_new(&self, seen: usize, up_to: usize, wanted: &Value) -> bool {
         let versions = &self.versions[..up_to];
         let Some(theirs) = up_to.checked_sub(1).filter(|at| *at >= seen) else {
             return true;
@@ -114,7 +112,8 @@ impl Record {
         let mut fields = theirs.as_object().unwrap().iter();
         fields.all(|(name, value)| {
             let was_seen = saw.is_some_and(|saw| saw[name] == *value);
-            name == "updatedAt" || known[name] == *value || was_seen && name == "destination"
+            let is_known = known[name] == *value || wanted[name] == *value;
+            name == "updatedAt" || is_known || was_seen && name == "destination"
         })
     }
 }
@@ -123,7 +122,6 @@ impl Service {
     pub(super) fn new() -> Self {
         Self {
             records: BTreeMap::new(),
-            comments: BTreeMap::new(),
             now: START,
             events: 0,
             lag: 0,
@@ -205,25 +203,6 @@ impl Service {
         let mut value = record.last().value.clone();
         value["status"] = json!("DELETED");
         Outcome::Saved(self.change(id, author, value))
-    }
-
-    pub(super) fn comment(&mut self, number: &str, text: &str, author: Author) -> Outcome {
-        self.event();
-        let comments = self.comments.entry(number.to_owned()).or_default();
-        let (id, text) = (format!("{number}-{}", comments.len()), text.to_owned());
-        comments.push(Commented {
-            text: text.clone(),
-            author,
-        });
-        Outcome::Saved(json!({"commentId": id, "consignmentNumber": number, "commentText": text}))
-    }
-
-    pub(super) fn comments(&self, number: &str) -> Value {
-        let comments = self.comments.get(number).map_or(&[][..], Vec::as_slice);
-        let shown = comments.iter().enumerate().map(|(at, comment)| {
-            json!({"commentId": format!("{number}-{at}"), "consignmentNumber": number, "commentText": comment.text})
-        });
-        json!({"comments": shown.collect::<Value>()})
     }
 
     /// The record, and how many versions of it there are.

@@ -1,0 +1,384 @@
+//! Programs and stores that end, fail or are suspended at any commit, and replies that end at any byte.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::json;
+
+use super::farm::{Farm, MINUTE, load, now, other_load, signed, state};
+use crate::outbox::{DeclarationState, Reason};
+use crate::store::SyncStore;
+use crate::store::rows::{Batch, Document};
+use crate::store::tests::faulty_store::Moment;
+use envd_sdk::ErrorKind;
+use envd_sdk::fake::Fault;
+use equipment::schedules::count;
+
+impl Farm {
+    async fn documents(&self) -> Vec<Document> {
+        let account = self.fake.account_id();
+        self.store.documents(account, "").await.unwrap()
+    }
+
+    async fn overwrite(&self, name: &str, text: &str) {
+        let batch = Batch {
+            documents: vec![(name.to_owned(), Some(text.to_owned()))],
+            ..Batch::default()
+        };
+        let account = self.fake.account_id();
+        assert!(self.store.commit(account, &batch).await.unwrap());
+    }
+}
+
+/// Holds: failure points 1, 3 and 4: kill before `save` returns, after the mark and before the first byte, after the bytes.
+///
+/// Ends the program at each of its commits, once before and once after it was written.
+#[tokio::test]
+async fn a_program_that_ends_anywhere_makes_one_record_and_submits_it_once() {
+    for (writes_last, commits) in [false, true]
+        .into_iter()
+        .flat_map(|last| (0..40).map(move |n| (last, n)))
+    {
+        let farm = Farm::start().await;
+        let store = farm.faulty(commits);
+        let dying = farm.outbox_on(if writes_last {
+            store.writing_last()
+        } else {
+            store
+        });
+        let ended = match dying.submit(load(24)).await {
+            Ok(_) => dying.pass().await.map(drop),
+            Err(error) => Err(error),
+        };
+        let kind = ended.as_ref().err().map(crate::error::Error::kind);
+        assert!(matches!(kind, None | Some(ErrorKind::Store)));
+        // Whole, or not at all.
+        let is_written = commits > 0 || writes_last;
+        farm.clock.advance(MINUTE);
+        let report = farm.send(&farm.outbox()).await;
+        assert_eq!(report.waiting, 0, "{commits}: {report}");
+        let expected = if is_written {
+            vec!["submitted 24"]
+        } else {
+            vec![]
+        };
+        assert_eq!(farm.loads(), expected, "after {commits} commits");
+        if ended.is_ok() {
+            assert!(commits > 4, "a mark and an end for each request");
+            if writes_last {
+                return;
+            }
+        }
+    }
+    panic!("it did not end");
+}
+
+/// Holds: failure point 2: kill after `save` has returned.
+///
+/// A submit differs in the name and the status only.
+#[tokio::test]
+async fn what_is_sent_is_what_was_written_byte_for_byte() {
+    let farm = Farm::start().await;
+    let input = signed(24);
+    let written = serde_json::to_string(&input).unwrap();
+    farm.outbox().submit(input).await.unwrap();
+    // Another process, which has nothing but the store.
+    farm.send(&farm.outbox()).await;
+    let id = super::farm::id_of(&farm.made()[0]);
+    let written = written.strip_suffix('}').unwrap();
+    let created = format!(r#"{written},"status":"DRAFT"}}"#);
+    let submitted = format!(r#"{written},"status":"SUBMITTED","id":"{id}"}}"#);
+    assert_eq!(farm.sent(), [created, submitted]);
+}
+
+/// Holds: the earlier of two texts of which one is signed goes as it was written.
+#[tokio::test]
+async fn a_signed_text_that_goes_before_another_one_is_sent_byte_for_byte() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let id = farm.edit(envd_sdk::fake::WebsiteEdit::insert(load(24)));
+    let base = farm.read(&outbox, &id).await;
+    let input = signed(25);
+    let written = serde_json::to_string(&input).unwrap();
+    outbox.update(&base, input).await.unwrap();
+    outbox.update(&base, load(26)).await.unwrap();
+    farm.done(&outbox, 1).await;
+    let written = written.strip_suffix('}').unwrap();
+    assert_eq!(
+        farm.sent()[0],
+        format!(r#"{written},"status":"DRAFT","id":"{id}"}}"#)
+    );
+}
+
+#[tokio::test]
+async fn a_field_that_this_crate_does_not_know_is_sent_as_it_was_written() {
+    let farm = Farm::start().await;
+    let input = other_load(24).extra("future", json!({"b": 1.0, "a": [null, "\u{e9}"]}));
+    let written = serde_json::to_string(&input).unwrap();
+    farm.outbox().save(input).await.unwrap();
+    farm.fault(Fault::dropped_before());
+    farm.outbox().pass().await.unwrap();
+    let written = written.strip_suffix('}').unwrap();
+    assert_eq!(farm.sent(), [format!(r#"{written},"status":"DRAFT"}}"#)]);
+}
+
+#[tokio::test]
+async fn a_reply_that_ends_after_any_byte_leaves_one_draft() {
+    // `.ci/run` tries each byte.
+    let step = if count(1) > 1 { 1 } else { 23 };
+    for bytes in (0..).step_by(step) {
+        let farm = Farm::start().await;
+        let outbox = farm.outbox();
+        let mut were_adopted = 0;
+        for (head, fault) in [(1, Fault::cut(bytes)), (2, Fault::truncated(bytes))] {
+            let written = outbox.save(load(head)).await.unwrap();
+            farm.fault(fault);
+            farm.done(&outbox, 1).await;
+            were_adopted += usize::from(now(&outbox, written.id).await.is_adopted);
+        }
+        assert_eq!(farm.loads(), ["draft 1", "draft 2"], "{bytes} bytes");
+        assert_eq!(farm.saves(), 2, "{bytes} bytes");
+        if were_adopted == 0 {
+            assert!(bytes > 100, "a reply has more than {bytes} bytes");
+            return;
+        }
+    }
+}
+
+/// Holds: failure point 21: the store of an outbox.
+///
+/// From each commit of a pass on, the store takes nothing: every request after it would be unmarked.
+#[tokio::test]
+async fn a_store_that_takes_nothing_stops_the_outbox_before_a_request_that_is_not_marked() {
+    for commits in 0..20 {
+        let farm = Farm::start().await;
+        let written = farm.outbox().save(load(24)).await.unwrap();
+        let store = farm.faulty(commits);
+        let outbox = farm.outbox_on(store.clone());
+        let ended = outbox.pass().await;
+        let marked = now(&farm.outbox(), written.id).await.attempts;
+        assert_eq!(farm.saves() as u64, marked, "after {commits} commits");
+        let Err(error) = ended else {
+            assert!(commits > 2);
+            return;
+        };
+        assert!(error.kind() == ErrorKind::Store, "{error}");
+        let error = outbox.save(load(25)).await.unwrap_err();
+        assert!(error.kind() == ErrorKind::Store);
+        // There is room again.
+        store.allow(usize::MAX);
+        let report = farm.send(&outbox).await;
+        assert_eq!(
+            (report.waiting, farm.loads()),
+            (0, vec!["draft 24".to_owned()])
+        );
+        assert_eq!(farm.saves(), 1, "after {commits} commits");
+    }
+    panic!("it did not end");
+}
+
+#[tokio::test]
+async fn a_damaged_store_sends_nothing_and_is_not_overwritten() {
+    let farm = Farm::start().await;
+    farm.outbox().save(load(24)).await.unwrap();
+    let store = farm.faulty(usize::MAX);
+    store.fail_reads();
+    let outbox = farm.outbox_on(store);
+    assert!(outbox.send().await.unwrap_err().kind() == ErrorKind::Store);
+    assert!(outbox.save(load(25)).await.unwrap_err().kind() == ErrorKind::Store);
+    assert!(outbox.declarations().await.unwrap_err().kind() == ErrorKind::Store);
+
+    let names = farm
+        .documents()
+        .await
+        .into_iter()
+        .map(|document| document.name);
+    let names: Vec<String> = names.filter(|name| name.starts_with("outbox/")).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    for name in names {
+        for text in ["{", r#"{"format":99}"#] {
+            let farm = Farm::start().await;
+            let written = farm.outbox().save(load(24)).await.unwrap();
+            farm.overwrite(&name, text).await;
+            let before = farm.documents().await;
+            let outbox = farm.outbox();
+            let sent = outbox.send().await.unwrap_err();
+            assert!(sent.kind() == ErrorKind::Store, "{name}: {sent}");
+            assert!(outbox.save(load(25)).await.unwrap_err().kind() == ErrorKind::Store);
+            let edited = outbox.edit(written.id, load(25)).await;
+            assert!(edited.unwrap_err().kind() == ErrorKind::Store);
+            assert_eq!(farm.documents().await, before, "{name}");
+            assert_eq!(farm.fake.requests().len(), 0, "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_later_and_an_earlier_version_are_named() {
+    for (format, named) in [(99, "newer version"), (2, "earlier version")] {
+        let farm = Farm::start().await;
+        let head = format!(r#"{{"format":{format},"next":1,"leases":0,"pruned":0}}"#);
+        farm.overwrite("outbox/head", &head).await;
+        let error = farm.outbox().send().await.unwrap_err();
+        let source = std::error::Error::source(&error).unwrap().to_string();
+        assert!(source.contains(named), "{source}");
+    }
+}
+
+/// What looks keep of the changes of the copy is let go when nothing is looked for any more.
+#[tokio::test]
+async fn the_changes_that_a_look_needs_are_kept_as_long_as_it_does() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    outbox.save(load(24)).await.unwrap();
+    let is_held = async || {
+        let documents = farm.documents().await;
+        documents
+            .iter()
+            .any(|document| document.name == "consumer/")
+    };
+    farm.fault(Fault::dropped_before());
+    outbox.pass().await.unwrap();
+    assert!(is_held().await);
+    farm.send(&outbox).await;
+    // It was sent twice: for a day a stray is looked for.
+    assert!(is_held().await);
+    farm.clock.advance(25 * 60 * MINUTE);
+    farm.send(&outbox).await;
+    assert!(!is_held().await);
+    outbox.save(load(25)).await.unwrap();
+    farm.done(&outbox, 1).await;
+    assert!(!is_held().await);
+}
+
+/// The clock passes the limit at each commit of a pass: the mark is given back.
+#[tokio::test]
+async fn nothing_is_sent_when_its_limit_passes_at_any_commit_before() {
+    for number in 1.. {
+        for moment in [Moment::BeforeCommit(number), Moment::AfterCommit(number)] {
+            let farm = Arc::new(Farm::start().await);
+            let limit = farm.clock.now() + MINUTE;
+            let limited = farm.outbox().not_after(limit);
+            let id = limited.save(load(24)).await.unwrap().id;
+            let store = farm.faulty(usize::MAX);
+            let was_sent = Arc::new(AtomicBool::new(true));
+            let (others, sent) = (Arc::clone(&farm), Arc::clone(&was_sent));
+            store.at(moment, async move {
+                sent.store(others.saves() > 0, Ordering::SeqCst);
+                others.clock.advance(2 * MINUTE);
+            });
+            let outbox = farm.outbox_on(store);
+            farm.send(&outbox).await;
+            let shown = now(&outbox, id).await;
+            if was_sent.load(Ordering::SeqCst) {
+                assert_eq!(shown.state, DeclarationState::Confirmed);
+                assert!(number > 1, "the mark is one of the commits");
+                return;
+            }
+            assert_eq!(
+                (farm.saves(), shown.state, shown.reason),
+                (
+                    0,
+                    DeclarationState::NeedsAttention,
+                    Some(Reason::NotAfterPassed)
+                ),
+                "{moment:?}"
+            );
+        }
+    }
+}
+
+/// Holds: the history stays until it is pruned, and what was pruned stays so.
+///
+/// Another process prunes the history at any moment of a pass.
+#[tokio::test]
+async fn a_declaration_that_was_pruned_meanwhile_stays_pruned() {
+    for number in 1.. {
+        let farm = Farm::start().await;
+        let store = farm.faulty(usize::MAX);
+        let outbox = farm.outbox_on(store.clone());
+        let written = outbox.save(load(24)).await.unwrap();
+        let (other, commits) = (farm.outbox(), store.commits());
+        let was_pruned = Arc::new(AtomicBool::new(false));
+        let pruned = Arc::clone(&was_pruned);
+        store.at(Moment::BeforeCommit(number), async move {
+            let removed = other.prune("2030-01-01T00:00:00Z").await.unwrap();
+            pruned.store(removed > 0, Ordering::SeqCst);
+        });
+        let (report, _) = outbox.pass().await.unwrap();
+        assert_eq!((report.confirmed, farm.saves()), (1, 1), "{report}");
+        let is_there = farm.outbox().declaration(written.id).await.unwrap();
+        assert_ne!(
+            is_there.is_some(),
+            was_pruned.load(Ordering::SeqCst),
+            "{number}"
+        );
+        if store.commits() < commits + number {
+            assert!(number > 2, "{number}");
+            return;
+        }
+    }
+}
+
+/// A process is suspended before or after each of its commits; another one takes over and does all; the first one wakes up.
+#[tokio::test]
+async fn a_process_that_is_suspended_anywhere_sends_nothing_that_another_one_has_taken_over() {
+    let moments = |n| [(n, Moment::BeforeCommit(n)), (n, Moment::AfterCommit(n))];
+    for (number, moment) in (1..).flat_map(moments) {
+        let farm = Arc::new(Farm::start().await);
+        let writer = farm.outbox();
+        writer.submit(signed(24)).await.unwrap();
+        writer.save(load(25)).await.unwrap();
+        let store = farm.faulty(usize::MAX);
+        let suspended = farm.outbox_on(store.clone());
+        let others = Arc::clone(&farm);
+        store.at(moment, async move {
+            others.clock.advance(MINUTE);
+            let report = others.send(&others.outbox()).await;
+            assert_eq!((report.waiting, report.needs_attention), (0, 0), "{report}");
+        });
+        suspended.pass().await.unwrap();
+        let report = farm.send(&suspended).await;
+        let left = (report.waiting, report.needs_attention);
+        assert_eq!(left, (0, 0), "{moment:?}: {report}");
+        let mut loads = farm.loads();
+        loads.sort();
+        assert_eq!(loads, ["draft 25", "submitted 24"], "suspended {moment:?}");
+        assert_eq!(farm.saves(), 3, "suspended {moment:?}");
+        if store.commits() < number {
+            assert!(number > 5, "a mark and an end for each request");
+            return;
+        }
+    }
+}
+
+/// Between any two reads of a pass, another process sends what this one is about to send, and hears nothing of it.
+#[tokio::test]
+async fn what_another_process_has_sent_meanwhile_is_looked_for_and_not_sent_again() {
+    for number in 1.. {
+        let farm = Arc::new(Farm::start().await);
+        let store = farm.faulty(usize::MAX);
+        let outbox = farm.outbox_on(store.clone());
+        let id = outbox.save(load(24)).await.unwrap().id;
+        let (other, has_sent) = (farm.outbox(), Arc::new(AtomicBool::new(false)));
+        farm.fault(Fault::dropped_before());
+        let sent = Arc::clone(&has_sent);
+        store.at(Moment::BeforeRead(number), async move {
+            let is_queued = state(&other, id).await == DeclarationState::Queued;
+            sent.store(is_queued, Ordering::SeqCst);
+            other.pass().await.unwrap();
+        });
+        outbox.pass().await.unwrap();
+        // The second look is not due yet.
+        let seen = (farm.saves(), state(&outbox, id).await);
+        assert_eq!(
+            seen,
+            (1, DeclarationState::Unconfirmed),
+            "before the read {number}"
+        );
+        if !has_sent.load(Ordering::SeqCst) {
+            assert!(number > 3);
+            return;
+        }
+    }
+}

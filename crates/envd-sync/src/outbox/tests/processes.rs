@@ -1,0 +1,210 @@
+//! Several processes on one store, loops that are stopped, logins and networks that are gone.
+
+use std::time::Duration;
+
+use super::farm::{Farm, MINUTE, SAVE, load, now, signed, state};
+use crate::outbox::{Decision, DeclarationId, DeclarationState, Outbox, Reason};
+use envd_sdk::Clock;
+use envd_sdk::ErrorKind;
+use envd_sdk::fake::Fault;
+
+/// A farm, and two processes.
+async fn two() -> (Farm, [Outbox; 2]) {
+    let farm = Farm::start().await;
+    let both = [farm.outbox(), farm.outbox()];
+    (farm, both)
+}
+
+/// Holds: failure point 22: two processes, lease expired, holder frozen.
+#[tokio::test]
+async fn of_two_processes_one_sends_at_a_time_and_each_declaration_is_sent_once() {
+    let (farm, both) = two().await;
+    for head in 1..=6_u32 {
+        both[head as usize % 2].submit(signed(head)).await.unwrap();
+    }
+    let (first, second) = tokio::join!(both[0].pass(), both[1].pass());
+    let confirmed = first.unwrap().0.confirmed + second.unwrap().0.confirmed;
+    let left = farm.send(&both[0]).await;
+    assert_eq!((confirmed + left.confirmed, left.waiting), (6, 0));
+    let expected: Vec<String> = (1..=6).map(|head| format!("submitted {head}")).collect();
+    assert_eq!((farm.loads(), farm.saves()), (expected, 12));
+}
+
+#[tokio::test]
+async fn a_process_that_works_keeps_the_lease() {
+    let (farm, [slow, other]) = two().await;
+    slow.save(load(24)).await.unwrap();
+    farm.fault(Fault::latency(MINUTE));
+    let mut pass = Box::pin(slow.pass());
+    tokio::select! { biased; () = farm.fake.until_delayed() => {}, _ = &mut pass => panic!("the reply is delayed") }
+    for _ in 0..10 {
+        farm.clock.advance(Duration::from_secs(4));
+        // The lease is prolonged.
+        for _ in 0..50 {
+            assert!(futures_util::poll!(&mut pass).is_pending());
+            tokio::task::yield_now().await;
+        }
+        let (report, next) = other.pass().await.unwrap();
+        assert_eq!((report.confirmed, report.requests), (0, 0));
+        assert!(next.looks_at > Some(farm.clock.now()));
+    }
+    farm.clock.advance(MINUTE);
+    let (report, _) = pass.await.unwrap();
+    assert_eq!((report.confirmed, farm.saves()), (1, 1), "{report}");
+}
+
+#[tokio::test]
+async fn a_loop_that_is_stopped_leaves_its_lease_to_others() {
+    let (farm, [outbox, other]) = two().await;
+    let id = outbox.save(load(10)).await.unwrap().id;
+    farm.fault(Fault::latency(Duration::from_secs(1)));
+    let sending = outbox.run();
+    let handle = sending.handle();
+    let sending = tokio::spawn(sending.into_future());
+    farm.fake.until_delayed().await;
+    assert_eq!(state(&outbox, id).await, DeclarationState::Sending);
+    handle.stop();
+    sending.await.unwrap();
+
+    // Another process goes on at once, and finds what was in flight.
+    let (report, _) = other.pass().await.unwrap();
+    assert_eq!((report.confirmed, report.waiting), (1, 0));
+    assert!(now(&other, id).await.is_adopted);
+    assert_eq!((farm.saves(), farm.loads().len()), (1, 1));
+}
+
+#[tokio::test]
+async fn a_lease_is_at_most_as_long_as_others_believe() {
+    let (farm, [outbox, other]) = two().await;
+    let outbox = outbox.lease(Duration::from_secs(3_600));
+    outbox.save(load(10)).await.unwrap();
+    farm.fault(Fault::latency(Duration::from_secs(1)));
+    let frozen = tokio::spawn(async move { outbox.pass().await });
+    farm.fake.until_delayed().await;
+    let (report, next) = other.pass().await.unwrap();
+    assert_eq!((report.waiting, report.requests), (1, 0));
+    assert!(other.time_until(next.looks_at.unwrap()) > Duration::from_secs(500));
+    frozen.abort();
+}
+
+/// Another machine's clock is a second behind.
+#[tokio::test]
+async fn clocks_a_second_apart_shorten_neither_looks_nor_watches() {
+    let (farm, [outbox, other]) = two().await;
+    let id = outbox.save(load(24)).await.unwrap().id;
+    farm.fault(Fault::dropped_before().processed_after(usize::MAX));
+    outbox.pass().await.unwrap();
+    let behind = Clock::manual(farm.clock.now() - Duration::from_secs(1));
+    let other = other.clock(behind.clone());
+    let before = farm.fake.requests().len();
+    let (report, next) = other.pass().await.unwrap();
+    assert_eq!(farm.fake.requests().len(), before, "{report}");
+    let wait = other.time_until(next.looks_at.unwrap());
+    assert!(wait > MINUTE, "{wait:?}");
+
+    farm.send(&outbox).await;
+    assert_eq!(state(&outbox, id).await, DeclarationState::Confirmed);
+    behind.set_wall(farm.clock.now() - Duration::from_secs(1));
+    farm.outbox().clock(behind).pass().await.unwrap();
+    farm.fake.process_late_requests();
+    let report = farm.send(&farm.outbox()).await;
+    assert_eq!(report.late_duplicates, 1, "{report}");
+}
+
+#[tokio::test]
+async fn a_declaration_of_another_program_is_edited_and_decided_at_once() {
+    let (_farm, [one, other]) = two().await;
+    one.save(load(1)).await.unwrap();
+    // From here on `one` has read the outbox as it was before.
+    let id = other.save(load(2)).await.unwrap().id;
+
+    assert_eq!(one.edit(id, load(3)).await.unwrap().id, id);
+    let shown = now(&other, id).await.input.unwrap();
+    let [shown, wanted] = [shown, load(3)].map(|input| serde_json::to_value(input).unwrap());
+    assert_eq!(shown, wanted);
+
+    let gone = other.decide(id, Decision::Discard).await.unwrap();
+    assert_eq!(gone.state, DeclarationState::Discarded);
+    let late = one.decide(id, Decision::Discard).await.unwrap_err();
+    assert!(late.kind() == ErrorKind::Config, "{late}");
+    assert_eq!(one.declarations().await.unwrap().len(), 1);
+
+    let never: DeclarationId = "77".parse().unwrap();
+    for error in [
+        one.submit_saved(never).await,
+        one.edit(never, load(1)).await,
+        one.decide(never, Decision::Discard).await,
+    ] {
+        assert!(error.unwrap_err().kind() == ErrorKind::Config);
+    }
+}
+
+/// Holds: failure point 9: connection refused.
+#[tokio::test]
+async fn without_reception_it_is_tried_again_and_nothing_is_written_each_time() {
+    let farm = Farm::start().await;
+    let id = farm.outbox().save(load(24)).await.unwrap().id;
+    let store = farm.faulty(usize::MAX);
+    // One program that runs, and one that is started each time.
+    let running = farm.unreachable(store.clone());
+    let mut waited = Duration::ZERO;
+    for _ in 0..20 {
+        for outbox in [&running, &farm.unreachable(store.clone())] {
+            let (report, next) = outbox.pass().await.unwrap();
+            assert_eq!((report.confirmed, report.waiting), (0, 1), "{report}");
+            assert!(report.stopped_by.is_some() && next.looks_at.is_none());
+            let shown = now(outbox, id).await;
+            let seen = (shown.state, shown.reason, shown.attempts);
+            assert_eq!(
+                seen,
+                (DeclarationState::Queued, Some(Reason::NoReception), 0)
+            );
+        }
+        let (_, next) = running.pass().await.unwrap();
+        let wait = running.time_until(next.at().unwrap());
+        assert!(wait > waited / 2 && wait <= 5 * MINUTE, "{wait:?}");
+        waited = wait;
+        farm.clock.advance(wait);
+    }
+    assert_eq!(store.commits(), 0);
+    farm.done(&farm.outbox(), 1).await;
+}
+
+/// Holds: failure point 12: login dead. It stops reads and saves alike.
+#[tokio::test]
+async fn a_dead_login_stops_reads_and_saves_alike_and_goes_on_after_a_login() {
+    for is_fresh in [false, true] {
+        let farm = Farm::start().await;
+        let manager = farm.fake.token_manager().await.unwrap();
+        let outbox = farm.outbox_of(manager.clone());
+        if is_fresh {
+            // The list was read just before, so the save itself is refused.
+            outbox.save(load(1)).await.unwrap();
+            farm.send(&outbox).await;
+        }
+        let base = farm.read(&outbox, &farm.before[0]).await;
+        let ids = [
+            outbox.save(load(24)).await,
+            outbox.update(&base, load(30)).await,
+        ];
+        let ids = ids.map(|written| written.unwrap().id);
+        let saves = farm.saves();
+        farm.fake.revoke_logins();
+        farm.fake.expire_access_tokens();
+        let report = farm.send(&outbox).await;
+        assert!(report.login_needed, "{report}");
+        let left = (report.refused, report.needs_attention, report.waiting);
+        assert_eq!((report.confirmed, left), (0, (0, 0, 2)));
+        for id in ids {
+            let shown = now(&outbox, id).await;
+            let seen = (shown.state, shown.reason);
+            assert_eq!(seen, (DeclarationState::Queued, Some(Reason::LoginNeeded)));
+        }
+        let login = manager.provider().authorization().start().unwrap();
+        let callback = farm.fake.consent(login.url()).unwrap();
+        let login = manager.complete_login(login, callback.as_str());
+        login.await.unwrap();
+        farm.done(&outbox, 2).await;
+        assert!(farm.fake.request_count(SAVE) >= saves + 2);
+    }
+}

@@ -1,0 +1,355 @@
+//! Scenarios as lists of steps, played against the fake on a clock that stands still.
+//!
+//! A line of a table at the margin is the name of a scenario, and the indented lines after it are its steps: `do; do -> see, see`.
+//! It is played once for each alternative in braces, of which groups of the same length go together. The farm has three records,
+//! `w1` to `w3`; `r1` is the first one that is made. `web` is what somebody does on the website, `next` what happens to the next
+//! requests of an operation, `pass` one pass, `send` the method, `for 2h` the loop. A text is the number of head with what differs from
+//! a plain declaration, `~` being a blank.
+
+mod words;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::task::JoinHandle;
+
+use self::words::{fault, set, span, text};
+use super::farm::{Farm, SAVE, id_of};
+use crate::error::Result;
+use crate::outbox::pass::Next;
+use crate::outbox::{Decision, DeclarationId, Outbox, OutboxReport};
+use crate::store::MemorySync;
+use envd_sdk::fake::{Assumptions, Deleted, Fault, WebsiteEdit};
+use envd_sdk::model::Consignment;
+
+/// Longer than any scenario takes. One that hangs fails.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// How long a reply is held.
+const HELD: Duration = Duration::from_secs(5);
+
+macro_rules! tables {
+    ($($name:ident)+) => {$(
+        #[tokio::test]
+        async fn $name() {
+            play(include_str!(concat!(stringify!($name), ".txt"))).await;
+        }
+    )+};
+}
+
+tables! { lost_replies twins edits others waiting readings }
+
+async fn play(table: &str) {
+    let mut scenarios: Vec<(&str, String)> = Vec::new();
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        match (line.strip_prefix("  "), scenarios.last_mut()) {
+            (Some(steps), Some((_, all))) => all.extend([" ", steps.trim()]),
+            _ if line.is_empty() => {}
+            _ => scenarios.push((line, String::new())),
+        }
+    }
+    let mut failed = Vec::new();
+    for (name, steps) in scenarios {
+        for steps in alternatives(&steps) {
+            let played = tokio::time::timeout(LIMIT, play_steps(steps.clone()));
+            let why = match tokio::spawn(played).await {
+                Ok(Ok(Ok(()))) => continue,
+                Ok(Ok(Err(why))) => why,
+                Ok(Err(_)) => "it hangs".to_owned(),
+                Err(panic) => panic.to_string(),
+            };
+            failed.push(format!("{name}\n {steps}\n  {why}\n"));
+        }
+    }
+    assert!(failed.is_empty(), "\n{}", failed.join("\n"));
+}
+
+/// The steps with each alternative.
+fn alternatives(steps: &str) -> Vec<String> {
+    // Groups stand at odd places.
+    let parts: Vec<&str> = steps.split(['{', '}']).collect();
+    let Some(length) = parts.get(1).map(|group| group.split('|').count()) else {
+        return vec![steps.to_owned()];
+    };
+    let chosen = |number: usize| {
+        let part = |(place, part): (usize, &&str)| match part.split('|').nth(number) {
+            _ if place % 2 == 0 => (*part).to_owned(),
+            Some(one) if part.split('|').count() == length => one.to_owned(),
+            _ => format!("{{{part}}}"),
+        };
+        alternatives(&parts.iter().enumerate().map(part).collect::<String>())
+    };
+    (0..length).flat_map(chosen).collect()
+}
+
+struct Play {
+    farm: Farm,
+    outbox: Outbox,
+    store: Arc<MemorySync>,
+    backup: Option<Arc<MemorySync>>,
+    declarations: HashMap<String, DeclarationId>,
+    /// The names of records and their ids.
+    records: Vec<(String, String)>,
+    /// The records as a person saw them last.
+    seen: HashMap<String, Consignment>,
+    held: Option<JoinHandle<Result<(OutboxReport, Next)>>>,
+    report: OutboxReport,
+    next: Option<Duration>,
+    /// How many requests, and how many lists, there were before this step.
+    before: [usize; 2],
+}
+
+async fn play_steps(steps: String) -> Result<(), String> {
+    let farm = Farm::start().await;
+    let names = farm.before.iter().zip(1..);
+    let mut play = Play {
+        records: names
+            .map(|(id, nth)| (format!("w{nth}"), id.clone()))
+            .collect(),
+        outbox: farm.outbox(),
+        store: Arc::clone(&farm.store),
+        farm,
+        backup: None,
+        declarations: HashMap::new(),
+        seen: HashMap::new(),
+        held: None,
+        report: OutboxReport::default(),
+        next: None,
+        before: [0; 2],
+    };
+    for step in steps
+        .split(';')
+        .map(str::trim)
+        .filter(|step| !step.is_empty())
+    {
+        let (does, sees) = step.split_once("->").unwrap_or((step, ""));
+        let sees: Vec<&str> = sees.split(',').map(str::trim).collect();
+        play.before = play.counts();
+        let done = play.act(&does.split_whitespace().collect::<Vec<_>>()).await;
+        if sees.contains(&"fails") != done.is_err() {
+            return Err(format!(
+                "{step}\n  expected: fails or not\n  seen:     {done:?}"
+            ));
+        }
+        for expected in sees
+            .into_iter()
+            .filter(|sees| !["", "fails"].contains(sees))
+        {
+            let words: Vec<&str> = expected.split_whitespace().collect();
+            let shown = play.see(&words).await;
+            if shown != words.join(" ") {
+                return Err(format!(
+                    "{step}\n  expected: {expected}\n  seen:     {shown}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Play {
+    async fn act(&mut self, words: &[&str]) -> Result<()> {
+        let (farm, fake) = (&self.farm, &self.farm.fake);
+        let account = fake.account_id();
+        match *words {
+            [] => {}
+            ["pass"] => self.passed(self.outbox.pass().await),
+            ["send"] => self.report = farm.send(&self.outbox).await,
+            ["for", time] => self.passed(Ok(farm.run(&self.outbox, span(time)).await)),
+            ["hold"] => self.hold().await,
+            ["release"] => {
+                farm.clock.advance(HELD);
+                let held = self.held.take().unwrap().await;
+                self.passed(held.unwrap());
+            }
+            ["kill"] => {
+                if self.held.is_none() {
+                    self.hold().await;
+                }
+                let held = self.held.take().unwrap();
+                held.abort();
+                assert!(held.await.is_err(), "it ended before it was killed");
+            }
+            ["wait", time] => farm.clock.advance(span(time)),
+            ["clock", "back", time] => farm.clock.set_wall(farm.clock.now() - span(time)),
+            ["restart"] => self.outbox = farm.outbox_on(Arc::clone(&self.store)),
+            ["offline"] => self.outbox = farm.unreachable(Arc::clone(&self.store)),
+            ["backup"] => self.backup = Some(Arc::new(self.store.duplicate())),
+            ["restore"] | ["another", "device"] => {
+                self.store = self.backup.take().unwrap_or_default();
+                self.outbox = farm.outbox_on(Arc::clone(&self.store));
+            }
+            ["horizon", time] => {
+                let replica = farm.replica_on(Arc::clone(&self.store));
+                self.outbox = Outbox::new(&replica.horizon(span(time)));
+            }
+            ["pages", "of", size] => {
+                let replica = farm.replica_on(Arc::clone(&self.store));
+                self.outbox = Outbox::new(&replica.page_size(size.parse().unwrap()));
+            }
+            ["sync"] => drop(self.outbox.replica().sync().await?),
+            ["prune"] => drop(self.outbox.prune(farm.clock.now()).await?),
+            ["clear"] => farm.clear_scripts(),
+            ["late", "requests", "arrive"] => assert!(fake.process_late_requests() > 0),
+            ["expire", "tokens"] => fake.expire_access_tokens(),
+            ["withdraw", "account"] => fake.withdraw_account(account),
+            ["restore", "account"] => fake.restore_account(account),
+            ["deleted", "records", "are", how] => {
+                let all = [Deleted::Filtered, Deleted::Hidden, Deleted::Listed];
+                let mut all = all.into_iter();
+                let deleted = all.find(|one| format!("{one:?}").to_lowercase() == how);
+                fake.assume(Assumptions::default().deleted(deleted.unwrap()));
+            }
+            ["next", operation, ref faults @ ..] => self.script(operation, faults),
+            ["web", "makes", ref made @ ..] => {
+                drop(farm.edit(WebsiteEdit::insert(self.text(made))));
+            }
+            ["before", "list", nth, "web", "makes", ref made @ ..] => {
+                let edit = WebsiteEdit::insert(self.text(made));
+                fake.edit_before_list(account, nth.parse().unwrap(), edit);
+            }
+            ["web", "sets", name, ref fields @ ..] => {
+                let mut record = self.record(name);
+                for field in fields {
+                    set(&mut record, field);
+                }
+                let names = fields
+                    .iter()
+                    .filter_map(|field| field.split(['.', '=']).next());
+                let changed = names.map(|name| (name.to_owned(), record[name].clone()));
+                let changed = WebsiteEdit::change(self.id(name), changed.collect::<Value>());
+                farm.edit(changed);
+            }
+            ["web", "deletes", name] => drop(farm.edit(WebsiteEdit::delete(self.id(name)))),
+            ["see", name] => self.look(name).await,
+            [what, name, ref rest @ ..] => self.write(what, name, rest).await?,
+            _ => panic!("{words:?} is no step"),
+        }
+        // In the order in which they appear.
+        for id in self.farm.made().iter().map(id_of) {
+            if self.records.iter().all(|(_, known)| *known != id) {
+                let nth = self.records.len() + 1 - self.farm.before.len();
+                self.records.push((format!("r{nth}"), id));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the user does.
+    async fn write(&mut self, what: &str, name: &str, rest: &[&str]) -> Result<()> {
+        let limit = rest.iter().find_map(|word| word.strip_prefix("limit="));
+        let mut outbox = self.outbox.clone();
+        if let Some(time) = limit {
+            outbox = outbox.not_after(self.farm.clock.now() + span(time));
+        }
+        let known = self.declarations.get(name).copied();
+        let id = || known.unwrap_or_else(|| panic!("{name} is no declaration"));
+        let record = rest.first().copied().unwrap_or_default();
+        let is_of_record = what.ends_with("-record") || what == "update";
+        if is_of_record && !self.seen.contains_key(record) {
+            self.look(record).await;
+        }
+        let (base, edit) = (|| &self.seen[record], || self.text(&rest[1..]));
+        let written = match what {
+            "save" => outbox.save(self.text(rest)).await,
+            "submit" => outbox.submit(self.text(rest)).await,
+            "edit" => outbox.edit(id(), self.text(rest)).await,
+            "edit-and-submit" => outbox.edit_and_submit(id(), self.text(rest)).await,
+            "submit-saved" => outbox.submit_saved(id()).await,
+            "withdraw" => outbox.withdraw(id()).await,
+            "delete" => outbox.delete(id()).await,
+            "update" => outbox.update(base(), edit()).await,
+            "submit-record" => outbox.submit_record(base(), edit()).await,
+            "delete-record" => outbox.delete_record(self.id(record)).await,
+            "decide" => outbox.decide(id(), self.decision(rest)).await,
+            _ => panic!("{what} is no step"),
+        };
+        let written = written?.id;
+        assert!(
+            known.is_none_or(|id| id == written),
+            "{name} is another declaration"
+        );
+        self.declarations.insert(name.to_owned(), written);
+        Ok(())
+    }
+
+    fn passed(&mut self, passed: Result<(OutboxReport, Next)>) {
+        let (report, next) = passed.unwrap();
+        self.report = report;
+        self.next = next.at().map(|at| self.outbox.time_until(at));
+    }
+
+    /// Makes a pass of which the next reply is on its way.
+    async fn hold(&mut self) {
+        self.farm.fault(Fault::latency(HELD));
+        let outbox = self.outbox.clone();
+        let mut held = tokio::spawn(async move { Box::pin(outbox.pass()).await });
+        tokio::select! {
+            biased;
+            () = self.farm.fake.until_delayed() => self.held = Some(held),
+            _ = &mut held => panic!("nothing was sent"),
+        }
+    }
+
+    async fn look(&mut self, name: &str) {
+        let seen = self.farm.read(&self.farm.outbox(), &self.id(name)).await;
+        self.seen.insert(name.to_owned(), seen);
+    }
+
+    /// The id of a record, or what has no such name.
+    fn id(&self, name: &str) -> String {
+        let known = self.records.iter().find(|(known, _)| known == name);
+        known.map_or(name, |(_, id)| id).to_owned()
+    }
+
+    fn name(&self, id: &str) -> String {
+        let known = self.records.iter().find(|(_, known)| known == id);
+        known.map_or(id, |(name, _)| name).to_owned()
+    }
+
+    fn record(&self, name: &str) -> Value {
+        let id = self.id(name);
+        let fake = &self.farm.fake;
+        let mut all = fake.consignments::<Value>(fake.account_id()).into_iter();
+        all.find(|record| id_of(record) == id).unwrap()
+    }
+
+    fn text(&self, words: &[&str]) -> envd_sdk::model::ConsignmentInput {
+        text(words, |name| self.id(name))
+    }
+
+    fn decision(&self, words: &[&str]) -> Decision {
+        let adopt = Decision::Adopt(self.id(words.last().unwrap()).into());
+        let all = [
+            Decision::KeepMine,
+            Decision::TakeTheirs,
+            Decision::Resend,
+            Decision::Discard,
+        ];
+        let mut all = all.into_iter().chain([adopt]);
+        all.find(|one| words.join(" ").starts_with(&one.to_string()))
+            .unwrap()
+    }
+
+    /// What happens to the next requests of an operation.
+    fn script(&self, operation: &str, faults: &[&str]) {
+        let (operation, field) = match operation {
+            "save" => (SAVE, "createOrSaveConsignment"),
+            "delete" => ("DeleteConsignment", "deleteConsignment"),
+            "read" => ("Consignment", "consignment"),
+            _ => ("Consignments", "consignments"),
+        };
+        let script = self.farm.fake.on_operation(operation);
+        for word in faults {
+            if let Some(times) = word.strip_prefix('x') {
+                script.times(times.parse().unwrap());
+            } else if *word == "refused" {
+                script.refuse("X", "refused");
+            } else {
+                script.fault(fault(word, field, |name| self.id(name)));
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What a screen is told, what it is not, and what all of it costs.
+
+use std::fmt::Debug;
+
+use super::farm::{Farm, SAVE, load, signed};
+use crate::outbox::{Decision, OutboxEvent};
+use envd_sdk::fake::{Fault, WebsiteEdit};
+use envd_sdk::model::ConsignmentInput;
+use equipment::schedules::count;
+
+const MARKER: &str = "Marker7f3";
+
+#[track_caller]
+fn assert_hidden(shown: &impl Debug) {
+    let shown = format!("{shown:?} {shown:#?}");
+    assert!(
+        !shown.to_lowercase().contains(&MARKER.to_lowercase()),
+        "{shown}"
+    );
+}
+
+fn marked() -> ConsignmentInput {
+    let mut input = signed(24);
+    input.origin.name = MARKER.into();
+    if let Some(declaration) = input.declaration.value_mut() {
+        declaration.full_name = MARKER.into();
+    }
+    input
+}
+
+/// Holds: what is written holds personal data, and only the fields of a declaration show it.
+#[tokio::test]
+async fn nothing_that_is_shown_or_told_has_what_was_written() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let mut events = outbox.events();
+    let id = farm.edit(WebsiteEdit::insert(signed(24)));
+    let base = farm.read(&outbox, &id).await;
+    outbox.submit(marked()).await.unwrap();
+    let conflict = outbox.update(&base, marked()).await.unwrap();
+    let refused = outbox.save(marked()).await.unwrap();
+    let owner = serde_json::json!({"owner": {"name": MARKER}});
+    farm.edit(WebsiteEdit::change(&*id, owner));
+    farm.fault(Fault::dropped_after());
+    farm.fault(Fault::none());
+    let script = farm.fake.on_operation(SAVE);
+    script.refuse(MARKER, format!("{MARKER} is wrong"));
+    let report = farm.send(&outbox).await;
+    assert_eq!((report.refused, report.needs_attention), (1, 1), "{report}");
+    assert_hidden(&report);
+    assert_hidden(&report.to_string());
+    assert_hidden(&OutboxEvent::Passed { report });
+    let open = outbox.declarations().await.unwrap();
+    let history = outbox.history(None).await.unwrap();
+    assert_eq!((open.len(), history.declarations.len()), (2, 1));
+    assert_hidden(&history);
+    for one in open.iter().chain(&history.declarations) {
+        assert_hidden(one);
+        assert_hidden(&one.history);
+        assert_hidden(&one.reason.map(|reason| reason.to_string()));
+        assert_hidden(&one.conflict);
+        assert_hidden(&one.sentence());
+    }
+    let page = outbox.replica().consignments().list().await.unwrap();
+    assert_hidden(&outbox.with_waiting(page).await.unwrap());
+    assert_hidden(&outbox);
+    for decision in [
+        Decision::KeepMine,
+        Decision::TakeTheirs,
+        Decision::Adopt(MARKER.into()),
+    ] {
+        let name = decision.to_string();
+        assert_hidden(&name);
+        let error = outbox.decide(refused.id, decision).await.unwrap_err();
+        assert_hidden(&error);
+        assert_hidden(&error.to_string());
+        assert!(error.to_string().contains(&name), "{error}");
+    }
+    outbox.decide(conflict.id, Decision::Discard).await.unwrap();
+    let mut told = 0;
+    while let Some(Some(one)) = futures_util::FutureExt::now_or_never(events.next()) {
+        assert_hidden(&one);
+        told += 1;
+    }
+    assert!(told > 10);
+    let shown = super::farm::now(&outbox, refused.id).await;
+    assert_eq!(shown.input, Some(marked()));
+}
+
+#[tokio::test]
+async fn changes_that_leave_the_state_are_left_out() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let (mut all, mut states) = (outbox.events(), outbox.events());
+    let id = outbox.save(load(10)).await.unwrap().id;
+    // It changes, and still waits.
+    outbox.edit(id, load(11)).await.unwrap();
+    farm.send(&outbox).await;
+    drop(outbox);
+    let mut written = 0;
+    while all.next().await.is_some() {
+        written += 1;
+    }
+    let mut seen = Vec::new();
+    while let Some(one) = states.next_state().await {
+        seen.push(one.state.to_string());
+    }
+    let all = ["queued", "sending", "confirmed"];
+    assert_eq!(seen, all);
+    assert!(written > seen.len(), "{written}");
+}
+
+/// Holds: late duplicates are in the events as well.
+#[tokio::test]
+async fn a_late_duplicate_is_an_event() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    let id = outbox.save(load(24)).await.unwrap().id;
+    farm.fault(Fault::dropped_before().processed_after(usize::MAX));
+    farm.send(&outbox).await;
+    farm.fake.process_late_requests();
+    let next = farm.outbox();
+    let mut events = next.events();
+    farm.send(&next).await;
+    let told = events.next().await.unwrap();
+    assert_eq!((told.id, told.late_duplicates.len()), (id, 1));
+}
+
+/// Holds: the file holds no token, and is its owner's alone.
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn the_file_holds_no_token() {
+    let farm = Farm::start().await;
+    let folder = equipment::TestFolder::new();
+    let store = crate::store::SqliteSync::open(folder.path().join("farm.db"));
+    let outbox = farm.outbox_on(store.unwrap());
+    outbox.submit(signed(24)).await.unwrap();
+    farm.fault(Fault::dropped_after());
+    farm.done(&outbox, 1).await;
+    outbox.save(load(25)).await.unwrap();
+    farm.fake.expire_access_tokens();
+    assert!(farm.send(&outbox).await.login_needed);
+    let token = farm.fake.access_token();
+    let token = token.expose().as_bytes();
+    let mut files = 0;
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let path = file.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        let has_token = bytes.windows(token.len()).any(|part| part == token);
+        assert!(!has_token, "{}", path.display());
+        files += usize::from(bytes.windows(10).any(|part| part == b"Sam Sample"));
+    }
+    assert!(files > 0, "what is looked through is what was written");
+}
+
+/// Holds: a wish is one commit, a calm creation two, with one for the list and one for the lease of a pass; a calm run none.
+#[tokio::test]
+async fn many_waiting_declarations_are_all_confirmed_at_a_cost_in_proportion() {
+    let all = u32::try_from(count(50).min(5_000)).unwrap();
+    let number = all as usize;
+    let farm = Farm::start().await;
+    let store = farm.faulty(usize::MAX);
+    let outbox = farm.outbox_on(store.clone());
+    // None agrees with a record that is there.
+    for head in 1..=all {
+        outbox.save(load(10_000 + head)).await.unwrap();
+    }
+    assert_eq!(store.commits(), number);
+    let (report, _) = outbox.pass().await.unwrap();
+    let left = (report.confirmed, report.waiting);
+    assert_eq!(left, (u64::from(all), 0), "{report}");
+    assert_eq!((farm.made().len(), farm.saves()), (number, number));
+    // A save and a read each, and the list from time to time.
+    assert!(report.requests <= 2 * u64::from(all) + 100, "{report}");
+    let commits = store.commits() - number;
+    assert!(commits <= 2 * number + 10 + number / 10, "{commits}");
+    outbox.pass().await.unwrap();
+    assert_eq!(store.commits(), commits + number, "nothing is left");
+}
