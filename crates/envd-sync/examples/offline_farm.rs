@@ -16,7 +16,7 @@ use std::time::Duration;
 use envd_sdk::RetryPolicy;
 use envd_sdk::fake::{Fake, Fault, WebsiteEdit};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
-use envd_sync::outbox::{Decision, EntryId, Outbox};
+use envd_sync::outbox::{Decision, DeclarationId, Outbox};
 use envd_sync::replica::{Depth, Replica};
 use envd_sync::store::MemorySync;
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ async fn tell() -> Result<(), Failure> {
 
     say("\n6. In the evening the phone knows how each of them ended:\n")?;
     show(&outbox).await?;
-    show_attempts(&outbox).await?;
+    show_history(&outbox).await?;
     count_at_the_service(&fake, held)
 }
 
@@ -79,7 +79,7 @@ async fn in_the_paddock(
     fake: &Fake,
     replica: &Replica,
     outbox: &Outbox,
-) -> Result<EntryId, Failure> {
+) -> Result<DeclarationId, Failure> {
     say(
         "\n2. In the paddock there is none. Two loads leave next Friday, so two declarations are written;",
     )?;
@@ -118,8 +118,8 @@ async fn on_the_hill(fake: &Fake, outbox: &Outbox) -> Result<(), Failure> {
 }
 
 /// What is written in the paddock. Returns the edit of the draft that somebody else edits as well.
-async fn write_down(replica: &Replica, outbox: &Outbox) -> Result<EntryId, Failure> {
-    outbox.save_and_submit(load("QDZZ3333", "05:15")).await?;
+async fn write_down(replica: &Replica, outbox: &Outbox) -> Result<DeclarationId, Failure> {
+    outbox.submit(load("QDZZ3333", "05:15")).await?;
     outbox.save(load("QCZZ8888", "09:30")).await?;
 
     let copied = replica.consignments().number(SHARED).list().await?;
@@ -140,8 +140,8 @@ async fn send(outbox: &Outbox) -> Result<(), Failure> {
     let report = outbox.send().await?;
     let mut output = Output::new(false);
     // All events are there by now: it waits for none.
-    while let Ok(Some(entry)) = timeout(Duration::ZERO, events.next_state()).await {
-        output.change(&entry)?;
+    while let Ok(Some(changed)) = timeout(Duration::ZERO, events.next_state()).await {
+        output.entry(&changed)?;
     }
     let (confirmed, asks) = (report.confirmed, report.needs_attention);
     say(&format!(
@@ -151,24 +151,28 @@ async fn send(outbox: &Outbox) -> Result<(), Failure> {
 
 /// What waits, and what is at its end.
 async fn show(outbox: &Outbox) -> Result<(), Failure> {
-    let mut entries = outbox.entries().await?;
-    entries.extend(outbox.history(None).await?.entries);
-    entries.sort_by_key(|entry| entry.id);
+    let mut declarations = outbox.declarations().await?;
+    declarations.extend(outbox.history(None).await?.declarations);
+    declarations.sort_by_key(|declaration| declaration.id);
     let mut output = Output::new(false);
-    for entry in &entries {
-        output.listed(entry)?;
+    for declaration in &declarations {
+        output.entry(declaration)?;
     }
     Ok(())
 }
 
-async fn show_attempts(outbox: &Outbox) -> Result<(), Failure> {
-    say("\n   What was sent, and what came back:")?;
-    for entry in outbox.history(None).await?.entries.iter().rev() {
-        for attempt in &entry.attempts {
-            let came = attempt.outcome.as_deref().unwrap_or("nothing yet");
-            let at = attempt.at.to_time().map_or_else(String::new, cli::time);
-            let came = printable(came);
-            say(&format!("   {} {} at {at}: {came}", entry.id, entry.kind))?;
+async fn show_history(outbox: &Outbox) -> Result<(), Failure> {
+    say("\n   What happened to each:")?;
+    for declaration in outbox.history(None).await?.declarations.iter().rev() {
+        for event in &declaration.history {
+            let at = event.at.to_time().map_or_else(String::new, cli::time);
+            let (what, why) = (&event.event, printable(&event.why));
+            let why = if why.is_empty() {
+                why
+            } else {
+                format!(": {why}")
+            };
+            say(&format!("   {} at {at} {what}{why}", declaration.id))?;
         }
     }
     Ok(())

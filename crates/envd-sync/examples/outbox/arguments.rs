@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use envd_sdk::model::{ConsignmentId, Timestamp};
-use envd_sync::outbox::EntryId;
+use envd_sync::outbox::DeclarationId;
 use lexopt::Arg::{Long, Short, Value};
 use lexopt::ValueExt;
 
@@ -17,24 +17,24 @@ Declarations that are written without reception, and sent once there is some. FI
 waits and what became of it. All commands but `run` work without reception and without a login.
 
   add [--submit] [--not-after RFC3339] [--base RECORD.json] INPUT.json
-                      writes a new draft down, or with an `id` in INPUT.json the next state of
-                      that record: RECORD.json is the record as it was edited, and nothing is
-                      sent if the service has another one by then. --submit submits it as well,
-                      as does the status SUBMITTED in INPUT.json. After --not-after nothing is sent
-  delete ID           deletes a record
-  comment NUMBER TEXT comments on a consignment
-  run [--once] [--settle SECONDS] [--for SECONDS] [--lease SECONDS] [--json]
-                      sends what is due, and shows each change of state; until Ctrl-C, with --once
-                      until nothing more is due, with --for at most so long. After --settle
-                      seconds (60 unless set) what was lost on the way is looked for once more,
-                      and then sent again. One run sends at a time; --lease seconds (3 unless set)
-                      after one was killed another goes on
-  list [--json]       shows all entries, also those at their end
-  edit [--not-after RFC3339] ENTRY INPUT.json
-                      replaces what an entry saves. --not-after gives it another limit, also
-                      after its own has passed
+                      writes a new declaration down; with --base the next state of a record:
+                      RECORD.json is the record as it was edited, and if the service has another one
+                      by then, nothing is sent. --submit or the status SUBMITTED in INPUT.json: it is
+                      to be submitted, and not only saved. After --not-after nothing is sent
+  edit [--submit] [--not-after RFC3339] ENTRY INPUT.json
+                      replaces what an entry says. It is still submitted if it was to be.
+                      --not-after gives it another limit, also after its own has passed
+  withdraw ENTRY      is not to be submitted after all, and only saved
+  delete ENTRY|ID     is to be gone: an entry by its number, or a record by its id
   decide ENTRY keep-mine|take-theirs|resend|discard|adopt ID
                       decides what only a person can
+  run [--once] [--settle SECONDS] [--for SECONDS] [--lease SECONDS] [--json]
+                      sends what is due, and shows each change of state; until Ctrl-C, with --once
+                      until nothing more is due, with --for at most so long. What was lost on the way
+                      is looked for at once, after --settle seconds (60 unless set, at least 1) and
+                      after as long again, and then sent again. One run sends at a time; --lease
+                      seconds (3 unless set) after one was killed another goes on
+  list [--json]       shows all entries, also those at their end
 
 The servers and the account are those of the ENVD_ settings of the README, or a fake. Commands
 that write print {\"entry\": \"..\"} with the number of the entry.
@@ -50,12 +50,18 @@ pub(crate) struct Arguments {
 
 pub(crate) enum Command {
     Add(Add),
-    Delete(ConsignmentId),
-    Comment { number: String, text: String },
-    Run(Run),
-    List { json: bool },
     Edit(Edit),
-    Decide { entry: EntryId, choice: Choice },
+    Withdraw(DeclarationId),
+    Delete(DeclarationId),
+    DeleteRecord(ConsignmentId),
+    Run(Run),
+    List {
+        json: bool,
+    },
+    Decide {
+        entry: DeclarationId,
+        choice: Choice,
+    },
 }
 
 pub(crate) struct Add {
@@ -66,8 +72,9 @@ pub(crate) struct Add {
 }
 
 pub(crate) struct Edit {
+    pub(crate) submit: bool,
     pub(crate) not_after: Option<Timestamp>,
-    pub(crate) entry: EntryId,
+    pub(crate) entry: DeclarationId,
     pub(crate) input: PathBuf,
 }
 
@@ -161,7 +168,7 @@ impl Given {
             "add" => &["--submit", "--not-after", "--base"],
             "run" => &["--once", "--settle", "--for", "--lease", "--json"],
             "list" => &["--json"],
-            "edit" => &["--not-after"],
+            "edit" => &["--submit", "--not-after"],
             _ => &[],
         };
         let command = match (*name, words) {
@@ -171,10 +178,16 @@ impl Given {
                 base: self.base.take(),
                 input: input.into(),
             }),
-            ("delete", [id]) => Command::Delete((*id).into()),
-            ("comment", [number, text]) => Command::Comment {
-                number: (*number).into(),
-                text: (*text).into(),
+            ("edit", [entry, input]) => Command::Edit(Edit {
+                submit: self.has("--submit"),
+                not_after: self.not_after.take(),
+                entry: number(entry)?,
+                input: input.into(),
+            }),
+            ("withdraw", [entry]) => Command::Withdraw(number(entry)?),
+            ("delete", [id]) => match id.parse() {
+                Ok(entry) => Command::Delete(entry),
+                Err(_) => Command::DeleteRecord((*id).into()),
             },
             ("run", []) => Command::Run(Run {
                 once: self.has("--once"),
@@ -184,16 +197,11 @@ impl Given {
             ("list", []) => Command::List {
                 json: self.has("--json"),
             },
-            ("edit", [entry, input]) => Command::Edit(Edit {
-                not_after: self.not_after.take(),
-                entry: number(entry)?,
-                input: input.into(),
-            }),
             ("decide", [entry, choice @ ..]) => Command::Decide {
                 entry: number(entry)?,
                 choice: self::choice(choice)?,
             },
-            ("add" | "delete" | "comment" | "run" | "list" | "edit" | "decide", _) => {
+            ("add" | "edit" | "withdraw" | "delete" | "decide" | "run" | "list", _) => {
                 let given = words.join(" ");
                 return Err(format!("{name}: these are not its arguments: \"{given}\"").into());
             }
@@ -225,7 +233,7 @@ fn timestamp(text: &str) -> Option<Timestamp> {
     time.to_time().is_some().then_some(time)
 }
 
-fn number(text: &str) -> Result<EntryId, lexopt::Error> {
+fn number(text: &str) -> Result<DeclarationId, lexopt::Error> {
     let expected = || format!("ENTRY {text}: expected the number of an entry").into();
     text.parse().map_err(|_| expected())
 }

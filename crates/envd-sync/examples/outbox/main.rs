@@ -1,6 +1,6 @@
 //! Declarations written without reception, and sent once there is some: a command line.
 //!
-//! `cargo run -p envd-sync --example outbox -- --store FILE add|delete|comment|run|list|edit|decide ..`
+//! `cargo run -p envd-sync --example outbox -- --store FILE add|edit|withdraw|delete|decide|run|list ..`
 //!
 //! What a command writes is in the file when it ends; `run` sends it. A program that is killed at any moment loses nothing,
 //! and sends nothing twice. `offline_farm` tells a story of it.
@@ -18,11 +18,11 @@ mod settings;
 
 use std::process::ExitCode;
 
-use envd_sdk::model::{CommentInput, Timestamp};
-use envd_sync::outbox::{Decision, Entry, Outbox};
+use envd_sdk::model::Timestamp;
+use envd_sync::outbox::{Decision, Declaration, Outbox};
 
 use arguments::{Add, Arguments, Choice, Command, Edit, USAGE};
-use cli::Failure;
+use cli::{Failure, Unusable};
 use file::File;
 use input::Input;
 use output::Output;
@@ -49,7 +49,9 @@ async fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
             Output::new(json).no_file(store)?;
             return Ok(ExitCode::SUCCESS);
         }
-        Command::Edit(_) | Command::Decide { .. } if cli::is_absent(store) => {
+        Command::Edit(_) | Command::Withdraw(_) | Command::Delete(_) | Command::Decide { .. }
+            if cli::is_absent(store) =>
+        {
             let problem = format!("--store {}: there is no such file", store.display());
             return Err(failure::UnusableStore(problem).into());
         }
@@ -57,18 +59,17 @@ async fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
     }
     let file = File::open(&arguments.store)?;
     let outbox = file.outbox()?;
-    let entry = match arguments.command {
+    let written = match arguments.command {
         Command::Run(options) => return sending::run(file, &options).await,
         Command::List { json } => {
             list(&outbox, json).await?;
             return Ok(ExitCode::SUCCESS);
         }
         Command::Add(options) => add(outbox, options).await?,
-        Command::Delete(id) => outbox.delete(id).await?,
-        Command::Comment { number, text } => {
-            outbox.comment(CommentInput::new(number, text)).await?
-        }
         Command::Edit(options) => edit(outbox, options).await?,
+        Command::Withdraw(entry) => outbox.withdraw(entry).await?,
+        Command::Delete(entry) => outbox.delete(entry).await?,
+        Command::DeleteRecord(id) => outbox.delete_record(id).await?,
         Command::Decide { entry, choice } => {
             let decision = match choice {
                 Choice::KeepMine => Decision::KeepMine,
@@ -80,38 +81,42 @@ async fn execute(arguments: Arguments) -> Result<ExitCode, Failure> {
             outbox.decide(entry, decision).await?
         }
     };
-    Output::written(&entry)?;
+    Output::written(&written)?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn add(outbox: Outbox, options: Add) -> Result<Entry, Failure> {
+async fn add(outbox: Outbox, options: Add) -> Result<Declaration, Failure> {
     let Input {
         input,
         is_submitted,
     } = input::input(&options.input)?;
     let outbox = limited(outbox, options.not_after);
     let record = options.base.as_deref().map(input::record);
-    Ok(
-        match (record.transpose()?, is_submitted || options.submit) {
-            (None, false) => outbox.save(input).await?,
-            (None, true) => outbox.save_and_submit(input).await?,
-            (Some(record), false) => outbox.update(&record, input).await?,
-            (Some(record), true) => outbox.update_and_submit(&record, input).await?,
-        },
-    )
+    let names = (input.input().id.value(), input.input().number.value());
+    let is_submitted = is_submitted || options.submit;
+    Ok(match (record.transpose()?, is_submitted) {
+        (None, _) if names != (None, None) => {
+            let problem = "it names a record: --base RECORD.json, as it was edited, is needed";
+            return Err(Unusable::new(&options.input, problem).into());
+        }
+        (None, false) => outbox.save(input).await?,
+        (None, true) => outbox.submit(input).await?,
+        (Some(record), false) => outbox.update(&record, input).await?,
+        (Some(record), true) => outbox.submit_record(&record, input).await?,
+    })
 }
 
-async fn edit(outbox: Outbox, options: Edit) -> Result<Entry, Failure> {
+async fn edit(outbox: Outbox, options: Edit) -> Result<Declaration, Failure> {
     let Input {
         input,
         is_submitted,
     } = input::input(&options.input)?;
     let outbox = limited(outbox, options.not_after);
-    let edited = outbox.edit(options.entry, input).await?;
-    if is_submitted {
-        outbox.submit(edited.id).await?;
-    }
-    Ok(edited)
+    Ok(if is_submitted || options.submit {
+        outbox.edit_and_submit(options.entry, input).await?
+    } else {
+        outbox.edit(options.entry, input).await?
+    })
 }
 
 fn limited(outbox: Outbox, not_after: Option<Timestamp>) -> Outbox {
@@ -123,11 +128,11 @@ fn limited(outbox: Outbox, not_after: Option<Timestamp>) -> Outbox {
 
 /// All entries by number, those at their end included.
 async fn list(outbox: &Outbox, json: bool) -> Result<(), Failure> {
-    let mut entries = outbox.entries().await?;
+    let mut entries = outbox.declarations().await?;
     let mut before = None;
     loop {
         let page = outbox.history(before).await?;
-        entries.extend(page.entries);
+        entries.extend(page.declarations);
         match page.next {
             Some(next) => before = Some(next),
             None => break,
@@ -138,7 +143,7 @@ async fn list(outbox: &Outbox, json: bool) -> Result<(), Failure> {
     entries.dedup_by_key(|entry| entry.id);
     let mut output = Output::new(json);
     for entry in &entries {
-        output.listed(entry)?;
+        output.entry(entry)?;
     }
     output.end_of_list()
 }

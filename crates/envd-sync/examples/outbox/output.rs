@@ -5,7 +5,7 @@ use std::path::Path;
 
 use console::Term;
 use envd_sdk::model::{ConsignmentId, ServerError, Timestamp};
-use envd_sync::outbox::{Entry, EntryKind, EntryState, Reason};
+use envd_sync::outbox::{Decision, Declaration, DeclarationState, Reason, Wanted};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -20,6 +20,7 @@ const WORDS: usize = 54;
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Report {
     pub(crate) confirmed: u64,
+    pub(crate) confirmed_with_problems: u64,
     pub(crate) refused: u64,
     pub(crate) needs_attention: u64,
     pub(crate) waiting: u64,
@@ -31,10 +32,10 @@ pub(crate) struct Report {
 
 impl Report {
     /// Counts what is not at its end.
-    pub(crate) fn count(&mut self, entries: &[Entry]) {
+    pub(crate) fn count(&mut self, entries: &[Declaration]) {
         let count = |state| entries.iter().filter(|entry| entry.state == state).count() as u64;
-        self.refused = count(EntryState::Refused);
-        self.needs_attention = count(EntryState::NeedsAttention);
+        self.refused = count(DeclarationState::Refused);
+        self.needs_attention = count(DeclarationState::NeedsAttention);
         self.waiting = entries.len() as u64 - self.refused - self.needs_attention;
     }
 
@@ -63,45 +64,28 @@ impl Output {
     }
 
     /// An entry that was written.
-    pub(crate) fn written(entry: &Entry) -> Result<(), Failure> {
+    pub(crate) fn written(entry: &Declaration) -> Result<(), Failure> {
         line(&WrittenLine {
             entry: entry.id.to_string(),
         })
     }
 
-    /// An entry whose state changed.
-    pub(crate) fn change(&mut self, entry: &Entry) -> Result<(), Failure> {
+    /// An entry as it is now.
+    pub(crate) fn entry(&mut self, entry: &Declaration) -> Result<(), Failure> {
         if self.json {
-            return line(&ChangeLine {
+            return line(&EntryLine {
                 entry: entry.id.to_string(),
-                state: entry.state,
-                attempts: entry.attempts.len(),
-                consignment: entry.consignment.as_ref(),
-                reason: entry.reason,
-            });
-        }
-        match entry.state {
-            EntryState::Sending => self.row(entry, "it is being sent"),
-            _ => self.row(entry, &next_in_words(entry)),
-        }
-    }
-
-    /// An entry of the list.
-    pub(crate) fn listed(&mut self, entry: &Entry) -> Result<(), Failure> {
-        if self.json {
-            return line(&ListLine {
-                entry: entry.id.to_string(),
-                kind: entry.kind,
+                kind: entry.wanted,
                 state: entry.state,
                 consignment: entry.consignment.as_ref(),
-                attempts: entry.attempts.len(),
+                attempts: entry.attempts,
                 reason: entry.reason,
                 findings: entry.findings.iter().map(ServerError::raw).collect(),
                 candidates: &entry.candidates,
                 late_duplicates: &entry.late_duplicates,
             });
         }
-        self.row(entry, &next_in_words(entry))
+        self.row(entry)
     }
 
     /// Says that the file is not there.
@@ -154,6 +138,10 @@ impl Output {
         say(&format!(
             "{confirmed} confirmed, {refused} refused, {needs_attention} for you to decide, {waiting} waiting; {requests}."
         ))?;
+        if report.confirmed_with_problems > 0 {
+            let count = report.confirmed_with_problems;
+            say(&format!("{count} of them confirmed with problems."))?;
+        }
         let made = match report.late_duplicates {
             1 => "a second draft".to_owned(),
             several => format!("{several} further drafts"),
@@ -169,17 +157,14 @@ impl Output {
         Ok(())
     }
 
-    fn row(&mut self, entry: &Entry, words: &str) -> Result<(), Failure> {
+    fn row(&mut self, entry: &Declaration) -> Result<(), Failure> {
         if !self.has_head {
             self.has_head = true;
-            say(&row(
-                ["ENTRY", "WHAT", "CONSIGNMENT", "STATE"],
-                "WHAT HAPPENS NEXT",
-            ))?;
+            say(&row(["ENTRY", "WHAT", "CONSIGNMENT", "STATE"], "IN WORDS"))?;
         }
         let state = entry.state.to_string().replace('_', " ");
-        let (id, kind) = (entry.id.to_string(), entry.kind.to_string());
-        let mut words = cli::wrapped(words, self.words).into_iter();
+        let (id, kind) = (entry.id.to_string(), entry.wanted.to_string());
+        let mut words = cli::wrapped(&in_words(entry), self.words).into_iter();
         let first = words.next().unwrap_or_default();
         say(&row([&id, &kind, &consignment(entry), &state], &first))?;
         let details = details(entry);
@@ -200,7 +185,7 @@ fn row([id, kind, consignment, state]: [&str; 4], words: &str) -> String {
 }
 
 /// Which consignment an entry is about: its number, or what is known of it.
-fn consignment(entry: &Entry) -> String {
+fn consignment(entry: &Declaration) -> String {
     let number = entry.number.as_ref().map(printable);
     let pics = || {
         let input = entry.input.as_ref()?;
@@ -212,56 +197,38 @@ fn consignment(entry: &Entry) -> String {
     known.unwrap_or_else(|| "a new one".to_owned())
 }
 
-/// What happens next, in words.
-fn next_in_words(entry: &Entry) -> String {
-    let sent = match entry.attempts.len() {
-        0 | 1 => String::new(),
-        times => format!(", sent {times} times"),
-    };
-    match (entry.state, entry.reason) {
-        (EntryState::Confirmed, _) if entry.kind == EntryKind::Delete => {
-            "nothing: the service does not have the record any more".to_owned()
-        }
-        (EntryState::Confirmed, _) if entry.is_adopted => {
-            format!("nothing: its reply was lost, and the service has it{sent}")
-        }
-        (EntryState::Confirmed, _) => format!("nothing: the service has it{sent}"),
-        (EntryState::Discarded, reason) => {
-            let why =
-                reason.map_or_else(|| "it was given up".to_owned(), |reason| reason.to_string());
-            format!("nothing: {why}")
-        }
-        (EntryState::Sending, _) => {
-            "it was being sent when a run ended: the service is asked before it is sent again"
-                .to_owned()
-        }
-        (EntryState::Queued, None) => "it is sent with the next run".to_owned(),
-        (_, Some(reason)) => in_words(reason, entry),
-        (state, None) => state.to_string(),
-    }
-}
-
-/// The reason of an entry that is not at its end.
-fn in_words(reason: Reason, entry: &Entry) -> String {
+fn in_words(entry: &Declaration) -> String {
+    let is_found = entry.is_adopted && entry.state != DeclarationState::Sending;
+    let found = is_found.then(|| "it was found there".to_owned());
     let next = entry.next_at.as_ref().and_then(Timestamp::to_time);
-    let until = next.map(|at| format!("; next at {}", cli::time(at)));
-    match reason {
-        Reason::NoReception => "it is sent when the service can be reached".to_owned(),
-        reason => format!("{reason}{}", until.unwrap_or_default()),
-    }
+    let next = next.map(|at| format!("next at {}", cli::time(at)));
+    let words = std::iter::once(printable(entry.sentence()));
+    words
+        .chain(found)
+        .chain(next)
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 /// What a person needs to decide.
-fn details(entry: &Entry) -> Vec<String> {
+fn details(entry: &Declaration) -> Vec<String> {
     let mut details = Vec::new();
-    if !entry.state.is_final() {
+    let problems = entry.findings.len();
+    if entry.state == DeclarationState::Confirmed && problems > 0 {
+        details.push(format!(
+            "confirmed with problems: {problems}, as --json shows"
+        ));
+    }
+    if entry.state == DeclarationState::Refused {
         details.extend(entry.findings.iter().map(|finding| {
             let text = finding.description().unwrap_or(finding.message());
-            printable(text)
+            match finding.code() {
+                Some(code) if code != text => printable(format!("{code}: {text}")),
+                _ => printable(text),
+            }
         }));
     }
-    let candidates = entry.candidates.iter();
-    details.extend(candidates.map(|id| format!("it may be {}", printable(id))));
+    details.extend(entry.trouble.as_ref().map(printable));
     for field in entry.conflict.iter().flat_map(|conflict| &conflict.fields) {
         let value = |value: &Value| match value {
             Value::Null => "nothing".to_owned(),
@@ -271,8 +238,15 @@ fn details(entry: &Entry) -> Vec<String> {
         let (path, mine, theirs) = (&field.path, value(&field.mine), value(&field.theirs));
         details.push(printable(format!("{path}: mine {mine}, theirs {theirs}")));
     }
-    if entry.kind == EntryKind::Comment {
-        details.extend(entry.comment.as_ref().map(printable));
+    let asks = [DeclarationState::NeedsAttention, DeclarationState::Refused];
+    if asks.contains(&entry.state) {
+        let decisions = entry.decisions();
+        let decisions = decisions.iter().map(|decision| match decision {
+            Decision::Adopt(id) => format!("adopt {}", printable(id)),
+            other => other.to_string().replace(' ', "-"),
+        });
+        let decisions: Vec<String> = decisions.collect();
+        details.push(format!("decide {} {}", entry.id, decisions.join(" | ")));
     }
     let duplicates = entry.late_duplicates.iter();
     details.extend(duplicates.map(|id| format!("late duplicate: {}", printable(id))));
@@ -294,21 +268,12 @@ struct WrittenLine {
 }
 
 #[derive(Serialize)]
-struct ChangeLine<'a> {
+struct EntryLine<'a> {
     entry: String,
-    state: EntryState,
-    attempts: usize,
+    kind: Wanted,
+    state: DeclarationState,
     consignment: Option<&'a ConsignmentId>,
-    reason: Option<Reason>,
-}
-
-#[derive(Serialize)]
-struct ListLine<'a> {
-    entry: String,
-    kind: EntryKind,
-    state: EntryState,
-    consignment: Option<&'a ConsignmentId>,
-    attempts: usize,
+    attempts: u64,
     reason: Option<Reason>,
     findings: Vec<&'a Value>,
     candidates: &'a [ConsignmentId],

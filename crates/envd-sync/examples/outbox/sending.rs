@@ -12,8 +12,9 @@ use std::time::Duration;
 use envd_sdk::Client;
 use envd_sdk::auth::TokenManager;
 use envd_sdk::model::AccountId;
+use envd_sync::LoopHandle;
 use envd_sync::outbox::{
-    Entry, EntryId, EntryState, Outbox, OutboxEvent, OutboxLoopHandle, OutboxReport,
+    Declaration, DeclarationId, DeclarationState, Outbox, OutboxEvent, OutboxReport,
 };
 
 use super::arguments::Run;
@@ -30,7 +31,7 @@ pub(crate) async fn run(file: File, options: &Run) -> Result<ExitCode, Failure> 
     let mut limit = end_of(options.limit)?;
     let run = Running::new(options.json);
     let offline = file.outbox()?;
-    let is_empty = offline.entries().await?.is_empty();
+    let is_empty = offline.declarations().await?.is_empty();
     if options.once && file.account().is_none() && is_empty {
         return run.end(&[]);
     }
@@ -40,7 +41,7 @@ pub(crate) async fn run(file: File, options: &Run) -> Result<ExitCode, Failure> 
     let settings = Settings::read().await?;
     let connected = tokio::select! {
         biased;
-        () = &mut limit => return run.end(&offline.entries().await?),
+        () = &mut limit => return run.end(&offline.declarations().await?),
         connected = connect(file, &settings, options.once) => connected,
     };
     // The manager renews the token as long as it is there.
@@ -48,7 +49,7 @@ pub(crate) async fn run(file: File, options: &Run) -> Result<ExitCode, Failure> 
         Ok(connected) => connected,
         Err(failure) if is_without_reception(&failure) => {
             waits(cli::chain(failure.as_ref()));
-            return run.end(&offline.entries().await?);
+            return run.end(&offline.declarations().await?);
         }
         Err(failure) => return Err(failure),
     };
@@ -76,7 +77,7 @@ struct Running {
     output: Output,
     report: Report,
     /// The entries that wait, as this run has seen them last.
-    seen: HashMap<EntryId, EntryState>,
+    seen: HashMap<DeclarationId, DeclarationState>,
 }
 
 impl Running {
@@ -105,7 +106,7 @@ impl Running {
         };
         let mut is_over = false;
         let mut notice = tokio::time::interval(NOTICE_EVERY);
-        self.is_new(&outbox.entries().await?);
+        self.is_new(&outbox.declarations().await?);
         loop {
             tokio::select! {
                 biased;
@@ -123,13 +124,13 @@ impl Running {
                     None => break,
                 },
                 _ = notice.tick(), if stop.is_some() && !is_over => {
-                    let is_new = self.is_new(&outbox.entries().await?);
-                    stop.iter().filter(|_| is_new).for_each(OutboxLoopHandle::send_now);
+                    let is_new = self.is_new(&outbox.declarations().await?);
+                    stop.iter().filter(|_| is_new).for_each(LoopHandle::wake_now);
                 }
             }
         }
         passes.add_to(&mut self.report);
-        let left = outbox.entries().await?;
+        let left = outbox.declarations().await?;
         // With the last handle of the outbox the events end.
         drop((sending, outbox));
         while let Some(entry) = events.next_state().await {
@@ -139,7 +140,7 @@ impl Running {
     }
 
     /// Whether an entry is not what this run has made of it.
-    fn is_new(&mut self, entries: &[Entry]) -> bool {
+    fn is_new(&mut self, entries: &[Declaration]) -> bool {
         let now = entries
             .iter()
             .map(|entry| (entry.id, entry.state))
@@ -149,14 +150,20 @@ impl Running {
         now.any(|(id, state)| before.get(id) != Some(state))
     }
 
-    fn show(&mut self, entry: &Entry) -> Result<(), Failure> {
-        self.seen.insert(entry.id, entry.state);
-        self.report.confirmed += u64::from(entry.state == EntryState::Confirmed);
-        self.output.change(entry)
+    fn show(&mut self, entry: &Declaration) -> Result<(), Failure> {
+        let before = self.seen.insert(entry.id, entry.state);
+        // One that was confirmed before comes again with its late duplicates.
+        let is_confirmed = entry.state == DeclarationState::Confirmed
+            && (entry.late_duplicates.is_empty()
+                || before.is_some_and(|before| !before.is_final()));
+        self.report.confirmed += u64::from(is_confirmed);
+        let has_problems = is_confirmed && !entry.findings.is_empty();
+        self.report.confirmed_with_problems += u64::from(has_problems);
+        self.output.entry(entry)
     }
 
     /// Writes the report, and returns the exit code.
-    fn end(mut self, left: &[Entry]) -> Result<ExitCode, Failure> {
+    fn end(mut self, left: &[Declaration]) -> Result<ExitCode, Failure> {
         self.report.count(left);
         self.output.report(&self.report)?;
         Ok(match &self.report {
@@ -174,7 +181,7 @@ fn send_once(outbox: Outbox, passes: Passes) -> Sending {
     })
 }
 
-fn send_always(outbox: &Outbox, passes: Passes) -> (Sending, OutboxLoopHandle) {
+fn send_always(outbox: &Outbox, passes: Passes) -> (Sending, LoopHandle) {
     let sending = outbox.run();
     let (handle, stop) = (sending.handle(), sending.handle());
     let failure = Arc::new(Mutex::new(None));

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use envd_sdk::fake::{Assumptions, Deleted, WebsiteEdit};
 use envd_sdk::model::ConsignmentStatus;
+use envd_sdk::profile::{ComparedDate, ServiceProfile, Sourced};
 use envd_sync::replica::{Replica, SyncReport};
 use envd_sync::store::{MemorySync, Order};
 use serde_json::json;
@@ -17,7 +18,10 @@ use super::with_progress;
 pub(crate) async fn tell() -> Result<(), Failure> {
     let assumed = Assumptions::default().deleted(Deleted::Hidden);
     let fake = fixed_fake().assume(assumed).start().await?;
-    let account = fake.client().build()?.account(fake.account_id());
+    let mut profile = ServiceProfile::default();
+    profile.lists.compared_date = Sourced::seen(Some(ComparedDate::LastChange));
+    let client = fake.client().profile(&profile).build()?;
+    let account = client.account(fake.account_id());
     say("1. Started a fake of the service on this machine. The copy of its account is in memory;")?;
     say("   --store FILE keeps one in a file.")?;
 
@@ -34,10 +38,10 @@ pub(crate) async fn tell() -> Result<(), Failure> {
     ask_the_copy(&replica).await?;
 
     say(
-        "4. On the website one draft is submitted, one is edited and one is deleted. The next sync finds",
+        "4. On the website one draft is submitted, one is edited and one is deleted. The profile says that the",
     )?;
     say(
-        "   the first two. The third is listed no more, which may be a mistake of a list that shifts:",
+        "   service compares the last change, so the next sync asks for changes alone. It finds the first two:",
     )?;
     let submitted = WebsiteEdit::change("C-900000103", json!({"status": "SUBMITTED"}));
     let edited = WebsiteEdit::change("C-900000104", json!({"movementTime": "04:30"}));
@@ -49,14 +53,12 @@ pub(crate) async fn tell() -> Result<(), Failure> {
     show_changes(&replica, &report).await?;
 
     say(
-        "5. By now the replica knows which date the service compares, so it asks for changes alone:",
+        "5. A full walk does not list the third draft, which may be a mistake of a list that shifts:",
     )?;
-    let report = replica.sync().await?;
+    let report = replica.sync_full().await?;
     show_changes(&replica, &report).await?;
 
-    say(
-        "6. A second full walk does not list the third draft either, and a read does not find it:",
-    )?;
+    say("6. A second one does not list it either, and a read does not find it:")?;
     let report = replica.sync_full().await?;
     show_changes(&replica, &report).await?;
 

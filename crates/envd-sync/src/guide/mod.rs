@@ -3,8 +3,8 @@
 //! | page | what it shows |
 //! | --- | --- |
 //! | [`sync`](mod@sync) | a local copy and its changes: what it claims, intervals, consumers, banks |
-//! | [`outbox`](mod@outbox) | the life of a declaration that is written without reception |
-//! | [`decisions`] | the reasons of design decisions |
+//! | [`outbox`](mod@outbox) | the life of a declaration that is written without reception, and the questions that a person decides |
+//! | [`decisions`] | the reasons of design decisions of copies and question lists |
 //! | [`offline`](mod@offline) | whole programs: a farm without reception, a copy in SQLite |
 
 #[doc = include_str!("decisions.md")]
