@@ -11,11 +11,11 @@ use std::process::ExitCode;
 use envd_sdk::auth::{MemoryStore, StaticToken, TokenManager};
 use envd_sdk::model::{
     AnswerInput, CommentInput, ConsignmentInput, ConsignmentNumber, ConsignmentStatus, Day,
-    FormType, Jurisdiction, PartyInput, QuestionType, TemplateInput,
+    FormType, Jurisdiction, PartyInput, TemplateInput,
 };
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::register::{Lookup, PropertySearch};
-use envd_sdk::validate::{Context, Questionnaire, Report};
+use envd_sdk::validate::{Context, Item, ItemKind, Questionnaire, Report};
 use envd_sdk::{Account, Client, Outcome};
 
 use cli::{Failure, printable};
@@ -151,33 +151,25 @@ async fn check(
 ) -> Result<(), Failure> {
     let questions = client.questions().await?.value.items;
     let questionnaire = Questionnaire::prepare(&questions);
-    let report = questionnaire.validate(draft, context);
+    let form = questionnaire.form(draft, context);
     println!("4. Started a declaration of goats. It asks:");
-    let asked = questionnaire.next_questions(draft);
-    for question in &asked {
-        let mut findings = report.findings().iter();
-        let is_missing = findings.any(|f| f.question.as_ref() == Some(&question.question));
-        let kind = match question.question_type {
-            _ if is_missing => "missing",
-            Some(QuestionType::Repeatable) => "no row",
-            _ => "optional",
+    for item in form.items().iter().flat_map(Item::descendants) {
+        let kind = match item.kind {
+            ItemKind::Display => continue,
+            ItemKind::Rows => "no row",
+            _ if item.findings.is_empty() => "optional",
+            _ => "missing",
         };
-        println!("   {kind:8}  {}", printable(&question.text));
+        println!("   {kind:8}  {}", printable(&item.text));
     }
     println!("5. Checked offline, with the fields beside the questions:");
-    let is_asked = |reference| {
-        asked
-            .iter()
-            .any(|question| Some(&question.question) == reference)
-    };
-    for finding in report.findings() {
-        if !is_asked(finding.question.as_ref()) {
-            println!(
-                "   {:8}  {}",
-                finding.severity,
-                printable(finding.sentence())
-            );
-        }
+    let findings = form.report().findings().iter();
+    for finding in findings.filter(|finding| finding.question.is_none()) {
+        println!(
+            "   {:8}  {}",
+            finding.severity,
+            printable(finding.sentence())
+        );
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The loop over the form.
 
 use envd_sdk::model::Day;
-use envd_sdk::validate::{Change, EditError, Form, Item, ItemKind, Items, QuestionRef};
+use envd_sdk::validate::{Change, EditError, Form, Item, ItemKind, QuestionRef};
 
 use super::cli::Failure;
 use super::files::Files;
@@ -103,7 +103,7 @@ impl<'a> Dialog<'a> {
     /// gets another row are those in its rows, unless the user has gone back to it from them.
     fn before(
         &self,
-        items: &Items,
+        items: &[Item],
         here: Option<&QuestionRef>,
         is_back: bool,
     ) -> Option<QuestionRef> {

@@ -1,6 +1,6 @@
 //! The items of a form as a list, in display order.
 
-use envd_sdk::validate::{Item, ItemKind, Items, QuestionRef};
+use envd_sdk::validate::{Item, ItemKind, QuestionRef};
 
 /// An item, and the row that it stands in.
 #[derive(Clone, Copy)]
@@ -11,7 +11,7 @@ pub(crate) struct Place<'a> {
 }
 
 /// All items that can be answered, and sections.
-pub(crate) fn places(items: &Items) -> Vec<Place<'_>> {
+pub(crate) fn places(items: &[Item]) -> Vec<Place<'_>> {
     let mut open: Vec<Place> = below(items, None).collect();
     open.reverse();
     let mut places = Vec::new();
@@ -30,8 +30,8 @@ pub(crate) fn places(items: &Items) -> Vec<Place<'_>> {
     places
 }
 
-fn below<'a>(items: &'a Items, section: Option<&'a Item>) -> impl Iterator<Item = Place<'a>> {
-    items.into_iter().map(move |item| Place { item, section })
+fn below<'a>(items: &'a [Item], section: Option<&'a Item>) -> impl Iterator<Item = Place<'a>> {
+    items.iter().map(move |item| Place { item, section })
 }
 
 pub(crate) fn find<'a>(places: &[Place<'a>], question: &QuestionRef) -> Option<Place<'a>> {
@@ -42,7 +42,7 @@ pub(crate) fn find<'a>(places: &[Place<'a>], question: &QuestionRef) -> Option<P
 }
 
 /// The place before a question; of the last one, if there is no question.
-pub(crate) fn before(items: &Items, question: Option<&QuestionRef>) -> Option<QuestionRef> {
+pub(crate) fn before(items: &[Item], question: Option<&QuestionRef>) -> Option<QuestionRef> {
     let places = places(items);
     let is_here = |place: &Place| Some(&place.item.question) == question;
     let at = places.iter().position(is_here).unwrap_or(places.len());
@@ -50,7 +50,7 @@ pub(crate) fn before(items: &Items, question: Option<&QuestionRef>) -> Option<Qu
 }
 
 /// The last place in the rows of a section.
-pub(crate) fn last_in(items: &Items, section: &QuestionRef) -> Option<QuestionRef> {
+pub(crate) fn last_in(items: &[Item], section: &QuestionRef) -> Option<QuestionRef> {
     let places = places(items);
     let mut inside = places.iter().filter(|place| {
         place

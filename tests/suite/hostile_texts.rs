@@ -122,12 +122,8 @@ fn judge(place: &str, input: &ConsignmentInput, checks: &(Context, Questionnaire
             report.ready_to_submit(),
             Report::from_server_errors(&errors),
         );
-        let applicable = checks.1.applicable(input);
-        let _ = (
-            applicable,
-            checks.1.progress(input),
-            checks.1.next_questions(input),
-        );
+        let form = checks.1.form(input, &checks.0);
+        let _ = (form.items(), form.progress(), form.next());
         let _ = checks.1.prune(&mut input.clone());
     }
     for finding in validate_fields(input, &checks.0).findings() {

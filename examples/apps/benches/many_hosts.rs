@@ -48,13 +48,13 @@ async fn main() {
     // A record of each account appears and then changes, which tells the readings of `fromDate` apart: later syncs read what is
     // new.
     let first = bench.host();
-    let mut entries = Vec::new();
+    let mut saved = Vec::new();
     for outbox in &bench.outboxes {
-        entries.push(outbox.save(input("05:15")).await.unwrap().id);
+        saved.push(outbox.save(input("05:15")).await.unwrap().id);
     }
     bench.round().await;
-    for (outbox, entry) in bench.outboxes.iter().zip(entries) {
-        outbox.submit(entry).await.unwrap();
+    for (outbox, id) in bench.outboxes.iter().zip(saved) {
+        outbox.submit_saved(id).await.unwrap();
     }
     for _ in 0..3 {
         bench.round().await;
@@ -177,7 +177,7 @@ impl Bench {
         }
         drop(killed);
         let (begun, _other) = (Instant::now(), self.host());
-        while !outbox.entries().await.unwrap().is_empty() {
+        while !outbox.declarations().await.unwrap().is_empty() {
             sleep(Duration::from_millis(10)).await;
         }
         println!(

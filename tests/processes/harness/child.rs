@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Lines, Write};
 use std::process::{self, ChildStdout, Command, Stdio};
 
 #[cfg(unix)]
-use nix::sys::signal::{Signal, kill};
+use rustix::process::{Pid, Signal, kill_process};
 
 const TASK: &str = "ENVD_SDK_TEST_TASK";
 /// Distinguishes lines of the protocol from those of the test harness.
@@ -85,7 +85,7 @@ impl Child {
     /// Stops the process, and waits until all of its threads are: a signal reaches them one after the other.
     #[cfg(target_os = "linux")]
     pub fn freeze(&self) {
-        signal(self.process.id(), Signal::SIGSTOP);
+        signal(self.process.id(), Signal::STOP);
         let folder = format!("/proc/{}/task", self.process.id());
         let is_stopped = |task: std::fs::DirEntry| {
             let stat = std::fs::read_to_string(task.path().join("stat")).unwrap();
@@ -99,7 +99,7 @@ impl Child {
 
     #[cfg(unix)]
     pub fn go_on(&self) {
-        signal(self.process.id(), Signal::SIGCONT);
+        signal(self.process.id(), Signal::CONT);
     }
 }
 
@@ -124,6 +124,6 @@ impl Drop for Child {
 /// Sends a signal to a process.
 #[cfg(unix)]
 pub fn signal(process: u32, signal: Signal) {
-    let process = nix::unistd::Pid::from_raw(process.try_into().unwrap());
-    kill(process, signal).unwrap();
+    let process = Pid::from_raw(process.try_into().unwrap());
+    kill_process(process.unwrap(), signal).unwrap();
 }

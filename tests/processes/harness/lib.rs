@@ -19,9 +19,9 @@ mod terminal;
 pub use child::signal;
 pub use child::{Child, again, reply, task};
 pub use folder::Folder;
-#[cfg(unix)]
-pub use nix::sys::signal::Signal;
 pub use program::{Ended, Program, Running, json_lines};
 pub use proxy::{Mode, Proxy};
+#[cfg(unix)]
+pub use rustix::process::Signal;
 #[cfg(unix)]
 pub use terminal::Terminal;

@@ -4,9 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 
-use nix::fcntl::OFlag;
-use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
-use nix::sys::signal::Signal;
+use rustix::process::Signal;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use super::child::signal;
 use super::program::{Ended, Program};
@@ -14,7 +13,7 @@ use super::program::{Ended, Program};
 /// The side of the user.
 #[derive(Debug)]
 pub struct Terminal {
-    user: PtyMaster,
+    user: File,
     child: Child,
 }
 
@@ -45,11 +44,12 @@ impl Terminal {
     }
 
     fn with_stdout(mut program: Program, stdout: impl Fn(&File) -> Stdio) -> Self {
-        let user = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY).unwrap();
+        let user = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
         grantpt(&user).unwrap();
         unlockpt(&user).unwrap();
-        let name = ptsname_r(&user).unwrap();
-        let side = OpenOptions::new().read(true).write(true).open(name);
+        let name = ptsname(&user, Vec::new()).unwrap().into_string();
+        let mut side = OpenOptions::new();
+        let side = side.read(true).write(true).open(name.unwrap());
         let side = side.unwrap();
         program.0.stdin(Stdio::from(side.try_clone().unwrap()));
         program.0.stdout(stdout(&side)).stderr(Stdio::from(side));
@@ -64,7 +64,7 @@ impl Terminal {
 
     /// What Ctrl-C does: this is not the controlling terminal of the example.
     pub fn interrupt(&self) {
-        signal(self.child.id(), Signal::SIGINT);
+        signal(self.child.id(), Signal::INT);
     }
 
     /// Reads the output up to this text.

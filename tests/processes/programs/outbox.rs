@@ -62,7 +62,7 @@ impl Farm {
 
     /// `run --once --json`: the exit code, the changes and the report.
     fn run(&self) -> (i32, Vec<Value>, Value) {
-        let ended = self.online(["run", "--once", "--settle", "0", "--json"]);
+        let ended = self.online(["run", "--once", "--settle", "1", "--json"]);
         let mut lines = ended.lines();
         let mut report = lines.pop().unwrap_or_else(|| panic!("{ended:?}"));
         (ended.code.unwrap(), lines, report["report"].take())
@@ -72,8 +72,7 @@ impl Farm {
     #[track_caller]
     fn run_to(&self, code: i32, [confirmed, refused, attention, waiting]: [u64; 4]) -> Vec<Value> {
         let (found, changes, last) = self.run();
-        let requests = &last["requests"];
-        let expected = report(confirmed, refused, attention, waiting, requests);
+        let expected = report([confirmed, refused, attention, waiting], &last);
         assert_eq!((found, &last), (code, &expected));
         changes
     }
@@ -121,11 +120,21 @@ fn input() -> Value {
     json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}})
 }
 
-fn report(confirmed: u64, refused: u64, attention: u64, waiting: u64, requests: &Value) -> Value {
+/// With the requests and the problems of another one.
+fn report([confirmed, refused, attention, waiting]: [u64; 4], like: &Value) -> Value {
     json!({
-        "confirmed": confirmed, "refused": refused, "needs_attention": attention,
-        "waiting": waiting, "requests": requests, "late_duplicates": 0,
+        "confirmed": confirmed, "confirmed_with_problems": like["confirmed_with_problems"],
+        "refused": refused, "needs_attention": attention, "waiting": waiting,
+        "requests": like["requests"], "late_duplicates": 0,
     })
+}
+
+/// Nothing was to do.
+fn idle() -> Value {
+    report(
+        [0; 4],
+        &json!({"confirmed_with_problems": 0, "requests": 0}),
+    )
 }
 
 #[tokio::test]
@@ -144,20 +153,30 @@ async fn what_is_written_without_reception_is_sent_once() {
     };
     let id = record["id"].as_str().unwrap();
     let requests = farm.fake.requests().len() - 1;
-    // The account is found out by one request that is none of the outbox.
-    assert_eq!(farm.fake.request_count("UserDetails"), 1);
-    assert_eq!(
-        ended.stdout,
-        format!(
-            "{{\"entry\":\"1\",\"state\":\"sending\",\"attempts\":1,\"consignment\":null,\"reason\":null}}\n\
-             {{\"entry\":\"1\",\"state\":\"confirmed\",\"attempts\":1,\"consignment\":\"{id}\",\"reason\":null}}\n\
-             {{\"report\":{{\"confirmed\":1,\"refused\":0,\"needs_attention\":0,\"waiting\":0,\"requests\":{requests},\"late_duplicates\":0}}}}\n"
-        )
-    );
+    let mut lines = ended.lines();
+    // Its questions are not answered.
+    let problems = lines[1]["findings"].take();
+    assert_eq!(problems.as_array().unwrap().len(), 8);
+    let entry = |state: &str, consignment: Value, findings: Value| {
+        json!({
+            "entry": "1", "kind": "save", "state": state, "consignment": consignment, "attempts": 1,
+            "reason": null, "findings": findings, "candidates": [], "late_duplicates": [],
+        })
+    };
+    let report = json!({
+        "confirmed": 1, "confirmed_with_problems": 1, "refused": 0, "needs_attention": 0,
+        "waiting": 0, "requests": requests, "late_duplicates": 0,
+    });
+    let expected = [
+        entry("sending", Value::Null, json!([])),
+        entry("confirmed", json!(id), Value::Null),
+        json!({"report": report}),
+    ];
+    assert_eq!(lines, expected);
     assert_eq!(record["status"], "DRAFT");
     let (code, changes, last) = farm.run();
     assert_eq!((code, changes.len()), (0, 0));
-    assert_eq!(last, report(0, 0, 0, 0, &json!(0)));
+    assert_eq!(last, idle());
     let entry = &farm.list()[0];
     assert_eq!(
         (&entry["state"], &entry["consignment"]),
@@ -172,13 +191,26 @@ async fn a_declaration_is_submitted_by_an_option_or_by_its_status() {
     submitted["status"] = json!("SUBMITTED");
     farm.write("submitted.json", &submitted);
     assert_eq!(farm.write_down(["add", "--submit", "in.json"]), "1");
-    assert_eq!(farm.write_down(["add", "submitted.json"]), "3");
-    assert_eq!(farm.listed("kind"), ["save", "submit", "save", "submit"]);
-    farm.run_to(0, [4, 0, 0, 0]);
-    assert_eq!(
-        each(&farm.new_records(), "status"),
-        ["SUBMITTED", "SUBMITTED"]
-    );
+    assert_eq!(farm.write_down(["add", "submitted.json"]), "2");
+    assert_eq!(farm.write_down(["add", "--submit", "in.json"]), "3");
+    assert_eq!(farm.write_down(["withdraw", "3"]), "3");
+    assert_eq!(farm.listed("kind"), ["submit", "submit", "save"]);
+    let (code, _, last) = farm.run();
+    // Its questions are not answered.
+    let problems = &last["confirmed_with_problems"];
+    assert_eq!((code, problems), (0, &last["confirmed"]));
+    assert_eq!(problems, 3);
+    let statuses = each(&farm.new_records(), "status");
+    assert_eq!(statuses, ["SUBMITTED", "SUBMITTED", "DRAFT"]);
+    farm.offline(["list"])
+        .well()
+        .shows("confirmed with problems");
+
+    // A draft of the service is submitted later, with another text.
+    assert_eq!(farm.write_down(["edit", "--submit", "3", "in.json"]), "3");
+    let run = farm.online(["run", "--once"]).well();
+    run.shows("1 of them confirmed with problems.");
+    assert_eq!(farm.new_records()[2]["status"], "SUBMITTED");
 }
 
 #[tokio::test]
@@ -194,12 +226,10 @@ async fn an_update_is_compared_with_its_base() {
     farm.fake.edit(ACCOUNT, edit);
 
     let changes = farm.run_to(1, [0, 0, 1, 0]);
-    assert_eq!(
-        changes,
-        [
-            json!({"entry": entry, "state": "needs_attention", "attempts": 0, "consignment": DRAFT, "reason": "conflict"})
-        ]
-    );
+    let asked = ["state", "attempts", "consignment", "reason"];
+    let asked = asked.map(|name| &changes[0][name]);
+    let expected = json!(["needs_attention", 0, DRAFT, "conflict"]);
+    assert_eq!((changes.len(), &json!(asked)), (1, &expected));
     assert_eq!(farm.fake.request_count(SAVE), 0);
     let table = farm.offline(["list"]).stdout;
     assert!(
@@ -215,29 +245,34 @@ async fn an_update_is_compared_with_its_base() {
     farm.write("base.json", &farm.record(DRAFT));
     update["movementTime"] = json!("05:00");
     farm.write("update.json", &update);
-    let entry = farm.write_down(["add", "--base", "base.json", "update.json"]);
+    let again = farm.write_down(["add", "--base", "base.json", "update.json"]);
+    assert_eq!(again, entry, "a record has one entry");
     let edit = WebsiteEdit::change(DRAFT, json!({"movementTime": "12:00"}));
     farm.fake.edit(ACCOUNT, edit);
     assert_eq!(farm.run().0, 1);
     farm.write_down(["decide", &entry, "take-theirs"]);
     assert_eq!(farm.run().0, 0);
     assert_eq!(farm.record(DRAFT)["movementTime"], "12:00");
-    assert_eq!(farm.listed("state"), ["confirmed", "discarded"]);
+    assert_eq!(farm.listed("state"), ["discarded"]);
 }
 
 #[tokio::test]
-async fn records_are_deleted_and_commented_on() {
+async fn records_and_entries_are_deleted() {
     let farm = Farm::new().await;
-    farm.write_down(["comment", "C-900000101", "left at dawn"]);
-    farm.write_down(["delete", "00000000-0000-4000-8000-000000000106"]);
+    let record = "00000000-0000-4000-8000-000000000106";
+    farm.write_down(["delete", record]);
+    assert_eq!(farm.write_down(["add", "in.json"]), "2");
     farm.run_to(0, [2, 0, 0, 0]);
-    assert_eq!(farm.listed("kind"), ["comment", "delete"]);
-    let operations = ["CreateComment", "DeleteConsignment"];
-    assert_eq!(operations.map(|name| farm.fake.request_count(name)), [1, 1]);
-    assert_eq!(
-        farm.record("00000000-0000-4000-8000-000000000106")["status"],
-        "DELETED"
-    );
+    // One that the service has, and one that was never sent.
+    assert_eq!(farm.write_down(["delete", "2"]), "2");
+    farm.write_down(["add", "in.json"]);
+    assert_eq!(farm.write_down(["delete", "3"]), "3");
+    farm.run_to(0, [2, 0, 0, 0]);
+    assert_eq!(farm.listed("kind"), ["delete", "delete", "delete"]);
+    assert_eq!(farm.fake.request_count("DeleteConsignment"), 2);
+    farm.has(1, 1);
+    assert_eq!(farm.record(record)["status"], "DELETED");
+    assert_eq!(farm.new_records()[0]["status"], "DELETED");
 }
 
 #[tokio::test]
@@ -248,7 +283,7 @@ async fn a_refusal_keeps_the_words_of_the_service_and_is_edited() {
         .refuse("BAD_DAY", "that day is no day");
     let first = farm.write_down(["add", "in.json"]);
     farm.write_down(["add", "in.json"]);
-    // The other lane goes on.
+    // The other one goes on.
     let changes = farm.run_to(1, [1, 1, 0, 0]);
     let refused = &changes[1];
     assert_eq!(
@@ -262,7 +297,7 @@ async fn a_refusal_keeps_the_words_of_the_service_and_is_edited() {
     );
     let table = farm.offline(["list"]).stdout;
     assert!(
-        table.contains("that day is no day") && table.contains("correct and edit it"),
+        table.contains("BAD_DAY: that day is no day") && table.contains("please correct it"),
         "{table}"
     );
 
@@ -291,9 +326,9 @@ async fn what_is_lost_is_looked_for_and_sent_again_only_if_it_is_not_there() {
     assert_eq!(code, 0);
     assert_eq!(
         each(&changes, "state"),
-        ["sending", "unconfirmed", "queued", "sending", "confirmed"]
+        ["sending", "unconfirmed", "sending", "confirmed"]
     );
-    assert_eq!(changes[4]["attempts"], 2);
+    assert_eq!(changes[3]["attempts"], 2);
     farm.has(2, 3);
 }
 
@@ -308,7 +343,7 @@ async fn a_person_adopts_one_of_several_candidates_or_sends_again() {
         twin["status"] = json!("DRAFT");
         farm.fake
             .edit_before_list(ACCOUNT, 2, WebsiteEdit::insert(&twin));
-        farm.run_to(1, [0, 0, 1, 1]);
+        farm.run_to(1, [0, 0, 1, 0]);
         let listed = farm.list();
         assert_eq!(listed[0]["reason"], "candidates");
         let candidates = listed[0]["candidates"].as_array().unwrap().clone();
@@ -319,17 +354,8 @@ async fn a_person_adopts_one_of_several_candidates_or_sends_again() {
             _ => farm.write_down(["decide", &entry, choice]),
         };
         let (code, _, _) = farm.run();
-        let (expected, records) = match choice {
-            "adopt" => (0, 2),
-            "resend" => (0, 3),
-            // The submit of what was given up needs a decision.
-            _ => (1, 2),
-        };
-        assert_eq!(
-            (code, farm.new_records().len()),
-            (expected, records),
-            "{choice}"
-        );
+        let records = if choice == "resend" { 3 } else { 2 };
+        assert_eq!((code, farm.new_records().len()), (0, records), "{choice}");
         let mut submitted = farm.new_records();
         submitted.retain(|record| record["status"] == "SUBMITTED");
         assert_eq!(
@@ -352,7 +378,7 @@ async fn nothing_is_sent_after_its_time() {
         (code, &changes[0]["reason"]),
         (1, &json!("not_after_passed"))
     );
-    assert_eq!(last, report(0, 0, 1, 0, &last["requests"]));
+    assert_eq!(last, report([0, 0, 1, 0], &last));
     assert_eq!(farm.fake.request_count(SAVE), 0);
     farm.write_down(["decide", "1", "discard"]);
     assert_eq!(farm.run().0, 0);
@@ -372,7 +398,7 @@ async fn the_exit_code_tells_reception_login_and_store_apart() {
     let farm = Farm::new().await;
     farm.write_down(["add", "in.json"]);
     let run = ["run", "--once", "--json"];
-    let waits = report(0, 0, 0, 1, &Value::Null);
+    let waits = report([0, 0, 0, 1], &idle());
     // First with an account that is not known, then with one that is.
     for account in [None, Some(ACCOUNT)] {
         let at = |token: Option<&str>, url: Option<&str>| {
@@ -389,7 +415,7 @@ async fn the_exit_code_tells_reception_login_and_store_apart() {
         };
         let unreachable = at(None, Some("http://127.0.0.1:9/v2/graphql")).with(1);
         let mut last = unreachable.lines().pop().unwrap()["report"].take();
-        last["requests"] = Value::Null;
+        last["requests"] = json!(0);
         assert_eq!(last, waits);
         assert!(
             unreachable.stderr.starts_with("waiting: "),
@@ -423,6 +449,7 @@ async fn wrong_arguments_and_files_write_nothing() {
         &json!({"forms": ["LPAC1"], "status": "DELETED"}),
     );
     farm.write("list.json", &json!([]));
+    farm.write("named.json", &json!({"forms": ["LPAC1"], "id": DRAFT}));
     let refused: &[&[&str]] = &[
         &[],
         &["add"],
@@ -431,6 +458,8 @@ async fn wrong_arguments_and_files_write_nothing() {
         &["add", "list.json"],
         &["add", "misspelt.json"],
         &["add", "deleted.json"],
+        &["add", "named.json"],
+        &["add", "--submit", "named.json"],
         &["add", "--base", "none.json", "in.json"],
         &["add", "--base", "in.json", "in.json"],
         &["add", "--not-after", "tomorrow", "in.json"],
@@ -444,6 +473,13 @@ async fn wrong_arguments_and_files_write_nothing() {
         &["decide", "7", "discard"],
         &["decide", "7", "adopt"],
         &["decide", "7", "maybe"],
+        &["withdraw", "7"],
+        &["withdraw", DRAFT],
+        &["withdraw", "--submit", "7"],
+        &["delete", "7"],
+        &["delete"],
+        &["comment", "C-900000101", "left at dawn"],
+        &["copy", DRAFT],
         &["send"],
     ];
     for arguments in refused {
@@ -480,12 +516,12 @@ async fn a_run_that_goes_on_sends_what_others_write_and_ends_with_a_report() {
             assert_eq!(farm.offline(["add", "in.json"]).code, Some(0));
         }
     }
-    processes::signal(run.id(), Signal::SIGINT);
+    processes::signal(run.id(), Signal::INT);
     line.clear();
     stdout.read_to_string(&mut line).unwrap();
     let last: Value = serde_json::from_str(&line).unwrap();
     let last = &last["report"];
-    assert_eq!(last, &report(2, 0, 0, 0, &last["requests"]));
+    assert_eq!(last, &report([2, 0, 0, 0], last));
     assert_eq!(run.wait().unwrap().code(), Some(0));
     assert_eq!(farm.new_records().len(), 2);
 }
@@ -494,8 +530,7 @@ async fn a_run_that_goes_on_sends_what_others_write_and_ends_with_a_report() {
 async fn a_run_ends_at_its_time() {
     let farm = Farm::new().await;
     let ended = farm.online(["run", "--for", "0.1", "--json"]).well();
-    let none = report(0, 0, 0, 0, &json!(0));
-    assert_eq!(ended.lines(), [json!({"report": none})]);
+    assert_eq!(ended.lines(), [json!({"report": idle()})]);
 }
 
 #[tokio::test]
@@ -554,7 +589,6 @@ async fn people_get_a_table_that_fits_a_terminal() {
     let hostile = "bad\u{1b}[2J\u{202e}\nFORGED ".to_owned() + &"word ".repeat(40);
     farm.fake.on_operation(SAVE).refuse("BAD", &hostile);
     farm.write_down(["add", "--submit", "in.json"]);
-    farm.write_down(["comment", "C-900000101", &hostile]);
     farm.write_down(["delete", DRAFT]);
     let run = farm.online(["run", "--once"]);
     let list = farm.offline(["list"]);
@@ -570,13 +604,10 @@ async fn people_get_a_table_that_fits_a_terminal() {
     }
     assert!(
         run.stdout
-            .contains("2 confirmed, 1 refused, 0 for you to decide, 1 waiting; "),
+            .contains("1 confirmed, 1 refused, 0 for you to decide, 0 waiting; "),
         "{run:?}"
     );
-    assert!(
-        list.stdout.contains("waits for an earlier entry"),
-        "{list:?}"
-    );
+    list.shows("decide 1 resend | discard");
     let none = Farm::new().await.offline(["list"]);
     assert!(
         none.stdout.starts_with("Nothing was written down yet"),
@@ -615,14 +646,13 @@ fn the_story_tells_how_each_declaration_ends() {
     let ended = Program::new("offline_farm").run().well();
     let mut rest = ended.stdout.as_str();
     for text in [
-        "4 wait",
-        "1 save     QAZZ7777 to QDZZ3333  queued           it is sent when the service can be reached",
-        "1 save     QAZZ7777 to QDZZ3333  unconfirmed",
-        "nothing: its reply was lost",
-        "2 submit   C-900000118           confirmed",
+        "3 wait",
+        "1 submit   QAZZ7777 to QDZZ3333  queued           Waiting for reception",
+        "1 submit   QAZZ7777 to QDZZ3333  unconfirmed",
+        "1 submit   C-900000118           confirmed",
         "movementTime: mine 05:00, theirs 06:00",
-        "3 confirmed, 1 for a person to decide",
-        "4 save     C-900000104           confirmed",
+        "2 confirmed, 1 for a person to decide",
+        "3 save     C-900000104           confirmed",
         "The service has 2 new records: 2 for Friday, 1 of them submitted. None is there twice.",
         "C-900000104 leaves at 05:00.",
     ] {

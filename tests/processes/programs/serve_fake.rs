@@ -68,7 +68,7 @@ fn each_address_of_its_first_line_answers_until_sigterm_ends_it() {
         .extend_pairs([client, ("returnTo", return_to)]);
     assert_eq!(location(&get(&logout)).as_str(), return_to);
 
-    processes::signal(fake.child.id(), Signal::SIGTERM);
+    processes::signal(fake.child.id(), Signal::TERM);
     assert_eq!(fake.wait(), (Some(0), String::new()));
 }
 

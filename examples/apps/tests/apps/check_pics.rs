@@ -703,7 +703,7 @@ mod interrupted {
         let (fake, folder) = (stuck().await, Folder::new());
         let list = folder.write("list.csv", "QAZZ7777\nQBZZ2222\nQCZZ8888\n");
         let program = write_out(&folder, &list).at(&fake);
-        let (rest, ended) = interrupt(program, Signal::SIGINT);
+        let (rest, ended) = interrupt(program, Signal::INT);
         assert_eq!(rest, ["1 checked: 1 Active"]);
         ended.with(1).says("interrupted: 1 of 3 are checked");
         assert_eq!(folder.read("out.csv"), format!("{HEADINGS}{STATION}"));
@@ -716,7 +716,7 @@ mod interrupted {
         let list = folder.write("list.csv", "QAZZ7777\nQBZZ2222\nQCZZ8888\n");
         let resume = || write_out(&folder, &list).arg("--resume").at(&fake);
         let failed = concat!(r#""QBZZ2222","","","","failed: no reply""#, "\n");
-        for signal in [Signal::SIGINT, Signal::SIGKILL] {
+        for signal in [Signal::INT, Signal::KILL] {
             let written = format!("{HEADINGS}{STATION}{failed}{YARDS}");
             folder.write("out.csv", &written);
             interrupt(resume(), signal);

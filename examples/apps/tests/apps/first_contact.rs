@@ -14,7 +14,7 @@ use envd_sdk::profile::{
     RegisterAuthentication, ServiceProfile, Sourced,
 };
 use envd_sdk::register::{PropertySearch, Register};
-use envd_sync::outbox::EntryState;
+use envd_sync::outbox::DeclarationState;
 use envd_sync::store::MemorySync;
 use envd_sync::{Outbox, Replica};
 use processes::Folder;
@@ -131,18 +131,18 @@ async fn work(
     let outbox = Outbox::new(&replica);
     let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     let input = ConsignmentInput::new([FormType::Lpac1], from, to);
-    let entry = outbox
+    let written = outbox
         .save(input.clone().movement("2099-01-15", "03:07"))
         .await?;
     outbox.send().await?;
-    let done = outbox.entry(entry.id).await?.unwrap();
-    assert_eq!(done.state, EntryState::Confirmed, "{name}: {done:?}");
+    let done = outbox.declaration(written.id).await?.unwrap();
+    assert_eq!(done.state, DeclarationState::Confirmed, "{name}: {done:?}");
     let base = account.consignment(done.consignment.unwrap()).await?.value;
     let edit = ConsignmentInput::from(&base).movement("2099-01-15", "03:09");
-    let entry = outbox.update(&base, edit).await?;
+    let written = outbox.update(&base, edit).await?;
     outbox.send().await?;
-    let done = outbox.entry(entry.id).await?.unwrap();
-    assert_eq!(done.state, EntryState::Confirmed, "{name}: {done:?}");
+    let done = outbox.declaration(written.id).await?.unwrap();
+    assert_eq!(done.state, DeclarationState::Confirmed, "{name}: {done:?}");
     let times = fake.consignments::<Value>(fake.account_id()).into_iter();
     let times: Vec<_> = times.map(|record| record["movementTime"].clone()).collect();
     assert!(

@@ -19,7 +19,7 @@ use envd_sdk::fake::{Fake, Fault, Received, UserRecord, World};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 use envd_sdk::profile::{RecordNames, ServiceProfile, Sourced};
 use envd_sync::Replica;
-use envd_sync::outbox::{EntryState, Outbox};
+use envd_sync::outbox::{DeclarationState, Outbox};
 use processes::{Child, Folder, Mode, Program, Proxy};
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -105,7 +105,7 @@ impl Yard {
         for outbox in &self.outboxes {
             let number = self.written.fetch_add(1, Ordering::Relaxed);
             // The moment of a restart.
-            while outbox.save_and_submit(input(number)).await.is_err() {
+            while outbox.submit(input(number)).await.is_err() {
                 sleep(Duration::from_millis(50)).await;
             }
         }
@@ -145,7 +145,7 @@ impl Yard {
             return;
         }
         for outbox in &self.outboxes {
-            eprintln!("{:?}", outbox.entries().await);
+            eprintln!("{:?}", outbox.declarations().await);
         }
         panic!("not everything is sent: {}", self.status());
     }
@@ -158,7 +158,7 @@ impl Yard {
 
     async fn is_all_sent(&self) -> bool {
         for outbox in &self.outboxes {
-            if !matches!(outbox.entries().await, Ok(entries) if entries.is_empty()) {
+            if !matches!(outbox.declarations().await, Ok(waiting) if waiting.is_empty()) {
                 return false;
             }
         }
@@ -182,15 +182,11 @@ impl Yard {
         for outbox in &self.outboxes {
             let account = outbox.account().id().as_str();
             records.extend(self.fake.consignments::<Value>(account));
-            let entries = outbox.history(None).await.unwrap().entries;
-            assert_eq!(
-                entries.len(),
-                written / self.outboxes.len() * 2,
-                "{account}"
-            );
-            for entry in entries {
-                assert_eq!(entry.state, EntryState::Confirmed, "{entry:?}");
-                assert!(entry.late_duplicates.is_empty(), "{entry:?}");
+            let sent = outbox.history(None).await.unwrap().declarations;
+            assert_eq!(sent.len(), written / self.outboxes.len(), "{account}");
+            for one in sent {
+                assert_eq!(one.state, DeclarationState::Confirmed, "{one:?}");
+                assert!(one.late_duplicates.is_empty(), "{one:?}");
             }
         }
         let mut times: Vec<&str> = records.iter().map(time).collect();
@@ -206,7 +202,7 @@ impl Yard {
             (&status["waiting"], &status["needsAttention"]),
             (&0.into(), &0.into())
         );
-        assert_eq!(status["confirmed"], written * 2);
+        assert_eq!(status["confirmed"], written);
         assert_eq!(status["lateDuplicates"], 0);
     }
 
@@ -402,7 +398,7 @@ async fn what_is_written_is_said_whatever_becomes_of_the_wake() {
     let write = yard.program().args(["write", "envd-001"]).arg(file);
     let ended = write.run().with(0).says("could not be made due");
     assert!(ended.lines()[0]["entry"].is_string());
-    assert_eq!(yard.outboxes[0].entries().await.unwrap().len(), 1);
+    assert_eq!(yard.outboxes[0].declarations().await.unwrap().len(), 1);
     let show = format!("ALTER SCHEMA {jobs}_away RENAME TO {jobs}");
     database.batch_execute(&show).await.unwrap();
     drop(database);
@@ -451,7 +447,7 @@ async fn what_is_written_is_sent_at_once() {
     yard.end().await;
 }
 
-/// Nobody makes the accounts due. Their syncs are more frequent than any wait of an entry, and must not put it off.
+/// Nobody makes the accounts due. Their syncs are more frequent than any wait of a declaration, and must not put it off.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_written_to_accounts_that_are_always_busy_is_sent() {
     let _server = SERVER.lock().await;

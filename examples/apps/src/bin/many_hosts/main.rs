@@ -25,7 +25,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use envd_sdk::model::ConsignmentInput;
-use envd_sync::outbox::EntryState;
+use envd_sync::outbox::DeclarationState;
 use serde_json::{Value, json};
 
 use arguments::{Arguments, Command};
@@ -81,12 +81,12 @@ async fn write(
     let input: ConsignmentInput =
         serde_json::from_slice(&text).map_err(|error| Unusable::new(file, error))?;
     let outbox = service.outbox(&account)?;
-    let entry = if is_submitted {
-        outbox.save_and_submit(input).await?
+    let written = if is_submitted {
+        outbox.submit(input).await?
     } else {
         outbox.save(input).await?
     };
-    cli::announce(&json!({"entry": entry.id.to_string()}))?;
+    cli::announce(&json!({"entry": written.id.to_string()}))?;
     // It is written, so a failure here is none of the command: a second one would be another declaration.
     if let Err(failure) = service.queue().wake(&[account]).await {
         let failure = cli::printable(cli::chain(failure.as_ref()));
@@ -103,20 +103,20 @@ async fn status(service: &Service, is_json: bool) -> Result<(), Failure> {
     let mut late_duplicates = 0;
     for account in service.queue().accounts().await? {
         let outbox = service.outbox(&account)?;
-        for entry in outbox.entries().await? {
+        for declaration in outbox.declarations().await? {
             let asks = matches!(
-                entry.state,
-                EntryState::Refused | EntryState::NeedsAttention
+                declaration.state,
+                DeclarationState::Refused | DeclarationState::NeedsAttention
             );
             (waiting, needs_attention) = (
                 waiting + u64::from(!asks),
                 needs_attention + u64::from(asks),
             );
-            late_duplicates += entry.late_duplicates.len();
+            late_duplicates += declaration.late_duplicates.len();
         }
-        for entry in service::history(&outbox).await? {
+        for declaration in service::history(&outbox).await? {
             confirmed += 1;
-            late_duplicates += entry.late_duplicates.len();
+            late_duplicates += declaration.late_duplicates.len();
         }
     }
     status["waiting"] = waiting.into();

@@ -7,7 +7,7 @@ use envd_sdk::auth::{Provider, StaticToken, TokenManager};
 use envd_sdk::profile::ServiceProfile;
 use envd_sdk::{Client, ClientBuilder};
 use envd_sync::Replica;
-use envd_sync::outbox::{Entry, Outbox};
+use envd_sync::outbox::{Declaration, Outbox};
 
 use super::cli::Failure;
 use super::queue::Queue;
@@ -89,15 +89,15 @@ impl Service {
     }
 }
 
-/// The entries that are at their end.
-pub(crate) async fn history(outbox: &Outbox) -> Result<Vec<Entry>, Failure> {
-    let (mut entries, mut before) = (Vec::new(), None);
+/// The declarations that are at their end.
+pub(crate) async fn history(outbox: &Outbox) -> Result<Vec<Declaration>, Failure> {
+    let (mut declarations, mut before) = (Vec::new(), None);
     loop {
         let page = outbox.history(before).await?;
-        entries.extend(page.entries);
+        declarations.extend(page.declarations);
         before = page.next;
         if before.is_none() {
-            return Ok(entries);
+            return Ok(declarations);
         }
     }
 }

@@ -135,7 +135,7 @@ impl<'a> Web<'a> {
 
     async fn until_sent(&self) -> Result<(), Failure> {
         for outbox in &self.outboxes {
-            let is_sent = || async { Ok(outbox.entries().await?.is_empty()) };
+            let is_sent = || async { Ok(outbox.declarations().await?.is_empty()) };
             until_async("all declarations are sent", is_sent).await?;
         }
         Ok(())
@@ -157,8 +157,8 @@ impl<'a> Web<'a> {
         counts::table(self.fake, HOSTS);
         println!("{:?}", self.service.queue().status().await);
         for outbox in &self.outboxes {
-            match outbox.entries().await {
-                Ok(entries) if entries.is_empty() => {}
+            match outbox.declarations().await {
+                Ok(waiting) if waiting.is_empty() => {}
                 waiting => println!("{}: {waiting:?}", outbox.account().id().as_str()),
             }
         }
@@ -170,9 +170,9 @@ impl<'a> Web<'a> {
         println!("   The status of the accounts: {status}");
         let (mut written, mut found) = (0, 0);
         for outbox in &self.outboxes {
-            let entries = service::history(outbox).await?;
-            written += entries.len();
-            found += entries.iter().filter(|entry| entry.is_adopted).count();
+            let sent = service::history(outbox).await?;
+            written += sent.len();
+            found += sent.iter().filter(|one| one.is_adopted).count();
         }
         drop(self.manager.logout(None).await);
         let records: Vec<usize> = accounts()

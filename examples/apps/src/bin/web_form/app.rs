@@ -10,7 +10,7 @@ use envd_sdk::model::{
 };
 use envd_sdk::register::Register;
 use envd_sdk::validate::{Context, EditError, Form, Item, ItemKind, QuestionRef};
-use envd_sync::outbox::{Entry, EntryState, Outbox};
+use envd_sync::outbox::{Declaration, DeclarationState, Outbox, Wanted};
 use envd_sync::{Banks, Replica};
 use envd_sync::{bank::Bank, store::MemorySync};
 use serde_json::{Value, json};
@@ -34,13 +34,13 @@ pub(crate) struct App {
     pub(crate) token: String,
     pub(crate) bank: Bank,
     pub(crate) form: Form,
-    /// What was put into the outbox last.
+    /// As it was put into the outbox last.
     pub(crate) sent: ConsignmentInput,
     pub(crate) step: Step,
     /// Whether the last change has removed a row.
     pub(crate) has_removed: bool,
-    /// The entries of the outbox that save and submit it.
-    pub(crate) entries: Vec<Entry>,
+    /// It in the outbox, once it was to be sent.
+    pub(crate) declaration: Option<Declaration>,
     /// What the register has for each PIC that was entered.
     pub(crate) properties: BTreeMap<Pic, Option<Property>>,
     pub(crate) is_cut: bool,
@@ -71,7 +71,7 @@ impl App {
             sent: input,
             step: Step::FillIn,
             has_removed: false,
-            entries: Vec::new(),
+            declaration: None,
             properties: BTreeMap::new(),
             is_cut: false,
             today,
@@ -134,7 +134,7 @@ impl App {
             "sign" => drop(self.form.field("declaration.signature", Value::Null)),
             "new" => {
                 self.form = self.empty.clone();
-                self.entries.clear();
+                self.declaration = None;
                 (self.step, self.has_removed) = (Step::FillIn, false);
             }
             "cut" => {
@@ -156,10 +156,10 @@ impl App {
             }
             _ => {}
         }
-        for entry in &mut self.entries {
-            if let Some(now) = self.outbox.entry(entry.id).await? {
-                *entry = now;
-            }
+        if let Some(declaration) = &mut self.declaration
+            && let Some(now) = self.outbox.declaration(declaration.id).await?
+        {
+            *declaration = now;
         }
         self.look_up().await;
         Ok(())
@@ -181,10 +181,8 @@ impl App {
 
     /// The printed declaration, once it is submitted.
     pub(crate) async fn printed(&self) -> envd_sdk::Result<Option<Vec<u8>>> {
-        let record = self
-            .entries
-            .last()
-            .and_then(|last| last.consignment.clone());
+        let declaration = self.declaration.as_ref();
+        let record = declaration.and_then(|declaration| declaration.consignment.clone());
         let Some(record) = record.filter(|_| self.is_submitted()) else {
             return Ok(None);
         };
@@ -199,31 +197,32 @@ impl App {
 
     /// Whether what is in the outbox is to be submitted, and not only saved.
     pub(crate) fn submits(&self) -> bool {
-        self.entries.len() > 1
+        self.declaration
+            .as_ref()
+            .is_some_and(|declaration| declaration.wanted == Wanted::Submit)
     }
 
     pub(crate) fn is_submitted(&self) -> bool {
-        self.submits() && self.ends_in(EntryState::Confirmed)
+        self.submits() && self.is_in(&[DeclarationState::Confirmed])
     }
 
     /// Whether it waits for the line, and not for a correction.
     fn is_waiting(&self) -> bool {
-        self.ends_in(EntryState::Queued) && !self.needs_correction()
+        self.is_in(&[DeclarationState::Queued])
     }
 
     fn needs_correction(&self) -> bool {
-        let waits = [EntryState::Refused, EntryState::NeedsAttention];
-        let mut entries = self.entries.iter();
-        entries.any(|entry| waits.contains(&entry.state))
+        self.is_in(&[DeclarationState::Refused, DeclarationState::NeedsAttention])
     }
 
-    fn ends_in(&self, state: EntryState) -> bool {
-        self.entries.last().is_some_and(|last| last.state == state)
+    fn is_in(&self, states: &[DeclarationState]) -> bool {
+        let declaration = self.declaration.as_ref();
+        declaration.is_some_and(|declaration| states.contains(&declaration.state))
     }
 
     /// Whether something was changed that is not in the outbox.
     pub(crate) fn is_changed(&self) -> bool {
-        !self.entries.is_empty() && self.form.to_input() != self.sent
+        self.declaration.is_some() && self.form.to_input() != self.sent
     }
 
     fn is_blocked(&self, submits: bool) -> bool {
@@ -249,21 +248,17 @@ impl App {
     /// Puts the declaration into the outbox, in the place of what it holds.
     async fn write(&mut self, submits: bool) -> envd_sync::Result<()> {
         let input = self.form.to_input();
-        let save = match self.entries.first() {
-            None if submits => self.outbox.save_and_submit(input.clone()).await?,
-            None => self.outbox.save(input.clone()).await?,
-            Some(save) if self.is_changed() || self.needs_correction() => {
-                self.outbox.edit(save.id, input.clone()).await?
-            }
-            Some(save) => save.clone(),
+        let text = input.clone();
+        let is_same = !self.is_changed() && !self.needs_correction();
+        let written = match &self.declaration {
+            None if submits => self.outbox.submit(text).await?,
+            None => self.outbox.save(text).await?,
+            Some(kept) if is_same && !submits => kept.clone(),
+            Some(kept) if is_same => self.outbox.submit_saved(kept.id).await?,
+            Some(kept) if submits => self.outbox.edit_and_submit(kept.id, text).await?,
+            Some(kept) => self.outbox.edit(kept.id, text).await?,
         };
-        if submits || self.submits() {
-            // The one that waits, if there is one.
-            let submit = self.outbox.submit(save.id).await?;
-            self.entries = vec![save, submit];
-        } else {
-            self.entries = vec![save];
-        }
+        self.declaration = Some(written);
         self.sent = input;
         Ok(())
     }
@@ -272,9 +267,9 @@ impl App {
 /// Adds a row with the answers of another one, in the order of the page: an answer is put in after the one that asks for it.
 fn copy_row(form: &mut Form, at: &QuestionRef) -> Result<(), EditError> {
     let items = form.items();
-    let sections = page::all(&items);
-    let mut sections = sections.iter().filter(|item| item.question.id == at.id);
-    let rows = sections.next().map(|item| &item.rows).into_iter().flatten();
+    let mut all = items.iter().flat_map(Item::descendants);
+    let section = all.find(|item| item.question.id == at.id);
+    let rows = section.map(|item| &item.rows).into_iter().flatten();
     let row = rows.into_iter().find(|row| row.index == at.row);
     let row = row.ok_or_else(|| EditError::NoSuchRow(at.clone()))?;
     let added = form.add_row(at.id.as_str())?.appeared;
@@ -285,7 +280,7 @@ fn copy_row(form: &mut Form, at: &QuestionRef) -> Result<(), EditError> {
         rows,
         value,
         ..
-    } in page::all(&row.items)
+    } in row.items.iter().flat_map(Item::descendants)
     {
         if *kind == ItemKind::Rows && !rows.is_empty() {
             let mut inner = question.clone();

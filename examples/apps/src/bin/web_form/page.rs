@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use axum::http::StatusCode;
 use axum::response::Html;
 use envd_sdk::model::{ConsignmentInput, Pic};
-use envd_sdk::validate::{
-    Blocker, EditError, Finding, Item, Items, QuestionRef, Report, Rule, compare,
-};
-use envd_sync::outbox::EntryState;
+use envd_sdk::validate::{Blocker, EditError, Finding, QuestionRef, Report, Rule, compare};
+use envd_sync::outbox::DeclarationState;
 use minijinja::context;
 use serde_json::Value;
 
@@ -34,9 +32,8 @@ pub(crate) fn render(app: &App) -> Result<Html<String>, StatusCode> {
     let blockers = blockers.map(|found| (element(&found), in_words(&found)));
     let advice = app.form.report().advice().iter();
     let advice = advice.map(|found| (place(found), found.sentence()));
-    let entries = app.entries.iter().map(|entry| {
-        let reason = entry.reason.map(|reason| reason.to_string());
-        context!(state => entry.state, code => entry.reason, reason, number => entry.number)
+    let declaration = app.declaration.as_ref().map(|it| {
+        context!(state => it.state, reason => it.reason, sentence => it.sentence(), number => it.number)
     });
     let values = context! {
         token => app.token,
@@ -55,7 +52,7 @@ pub(crate) fn render(app: &App) -> Result<Html<String>, StatusCode> {
         is_cut => app.is_cut,
         submits => app.submits(),
         is_changed => app.is_changed(),
-        entries => entries.collect::<Vec<_>>(),
+        declaration,
     };
     PAGES.html("page.html", values)
 }
@@ -86,14 +83,13 @@ fn notes(app: &App) -> BTreeMap<String, Vec<(String, String)>> {
     let mut found = report.findings().to_vec();
     found.retain(|found| app.step == Step::Stopped || !is_missing(found.rule));
     let input = app.form.to_input();
-    for entry in &app.entries {
+    let declaration = app.declaration.as_ref();
+    if let Some(refused) = declaration.filter(|it| it.state == DeclarationState::Refused) {
         // What the service refuses beyond that, as long as the field is as it was sent.
-        if entry.state == EntryState::Refused {
-            let service = Report::from_server_errors(&entry.findings);
-            let mut service = compare(report, &service).only_server;
-            service.retain(|found| value_of(&input, found) == value_of(&app.sent, found));
-            found.extend(service);
-        }
+        let service = Report::from_server_errors(&refused.findings);
+        let mut service = compare(report, &service).only_server;
+        service.retain(|found| value_of(&input, found) == value_of(&app.sent, found));
+        found.extend(service);
     }
     by_field(found.iter().map(|found| &**found))
 }
@@ -154,17 +150,6 @@ fn value_of(input: &ConsignmentInput, finding: &Finding) -> String {
         .next()
         .map(|answer| format!("{:?}", answer.value))
         .unwrap_or_default()
-}
-
-/// All items, with those below them, in display order.
-pub(crate) fn all(items: &Items) -> Vec<&Item> {
-    let mut found = Vec::new();
-    for item in items {
-        found.push(item);
-        found.extend(all(&item.children));
-        found.extend(item.rows.iter().flat_map(|row| all(&row.items)));
-    }
-    found
 }
 
 /// The name of the field that a finding is about.
