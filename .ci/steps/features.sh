@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Alone each feature shows what it forgot to ask for, and together whether they agree; a warning counts.
+# Alone each feature shows what it forgot to ask for, and together whether they agree; a warning counts. So does one of the
+# documentation as README builds it.
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 pkg-config --exists openssl 2>/dev/null || debian libssl-dev pkg-config
@@ -23,3 +24,7 @@ lib -p envd-sdk --all-features
 lib -p envd-sync
 lib -p envd-sync --all-features
 lib -p envd-postgres
+
+of_readme=$(sed -n 's/.*`cargo doc .*--features \([a-z,-]*\)`.*/\1/p' README.md)
+[[ -n $of_readme ]] || fail "README.md names no features"
+RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps -p envd-sdk --features "$of_readme"

@@ -11,7 +11,7 @@ if [[ $(id -u) != 0 ]]; then
     sudo -n true 2>/dev/null || not_checked 'neither root nor sudo'
     exec sudo -n env "PATH=$PATH" "HOME=$HOME" "CARGO_TARGET_DIR=$CARGO_TARGET_DIR" "${BASH_SOURCE[0]}"
 fi
-binaries=$(cargo test --locked --no-run --message-format=json 2>/dev/null | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | grep /deps/)
+binaries=$(cargo test --locked --no-run --tests --message-format=json 2>/dev/null | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | grep /deps/)
 [[ $(wc -l <<<"$binaries") -ge 3 ]] || fail "the tests are not where cargo says: $binaries"
 # as UMASK GROUP BINARY ARGUMENT..: as a user whose group may have another number, as it does where numbers have shifted.
 as() {
@@ -21,7 +21,7 @@ as() {
     chown "12345:$group" "$temporary"
     printf -- '-- umask %s, group %s: %s\n' "$umask" "$group" "$(basename "$1")"
     (umask "$umask" && cd / && quietly env -u HOME -u XDG_RUNTIME_DIR LANG=C LC_ALL=tr_TR.UTF-8 "TMPDIR=$temporary" \
-        CARGO_NET_OFFLINE=true setpriv --reuid=12345 "--regid=$group" --clear-groups -- "$@")
+        CARGO_NET_OFFLINE=true ENVD_SDK_TEST_SCHEDULES=50 setpriv --reuid=12345 "--regid=$group" --clear-groups -- "$@")
     [[ -z $(ls -A "$temporary") ]] || fail "left behind: $(ls -A "$temporary")"
 }
 chmod 755 "$work"
@@ -30,7 +30,8 @@ setpriv --reuid=12345 --regid=12345 --clear-groups -- test -r Cargo.toml -a -r "
 for binary in $binaries; do
     # It asks cargo, which has no HOME here.
     [[ $(basename "$binary") != rooms-* ]] || continue
-    as 0002 12346 "$binary" --quiet
+    mapfile -t left_out < <(without_pure_rooms "$binary")
+    as 0002 12346 "$binary" --quiet "${left_out[@]}"
 done
 for binary in $binaries; do
     [[ $(basename "$binary") == envd_s* ]] || continue

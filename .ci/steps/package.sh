@@ -22,9 +22,9 @@ large=$(find "$work"/envd-* -type f -size +150k)
 mv "$work"/envd-sdk-* "$work/envd-sdk"
 mv "$work"/envd-sync-* "$work/envd-sync"
 mv "$work"/envd-postgres-* "$work/envd-postgres"
-# One workspace with the profile and the versions of ours, so that what is built already is not built again.
+# One workspace with the profile, the resolver and the versions of ours, so that what is built already is not built again.
 {
-    printf '[workspace]\nmembers = ["envd-sdk", "envd-sync", "envd-postgres"]\n'
+    printf '[workspace]\nresolver = "3"\nmembers = ["envd-sdk", "envd-sync", "envd-postgres"]\n'
     printf '[patch.crates-io]\nenvd-sdk = { path = "envd-sdk" }\nenvd-sync = { path = "envd-sync" }\n'
     printf '[profile.dev]\ndebug = "line-tables-only"\npackage."*".debug = false\n'
 } >"$work/Cargo.toml"
