@@ -84,7 +84,8 @@ impl Form {
     /// use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput, Question};
     /// use envd_sdk::validate::{Context, Questionnaire};
     ///
-    /// let newer: Vec<Question> = serde_json::from_str(r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING"}]"#)?;
+    /// let json = r#"[{"id": "17", "forms": ["LPAC1"], "type": "STRING"}]"#;
+    /// let newer: Vec<Question> = serde_json::from_str(json)?;
     /// # let context = Context::on(Day::parse("2026-11-20")?);
     /// # let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     /// # let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);

@@ -558,10 +558,6 @@ impl Pass<'_> {
             return Ok(Step::Ended);
         }
         let Error::Client(request) = &error else {
-            if matches!(error, Error::Reply(_)) {
-                // It is none of a row: late duplicates are looked for again later.
-                return Ok(Step::Stopped);
-            }
             return Err(error);
         };
         // An access token that is refused although it was renewed is of a login that is dead as well.
@@ -616,7 +612,11 @@ impl Pass<'_> {
         let Some(list) = self.held.during(self.reader.list()).await else {
             return Ok(());
         };
-        list?;
+        match list {
+            // It changed while it was read. What is to be sent does not wait for the next look.
+            Err(error) if is_usable_answer(&error) => return Ok(()),
+            list => drop(list?),
+        }
         for kept in watched {
             let Some(watch) = &kept.row.watch else {
                 continue;
