@@ -7,6 +7,7 @@ use envd_sdk::Account;
 use envd_sdk::fake::{Fake, Fault, World};
 use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::profile::{ComparedDate, ServiceProfile, Sourced};
 use processes::{Ended, Folder, Program, json_lines};
 use serde_json::Value;
 
@@ -186,15 +187,18 @@ async fn the_copy_is_listed_by_id_without_a_request() {
 async fn a_full_walk_can_be_asked_for() {
     let (fake, folder) = (Fake::start().await, Folder::new());
     let store = folder.path("farm.db");
-    json(&fake, &store);
+    let mut profile = ServiceProfile::default();
+    profile.lists.compared_date = Sourced::seen(Some(ComparedDate::LastChange));
+    let file = folder.write("profile.json", profile.to_json());
+    let with_profile = |arguments: &[&str]| {
+        let program = program(&fake, &store).env("ENVD_PROFILE", &file);
+        round(program.arg("--json").args(arguments).run()).1
+    };
+    with_profile(&[]);
     submit_a_draft(&account(&fake)).await;
-    json(&fake, &store);
-    let (_, report) = round(json(&fake, &store));
+    let report = with_profile(&[]);
     assert_eq!(report["mode"], "incremental", "{report}");
-    let ended = program(&fake, &store)
-        .args(["--json", "--full", "--overlap", "0"])
-        .run();
-    assert_eq!(round(ended).1["mode"], "full");
+    assert_eq!(with_profile(&["--full", "--overlap", "0"])["mode"], "full");
 }
 
 #[tokio::test]
@@ -278,7 +282,7 @@ async fn people_get_a_table_and_the_reasons() {
         "NUMBER",
         "C-900000101",
         "appeared: from QAZZ7777 to QCZZ8888",
-        "First sync: everything is read",
+        "Everything is read: it is not known which date fromDate compares",
     ] {
         assert!(ended.stdout.contains(text), "{text}: {ended:?}");
     }
