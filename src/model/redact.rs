@@ -3,6 +3,9 @@
 //! Of names that a server chooses (JSON keys, paths, codes) only known ones are shown: another may be a value, personal data
 //! or a forged line of a log.
 
+// Without the client little of it is used, and a `Debug` that is marked as derived does not count as a use.
+#![allow(dead_code)]
+
 use std::fmt::{self, Write};
 use std::sync::LazyLock;
 
@@ -100,8 +103,6 @@ pub(crate) fn shown_code(code: &str) -> Option<&str> {
 }
 
 /// The path of an error as text.
-// Used in a `Debug` that is marked as derived, which does not count.
-#[allow(dead_code)]
 pub(super) struct ShownPath<'a>(pub(super) &'a ServerError);
 
 impl fmt::Debug for ShownPath<'_> {
