@@ -15,7 +15,9 @@ use crate::schema::Migration;
 use crate::statement::{Statement, column, unsigned};
 use envd_sdk::auth::StoreError;
 use envd_sync::store::SyncStore;
-use envd_sync::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row, RowKeys};
+use envd_sync::store::rows::{
+    Batch, ChangeRange, ChangeRow, Document, Query, Row, RowKeys, first_after,
+};
 
 const MIGRATIONS: [Migration; 1] = [Migration {
     oldest: 1,
@@ -259,37 +261,4 @@ pub(super) fn storable(ids: &[String]) -> Vec<&str> {
 /// A number to compare with stored ones, or a limit: no stored number is greater than the greatest one here.
 pub(super) fn to_bound(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
-}
-
-/// The first text after all that begin with a prefix, in the order of their bytes; `None` if nothing comes after them.
-fn first_after(prefix: &str) -> Option<String> {
-    let mut kept = prefix.to_owned();
-    while let Some(last) = kept.pop() {
-        // The successor of the last character below the surrogates is the first one above them.
-        if let Some(next) = (last..=char::MAX).nth(1) {
-            kept.push(next);
-            return Some(kept);
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_text_after_a_prefix_is_after_all_that_begin_with_it() {
-        for (prefix, after) in [
-            ("", None),
-            ("a", Some("b")),
-            ("outbox/live/", Some("outbox/live0")),
-            ("a\u{10ffff}", Some("b")),
-            ("\u{10ffff}", None),
-            ("\u{d7ff}", Some("\u{e000}")),
-            ("\u{7f}", Some("\u{80}")),
-        ] {
-            assert_eq!(first_after(prefix).as_deref(), after, "{prefix:?}");
-        }
-    }
 }

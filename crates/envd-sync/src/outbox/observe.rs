@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde::{Deserialize, Serialize};
+
 use super::compare::Record;
 use super::decide::{Read, Seen, is_fresh};
 use super::outbox::Outbox;
 use super::row::{Listing, Row, Text};
 use super::store::{OutboxStore, seconds};
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Error, Result};
 use crate::locked::lock;
 use crate::replica::{Change, RecordRead, SyncReport, instant_key};

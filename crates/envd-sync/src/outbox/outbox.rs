@@ -45,6 +45,8 @@ pub(super) struct Shared {
     /// One pass at a time in this process.
     pub(super) passing: tokio::sync::Mutex<()>,
     memory: Mutex<Memory>,
+    /// What the profile says of the service's fields.
+    told: ServiceFields,
     pub(super) written: Notify,
 }
 
@@ -99,6 +101,10 @@ impl Outbox {
     /// ```
     pub fn new(replica: &Replica) -> Self {
         let events = EventSender::new();
+        let filled_in = &replica.account().client().profile().filled_in.value;
+        let paths = filled_in.iter();
+        let paths = paths.map(|path| path.split('.').map(str::to_owned).collect());
+        let told = ServiceFields::named(paths, same_form).showing(is_read);
         Self {
             shared: Arc::new(Shared {
                 replica: replica.clone(),
@@ -106,6 +112,7 @@ impl Outbox {
                 events,
                 passing: tokio::sync::Mutex::default(),
                 memory: Mutex::default(),
+                told,
                 written: Notify::new(),
             }),
             settings: Settings {
@@ -240,15 +247,11 @@ impl Outbox {
 
     /// What a change relies on, as this process knows it.
     pub(super) fn setting(&self) -> Setting {
-        let told = &self.account().client().profile().filled_in.value;
-        let paths = told
-            .iter()
-            .map(|path| path.split('.').map(str::to_owned).collect());
         Setting {
             now: self.now(),
             reconcile_after: self.settings.reconcile_after,
             replica: self.with_memory(|memory| memory.replica.clone()),
-            told: ServiceFields::named(paths, same_form).showing(is_read),
+            told: self.shared.told.clone(),
         }
     }
 

@@ -17,7 +17,8 @@ use super::store::{Draft, Kept, seconds, whole};
 use crate::error::{Error, Result};
 use crate::replica::is_answer;
 use envd_sdk::model::{
-    ConsignmentStatus, ConsignmentText, Day, FormType, Jurisdiction, SavedConsignment, Timestamp,
+    ConsignmentStatus, ConsignmentText, Day, FormType, Jurisdiction, SavedConsignment, ServerError,
+    Timestamp,
 };
 use envd_sdk::{Outcome, RetryPolicy};
 
@@ -445,24 +446,26 @@ impl Pass<'_> {
         sent: &Sent,
         reply: Result<Outcome<SavedConsignment>, envd_sdk::Error>,
     ) -> Result<Step> {
-        let outcome = match &reply {
-            Ok(outcome) => Ok((outcome.value.clone(), &outcome.problems)),
-            Err(error) => Err(error),
-        };
-        let findings: Vec<_> = match &outcome {
-            Ok((_, problems)) => problems.iter().map(|error| error.raw().clone()).collect(),
+        let findings: Vec<_> = match &reply {
+            Ok(outcome) => outcome
+                .problems
+                .iter()
+                .map(ServerError::raw)
+                .cloned()
+                .collect(),
             Err(error) => error
                 .server_errors()
                 .iter()
-                .map(|error| error.raw().clone())
+                .map(ServerError::raw)
+                .cloned()
                 .collect(),
         };
-        let said = match (&outcome, sent.request.record()) {
-            (Ok((saved, _)), record) => match self.shown(saved, record, sent).await? {
+        let said = match &reply {
+            Ok(outcome) => match self.shown(&outcome.value, sent).await? {
                 Some(seen) => Reply::Record(seen),
                 None => Reply::Unclear,
             },
-            (Err(error), _) => {
+            Err(error) => {
                 let is_late = limit_of(marked).is_some_and(|limit| self.outbox.now() > limit);
                 answer_of(error, findings.clone(), is_late)
             }
@@ -481,8 +484,8 @@ impl Pass<'_> {
             }
             draft.show(id, |shown| {
                 shown.findings.clone_from(&findings);
-                if let Ok((saved, _)) = &outcome {
-                    shown.number = saved.number.clone().or(shown.number.take());
+                if let Ok(outcome) = &reply {
+                    shown.number = outcome.value.number.clone().or(shown.number.take());
                 }
             });
             if let (Event::Applied { record, .. }, Request::Create(text)) = (&event, &sent.request)
@@ -506,12 +509,8 @@ impl Pass<'_> {
 
     /// The record that the reply to a save shows, with what the service shows of it right after: a reply has its names and its
     /// status only. `None`: it names no record.
-    async fn shown(
-        &self,
-        saved: &SavedConsignment,
-        record: Option<&str>,
-        sent: &Sent,
-    ) -> Result<Option<Seen>> {
+    async fn shown(&self, saved: &SavedConsignment, sent: &Sent) -> Result<Option<Seen>> {
+        let record = sent.request.record();
         let is_delete = matches!(sent.request, Request::Delete(_));
         let named = saved.id.as_ref().map(|id| id.as_str().to_owned());
         let named = named.or_else(|| record.filter(|_| is_delete).map(str::to_owned));

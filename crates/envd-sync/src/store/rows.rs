@@ -151,3 +151,47 @@ pub struct Batch {
     /// The changes up to this [`sequence`](ChangeRow::sequence), which every consumer knows, are removed.
     pub forget_changes: Option<u64>,
 }
+
+/// The first text after all that begin with a prefix, in the order of their bytes; `None` if nothing comes after them. A store whose
+/// names have an index finds those of a prefix between the two.
+///
+/// ```
+/// use envd_sync::store::rows::first_after;
+///
+/// let end = first_after("consumer/").ok_or("nothing comes after it")?;
+/// let names = ["consumer", "consumer/", "consumer/app", "consumer0", "replica"];
+/// let found = names.into_iter().filter(|name| ("consumer/"..&*end).contains(name));
+/// assert_eq!(found.collect::<Vec<_>>(), ["consumer/", "consumer/app"]);
+/// # Ok::<(), &str>(())
+/// ```
+pub fn first_after(prefix: &str) -> Option<String> {
+    let mut kept = prefix.to_owned();
+    while let Some(last) = kept.pop() {
+        // The successor of the last character below the surrogates is the first one above them.
+        if let Some(next) = (last..=char::MAX).nth(1) {
+            kept.push(next);
+            return Some(kept);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_after_a_prefix_is_after_all_that_begin_with_it() {
+        for (prefix, after) in [
+            ("", None),
+            ("a", Some("b")),
+            ("outbox/live/", Some("outbox/live0")),
+            ("a\u{10ffff}", Some("b")),
+            ("\u{10ffff}", None),
+            ("\u{d7ff}", Some("\u{e000}")),
+            ("\u{7f}", Some("\u{80}")),
+        ] {
+            assert_eq!(first_after(prefix).as_deref(), after, "{prefix:?}");
+        }
+    }
+}

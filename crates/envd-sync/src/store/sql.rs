@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::Order;
-use super::rows::{ChangeRange, ChangeRow, Document, Query, Row, RowKeys};
+use super::rows::{ChangeRange, ChangeRow, Document, Query, Row, RowKeys, first_after};
 use envd_sdk::auth::StoreError;
 use envd_sdk::auth::StoreErrorKind;
 
@@ -185,19 +185,6 @@ pub(super) fn order(query: &Query) -> &'static str {
     }
 }
 
-/// The first text after all that begin with a prefix, in the order of their bytes; `None` if nothing comes after them.
-fn first_after(prefix: &str) -> Option<String> {
-    let mut kept = prefix.to_owned();
-    while let Some(last) = kept.pop() {
-        // The successor of the last character below the surrogates is the first one above them.
-        if let Some(next) = (last..=char::MAX).nth(1) {
-            kept.push(next);
-            return Some(kept);
-        }
-    }
-    None
-}
-
 /// A number to store: databases have numbers up to [`i64::MAX`].
 pub(super) fn to_stored(number: u64) -> Result<i64, StoreError> {
     i64::try_from(number).map_err(|_| {
@@ -284,24 +271,4 @@ pub(super) fn row(row: &dyn StoredColumns) -> Result<Row, StoreError> {
         },
         payload: row.text(10)?,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_text_after_a_prefix_is_after_all_that_begin_with_it() {
-        for (prefix, after) in [
-            ("", None),
-            ("a", Some("b")),
-            ("outbox/live/", Some("outbox/live0")),
-            ("a\u{10ffff}", Some("b")),
-            ("\u{10ffff}", None),
-            ("\u{d7ff}", Some("\u{e000}")),
-            ("\u{7f}", Some("\u{80}")),
-        ] {
-            assert_eq!(first_after(prefix).as_deref(), after, "{prefix:?}");
-        }
-    }
 }
