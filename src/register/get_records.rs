@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::error::Category;
 use url::Url;
@@ -13,7 +13,7 @@ use crate::error::{BodyShape, Error, Received, Repr, Result, json_fault};
 use crate::graphql::misfit::{self, Misfit};
 use crate::graphql::{SalvagedList, Unreadable, salvage_list, unreadable_record};
 use crate::model::json_path::{joined, path_of};
-use crate::model::{List, Property, reply_memory};
+use crate::model::{Property, places, reply_memory};
 use crate::send::Operation;
 use crate::transport::header::{ACCEPT, HeaderValue, IF_MODIFIED_SINCE};
 use crate::transport::{Reply, Request};
@@ -126,21 +126,19 @@ pub(super) struct Subset {
     pub(super) offset: Option<u64>,
     pub(super) limit: Option<u64>,
     pub(super) total: Option<u64>,
-    #[serde(rename = "SubSet", deserialize_with = "List::deserialize")]
-    pub(super) records: List<Property>,
+    /// The records, and the places in which the register sent null.
+    #[serde(rename = "SubSet", deserialize_with = "records")]
+    pub(super) records: Vec<Option<Property>>,
     /// The time of the register's last change, if the reply has it.
     #[serde(skip)]
     pub(super) last_modified: Option<SystemTime>,
-    /// The records that could not be read: their elements are null.
+    /// The records that could not be read: their places are empty.
     #[serde(skip)]
     pub(super) unreadable: Vec<Unreadable>,
 }
 
-impl Subset {
-    /// How many places the page has, including those in which the register sent null.
-    pub(super) fn count(&self) -> u64 {
-        (self.records.len() + self.records.null_positions().len()) as u64
-    }
+fn records<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<Option<Property>>, D::Error> {
+    Ok(places(list, Some)?.unwrap_or_default())
 }
 
 /// Reads a reply of status 2xx.
@@ -341,7 +339,7 @@ mod tests {
     fn a_misfit_is_located_and_its_value_is_not_shown() {
         let body = r#"{"Value": {"SubSet": [{"PIC": "QAZZ7777"}, {"Town": ["hidden"]}]}}"#;
         let found = decode(reply("application/json", body)).unwrap();
-        assert_eq!((found.records.len(), found.count()), (1, 2));
+        assert!(matches!(found.records.as_slice(), [Some(_), None]));
         let error = &found.unreadable[0].error;
         assert!(error.is_decode() && error.is_unreadable_record());
         assert_eq!(error.json_path(), Some("Value.SubSet[1].Town"));
@@ -406,14 +404,16 @@ mod tests {
                 decode(reply("application/json", body)).unwrap()
             };
             let found = read(r#"{"PIC": "QAZZ7777", "Value": {"x": 1}}"#);
-            assert_eq!(found.records.len(), 1, "{shape}");
-            assert_eq!(found.records[0].pic.as_deref(), Some("QAZZ7777"), "{shape}");
-            let unknown = found.records[0].unknown_fields().unwrap();
+            let [Some(property)] = found.records.as_slice() else {
+                panic!("{shape}");
+            };
+            assert_eq!(property.pic.as_deref(), Some("QAZZ7777"), "{shape}");
+            let unknown = property.unknown_fields().unwrap();
             assert_eq!(unknown["Value"]["x"], 1, "{shape}");
             assert_eq!(found.total, total, "{shape}");
             // One that does not fit is not "not found".
             let found = read(r#"{"PIC": "QAZZ7777", "Town": ["hidden"]}"#);
-            assert_eq!((found.records.len(), found.count()), (0, 1), "{shape}");
+            assert_eq!(found.records, [None], "{shape}");
             let error = &found.unreadable[0].error;
             let record = shape.find('@').unwrap();
             let path: Vec<_> = ["Value", "SubSet", "Items"]
@@ -478,7 +478,7 @@ mod tests {
             "AdminStatus": {"ShortCode": "I", "ShortCode": "A"}, "New": "\ud83d"}], "Total": 1}}"#;
         let found = decode(reply("application/json", body)).unwrap();
         assert_eq!((found.total, found.unreadable.len()), (Some(1), 0));
-        let property = &found.records[0];
+        let property = found.records[0].as_ref().unwrap();
         assert_eq!(property.town.as_deref(), Some("a\u{fffd}"));
         assert!(property.is_active());
         assert_eq!(property.unknown_fields().unwrap()["New"], "\u{fffd}");

@@ -13,7 +13,7 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::model::{List, PropertyStatus, lenient, reply_memory};
+use crate::model::{PropertyStatus, lenient, reply_memory};
 
 /// Makes a record of the wire; the wire's name of each field is written once.
 macro_rules! wire_record {
@@ -154,13 +154,18 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Wire<T> {
     }
 }
 
+/// A list of records.
+#[derive(Deserialize)]
+#[serde(transparent, bound = "T: Deserialize<'de>")]
+pub(super) struct Records<T>(#[serde(deserialize_with = "lenient::list")] pub(super) Vec<T>);
+
 /// A list of `{ShortCode}`.
-pub(super) struct Codes<T>(pub(super) List<T>);
+pub(super) struct Codes<T>(pub(super) Vec<T>);
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Codes<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let codes = List::<ShortCode<T>>::deserialize(deserializer)?.into_iter();
-        Ok(Self(codes.filter_map(|ShortCode(code)| code).collect()))
+        let codes = lenient::places(deserializer, |code: Option<ShortCode<T>>| code?.0)?;
+        Ok(Self(codes.unwrap_or_default()))
     }
 }
 
@@ -175,7 +180,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for ShortCode<T> {
 
 /// For `#[serde(serialize_with)]`.
 pub(super) fn write_codes<T: Serialize, S: Serializer>(
-    list: &List<T>,
+    list: &[T],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]

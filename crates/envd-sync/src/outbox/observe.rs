@@ -16,7 +16,9 @@ use crate::locked::lock;
 use crate::replica::{Change, RecordRead, SyncReport, instant_key};
 use crate::store::rows::ChangeRange;
 use envd_sdk::auth::BoxFuture;
-use envd_sdk::model::{Consignment, ConsignmentId, ConsignmentInput, Day, Similarity, Timestamp};
+use envd_sdk::model::{
+    Consignment, ConsignmentId, ConsignmentInput, Day, FieldDiff, Timestamp, record_diff,
+};
 
 /// How often the list is read again at once when it changed while it was read.
 const WALKS: u32 = 3;
@@ -222,7 +224,7 @@ impl<'a> Reader<'a> {
         let loads: Vec<ConsignmentInput> = texts.iter().map(|text| load_of_text(text)).collect();
         let may_be = |load: &ConsignmentInput| {
             let mut loads = loads.iter();
-            loads.any(|sent| sent.similarity(load) != Similarity::Differs)
+            loads.any(|sent| !record_diff(sent, load).iter().any(FieldDiff::contradicts))
         };
         let appeared: Vec<(u64, String)> = (lock(&self.readings).appeared.iter())
             .filter(|one| one.sequence > since && one.load.as_ref().is_none_or(may_be))
