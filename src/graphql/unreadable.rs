@@ -3,7 +3,6 @@
 //! A reply is decoded in one pass. Only where that fails, and only in the list that the operation is about, each record is
 //! decoded alone: one that does not fit becomes an error with its JSON, and null replaces it.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -15,7 +14,7 @@ use super::misfit::{self, Misfit, unreadable_record};
 use super::{Outcome, decode};
 use crate::error::Error;
 use crate::model::json_path::joined;
-use crate::model::reply_memory;
+use crate::model::{BorrowedText, reply_memory};
 
 /// More unreadable records than this in one reply are a difference of the schema: the reply as a whole is unreadable.
 const MAX_UNREADABLE: usize = 1_000;
@@ -162,12 +161,8 @@ impl<'de> Visitor<'de> for MemberSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        #[derive(Deserialize)]
-        #[serde(transparent)]
-        struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-
         let mut found = None;
-        while let Some(Name(name)) = map.next_key()? {
+        while let Some(BorrowedText(name)) = map.next_key()? {
             if name == self.0 {
                 found = Some(map.next_value()?);
             } else {

@@ -13,26 +13,18 @@ use serde::{Deserialize, Deserializer};
 
 use super::{Edge, reply_memory};
 
-/// A text, which is not copied first.
+/// A text, which is not copied where the wire has it without escapes.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(crate) struct BorrowedText<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
+
+/// What is made of a text.
 pub(super) fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: for<'a> From<&'a str>,
 {
-    struct FromText<T>(PhantomData<T>);
-
-    impl<T: for<'a> From<&'a str>> Visitor<'_> for FromText<T> {
-        type Value = T;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a text")
-        }
-
-        fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
-            Ok(text.into())
-        }
-    }
-    deserializer.deserialize_str(FromText(PhantomData))
+    BorrowedText::deserialize(deserializer).map(|BorrowedText(text)| T::from(&text))
 }
 
 /// A text, or a whole number as its digits.

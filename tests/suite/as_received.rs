@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use envd_sdk::Account;
 use envd_sdk::graphql::generated::{Consignments, consignments};
-use envd_sdk::model::{Answer, Connection, Consignment, ConsignmentSummary};
+use envd_sdk::model::{Connection, ConsignmentSummary, Question, QuestionList};
 use envd_sdk::ops::ConsignmentFilter;
 use equipment::{Reply, Server};
 use serde_json::{Value, json};
@@ -213,18 +213,18 @@ async fn only_null_without_an_error_is_no_record() {
 #[tokio::test]
 async fn another_type_is_read_within_the_memory_of_a_reply() {
     // Memory doubles, and the lists of a reply may take 16 MiB.
-    let most = ((16 << 20) / size_of::<Answer>() + 1).next_power_of_two() / 2;
+    let most = ((16 << 20) / size_of::<Question>() + 1).next_power_of_two() / 2;
     for (count, is_read) in [(most, true), (most + 1, false)] {
-        let answers = vec!["{}"; count].join(",");
-        let record = format!(r#"{{"consignment": {{"id": "c-1", "answers": [{answers}]}}}}"#);
+        let items = vec!["{}"; count].join(",");
+        let record = format!(r#"{{"consignment": {{"id": "c-1", "items": [{items}]}}}}"#);
         let server = Server::script([data(&record)]);
         let record = account(&server)
             .consignment("c-1")
             .received()
             .await
             .unwrap();
-        match record.value.read::<Consignment>() {
-            Ok(read) => assert!(is_read && read.answers.len() == count),
+        match record.value.read::<QuestionList>() {
+            Ok(read) => assert!(is_read && read.items.len() == count),
             Err(error) => assert!(!is_read && error.is_decode(), "{error}"),
         }
     }

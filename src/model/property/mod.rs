@@ -7,10 +7,10 @@ mod wire_record;
 use std::fmt;
 
 use serde::Serialize;
-use serde::de::Error;
+use serde::de::MapAccess;
 use serde_json::{Map, Value};
 
-use self::wire_record::{Codes, Int, Records, Status, wire_record};
+use self::wire_record::{AnyValue, Codes, Int, Records, Status, wire_record};
 use super::redact::redacted_debug;
 use super::{PropertyStatus, PropertyTypeCode, SpeciesCode, reply_memory};
 
@@ -114,9 +114,11 @@ redacted_debug! {
 struct Unknown(Option<Box<Map<String, Value>>>);
 
 impl Unknown {
-    fn insert<E: Error>(&mut self, name: String, value: Value) -> Result<(), E> {
-        reply_memory::charge_member(self.0.is_none(), &name)?;
-        self.0.get_or_insert_default().insert(name, value);
+    fn read<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+        let AnyValue(value) = map.next_value()?;
+        reply_memory::charge_member(self.0.is_none(), name)?;
+        let fields = self.0.get_or_insert_default();
+        fields.insert(name.to_owned(), value);
         Ok(())
     }
 
