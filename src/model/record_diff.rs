@@ -134,8 +134,8 @@ type Texts = BTreeMap<Vec<String>, Vec<String>>;
 
 /// The texts of a record that are not empty, by the path of their field.
 fn texts(record: &ConsignmentInput) -> Texts {
-    let mut fields = json!(record);
     let mut texts = Texts::new();
+    collect(&mut texts, &mut Vec::new(), &json!(record));
     for answer in record.answers() {
         let Some(question) = answer.question_id.value() else {
             continue;
@@ -145,8 +145,6 @@ fn texts(record: &ConsignmentInput) -> Texts {
         let mut path = path.into_iter().chain(row).collect();
         collect(&mut texts, &mut path, &json!(answer.value));
     }
-    fields["answers"] = Value::Null;
-    collect(&mut texts, &mut Vec::new(), &fields);
     texts
 }
 
@@ -161,6 +159,8 @@ fn collect(texts: &mut Texts, path: &mut Vec<String>, value: &Value) {
             }
             return;
         }
+        // They are found by question and row, not by their names.
+        Value::Array(_) if *path == ["answers"] => return,
         Value::Array(items) => return items.iter().for_each(|item| collect(texts, path, item)),
         Value::String(text) => trimmed(text).to_owned(),
         other => other.to_string(),
