@@ -9,17 +9,14 @@ use std::time::{Duration, SystemTime};
 use super::apply::Event;
 use super::decide::{Action, Circumstances, Read, Reply, Seen, answer, decide, late_duplicates};
 use super::lease::Held;
-use super::observe::{Reader, first_listed, record_of};
+use super::observe::{Reader, record_of};
 use super::outbox::{Memory, Outbox};
 use super::report::OutboxReport;
-use super::row::{Due, Request, Row, Sent, State, Text};
-use super::store::{Draft, Kept, seconds, whole};
+use super::row::{Due, Request, Row, Sent, State};
+use super::store::{seconds, whole};
 use crate::error::{Error, Result};
 use crate::replica::is_answer;
-use envd_sdk::model::{
-    ConsignmentStatus, ConsignmentText, Day, FormType, Jurisdiction, SavedConsignment, ServerError,
-    Timestamp,
-};
+use envd_sdk::model::{ConsignmentStatus, ConsignmentText, SavedConsignment, Timestamp};
 use envd_sdk::{Outcome, RetryPolicy};
 
 /// How often late duplicates are looked for.
@@ -177,10 +174,10 @@ impl Pass<'_> {
                 return Ok(());
             }
             let mut expecting = store.expecting(0).into_iter();
-            let is_sending = expecting.any(|kept| kept.row.state == State::Sending);
+            let is_sending = expecting.any(|row| row.state == State::Sending);
             if !self.held.is_taken() && is_sending {
                 // Another process ended while it was sending.
-                self.held.change(|_| Ok(())).await?;
+                self.held.change(|_| ()).await?;
                 continue;
             }
             if let Err(error) = self.look_for_duplicates().await {
@@ -188,8 +185,8 @@ impl Pass<'_> {
                 return Ok(());
             }
             let version = store.version();
-            for id in store.ids() {
-                if let Step::Stopped = self.carry_out(id).await? {
+            for row in store.rows() {
+                if let Step::Stopped = self.carry_out(row.id).await? {
                     return Ok(());
                 }
             }
@@ -217,12 +214,12 @@ impl Pass<'_> {
     async fn carry_out(&mut self, id: u64) -> Result<Step> {
         let mut read = None;
         for _ in 0..STEPS {
-            let Some(kept) = self.outbox.store().row(id) else {
+            let Some(row) = self.outbox.store().row(id) else {
                 return Ok(Step::Ended);
             };
-            let step = match self.step(&kept, &mut read).await {
+            let step = match self.step(&row, &mut read).await {
                 Ok(step) => step,
-                Err(error) => self.fail(Some(&kept), error).await?,
+                Err(error) => self.fail(Some(&row), error).await?,
             };
             match step {
                 Step::GoesOn => {}
@@ -232,8 +229,7 @@ impl Pass<'_> {
         Ok(Step::Ended)
     }
 
-    async fn step(&mut self, kept: &Kept, read: &mut Option<Read>) -> Result<Step> {
-        let row = &kept.row;
+    async fn step(&mut self, row: &Row, read: &mut Option<Read>) -> Result<Step> {
         if !matches!(row.state, State::Queued { .. } | State::InDoubt { .. }) {
             return Ok(Step::Ended);
         }
@@ -250,24 +246,22 @@ impl Pass<'_> {
                 }
                 return Ok(Step::Ended);
             }
-            Action::Read(id) => match self.held.during(self.reader.record(row, &id)).await {
-                Some(observed) => *read = Some(self.observed(observed)?),
-                None => return Ok(self.overtaken()),
-            },
-            Action::List => match self.held.during(self.reader.listed(row)).await {
-                Some(observed) => *read = Some(self.observed(observed)?),
-                None => return Ok(self.overtaken()),
-            },
-            Action::Append(Event::Marked(sent)) => {
-                *read = None;
-                return self.send(kept, sent).await;
+            Action::Read(id) => {
+                let observed = self.held.during(self.reader.record(row, &id)).await;
+                self.observed(observed, read)
+            }
+            Action::List => {
+                let observed = self.held.during(self.reader.listed(row)).await;
+                self.observed(observed, read)
             }
             Action::Append(event) => {
                 *read = None;
-                return self.append_if_same(kept, &event).await;
+                match event {
+                    Event::Marked(sent) => self.send(row, &sent).await,
+                    event => self.append(row, &event).await,
+                }
             }
         }
-        Ok(Step::GoesOn)
     }
 
     /// Another process has the right to send.
@@ -278,38 +272,26 @@ impl Pass<'_> {
         Step::Stopped
     }
 
-    /// What was read. The service's own answer that cannot be used is one as well; any other failure ends the pass.
-    fn observed(&self, observed: Result<Read>) -> Result<Read> {
-        let read = match observed {
-            Err(error) if is_usable_answer(&error) => Read::Unclear(error.to_string()),
-            read => read?,
-        };
+    /// Keeps what was read. The service's own answer that cannot be used is one as well; any other failure ends the pass.
+    fn observed(
+        &mut self,
+        observed: Option<Result<Read>>,
+        read: &mut Option<Read>,
+    ) -> Result<Step> {
+        *read = Some(match observed {
+            None => return Ok(self.overtaken()),
+            Some(Err(error)) if is_usable_answer(&error) => Read::Unclear(error.to_string()),
+            Some(observed) => observed?,
+        });
         self.outbox.with_memory(Memory::forget_failures);
-        Ok(read)
+        Ok(Step::GoesOn)
     }
 
     /// Calls a pure function with what it needs to know beside the row.
     fn judged<T>(&self, row: u64, judge: impl FnOnce(&Circumstances<'_>) -> T) -> T {
-        let (store, setting) = (self.outbox.store(), self.outbox.setting());
-        let others = store.expecting(row);
-        let open: Vec<&Row> = others.iter().map(|other| &other.row).collect();
-        let service = setting.told.clone().and_learnt(&store.head().service);
-        // In the west the day ends last.
-        let today = Day::today_in(Jurisdiction::Wa, setting.now).to_string();
-        let closed =
-            |form: &'static FormType| Some((form.as_str(), form.closed_from()?.to_string()));
-        let closed: Vec<_> = FormType::KNOWN.iter().filter_map(closed).collect();
-        let retired: Vec<_> = closed
-            .iter()
-            .map(|(form, day)| (*form, day.as_str()))
-            .collect();
-        judge(&Circumstances {
-            now: setting.time(),
-            today: &today,
-            retired: &retired,
-            service: &service,
-            open: &open,
-        })
+        let others = self.outbox.store().expecting(row);
+        let others: Vec<&Row> = others.iter().map(Arc::as_ref).collect();
+        self.outbox.judged(&others, judge)
     }
 
     fn decided(&self, row: &Row, read: Option<&Read>) -> Action {
@@ -325,81 +307,66 @@ impl Pass<'_> {
     }
 
     /// An event becomes true of a row that is as it was when that was decided.
-    async fn append_if_same(&mut self, kept: &Kept, event: &Event) -> Result<Step> {
-        let id = kept.row.id;
+    async fn append(&mut self, row: &Row, event: &Event) -> Result<Step> {
         let written = self.held.change(|draft| {
-            let record = match event {
-                Event::Applied { record, .. } => Some(&record.id),
-                _ => None,
+            let same = draft.row(row.id).filter(|now| **now == *row);
+            let is_taken = match event {
+                // A record belongs to one row.
+                Event::Applied { record, .. } => draft.is_taken(&record.id, row.id),
+                _ => false,
             };
-            // A record belongs to one row.
-            let is_taken = record.is_some_and(|record| draft.is_taken(record, id));
-            if is_taken || draft.get(id).as_deref() != Some(kept) {
-                return Ok(None);
-            }
-            let is_appended = draft.append(id, event, None).is_ok();
-            Ok(draft.get(id).filter(|_| is_appended))
+            let appended = same
+                .filter(|_| !is_taken)
+                .and_then(|same| draft.append(&same, event).ok());
+            appended.is_some_and(|row| row.state == State::Confirmed)
         });
-        let Some(written) = written.await? else {
+        let Some(is_confirmed) = written.await? else {
             return Ok(self.overtaken());
         };
-        let is_confirmed = written.is_some_and(|kept| kept.row.state == State::Confirmed);
         self.report.confirmed += u64::from(is_confirmed);
         if matches!(event, Event::Unclear(_)) {
-            self.failed.insert(id);
+            self.failed.insert(row.id);
         }
         Ok(Step::GoesOn)
     }
 
     /// Sends a request of a row: marked before its first byte, and what came back is written down.
-    async fn send(&mut self, kept: &Kept, sent: Sent) -> Result<Step> {
-        let marked = match self.mark(kept, &sent).await? {
-            None => return Ok(self.overtaken()),
-            Some(None) => return Ok(Step::GoesOn),
-            Some(Some(marked)) => marked,
-        };
-        match self.request(&marked, &sent).await {
-            Some(reply) => self.finish(&marked, &sent, reply).await,
-            None => Ok(self.overtaken()),
-        }
-    }
-
-    /// Marks a row as being sent, durably: from here on its request may have arrived. `None`: another process has the right to send;
-    /// the inner one: something was written meanwhile.
-    async fn mark(&self, kept: &Kept, sent: &Sent) -> Result<Option<Option<Arc<Kept>>>> {
-        let id = kept.row.id;
-        let list = self.outbox.last_list();
-        let marked = self.held.try_change(|draft| {
-            let is_same = draft.get(id).as_deref() == Some(kept);
+    async fn send(&mut self, row: &Row, sent: &Sent) -> Result<Step> {
+        let (version, list) = (self.outbox.store().version(), self.outbox.last_list());
+        // From here on the request may have arrived.
+        let marked = self.held.change(|draft| {
             let is_creation = matches!(sent.request, Request::Create(_));
-            if !is_same || is_creation && self.outbox.is_another_first(&kept.row) {
-                return Ok(None);
+            // Known must be what was there before: the replica has changed since, or is as it was.
+            let listed = list.as_ref().map(|list| list.replica);
+            let is_known = !is_creation || listed == Some(draft.replica.version);
+            let is_same = draft.row(row.id).is_some_and(|now| *now == *row);
+            let is_same = is_same && draft.version() == version && is_known;
+            if !is_same || is_creation && self.outbox.is_another_first(row) {
+                return None;
             }
             draft.head.list.clone_from(&list);
-            if is_creation {
-                // Known must be what was there before: the replica has changed since, or is as it was.
-                let listed = list.as_ref().map(|list| list.replica);
-                if listed != Some(draft.setting.replica.version) {
-                    return Ok(None);
-                }
-                draft.expects_replica = true;
-            }
-            let is_appended = draft.append(id, &Event::Marked(sent.clone()), None).is_ok();
-            Ok(draft.get(id).filter(|_| is_appended))
+            draft.expects_replica = is_creation;
+            let marked = draft.append(row, &Event::Marked(sent.clone()));
+            marked.ok().cloned()
         });
-        if let Some(marked) = marked.await? {
-            return Ok(marked);
+        match marked.await? {
+            None => Ok(self.overtaken()),
+            Some(None) => {
+                // Another process was faster, or has listed the account: what is known of it is old.
+                self.outbox.learn().await?;
+                Ok(Step::GoesOn)
+            }
+            Some(Some(marked)) => match self.request(&marked, sent).await {
+                Some(reply) => self.finish(&marked, sent, reply).await,
+                None => Ok(self.overtaken()),
+            },
         }
-        // Another process was faster, or has listed the account: what is known of it is old.
-        self.outbox.store().load().await?;
-        self.outbox.read_replica().await?;
-        Ok(Some(None))
     }
 
     /// Sends a request. `None`: another process has taken over.
     async fn request(
-        &self,
-        marked: &Kept,
+        &mut self,
+        marked: &Row,
         sent: &Sent,
     ) -> Option<Result<Outcome<SavedConsignment>, envd_sdk::Error>> {
         let account = self.outbox.account();
@@ -411,7 +378,7 @@ impl Pass<'_> {
                 account.save_consignment_text(&self.named(text, request, sent))
             }
         };
-        self.reader.count_requests(1);
+        self.reader.requests += 1;
         // The mark, the token and the wait for a connection may have taken long.
         let (limit, clock) = (limit_of(marked), self.outbox.settings.clock.clone());
         let is_in_time = move || limit.is_none_or(|limit| clock.now() <= limit);
@@ -442,62 +409,51 @@ impl Pass<'_> {
     /// Writes down what came back.
     async fn finish(
         &mut self,
-        marked: &Kept,
+        marked: &Row,
         sent: &Sent,
         reply: Result<Outcome<SavedConsignment>, envd_sdk::Error>,
     ) -> Result<Step> {
-        let findings: Vec<_> = match &reply {
-            Ok(outcome) => outcome
-                .problems
-                .iter()
-                .map(ServerError::raw)
-                .cloned()
-                .collect(),
-            Err(error) => error
-                .server_errors()
-                .iter()
-                .map(ServerError::raw)
-                .cloned()
-                .collect(),
+        let errors = match &reply {
+            Ok(outcome) => outcome.problems.as_slice(),
+            Err(error) => error.server_errors(),
         };
         let said = match &reply {
-            Ok(outcome) => match self.shown(&outcome.value, sent).await? {
-                Some(seen) => Reply::Record(seen),
-                None => Reply::Unclear,
-            },
+            Ok(outcome) => {
+                let seen = self.shown(&outcome.value, sent).await?;
+                seen.map_or(Reply::Unclear, Reply::Record)
+            }
             Err(error) => {
                 let is_late = limit_of(marked).is_some_and(|limit| self.outbox.now() > limit);
-                answer_of(error, findings.clone(), is_late)
+                answer_of(error, is_late)
             }
         };
-        let event = answer(&marked.row, said);
-        let why = reply.as_ref().err().map(ToString::to_string);
-        let id = marked.row.id;
+        let event = answer(marked, said);
         let written = self.held.change(|draft| {
-            let is_open =
-                |kept: &Kept| kept.row.state == State::Sending && kept.row.sent == marked.row.sent;
-            if !draft.get(id).is_some_and(|kept| is_open(&kept)) {
-                return Ok(None);
-            }
-            if draft.append(id, &event, why.clone()).is_err() {
-                return Ok(None);
-            }
-            draft.show(id, |shown| {
-                shown.findings.clone_from(&findings);
-                if let Ok(outcome) = &reply {
-                    shown.number = outcome.value.number.clone().or(shown.number.take());
+            // A person may have written to it meanwhile.
+            let is_same = |row: &Row| row.state == State::Sending && row.sent == marked.sent;
+            let row = draft.row(marked.id).filter(|row| is_same(row));
+            let Some(Ok(row)) = row.map(|row| draft.append(&row, &event)) else {
+                return false;
+            };
+            row.shown.findings = errors.iter().map(|error| error.raw().clone()).collect();
+            match &reply {
+                Ok(outcome) => {
+                    let number = outcome.value.number.as_ref();
+                    let number = number.map(|number| number.as_str().to_owned());
+                    row.shown.number = number.or(row.shown.number.take());
                 }
-            });
+                Err(error) => row.explain(&error.to_string()),
+            }
+            let is_confirmed = row.state == State::Confirmed;
             if let (Event::Applied { record, .. }, Request::Create(text)) = (&event, &sent.request)
             {
                 draft.head.service.learn(&text.value(), record);
             }
-            Ok(draft.get(id))
+            is_confirmed
         });
-        let written = written.await?.flatten();
-        let is_confirmed = written.is_some_and(|kept| kept.row.state == State::Confirmed);
+        let is_confirmed = written.await?.unwrap_or_default();
         self.report.confirmed += u64::from(is_confirmed);
-        self.report.confirmed_with_problems += u64::from(is_confirmed && !findings.is_empty());
+        self.report.confirmed_with_problems += u64::from(is_confirmed && !errors.is_empty());
         match (reply, event) {
             // It became too late meanwhile: a person is asked in the next step.
             (Err(_), Event::NotSent { wait }) if wait > 0 => Ok(Step::GoesOn),
@@ -509,7 +465,7 @@ impl Pass<'_> {
 
     /// The record that the reply to a save shows, with what the service shows of it right after: a reply has its names and its
     /// status only. `None`: it names no record.
-    async fn shown(&self, saved: &SavedConsignment, sent: &Sent) -> Result<Option<Seen>> {
+    async fn shown(&mut self, saved: &SavedConsignment, sent: &Sent) -> Result<Option<Seen>> {
         let record = sent.request.record();
         let is_delete = matches!(sent.request, Request::Delete(_));
         let named = saved.id.as_ref().map(|id| id.as_str().to_owned());
@@ -528,12 +484,12 @@ impl Pass<'_> {
             owner: None,
         };
         if record.is_none() {
-            let store = self.outbox.store();
-            seen.owner = store.owner(&id, u64::MAX, true).await?;
-            seen.sequence = first_listed(store, &id).await?;
+            let holder = self.outbox.store().holder(&id, u64::MAX).await?;
+            seen.owner = holder.and_then(|holder| holder.owner(&id, true));
+            seen.sequence = self.reader.first_listed(&id).await?;
         }
         if record.is_none_or(|record| record == id) && !is_delete {
-            self.reader.count_requests(1);
+            self.reader.requests += 1;
             let read = self.outbox.account().consignment(id.as_str());
             // A failure is none of the save.
             if let Some(Ok(read)) = self.held.during(read.into_future()).await
@@ -549,11 +505,10 @@ impl Pass<'_> {
     }
 
     /// A failure that is no answer about a row stops the pass.
-    async fn fail(&mut self, kept: Option<&Kept>, error: Error) -> Result<Step> {
+    async fn fail(&mut self, row: Option<&Row>, error: Error) -> Result<Step> {
         let (outbox, now) = (self.outbox, self.outbox.now());
-        if let Some(kept) = kept.filter(|_| is_usable_answer(&error)) {
-            let event = Event::Unclear(error.to_string());
-            self.append_if_same(kept, &event).await?;
+        if let Some(row) = row.filter(|_| is_usable_answer(&error)) {
+            self.append(row, &Event::Unclear(error.to_string())).await?;
             return Ok(Step::Ended);
         }
         let Error::Client(request) = &error else {
@@ -585,11 +540,9 @@ impl Pass<'_> {
         if let Some(until) = asked {
             // It holds for all processes of the account.
             let wait = whole(until.duration_since(now).unwrap_or_default());
-            let setting = outbox.setting();
-            let change = outbox.store().change(&setting, |draft| {
+            let change = outbox.change(|draft| {
                 draft.head.pause = Some(Due::after(seconds(now), wait));
                 draft.head.list = outbox.last_list();
-                Ok(())
             });
             change.await?;
         }
@@ -601,27 +554,26 @@ impl Pass<'_> {
         let (outbox, now) = (self.outbox, self.outbox.now());
         let store = outbox.store();
         let mut watched = store.expecting(0);
-        watched.retain(|kept| kept.row.watch.is_some());
+        watched.retain(|row| row.watch.is_some());
         let looked = outbox.with_memory(|memory| memory.duplicates_looked_at);
         let age = looked.and_then(|at| now.duration_since(at).ok());
         if watched.is_empty() || age.is_some_and(|age| age < LOOK_EVERY) {
             return Ok(());
         }
         outbox.with_memory(|memory| memory.duplicates_looked_at = Some(now));
-        let Some(list) = self.held.during(self.reader.list()).await else {
-            return Ok(());
-        };
-        match list {
+        match self.held.during(self.reader.list()).await {
+            None => return Ok(()),
             // It changed while it was read. What is to be sent does not wait for the next look.
-            Err(error) if is_usable_answer(&error) => return Ok(()),
-            list => drop(list?),
+            Some(Err(error)) if is_usable_answer(&error) => return Ok(()),
+            Some(list) => drop(list?),
         }
-        for kept in watched {
-            let Some(watch) = &kept.row.watch else {
+        for row in watched {
+            let Some(watch) = &row.watch else {
                 continue;
             };
-            let texts: Vec<&Text> = watch.texts.iter().collect();
-            let seen = self.reader.appeared(kept.row.id, &texts, watch.listed.last);
+            let seen = self
+                .reader
+                .appeared(row.id, &watch.texts, watch.listed.last);
             let seen = match self.held.during(seen).await {
                 Some(Ok(seen)) => seen,
                 // The next look reads it again. Other rows, and the end of the watch, do not wait for it.
@@ -629,41 +581,34 @@ impl Pass<'_> {
                 Some(Err(error)) => return Err(error),
                 None => return Ok(()),
             };
-            let is_there = match &kept.row.record {
+            let is_there = match &row.record {
                 Some(record) => self.reader.is_listed(record).await?,
                 None => false,
             };
-            self.tell(&kept, &seen, is_there).await?;
+            let found = self.judged(row.id, |when| late_duplicates(&row, &seen, is_there, when));
+            self.report(&row, found, watch.is_open(seconds(now)))
+                .await?;
         }
         Ok(())
     }
 
     /// Reports late duplicates of a row, and files it when its watch is over.
-    async fn tell(&mut self, kept: &Kept, seen: &[Seen], is_there: bool) -> Result<()> {
-        let (event, now) = self.judged(kept.row.id, |when| {
-            (late_duplicates(&kept.row, seen, is_there, when), when.now)
-        });
-        let watch = kept.row.watch.as_ref();
-        let is_over = watch.is_none_or(|watch| watch.left == 0 || !watch.until.is_ahead(now));
-        if event.is_none() && !is_over {
+    async fn report(&mut self, row: &Row, found: Option<Event>, is_open: bool) -> Result<()> {
+        if found.is_none() && is_open {
             return Ok(());
         }
-        let (id, setting) = (kept.row.id, self.outbox.setting());
-        let told = self
-            .outbox
-            .store()
-            .change(&setting, |draft: &mut Draft<'_>| {
-                let same = draft.get(id).filter(|now| **now == *kept);
-                Ok(match (same, &event) {
-                    (Some(_), Some(event)) => draft.append(id, event, None).is_ok(),
-                    (Some(same), None) => {
-                        draft.put((*same).clone());
-                        false
-                    }
-                    (None, _) => false,
-                })
-            });
-        if let (true, Some(Event::Told(records))) = (told.await?, &event) {
+        let written = self.outbox.change(|draft| {
+            let same = draft.row(row.id).filter(|now| **now == *row);
+            match (same, &found) {
+                (Some(same), Some(event)) => draft.append(&same, event).is_ok(),
+                (Some(same), None) => {
+                    draft.put((*same).clone());
+                    false
+                }
+                (None, _) => false,
+            }
+        });
+        if let (true, Some(Event::Told(records))) = (written.await?, &found) {
             self.report.late_duplicates += records.len() as u64;
         }
         Ok(())
@@ -672,10 +617,10 @@ impl Pass<'_> {
     /// What was done, and what is left.
     fn count(&mut self) -> OutboxReport {
         let mut is_watched = false;
-        for kept in self.outbox.store().rows() {
-            match kept.row.state {
-                State::Refused { .. } => self.report.refused += 1,
-                State::Asked { .. } => self.report.needs_attention += 1,
+        for row in self.outbox.store().rows() {
+            match row.state {
+                State::Refused => self.report.refused += 1,
+                State::Asked(_) => self.report.needs_attention += 1,
                 State::Confirmed | State::Discarded => is_watched = true,
                 _ => self.report.waiting += 1,
             }
@@ -685,7 +630,7 @@ impl Pass<'_> {
             self.next.retry(at);
         }
         OutboxReport {
-            requests: self.reader.requests(),
+            requests: self.reader.requests,
             next_at: self.next.at().map(Timestamp::from),
             ..std::mem::take(&mut self.report)
         }
@@ -702,20 +647,20 @@ fn is_usable_answer(error: &Error) -> bool {
 }
 
 /// After this instant the request of a row is not sent.
-fn limit_of(kept: &Kept) -> Option<SystemTime> {
-    let limit = kept.shown.not_after.as_ref().and_then(Timestamp::to_time);
-    limit.filter(|limit| !kept.row.agreed.late.contains(&seconds(*limit).to_string()))
+fn limit_of(row: &Row) -> Option<SystemTime> {
+    let limit = Timestamp::from(row.shown.not_after.as_deref()?).to_time();
+    limit.filter(|limit| !row.agreed.late.contains(&seconds(*limit).to_string()))
 }
 
 /// What an error says about a change. `is_late`: the time to send it has passed.
-fn answer_of(error: &envd_sdk::Error, findings: Vec<serde_json::Value>, is_late: bool) -> Reply {
+fn answer_of(error: &envd_sdk::Error, is_late: bool) -> Reply {
     let is_refused = error.is_rejected()
         || error.is_forbidden()
         || matches!(error.http_status(), Some(400..=499));
     if error.may_have_applied() {
         Reply::Unclear
     } else if is_refused && !error.is_retryable() && !error.is_unauthorized() {
-        Reply::Refused(findings)
+        Reply::Refused
     } else {
         // It failed here, for example without a token, or on the way: the service has not refused it.
         Reply::NotSent {
