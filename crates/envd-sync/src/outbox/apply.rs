@@ -267,13 +267,14 @@ impl Row {
         }
         self.listed = moment.begun;
         let is_answered = match (&self.state, base) {
-            (State::Confirmed | State::Refused, _) => true,
             (State::Asked(Question::Changed(read)), None) => {
                 let read = read.clone();
                 self.keep_mine_over(&read);
                 true
             }
-            (State::Asked(Question::Late(..)), None) => true,
+            (State::Confirmed | State::Refused, _) | (State::Asked(Question::Late(..)), None) => {
+                true
+            }
             (State::Asked(_), None) => *intent == Intent::Delete,
             _ => false,
         };

@@ -247,12 +247,10 @@ impl Outbox {
         self.shared.told.clone().and_learnt(&head.service)
     }
 
-    /// Calls a pure function with what it needs to know beside the row: the others of which a creation may be on its way, and more.
-    pub(super) fn judged<T>(
-        &self,
-        open: &[&Row],
-        judge: impl FnOnce(&Circumstances<'_>) -> T,
-    ) -> T {
+    /// Calls a pure function with what it needs to know beside the row.
+    pub(super) fn judged<T>(&self, row: u64, judge: impl FnOnce(&Circumstances<'_>) -> T) -> T {
+        let others = self.store().expecting(row);
+        let others: Vec<&Row> = others.iter().map(Arc::as_ref).collect();
         // In the west the day ends last.
         let today = Day::today_in(Jurisdiction::Wa, self.now()).to_string();
         let closed =
@@ -268,7 +266,7 @@ impl Outbox {
             day,
             retired: &retired,
             service: &self.service(&self.store().head()),
-            open,
+            open: &others,
         })
     }
 

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::future::IntoFuture;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::apply::Event;
-use super::decide::{Action, Circumstances, Read, Reply, Seen, answer, decide, late_duplicates};
+use super::decide::{Action, Read, Reply, Seen, answer, decide, late_duplicates};
 use super::lease::Held;
 use super::observe::{Reader, record_of};
 use super::outbox::{Memory, Outbox};
@@ -244,7 +243,7 @@ impl Pass<'_> {
                     Some(at) => self.next.look(at),
                     None => {}
                 }
-                return Ok(Step::Ended);
+                Ok(Step::Ended)
             }
             Action::Read(id) => {
                 let observed = self.held.during(self.reader.record(row, &id)).await;
@@ -287,13 +286,6 @@ impl Pass<'_> {
         Ok(Step::GoesOn)
     }
 
-    /// Calls a pure function with what it needs to know beside the row.
-    fn judged<T>(&self, row: u64, judge: impl FnOnce(&Circumstances<'_>) -> T) -> T {
-        let others = self.outbox.store().expecting(row);
-        let others: Vec<&Row> = others.iter().map(Arc::as_ref).collect();
-        self.outbox.judged(&others, judge)
-    }
-
     fn decided(&self, row: &Row, read: Option<&Read>) -> Action {
         // Only what the service answered badly is tried before its time, not what it may still carry out.
         let is_tried = self.retries_now && row.unclear.is_some() && !self.failed.contains(&row.id);
@@ -303,7 +295,7 @@ impl Pass<'_> {
         {
             *next_at = None;
         }
-        self.judged(row.id, |when| decide(&row, read, when))
+        self.outbox.judged(row.id, |when| decide(&row, read, when))
     }
 
     /// An event becomes true of a row that is as it was when that was decided.
@@ -585,7 +577,7 @@ impl Pass<'_> {
                 Some(record) => self.reader.is_listed(record).await?,
                 None => false,
             };
-            let found = self.judged(row.id, |when| late_duplicates(&row, &seen, is_there, when));
+            let found = outbox.judged(row.id, |when| late_duplicates(&row, &seen, is_there, when));
             self.report(&row, found, watch.is_open(seconds(now)))
                 .await?;
         }

@@ -138,8 +138,8 @@ impl Draft<'_> {
     }
 
     pub(super) fn put(&mut self, row: Row) -> &mut Row {
-        let changed = self.changed.entry(row.id).insert_entry(row);
-        changed.into_mut()
+        self.changed.remove(&row.id);
+        self.changed.entry(row.id).or_insert(row)
     }
 
     /// Whether a record belongs to another open row.

@@ -318,16 +318,13 @@ impl Outbox {
         let event = self.wished(intent, Some(record))?;
         loop {
             let mut draft = self.wanted().await?;
-            let id = match self.row_for(&mut draft, record).await? {
-                Some(row) => {
-                    self.append_wish(&mut draft, &row, &event)?;
-                    row.id
-                }
-                None => {
-                    let row = self.put_new(&mut draft, wish.clone(), Some(record))?;
-                    row.shown.number = number.map(|number| number.as_str().to_owned());
-                    row.id
-                }
+            let id = if let Some(row) = self.row_for(&mut draft, record).await? {
+                self.append_wish(&mut draft, &row, &event)?;
+                row.id
+            } else {
+                let row = self.put_new(&mut draft, wish.clone(), Some(record))?;
+                row.shown.number = number.map(|number| number.as_str().to_owned());
+                row.id
             };
             if self.store().commit(draft).await? {
                 return self.written(id).await;
@@ -426,9 +423,7 @@ impl Outbox {
             owner: holder.and_then(|holder| holder.owner(&record.id, true)),
         };
         let claimed = open.iter().find_map(|row| {
-            let others = open.iter().filter(|other| other.id != row.id);
-            let others: Vec<&Row> = others.map(Arc::as_ref).collect();
-            let event = self.judged(&others, |when| claim(row, &seen, when))?;
+            let event = self.judged(row.id, |when| claim(row, &seen, when))?;
             Some((row, event))
         });
         let Some((row, event)) = claimed else {
