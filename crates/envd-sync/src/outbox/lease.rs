@@ -13,8 +13,23 @@ use super::apply::Event;
 use super::outbox::{LONGEST_LEASE, Outbox};
 use super::row::State;
 use super::store::{Draft, Head, Lease};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use envd_sdk::model::Timestamp;
+
+/// Why a pass ends before it has nothing more to do.
+pub(super) enum Stop {
+    /// Another process has the right to send.
+    Overtaken,
+    /// The report says why.
+    Reported,
+    Failed(Error),
+}
+
+impl<E: Into<Error>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
 
 /// The lease of a pass.
 pub(super) struct Held<'a> {
@@ -49,11 +64,11 @@ impl<'a> Held<'a> {
     }
 
     /// Changes the rows with the right to send, which the first change of a pass takes: what was under way with another process, or
-    /// an earlier pass, is in doubt from then on. `None`: another process has the right.
+    /// an earlier pass, is in doubt from then on.
     pub(super) async fn change<T>(
         &mut self,
         mut change: impl FnMut(&mut Draft<'_>) -> T,
-    ) -> Result<Option<T>> {
+    ) -> Result<T, Stop> {
         let since = self.outbox.settings.clock.monotonic();
         let held = self.outbox.change(|draft| {
             let number = self.hold(draft)?;
@@ -66,7 +81,8 @@ impl<'a> Held<'a> {
         if self.is_taken() {
             self.outbox.with_memory(|memory| memory.lease = self.number);
         }
-        Ok(held.map(|(_, result)| result))
+        let (_, result) = held.ok_or(Stop::Overtaken)?;
+        Ok(result)
     }
 
     /// The right to send, taken or prolonged; `None`: another process has it.
@@ -93,11 +109,11 @@ impl<'a> Held<'a> {
         Some(number)
     }
 
-    /// Waits for a request, and says meanwhile that this process works. `None`: another process has taken over, so what is not
-    /// sent yet must not be sent any more. A process that was suspended notices it here before it goes on.
-    pub(super) async fn during<T>(&mut self, request: impl Future<Output = T>) -> Option<T> {
+    /// Waits for a request, and says meanwhile that this process works. Where another one has taken over, what is not sent yet
+    /// must not be sent any more. A process that was suspended notices it here before it goes on.
+    pub(super) async fn during<T>(&mut self, request: impl Future<Output = T>) -> Result<T, Stop> {
         if !self.is_taken() {
-            return Some(request.await);
+            return Ok(request.await);
         }
         let mut request = pin!(request);
         let clock = &self.outbox.settings.clock;
@@ -106,14 +122,14 @@ impl<'a> Held<'a> {
             let left = (self.outbox.settings.lease / 3).saturating_sub(held);
             if left.is_zero() {
                 // A store that fails now fails again when the result is written.
-                if matches!(self.change(|_| ()).await, Ok(None)) {
-                    return None;
+                if let Err(Stop::Overtaken) = self.change(|_| ()).await {
+                    return Err(Stop::Overtaken);
                 }
                 continue;
             }
             let slept = pin!(clock.sleep(left));
             if let Either::Right((result, _)) = select(slept, request.as_mut()).await {
-                return Some(result);
+                return Ok(result);
             }
         }
     }

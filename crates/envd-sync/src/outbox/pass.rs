@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use super::apply::Event;
 use super::decide::{Action, Read, Reply, Seen, answer, decide, late_duplicates};
-use super::lease::Held;
+use super::lease::{Held, Stop};
 use super::observe::{Reader, record_of};
 use super::outbox::{Memory, Outbox};
 use super::report::OutboxReport;
@@ -63,16 +63,6 @@ impl Next {
     pub(super) fn at(self) -> Option<SystemTime> {
         self.looks_at.into_iter().chain(self.retries_at).min()
     }
-}
-
-/// What became of a step.
-enum Step {
-    /// Another one follows.
-    GoesOn,
-    /// Nothing more is due of the row now.
-    Ended,
-    /// Nothing more can be done in this pass.
-    Stopped,
 }
 
 impl Outbox {
@@ -148,7 +138,17 @@ impl Outbox {
         let result = pass.run().await;
         // Whatever happened, the next pass of any process need not wait for this one.
         let released = pass.held.release().await;
-        result?;
+        match result {
+            Ok(()) | Err(Stop::Reported) => {}
+            Err(Stop::Overtaken) => {
+                let until = pass.held.of_another(&self.store().head());
+                pass.next = Next {
+                    looks_at: until,
+                    retries_at: None,
+                };
+            }
+            Err(Stop::Failed(error)) => return Err(error),
+        }
         released?;
         self.store().load().await?;
         Ok((pass.count(), pass.next))
@@ -157,7 +157,7 @@ impl Outbox {
 
 impl Pass<'_> {
     /// Goes over all open rows in their order, until that changes nothing any more.
-    async fn run(&mut self) -> Result<()> {
+    async fn run(&mut self) -> Result<(), Stop> {
         let store = self.outbox.store();
         loop {
             store.load().await?;
@@ -168,9 +168,8 @@ impl Pass<'_> {
                 self.next.retry(until);
                 return Ok(());
             }
-            if let Some(until) = self.held.of_another(&store.head()) {
-                self.next.look(until);
-                return Ok(());
+            if self.held.of_another(&store.head()).is_some() {
+                return Err(Stop::Overtaken);
             }
             let mut expecting = store.expecting(0).into_iter();
             let is_sending = expecting.any(|row| row.state == State::Sending);
@@ -179,15 +178,12 @@ impl Pass<'_> {
                 self.held.change(|_| ()).await?;
                 continue;
             }
-            if let Err(error) = self.look_for_duplicates().await {
-                self.fail(None, error).await?;
-                return Ok(());
+            if let Err(stop) = self.look_for_duplicates().await {
+                self.fail(None, stop).await?;
             }
             let version = store.version();
             for row in store.rows() {
-                if let Step::Stopped = self.carry_out(row.id).await? {
-                    return Ok(());
-                }
+                self.carry_out(row.id).await?;
             }
             if store.version() == version {
                 return Ok(());
@@ -210,31 +206,27 @@ impl Pass<'_> {
     }
 
     /// Makes steps of a row until it waits.
-    async fn carry_out(&mut self, id: u64) -> Result<Step> {
+    async fn carry_out(&mut self, id: u64) -> Result<(), Stop> {
         let mut read = None;
         for _ in 0..STEPS {
             let Some(row) = self.outbox.store().row(id) else {
-                return Ok(Step::Ended);
+                return Ok(());
             };
-            let step = match self.step(&row, &mut read).await {
-                Ok(step) => step,
-                Err(error) => self.fail(Some(&row), error).await?,
-            };
-            match step {
-                Step::GoesOn => {}
-                step => return Ok(step),
+            match self.step(&row, &mut read).await {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(stop) => return self.fail(Some(&row), stop).await,
             }
         }
-        Ok(Step::Ended)
+        Ok(())
     }
 
-    async fn step(&mut self, row: &Row, read: &mut Option<Read>) -> Result<Step> {
-        if !matches!(row.state, State::Queued { .. } | State::InDoubt { .. }) {
-            return Ok(Step::Ended);
-        }
+    /// One read, or one commit and what follows from it; `false`: nothing more is due of the row now.
+    async fn step(&mut self, row: &Row, read: &mut Option<Read>) -> Result<bool, Stop> {
+        let is_open = matches!(row.state, State::Queued { .. } | State::InDoubt { .. });
         let is_new = row.record.is_none() && row.adopt.is_none() && !row.is_creation_in_doubt();
-        if is_new && self.outbox.is_another_first(row) {
-            return Ok(Step::Ended);
+        if !is_open || is_new && self.outbox.is_another_first(row) {
+            return Ok(false);
         }
         match self.decided(row, read.as_ref()) {
             Action::Wait(due) => {
@@ -243,47 +235,35 @@ impl Pass<'_> {
                     Some(at) => self.next.look(at),
                     None => {}
                 }
-                Ok(Step::Ended)
+                return Ok(false);
             }
             Action::Read(id) => {
-                let observed = self.held.during(self.reader.record(row, &id)).await;
-                self.observed(observed, read)
+                let observed = self.held.during(self.reader.record(row, &id)).await?;
+                *read = Some(self.observed(observed)?);
             }
             Action::List => {
-                let observed = self.held.during(self.reader.listed(row)).await;
-                self.observed(observed, read)
+                let observed = self.held.during(self.reader.listed(row)).await?;
+                *read = Some(self.observed(observed)?);
             }
             Action::Append(event) => {
                 *read = None;
                 match event {
-                    Event::Marked(sent) => self.send(row, &sent).await,
-                    event => self.append(row, &event).await,
+                    Event::Marked(sent) => self.send(row, &sent).await?,
+                    event => self.append(row, &event).await?,
                 }
             }
         }
+        Ok(true)
     }
 
-    /// Another process has the right to send.
-    fn overtaken(&mut self) -> Step {
-        let until = self.held.of_another(&self.outbox.store().head());
-        self.next = Next::default();
-        self.next.looks_at = until;
-        Step::Stopped
-    }
-
-    /// Keeps what was read. The service's own answer that cannot be used is one as well; any other failure ends the pass.
-    fn observed(
-        &mut self,
-        observed: Option<Result<Read>>,
-        read: &mut Option<Read>,
-    ) -> Result<Step> {
-        *read = Some(match observed {
-            None => return Ok(self.overtaken()),
-            Some(Err(error)) if is_usable_answer(&error) => Read::Unclear(error.to_string()),
-            Some(observed) => observed?,
-        });
+    /// What was read. The service's own answer that cannot be used is one as well; any other failure ends the pass.
+    fn observed(&self, observed: Result<Read>) -> Result<Read> {
+        let read = match observed {
+            Err(error) if is_usable_answer(&error) => Read::Unclear(error.to_string()),
+            observed => observed?,
+        };
         self.outbox.with_memory(Memory::forget_failures);
-        Ok(Step::GoesOn)
+        Ok(read)
     }
 
     fn decided(&self, row: &Row, read: Option<&Read>) -> Action {
@@ -299,7 +279,7 @@ impl Pass<'_> {
     }
 
     /// An event becomes true of a row that is as it was when that was decided.
-    async fn append(&mut self, row: &Row, event: &Event) -> Result<Step> {
+    async fn append(&mut self, row: &Row, event: &Event) -> Result<(), Stop> {
         let written = self.held.change(|draft| {
             let same = draft.row(row.id).filter(|now| **now == *row);
             let is_taken = match event {
@@ -312,18 +292,15 @@ impl Pass<'_> {
                 .and_then(|same| draft.append(&same, event).ok());
             appended.is_some_and(|row| row.state == State::Confirmed)
         });
-        let Some(is_confirmed) = written.await? else {
-            return Ok(self.overtaken());
-        };
-        self.report.confirmed += u64::from(is_confirmed);
+        self.report.confirmed += u64::from(written.await?);
         if matches!(event, Event::Unclear(_)) {
             self.failed.insert(row.id);
         }
-        Ok(Step::GoesOn)
+        Ok(())
     }
 
     /// Sends a request of a row: marked before its first byte, and what came back is written down.
-    async fn send(&mut self, row: &Row, sent: &Sent) -> Result<Step> {
+    async fn send(&mut self, row: &Row, sent: &Sent) -> Result<(), Stop> {
         let (version, list) = (self.outbox.store().version(), self.outbox.last_list());
         // From here on the request may have arrived.
         let marked = self.held.change(|draft| {
@@ -341,32 +318,26 @@ impl Pass<'_> {
             let marked = draft.append(row, &Event::Marked(sent.clone()));
             marked.ok().cloned()
         });
-        match marked.await? {
-            None => Ok(self.overtaken()),
-            Some(None) => {
-                // Another process was faster, or has listed the account: what is known of it is old.
-                self.outbox.learn().await?;
-                Ok(Step::GoesOn)
-            }
-            Some(Some(marked)) => match self.request(&marked, sent).await {
-                Some(reply) => self.finish(&marked, sent, reply).await,
-                None => Ok(self.overtaken()),
-            },
-        }
+        let Some(marked) = marked.await? else {
+            // Another process was faster, or has listed the account: what is known of it is old.
+            return Ok(self.outbox.learn().await?);
+        };
+        let reply = self.request(&marked, sent).await?;
+        self.finish(&marked, sent, reply).await
     }
 
-    /// Sends a request. `None`: another process has taken over.
+    /// Sends a request.
     async fn request(
         &mut self,
         marked: &Row,
         sent: &Sent,
-    ) -> Option<Result<Outcome<SavedConsignment>, envd_sdk::Error>> {
+    ) -> Result<Result<Outcome<SavedConsignment>, envd_sdk::Error>, Stop> {
         let account = self.outbox.account();
         let call = match (&sent.request, sent.request.text()) {
             (Request::Delete(id), _) => account.delete_consignment(id.clone()),
             (request, text) => {
-                // OK because the text was one when it was written down.
-                let text = ConsignmentText::parse(text.map_or("{}", |text| &text.0)).ok()?;
+                let text = ConsignmentText::parse(text.map_or("{}", |text| &text.0))
+                    .map_err(|error| Error::usage(error.to_string()))?;
                 account.save_consignment_text(&self.named(text, request, sent))
             }
         };
@@ -404,7 +375,7 @@ impl Pass<'_> {
         marked: &Row,
         sent: &Sent,
         reply: Result<Outcome<SavedConsignment>, envd_sdk::Error>,
-    ) -> Result<Step> {
+    ) -> Result<(), Stop> {
         let errors = match &reply {
             Ok(outcome) => outcome.problems.as_slice(),
             Err(error) => error.server_errors(),
@@ -443,21 +414,21 @@ impl Pass<'_> {
             }
             is_confirmed
         });
-        let is_confirmed = written.await?.unwrap_or_default();
+        let is_confirmed = written.await?;
         self.report.confirmed += u64::from(is_confirmed);
         self.report.confirmed_with_problems += u64::from(is_confirmed && !errors.is_empty());
         match (reply, event) {
             // It became too late meanwhile: a person is asked in the next step.
-            (Err(_), Event::NotSent { wait }) if wait > 0 => Ok(Step::GoesOn),
+            (Err(_), Event::NotSent { wait }) if wait > 0 => Ok(()),
             (Err(error), Event::NotSent { .. }) => Err(error.into()),
             // As long as nothing can be read either, nothing counts.
-            _ => Ok(Step::GoesOn),
+            _ => Ok(()),
         }
     }
 
     /// The record that the reply to a save shows, with what the service shows of it right after: a reply has its names and its
     /// status only. `None`: it names no record.
-    async fn shown(&mut self, saved: &SavedConsignment, sent: &Sent) -> Result<Option<Seen>> {
+    async fn shown(&mut self, saved: &SavedConsignment, sent: &Sent) -> Result<Option<Seen>, Stop> {
         let record = sent.request.record();
         let is_delete = matches!(sent.request, Request::Delete(_));
         let named = saved.id.as_ref().map(|id| id.as_str().to_owned());
@@ -484,7 +455,7 @@ impl Pass<'_> {
             self.reader.requests += 1;
             let read = self.outbox.account().consignment(id.as_str());
             // A failure is none of the save.
-            if let Some(Ok(read)) = self.held.during(read.into_future()).await
+            if let Ok(Ok(read)) = self.held.during(read.into_future()).await
                 && let Some(read) = record_of(&read.value).filter(|read| read.id == id)
             {
                 seen.record = read;
@@ -497,14 +468,16 @@ impl Pass<'_> {
     }
 
     /// A failure that is no answer about a row stops the pass.
-    async fn fail(&mut self, row: Option<&Row>, error: Error) -> Result<Step> {
+    async fn fail(&mut self, row: Option<&Row>, stop: Stop) -> Result<(), Stop> {
         let (outbox, now) = (self.outbox, self.outbox.now());
+        let Stop::Failed(error) = stop else {
+            return Err(stop);
+        };
         if let Some(row) = row.filter(|_| is_usable_answer(&error)) {
-            self.append(row, &Event::Unclear(error.to_string())).await?;
-            return Ok(Step::Ended);
+            return self.append(row, &Event::Unclear(error.to_string())).await;
         }
         let Error::Client(request) = &error else {
-            return Err(error);
+            return Err(error.into());
         };
         // An access token that is refused although it was renewed is of a login that is dead as well.
         let is_login = request.is_reauth_required() || request.is_unauthorized();
@@ -538,14 +511,13 @@ impl Pass<'_> {
             });
             change.await?;
         }
-        Ok(Step::Stopped)
+        Err(Stop::Reported)
     }
 
     /// Looks for records that arrived after all, once an hour as long as any may.
-    async fn look_for_duplicates(&mut self) -> Result<()> {
+    async fn look_for_duplicates(&mut self) -> Result<(), Stop> {
         let (outbox, now) = (self.outbox, self.outbox.now());
-        let store = outbox.store();
-        let mut watched = store.expecting(0);
+        let mut watched = outbox.store().expecting(0);
         watched.retain(|row| row.watch.is_some());
         let looked = outbox.with_memory(|memory| memory.duplicates_looked_at);
         let age = looked.and_then(|at| now.duration_since(at).ok());
@@ -553,55 +525,42 @@ impl Pass<'_> {
             return Ok(());
         }
         outbox.with_memory(|memory| memory.duplicates_looked_at = Some(now));
-        match self.held.during(self.reader.list()).await {
-            None => return Ok(()),
+        match self.held.during(self.reader.list()).await? {
             // It changed while it was read. What is to be sent does not wait for the next look.
-            Some(Err(error)) if is_usable_answer(&error) => return Ok(()),
-            Some(list) => drop(list?),
+            Err(error) if is_usable_answer(&error) => return Ok(()),
+            list => drop(list?),
         }
         for row in watched {
             let Some(watch) = &row.watch else {
                 continue;
             };
-            let seen = self
-                .reader
-                .appeared(row.id, &watch.texts, watch.listed.last);
-            let seen = match self.held.during(seen).await {
-                Some(Ok(seen)) => seen,
+            let (texts, since) = (&watch.texts, watch.listed.last);
+            let seen = self.reader.appeared(row.id, texts, since);
+            let seen = match self.held.during(seen).await? {
                 // The next look reads it again. Other rows, and the end of the watch, do not wait for it.
-                Some(Err(error)) if is_usable_answer(&error) => Vec::new(),
-                Some(Err(error)) => return Err(error),
-                None => return Ok(()),
+                Err(error) if is_usable_answer(&error) => Vec::new(),
+                seen => seen?,
             };
             let is_there = match &row.record {
                 Some(record) => self.reader.is_listed(record).await?,
                 None => false,
             };
             let found = outbox.judged(row.id, |when| late_duplicates(&row, &seen, is_there, when));
-            self.report(&row, found, watch.is_open(seconds(now)))
-                .await?;
-        }
-        Ok(())
-    }
-
-    /// Reports late duplicates of a row, and files it when its watch is over.
-    async fn report(&mut self, row: &Row, found: Option<Event>, is_open: bool) -> Result<()> {
-        if found.is_none() && is_open {
-            return Ok(());
-        }
-        let written = self.outbox.change(|draft| {
-            let same = draft.row(row.id).filter(|now| **now == *row);
-            match (same, &found) {
-                (Some(same), Some(event)) => draft.append(&same, event).is_ok(),
-                (Some(same), None) => {
-                    draft.put((*same).clone());
-                    false
-                }
-                (None, _) => false,
+            if found.is_none() && watch.is_open(seconds(now)) {
+                continue;
             }
-        });
-        if let (true, Some(Event::Told(records))) = (written.await?, &found) {
-            self.report.late_duplicates += records.len() as u64;
+            let written = outbox.change(|draft| {
+                let same = draft.row(row.id).filter(|now| *now == row)?;
+                match &found {
+                    Some(event) => draft.append(&same, event).ok(),
+                    // The watch is over: the row is filed.
+                    None => Some(draft.put((*same).clone())),
+                }
+                .map(drop)
+            });
+            if let (Some(()), Some(Event::Told(records))) = (written.await?, &found) {
+                self.report.late_duplicates += records.len() as u64;
+            }
         }
         Ok(())
     }
