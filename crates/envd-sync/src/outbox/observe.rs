@@ -12,7 +12,9 @@ use super::store::seconds;
 use crate::error::{Error, Result};
 use crate::replica::{Change, RecordRead, SyncReport, instant_key};
 use crate::store::rows::ChangeRange;
-use envd_sdk::model::{Consignment, ConsignmentId, ConsignmentInput, Day, Similarity, Timestamp};
+use envd_sdk::model::{
+    Consignment, ConsignmentId, ConsignmentInput, Day, FieldDiff, Timestamp, record_diff,
+};
 
 /// How often the list is read again at once when it changed while it was read.
 const WALKS: u32 = 3;
@@ -205,7 +207,7 @@ impl<'a> Reader<'a> {
         let loads: Vec<ConsignmentInput> = texts.into_iter().map(load_of_text).collect();
         let may_be = |load: &ConsignmentInput| {
             let mut loads = loads.iter();
-            loads.any(|sent| sent.similarity(load) != Similarity::Differs)
+            loads.any(|sent| !record_diff(sent, load).iter().any(FieldDiff::contradicts))
         };
         self.read_changes(since).await?;
         let appeared: Vec<(u64, String)> = (self.appeared.iter())
