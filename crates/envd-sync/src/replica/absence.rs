@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use futures_util::{StreamExt, stream};
 
 use super::change::ChangeKind;
-use super::commit::Draft;
-use super::local_record::LocalRecord;
+use super::commit::Held;
 use super::record_read::ReadRecord;
 use super::round::{READS_AT_ONCE, Round};
 use super::{RecordRead, is_answer};
@@ -69,12 +68,13 @@ impl Round<'_> {
 
     /// Asks for each row, but for one that the copy shows as deleted: lists that hide deleted records will never show it. Also
     /// returns whether the service could not be asked for all.
-    async fn read_absent(&self, rows: Vec<Row>) -> (AbsentRecords, bool) {
+    async fn read_absent(&mut self, mut rows: Vec<Row>) -> (AbsentRecords, bool) {
         let deleted = ConsignmentStatus::Deleted.as_str();
-        let rows = rows.into_iter();
-        let absent = rows.filter(|row| row.keys.status.as_deref() != Some(deleted));
-        let reads = stream::iter(absent).map(|row| async {
-            let read = self.read_record(&row.id).await;
+        rows.retain(|row| row.keys.status.as_deref() != Some(deleted));
+        self.report.requests += rows.len() as u64;
+        let this = &*self;
+        let reads = stream::iter(rows).map(|row| async {
+            let read = this.read_record(&row.id).await;
             (row.id, read.unlisted())
         });
         let mut reads = reads.buffer_unordered(READS_AT_ONCE);
@@ -93,37 +93,35 @@ impl Round<'_> {
     /// Whether the service shows a record that it lists.
     ///
     /// "Not found" has the text of any failure, so a service that fails to read would make every absent record gone.
-    async fn shows_a_present_record(&self, before: u64) -> bool {
+    async fn shows_a_present_record(&mut self, before: u64) -> bool {
         let Ok(rows) = self.replica.store.query(&latest_first(None, CHUNK)).await else {
             return false;
         };
-        let present = rows.iter().find(|row| row.generation > before);
-        match present {
-            Some(present) => self.read_record(&present.id).await.is_there(),
-            None => true,
-        }
+        let Some(present) = rows.iter().find(|row| row.generation > before) else {
+            return true;
+        };
+        self.report.requests += 1;
+        self.read_record(&present.id).await.is_there()
     }
 
     /// Removes the rows that are gone, and writes those that are in another state, unless they were listed meanwhile; `false`:
     /// another process was faster.
     async fn write_absent(&mut self, before: u64, read: &AbsentRecords) -> Result<bool> {
-        let mut draft = Draft::over(&self.base.value);
+        let mut draft = self.draft();
         let ids: Vec<String> = read.keys().cloned().collect();
         for row in self.replica.store.rows(&ids).await? {
             let Some(found) = read.get(&row.id).filter(|_| row.generation < before) else {
                 continue;
             };
-            let last_seen = LocalRecord::from_payload(&row.id, &row.payload)?;
-            let Some(found) = found else {
-                draft.remove(row, Some(&ChangeKind::Gone { last_seen }));
-                continue;
-            };
-            if !found.is_as(&last_seen) {
-                let after = last_seen.as_read(&found.json);
-                let kind = ChangeKind::between(Some(&last_seen), &after);
-                // As if a walk had listed it: only two later ones make it absent again.
-                let numbers = (row.sequence, self.base.value.walks);
-                draft.write(&row.id, numbers, &after, kind.as_ref());
+            let held = Held::read(row)?;
+            match found {
+                None => draft.remove(held, |last_seen| Some(ChangeKind::Gone { last_seen })),
+                Some(found) if found.is_as(&held.record) => {}
+                Some(found) => {
+                    let after = held.record.as_read(&found.json);
+                    // As if a walk had listed it: only two later ones make it absent again.
+                    draft.write(&held.row.id, Some(&held), after, self.base.value.walks);
+                }
             }
         }
         Ok(!draft.has_rows() || self.commit(draft).await?)
@@ -136,14 +134,14 @@ impl Round<'_> {
         };
         let query = latest_first(Some(oldest.key), PRUNED);
         loop {
-            let mut draft = Draft::over(&self.base.value);
-            for row in self.replica.store.query(&query).await? {
-                let last_seen = LocalRecord::from_payload(&row.id, &row.payload)?;
-                let kind = ChangeKind::Pruned { last_seen };
-                // Those without a date come last, and stay.
-                if row.keys.updated_at.is_some() {
-                    draft.remove(row, Some(&kind).filter(|_| self.replica.reports_pruned));
-                }
+            let mut draft = self.draft();
+            let rows = self.replica.store.query(&query).await?.into_iter();
+            // Those without a date come last, and stay.
+            for row in rows.filter(|row| row.keys.updated_at.is_some()) {
+                let is_told = self.replica.reports_pruned;
+                draft.remove(Held::read(row)?, |last_seen| {
+                    is_told.then_some(ChangeKind::Pruned { last_seen })
+                });
             }
             if !draft.has_rows() {
                 return Ok(());

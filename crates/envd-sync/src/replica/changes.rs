@@ -1,12 +1,11 @@
 //! The change feed.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use tokio::sync::watch;
 
 use super::consumer::{self, removed};
-use super::local_record::LocalRecord;
-use super::{Change, ChangeKind};
+use super::{Change, ChangeKind, local_query};
 use crate::account_store::{AccountStore, unreadable};
 use crate::error::{Error, Result};
 use crate::store::Order;
@@ -54,7 +53,7 @@ pub struct Changes {
     /// The number of the last change that a sync of this process committed.
     committed: watch::Receiver<u64>,
     /// Read and not told yet, in order.
-    ready: VecDeque<Result<Change, StoreError>>,
+    ready: VecDeque<Change>,
     /// Everything up to here was told, or there is nothing to tell.
     told: u64,
     was_named: bool,
@@ -90,18 +89,9 @@ impl Changes {
         if self.ready.is_empty() {
             self.read().await?;
         }
-        match self.ready.pop_front() {
-            None => Ok(None),
-            Some(Ok(change)) => {
-                self.told = self.told.max(change.sequence);
-                Ok(Some(change))
-            }
-            Some(Err(error)) => {
-                // It is read again, with all that follow.
-                self.ready.clear();
-                Err(error.into())
-            }
-        }
+        let change = self.ready.pop_front();
+        self.told = change.as_ref().map_or(self.told, |change| change.sequence);
+        Ok(change)
     }
 
     /// Makes durable that this change and all before it are handled. The position never moves back.
@@ -147,19 +137,28 @@ impl Changes {
         };
         self.was_named = true;
         // Another process may have acknowledged more, and what is acknowledged may be forgotten.
-        let mut from = self.told.max(position.acknowledged);
-        if let Some(up_to) = position.snapshot_up_to.filter(|up_to| from < *up_to) {
-            let held = held(store, from, up_to, self.chunk).await?;
+        self.told = self.told.max(position.acknowledged);
+        if let Some(up_to) = position.snapshot_up_to.filter(|up_to| self.told < *up_to) {
+            let held = held(store, self.told, up_to, self.chunk).await?;
             if !held.is_empty() {
-                self.ready.extend(held);
-                return Ok(());
+                return self.fill(held.into_values());
             }
-            from = up_to;
+            self.told = up_to;
         }
-        let range = ChangeRange::After(from);
-        let changes = store.changes(range, self.chunk).await?;
-        self.ready.extend(changes.iter().map(Change::from_row));
-        self.told = from;
+        let range = ChangeRange::After(self.told);
+        let changes = self.store.changes(range, self.chunk).await?;
+        self.fill(changes.iter().map(Change::from_row))
+    }
+
+    /// Takes changes up to the first one that cannot be read: it is read again, with all that follow, when those before are told.
+    fn fill(&mut self, found: impl Iterator<Item = Result<Change, StoreError>>) -> Result<()> {
+        for change in found {
+            match change {
+                Ok(change) => self.ready.push_back(change),
+                Err(error) if self.ready.is_empty() => return Err(error.into()),
+                Err(_) => break,
+            }
+        }
         Ok(())
     }
 }
@@ -176,7 +175,7 @@ async fn held(
     from: u64,
     up_to: u64,
     chunk: usize,
-) -> Result<Vec<Result<Change, StoreError>>> {
+) -> Result<BTreeMap<u64, Result<Change, StoreError>>> {
     let query = Query {
         up_to_sequence: Some(up_to),
         order: Order::Sequence,
@@ -197,30 +196,26 @@ async fn held(
     let complete_up_to = last_row
         .map_or(up_to, |row| row.sequence)
         .min(last_replaced.map_or(up_to, |change| change.previous));
-    let rows = rows.iter().map(|row| {
-        let record = LocalRecord::from_payload(&row.id, &row.payload);
-        (row.sequence, &row.id, record)
-    });
     let replaced = replaced.iter().map(|row| {
-        let before = Change::from_row(row).and_then(|change| {
-            let missing = || {
-                unreadable(format!(
-                    "the change {} in the copy has no record before",
-                    row.sequence
-                ))
-            };
-            change.kind.into_before().ok_or_else(missing)
-        });
+        let missing = || {
+            unreadable(format!(
+                "the change {} in the copy has no record before",
+                row.sequence
+            ))
+        };
+        let before = Change::from_row(row).map(|change| change.kind.into_before());
+        let before = before.and_then(|before| before.ok_or_else(missing));
         (row.previous, &row.id, before)
     });
-    let mut held: Vec<_> = rows.chain(replaced).collect();
-    held.retain(|(sequence, ..)| *sequence <= complete_up_to);
-    held.sort_by_key(|(sequence, ..)| *sequence);
-    held.dedup_by_key(|(sequence, ..)| *sequence);
-    let changes = held.into_iter().map(|(sequence, id, record)| {
-        let (id, record) = (id.as_str().into(), record?);
-        let kind = ChangeKind::Appeared { record };
-        Ok(Change { sequence, id, kind })
+    let rows = rows.iter();
+    let rows = rows.map(|row| (row.sequence, &row.id, local_query::record(row)));
+    let held = replaced
+        .chain(rows)
+        .filter(|(sequence, ..)| *sequence <= complete_up_to);
+    let changes = held.map(|(sequence, id, record)| {
+        let id = id.as_str().into();
+        let kind = record.map(|record| ChangeKind::Appeared { record });
+        (sequence, kind.map(|kind| Change { sequence, id, kind }))
     });
     Ok(changes.collect())
 }

@@ -2,13 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::sync_state::Shown;
+use super::Replica;
+use super::sync_state::{STATE, SyncState};
 use crate::account_store::{self, AccountStore, VersionedDocument};
 use crate::error::{Error, Result};
+use crate::store::StoreError;
 use crate::store::rows::Batch;
-
-/// The document with what is known of the walks; its version fences all that depends on the last number.
-pub(crate) const STATE: &str = "replica";
 
 /// What the documents of consumers begin with.
 const PREFIX: &str = "consumer/";
@@ -54,15 +53,6 @@ pub(super) struct ConsumerPosition {
     pub(super) snapshot_up_to: Option<u64>,
 }
 
-/// The part of [`STATE`] that feed and outbox read.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct KnownOfWalks {
-    next_sequence: u64,
-    #[serde(default)]
-    latest: Option<Shown>,
-}
-
 impl ConsumerPosition {
     fn to_text(self) -> String {
         // OK because two numbers can always be written.
@@ -78,17 +68,17 @@ pub(super) async fn position(
     store.load(&document_name(name)?).await
 }
 
-/// Writes a position over the one with a version, or removes it; `false`: another process was faster.
+/// Writes a position over what has the expected versions, or removes it; `false`: another process was faster.
 async fn replace(
     store: &AccountStore,
     name: &str,
     version: u64,
     position: Option<ConsumerPosition>,
-    fence: Option<u64>,
+    state: Option<&ReplicaState>,
 ) -> Result<bool> {
     let name = document_name(name)?;
     let mut expected = vec![(name.clone(), version)];
-    expected.extend(fence.map(|version| (STATE.to_owned(), version)));
+    expected.extend(state.map(ReplicaState::expected));
     let batch = Batch {
         expected,
         documents: vec![(name, position.map(ConsumerPosition::to_text))],
@@ -104,12 +94,12 @@ pub(super) async fn name(store: &AccountStore, name: &str) -> Result<ConsumerPos
         if let Some(known) = position(store, name).await? {
             return Ok(known.value);
         }
-        let ReplicaState { version, last, .. } = ReplicaState::read(store).await?;
+        let state = ReplicaState::read(store).await?;
         let position = ConsumerPosition {
             acknowledged: 0,
-            snapshot_up_to: (last > 0).then_some(last),
+            snapshot_up_to: Some(state.last).filter(|last| *last > 0),
         };
-        if replace(store, name, 0, Some(position), Some(version)).await? {
+        if replace(store, name, 0, Some(position), Some(&state)).await? {
             return Ok(position);
         }
     }
@@ -124,40 +114,58 @@ pub(super) async fn acknowledge(store: &AccountStore, name: &str, sequence: u64)
             return Ok(());
         }
         value.acknowledged = sequence;
-        value.snapshot_up_to = value.snapshot_up_to.filter(|up_to| sequence < *up_to);
+        value.snapshot_up_to.take_if(|up_to| sequence >= *up_to);
         if replace(store, name, version, Some(value), None).await? {
             return Ok(());
         }
     }
 }
 
-/// All consumers of an account, by name.
-pub(super) async fn consumers(store: &AccountStore) -> Result<Vec<Consumer>> {
-    let documents = store.documents(PREFIX).await?;
-    let mut consumers = Vec::new();
-    for document in documents {
-        let position = VersionedDocument::<ConsumerPosition>::read(&document)?.value;
-        let name = document.name.trim_start_matches(PREFIX);
-        // The outbox is none.
-        if !name.is_empty() {
-            consumers.push(Consumer {
-                name: name.to_owned(),
-                acknowledged: position.acknowledged,
-                is_catching_up: position.snapshot_up_to.is_some(),
-            });
+impl Replica {
+    /// The consumers that have a name, by name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
+    pub async fn consumers(&self) -> Result<Vec<Consumer>> {
+        let mut consumers = Vec::new();
+        for (name, position) in positions(&self.store).await? {
+            // The outbox is none.
+            if !name.is_empty() {
+                consumers.push(Consumer {
+                    name,
+                    acknowledged: position.acknowledged,
+                    is_catching_up: position.snapshot_up_to.is_some(),
+                });
+            }
         }
+        Ok(consumers)
     }
-    Ok(consumers)
+
+    /// Removes a consumer, and returns whether there was one. While it is there, the changes that it has not acknowledged
+    /// are kept.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`](crate::Error::Store) when the store fails.
+    pub async fn remove_consumer(&self, name: &str) -> Result<bool> {
+        while let Some(known) = position(&self.store, name).await? {
+            if replace(&self.store, name, known.version, None, None).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 }
 
-/// Removes a consumer, and returns whether there was one.
-pub(super) async fn remove_consumer(store: &AccountStore, name: &str) -> Result<bool> {
-    while let Some(known) = position(store, name).await? {
-        if replace(store, name, known.version, None, None).await? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+/// All positions of an account, by name; that of the outbox has none.
+async fn positions(store: &AccountStore) -> Result<Vec<(String, ConsumerPosition)>, StoreError> {
+    let documents = store.documents(PREFIX).await?;
+    let positions = documents.iter().map(|document| {
+        let name = document.name.trim_start_matches(PREFIX).to_owned();
+        Ok((name, VersionedDocument::read(document)?.value))
+    });
+    positions.collect()
 }
 
 /// The change up to which every consumer is, so that the changes up to it may be forgotten; never more than `last`.
@@ -166,19 +174,13 @@ pub(super) async fn remove_consumer(store: &AccountStore, name: &str) -> Result<
 /// [`STATE`] had *before* this call. So a consumer that is named between this call and the commit is told of the copy as of
 /// `last`, and needs none of the changes up to it.
 pub(super) async fn needless_up_to(store: &AccountStore, last: u64) -> Result<u64> {
-    let mut needless = last;
-    for document in store.documents(PREFIX).await? {
-        let position = VersionedDocument::<ConsumerPosition>::read(&document)?.value;
-        // Up to the snapshot a consumer is told of the copy, not of changes.
-        let is_at = position
-            .acknowledged
-            .max(position.snapshot_up_to.unwrap_or(0));
-        needless = needless.min(is_at);
-    }
-    Ok(needless)
+    let positions = positions(store).await?.into_iter();
+    // Up to the snapshot a consumer is told of the copy, not of changes.
+    let at = positions.map(|(_, it)| it.acknowledged.max(it.snapshot_up_to.unwrap_or(0)));
+    Ok(at.fold(last, u64::min))
 }
 
-/// What the outbox needs to know of the copy.
+/// What feed and outbox need to know of the copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReplicaState {
     /// The version of [`STATE`]; 0 before the first sync.
@@ -191,17 +193,11 @@ pub(crate) struct ReplicaState {
 
 impl ReplicaState {
     pub(crate) async fn read(store: &AccountStore) -> Result<Self> {
-        let Some(state) = store.load::<KnownOfWalks>(STATE).await? else {
-            return Ok(Self::default());
-        };
+        let VersionedDocument { value, version } = SyncState::load(store).await?;
         Ok(Self {
-            version: state.version,
-            last: state.value.next_sequence.saturating_sub(1),
-            latest: state
-                .value
-                .latest
-                .map(|shown| shown.key)
-                .unwrap_or_default(),
+            version,
+            last: value.last_sequence(),
+            latest: value.latest.map(|shown| shown.key).unwrap_or_default(),
         })
     }
 

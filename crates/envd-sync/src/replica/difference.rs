@@ -1,6 +1,8 @@
 //! What differs between two states of a record.
 
-use serde_json::{Map, Number, Value};
+use std::collections::BTreeSet;
+
+use serde_json::{Number, Value};
 
 /// When the service last wrote the record. It is no content: a record whose date alone differs did not change.
 const DATE: &str = "updatedAt";
@@ -17,65 +19,49 @@ const NULL: &Value = &Value::Null;
 /// absent. A list whose length differs is one path, so is an object of which one state has nothing.
 pub(crate) fn changed_fields(before: &Value, after: &Value) -> Vec<String> {
     let mut paths = Vec::new();
-    compare(&mut paths, String::new(), before, after);
+    compare(&mut paths, String::new(), before, after, false);
     paths
 }
 
 /// Whether a list shows a record otherwise than the copy holds it, which may have more fields than lists show.
 pub(crate) fn differs_from_summary(copy: &Value, summary: &Value) -> bool {
-    !changed_fields(&without_more(copy, summary), summary).is_empty()
+    let mut paths = Vec::new();
+    compare(&mut paths, String::new(), copy, summary, true);
+    !paths.is_empty()
 }
 
-/// The parts of `whole` that `shown` has as well.
-fn without_more(whole: &Value, shown: &Value) -> Value {
-    match (whole, shown) {
-        (Value::Object(whole), Value::Object(shown)) => {
-            let shared = shown.iter().filter_map(|(name, shown)| {
-                Some((name.clone(), without_more(whole.get(name)?, shown)))
-            });
-            Value::Object(shared.collect())
-        }
-        (Value::Array(whole), Value::Array(shown)) if whole.len() == shown.len() => {
-            let parts = whole.iter().zip(shown);
-            parts
-                .map(|(whole, shown)| without_more(whole, shown))
-                .collect()
-        }
-        _ => whole.clone(),
-    }
-}
-
-fn compare(paths: &mut Vec<String>, path: String, before: &Value, after: &Value) {
+/// `may_have_more`: fields that only `before` has do not count.
+fn compare(
+    paths: &mut Vec<String>,
+    path: String,
+    before: &Value,
+    after: &Value,
+    may_have_more: bool,
+) {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {
-            for name in names(before, after) {
-                let (before, after) = (before.get(name), after.get(name));
-                let (before, after) = (before.unwrap_or(NULL), after.unwrap_or(NULL));
-                match (path.as_str(), name.as_str()) {
-                    ("", DATE) => {}
-                    ("", PRINT) if is_same_print(before, after) => {}
-                    ("", name) => compare(paths, name.to_owned(), before, after),
-                    (path, name) => compare(paths, format!("{path}.{name}"), before, after),
-                }
+            let more = before.keys().filter(|_| !may_have_more);
+            for name in after.keys().chain(more).collect::<BTreeSet<_>>() {
+                let [before, after] = [before, after].map(|it| it.get(name).unwrap_or(NULL));
+                let path = match (path.as_str(), name.as_str()) {
+                    ("", DATE) => continue,
+                    ("", PRINT) if is_same_print(before, after) => continue,
+                    ("", name) => name.to_owned(),
+                    (path, name) => format!("{path}.{name}"),
+                };
+                compare(paths, path, before, after, may_have_more);
             }
         }
         (Value::Array(before), Value::Array(after)) if before.len() == after.len() => {
             for (index, (before, after)) in before.iter().zip(after).enumerate() {
-                compare(paths, format!("{path}[{index}]"), before, after);
+                let path = format!("{path}[{index}]");
+                compare(paths, path, before, after, may_have_more);
             }
         }
         (Value::Number(before), Value::Number(after)) if is_same_number(before, after) => {}
         (before, after) if before != after => paths.push(path),
         _ => {}
     }
-}
-
-/// The names of both, each once.
-fn names<'a>(before: &'a Map<String, Value>, after: &'a Map<String, Value>) -> Vec<&'a String> {
-    let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
 }
 
 /// Whether two numbers have one value, as `1` and `1.0` have. Integers beyond 2^53 share a float with others.

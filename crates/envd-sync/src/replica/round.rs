@@ -1,12 +1,11 @@
 //! One sync: which walks it takes, and when it is done.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::next_walk::{FULL_WALK_EVERY, FullReason};
 use super::sync_report::SyncReport;
 use super::sync_state::{Shown, SyncState, Walk};
-use super::{RecordRead, Replica, commit};
+use super::{RecordRead, Replica};
 use crate::account_store::VersionedDocument;
 use crate::error::Result;
 use envd_sdk::AsReceived;
@@ -23,16 +22,14 @@ pub(super) struct Round<'a> {
     /// The state as it was read or written last.
     pub(super) base: VersionedDocument<SyncState>,
     pub(super) report: SyncReport,
-    requests: AtomicU64,
 }
 
 impl<'a> Round<'a> {
     pub(super) async fn new(replica: &'a Replica) -> Result<Self> {
         Ok(Self {
             replica,
-            base: commit::load(replica).await?,
+            base: replica.load().await?,
             report: SyncReport::default(),
-            requests: AtomicU64::default(),
         })
     }
 
@@ -75,12 +72,7 @@ impl<'a> Round<'a> {
             // A walk that began before this call has missed what changed behind it since.
             let is_late = walk.number <= known;
             let is_full_next = self.full_reason(wanted.clone()).is_some();
-            let is_done = if is_full {
-                !is_late || is_full_next
-            } else {
-                !is_late && !is_full_next
-            };
-            if is_done {
+            if !is_late && (is_full || !is_full_next) || is_full && is_full_next {
                 break;
             }
         }
@@ -107,7 +99,7 @@ impl<'a> Round<'a> {
         }
         let horizon = self.back_from_latest(self.replica.listed_back());
         let plan = state.plan(self.full_reason(wanted), self.replica.overlap, horizon);
-        state.begin(plan, self.replica.now())
+        state.begin(plan, self.replica.clock.now().into())
     }
 
     /// The instant so long before the latest change that the service has shown. Our clock, which may be wrong, is taken if it is
@@ -125,19 +117,12 @@ impl<'a> Round<'a> {
         let walked = walked.filter(|_| self.full_reason(None).is_none());
         let next = walked.and_then(|at| at.checked_add(FULL_WALK_EVERY));
         self.report.next_full_walk = next.map(Timestamp::from);
-        self.report.requests = self.requests.load(Ordering::Relaxed);
         self.report.watermark = state.watermark.as_ref().map(|shown| shown.text.clone());
         self.report
     }
 
-    /// Counts requests.
-    pub(super) fn requested(&self, requests: u64) {
-        self.requests.fetch_add(requests, Ordering::Relaxed);
-    }
-
-    /// Reads a record.
+    /// Reads a record; the caller counts the request.
     pub(super) async fn read_record(&self, id: &str) -> RecordRead {
-        self.requested(1);
         let read = self.replica.account().consignment(id);
         RecordRead::of(read.received().optional().await)
     }

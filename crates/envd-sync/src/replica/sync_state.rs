@@ -7,7 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::local_record::instant_key;
 use super::next_walk::{Refutation, WalkPlan};
+use crate::account_store::{AccountStore, VersionedDocument, unreadable};
+use crate::error::Result;
 use envd_sdk::model::{Position, Timestamp};
+
+/// The name of the document; its version fences all that depends on the last number.
+pub(super) const STATE: &str = "replica";
 
 /// The form of the document. A newer version of this crate may write another one.
 pub(super) const FORMAT: u32 = 2;
@@ -181,6 +186,23 @@ impl Walk {
 }
 
 impl SyncState {
+    /// Reads the document of an account.
+    pub(super) async fn load(store: &AccountStore) -> Result<VersionedDocument<Self>> {
+        let Some(stored) = store.load::<Self>(STATE).await? else {
+            let mut state = VersionedDocument::<Self>::default();
+            state.value.format = FORMAT;
+            return Ok(state);
+        };
+        let problem = match stored.value.format.cmp(&FORMAT) {
+            Ordering::Equal => return Ok(stored),
+            Ordering::Greater => "a newer version of this crate wrote it: update this program",
+            Ordering::Less => {
+                "a version before the first release wrote it: begin with a new file, or with new tables"
+            }
+        };
+        Err(unreadable(format!("the copy of the account cannot be read: {problem}")).into())
+    }
+
     /// The number of the last change; 0 before the first.
     pub(super) fn last_sequence(&self) -> u64 {
         self.next_sequence.saturating_sub(1)

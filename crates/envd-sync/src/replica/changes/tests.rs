@@ -2,13 +2,14 @@
 
 mod history;
 
-use envd_sdk::ErrorKind;
+use envd_sdk::auth::StaticToken;
+use envd_sdk::{Client, ErrorKind};
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
 use self::history::{History, Interleaved};
-use super::super::{Change, ChangeKind, Changes, consumer};
+use super::super::{Change, ChangeKind, Changes, Replica, consumer};
 use crate::account_store::AccountStore;
 use crate::store::{MemorySync, SyncStore};
 use equipment::schedules::count;
@@ -123,7 +124,12 @@ async fn consumers_are_listed_and_removed_and_hold_changes_until_then() {
     quick.acknowledge(&change).await.unwrap();
     let last = all(&mut quick).await.pop().unwrap();
     quick.acknowledge(&last).await.unwrap();
-    let known = consumer::consumers(&account).await.unwrap();
+    let client = Client::builder("http://127.0.0.1:9/")
+        .token_source(StaticToken::new("a-token").unwrap())
+        .build()
+        .unwrap();
+    let replica = Replica::new(&client.account(ACCOUNT), store.clone());
+    let known = replica.consumers().await.unwrap();
     let known: Vec<_> = known
         .iter()
         .map(|c| (c.name.as_str(), c.acknowledged, c.is_catching_up))
@@ -131,8 +137,8 @@ async fn consumers_are_listed_and_removed_and_hold_changes_until_then() {
     assert_eq!(known, [("slow", 0, true), ("slow 2", 2, false)]);
     assert_eq!(needless().await.unwrap(), 1);
 
-    assert!(consumer::remove_consumer(&account, "slow").await.unwrap());
-    assert!(!consumer::remove_consumer(&account, "slow").await.unwrap());
+    assert!(replica.remove_consumer("slow").await.unwrap());
+    assert!(!replica.remove_consumer("slow").await.unwrap());
     assert_eq!(needless().await.unwrap(), 2);
     // One that still runs does not come back by itself.
     let error = slow.acknowledge(&change).await.unwrap_err();

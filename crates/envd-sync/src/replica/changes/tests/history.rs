@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::super::super::local_record::{Depth, LocalRecord};
+use super::super::super::sync_state::{FORMAT, STATE, SyncState};
 use super::super::super::{ChangeKind, consumer};
 use super::{ACCOUNT, Told};
 use crate::account_store::AccountStore;
@@ -102,10 +103,12 @@ impl History {
     }
 
     fn state(&self) -> Batch {
-        let state = json!({"nextSequence": self.last + 1, "more": "of the walks"}).to_string();
+        let mut state = SyncState::default();
+        (state.format, state.next_sequence) = (FORMAT, self.last + 1);
+        let state = serde_json::to_string(&state).unwrap();
         Batch {
-            expected: vec![(consumer::STATE.to_owned(), self.version)],
-            documents: vec![(consumer::STATE.to_owned(), Some(state))],
+            expected: vec![(STATE.to_owned(), self.version)],
+            documents: vec![(STATE.to_owned(), Some(state))],
             ..Batch::default()
         }
     }
