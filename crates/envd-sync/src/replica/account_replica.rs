@@ -3,13 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::watch;
-
-use super::local_query::{self, LocalQuery};
-use super::next_walk::{DateEntry, FullReason};
+use super::local_query::LocalQuery;
 use super::round::Round;
 use super::sync_report::{SyncReport, WalkProgress};
-use super::sync_state::SyncState;
+use super::sync_state::{DateEntry, FullReason, SyncState};
 use super::{Changes, Depth, LocalRecord};
 use crate::account_store::{AccountStore, VersionedDocument};
 use crate::error::Result;
@@ -43,8 +40,6 @@ use envd_sdk::model::ConsignmentId;
 pub struct Replica {
     account: Account,
     pub(crate) store: AccountStore,
-    /// The number of the last change that a sync of this process committed.
-    pub(super) committed: Arc<watch::Sender<u64>>,
     pub(super) overlap: Duration,
     pub(super) page_size: u32,
     pub(super) depth: Depth,
@@ -82,7 +77,6 @@ impl Replica {
         Self {
             account: account.clone(),
             store: AccountStore::new(Arc::new(store), account.id().as_str()),
-            committed: Arc::new(watch::Sender::new(0)),
             overlap: Duration::from_secs(10 * 60),
             page_size: 100,
             depth: Depth::Summary,
@@ -262,7 +256,7 @@ impl Replica {
     /// [`Error::Store`](crate::Error::Store).
     pub async fn consignment(&self, id: impl Into<ConsignmentId>) -> Result<Option<LocalRecord>> {
         let rows = self.store.rows(&[id.into().into()]).await?;
-        Ok(rows.first().map(local_query::record).transpose()?)
+        Ok(rows.first().map(LocalRecord::of).transpose()?)
     }
 
     /// The changes of the copy, for a consumer by its name, whose position is in the store.
@@ -270,8 +264,7 @@ impl Replica {
     /// A name that was never used begins with everything that the copy holds.
     #[must_use]
     pub fn changes(&self, consumer: impl Into<String>) -> Changes {
-        let committed = self.committed.subscribe();
-        Changes::new(self.store.clone(), consumer.into(), committed)
+        Changes::new(self.store.clone(), consumer.into())
     }
 
     /// The account of which this is a copy.

@@ -6,17 +6,14 @@ use chrono::TimeDelta;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::value::RawValue;
 
-use super::commit::{Draft, Held};
-use super::difference::differs_from_summary;
-use super::local_record::utc;
-use super::local_record::{Depth, LocalRecord};
-use super::next_walk::Refutation;
-use super::round::{READS_AT_ONCE, Round};
+use super::local_record::{Depth, LocalRecord, differs_from_summary, utc};
+use super::round::{Draft, READS_AT_ONCE, Round};
 use super::sync_report::WalkProgress;
-use super::sync_state::{Shown, Walk};
+use super::sync_state::{Refutation, Shown, Walk};
 use super::{RecordRead, is_answer};
 use crate::error::{Error, Result};
 use crate::store::StoreError;
+use crate::store::rows::Row;
 use envd_sdk::AsReceived;
 use envd_sdk::model::{ConsignmentSummary, PathSegment, Position};
 use envd_sdk::profile::ComparedDate;
@@ -26,10 +23,10 @@ use envd_sdk::{Page, Pager};
 type ReceivedPage = Page<AsReceived<ConsignmentSummary>>;
 
 /// By id, what the copy holds of the records of a page.
-type HeldRecords = HashMap<String, Held>;
+type HeldRecords = HashMap<String, (Row, LocalRecord)>;
 
-/// By id, the records that were read once more.
-type FullRecords = HashMap<String, LocalRecord>;
+/// By id, the records that were read once more; `None` for one that the service does not show.
+type Reads = HashMap<String, Option<LocalRecord>>;
 
 impl Round<'_> {
     /// Takes a walk to its end; `None`: it has to begin again, or another process has gone on with it.
@@ -45,7 +42,7 @@ impl Round<'_> {
         mut walk: Walk,
         pager: &mut Pager<AsReceived<ConsignmentSummary>>,
     ) -> Result<Option<Walk>> {
-        // What an incremental walk has listed without a write, for there was nothing new.
+        // What the walk has listed and not marked: an incremental walk writes nothing as long as there is nothing new.
         let mut unmarked = HashSet::new();
         loop {
             let page = match next_page(pager).await {
@@ -58,7 +55,9 @@ impl Round<'_> {
                     self.report.restarts += 1;
                     let problem = format!("the walk started anew: {error}");
                     self.report.add_problem(problem);
-                    self.change_state(|state| state.walk = None).await?;
+                    let mut draft = self.draft();
+                    draft.state.walk = None;
+                    self.commit(draft).await?;
                     return Ok(None);
                 }
             };
@@ -95,10 +94,10 @@ impl Round<'_> {
             .collect();
         let listed = walk.count(page);
         let mut held = self.held(&listed).await?;
-        let full = self.read_changed(&listed, &walk, &held).await?;
+        let reads = self.read_changed(&listed, &walk, &held).await?;
         let refuted = self.refuted_by(&listed, &walk, &held);
         let mut draft = self.draft();
-        let mut seen = draft.list(&listed, &mut walk, &mut held, &full, unmarked);
+        draft.list(&listed, &mut walk, &mut held, &reads, unmarked);
         let base = &self.base.value;
         draft.report.pages += 1;
         draft.report.seen += listed.len() as u64;
@@ -121,12 +120,10 @@ impl Round<'_> {
             && draft.batch.rows.is_empty()
             && (!is_last || draft.state.says_the_same(base));
         if is_idle {
-            unmarked.extend(listed.into_iter().map(|listed| listed.id));
             self.report = draft.report;
             return Ok(Some(walk));
         }
-        seen.extend(unmarked.drain());
-        draft.batch.seen = Some((walk.number, seen));
+        draft.batch.seen = Some((walk.number, unmarked.drain().collect()));
         Ok(self.commit(draft).await?.then_some(walk))
     }
 
@@ -144,7 +141,7 @@ impl Round<'_> {
         listed.iter().find_map(|listed| {
             let updated = listed.updated.as_ref()?;
             let held = held.get(&listed.id);
-            let before = held.and_then(|held| held.row.keys.updated_at.as_deref());
+            let before = held.and_then(|(row, _)| row.keys.updated_at.as_deref());
             let overlap = self.replica.overlap;
             let has_missed = state.has_missed(&walk.plan, overlap, updated, before);
             has_missed.then(|| Refutation {
@@ -159,7 +156,10 @@ impl Round<'_> {
     async fn held(&self, listed: &[ListedRecord]) -> Result<HeldRecords, StoreError> {
         let ids: Vec<String> = listed.iter().map(|listed| listed.id.clone()).collect();
         let rows = self.replica.store.rows(&ids).await?.into_iter();
-        let held = rows.map(|row| Ok((row.id.clone(), Held::read(row)?)));
+        let held = rows.map(|row| {
+            let record = LocalRecord::of(&row)?;
+            Ok((row.id.clone(), (row, record)))
+        });
         held.collect()
     }
 
@@ -170,13 +170,13 @@ impl Round<'_> {
         listed: &[ListedRecord],
         walk: &Walk,
         held: &HeldRecords,
-    ) -> Result<FullRecords> {
+    ) -> Result<Reads> {
         if self.replica.depth != Depth::Full {
-            return Ok(FullRecords::new());
+            return Ok(Reads::new());
         }
         let is_full = walk.plan.full.is_some();
         let is_known = |listed: &ListedRecord| {
-            held.get(&listed.id).is_some_and(|Held { record, .. }| {
+            held.get(&listed.id).is_some_and(|(_, record)| {
                 let is_whole = record.depth() == Depth::Full;
                 (is_whole || !is_full) && listed.is_as(record)
             })
@@ -186,18 +186,13 @@ impl Round<'_> {
         self.report.requests += ids.len() as u64;
         let this = &*self;
         let reads = stream::iter(ids).map(|id| this.read_whole(id));
-        let reads: Vec<_> = reads.buffer_unordered(READS_AT_ONCE).try_collect().await?;
-        let mut full = FullRecords::new();
-        for (id, read) in reads {
-            if let Some(read) = read {
-                full.insert(id, read);
-            } else {
-                self.report.add_problem(format!(
-                    "the service lists the record {id} and does not show it with all fields"
-                ));
-            }
+        let reads: Reads = reads.buffer_unordered(READS_AT_ONCE).try_collect().await?;
+        for (id, _) in reads.iter().filter(|(_, read)| read.is_none()) {
+            self.report.add_problem(format!(
+                "the service lists the record {id} and does not show it with all fields"
+            ));
         }
-        Ok(full)
+        Ok(reads)
     }
 
     async fn read_whole(&self, id: String) -> Result<(String, Option<LocalRecord>)> {
@@ -250,44 +245,39 @@ impl ListedRecord {
     }
 
     /// The record as the copy is to hold it.
-    fn received(&self, copy: Option<&LocalRecord>, full: &FullRecords) -> LocalRecord {
+    fn received(&self, copy: Option<&LocalRecord>, reads: &Reads) -> LocalRecord {
         // All fields that a copy has more are still those of this state.
         let copy = copy.filter(|copy| copy.depth() == Depth::Full && self.is_as(copy));
-        let received = full.get(&self.id).or(copy);
-        received.unwrap_or(&self.record).clone()
+        let read = reads.get(&self.id).and_then(Option::as_ref);
+        read.or(copy).unwrap_or(&self.record).clone()
     }
 }
 
 impl Draft {
-    /// What a page changes in the copy; returns the records that are as the copy has them. `unmarked` is what the walk has listed
-    /// without a write.
+    /// What a page changes in the copy. `unmarked` is what the walk has listed without a write.
     fn list(
         &mut self,
         page: &[ListedRecord],
         walk: &mut Walk,
         held: &mut HeldRecords,
-        full: &FullRecords,
-        unmarked: &HashSet<String>,
-    ) -> Vec<String> {
-        let (mut on_page, mut seen) = (HashSet::new(), Vec::new());
+        reads: &Reads,
+        unmarked: &mut HashSet<String>,
+    ) {
         for listed in page {
-            let before = held.get(&listed.id);
-            let came_before = before.is_some_and(|held| held.row.generation == walk.number)
-                || unmarked.contains(&listed.id)
-                || !on_page.insert(&listed.id);
-            walk.faults.repeated += u64::from(came_before);
+            let before = held.get(&listed.id).map(|(row, record)| (row, record));
+            let came_before = before.is_some_and(|(row, _)| row.generation == walk.number);
+            let is_repeated = !unmarked.insert(listed.id.clone()) || came_before;
+            walk.faults.repeated += u64::from(is_repeated);
             if before.is_none() && walk.leaves_out(listed.updated.as_ref()) {
                 continue;
             }
-            let after = listed.received(before.map(|held| &held.record), full);
-            match self.write(&listed.id, before, after, walk.number) {
-                Some(written) => drop(held.insert(listed.id.clone(), written)),
-                None => seen.push(listed.id.clone()),
+            let after = listed.received(before.map(|(_, record)| record), reads);
+            if let Some(row) = self.write(&listed.id, before, &after, walk.number) {
+                held.insert(listed.id.clone(), (row, after));
             }
         }
         let latest = self.state.latest.take();
         self.state.latest = latest.max(walk.greatest.clone());
-        seen
     }
 }
 

@@ -357,7 +357,7 @@ impl Search {
             return vec![format!(" AND id > {id}")];
         }
         // As the column has it: nothing is less than 0, and 0 is less than every text.
-        let updated = after.keys.updated_at.clone();
+        let updated = after.updated_at.clone();
         let updated = self.parameter(updated.map_or(Value::Integer(0), Value::Text));
         vec![
             format!(" AND updated_at = {updated} AND id > {id}"),

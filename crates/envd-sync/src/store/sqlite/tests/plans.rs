@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params_from_iter};
 
 use super::folder::Folder;
-use crate::store::rows::{Batch, Query, Row, RowKeys};
+use crate::store::rows::{Batch, LocalPosition, Query, Row, RowKeys};
 use crate::store::sqlite::statements::Search;
 use crate::store::{Order, SyncStore};
 
@@ -79,7 +79,11 @@ async fn no_query_reads_rows_of_other_accounts_or_all_of_the_table() {
         for (number, one) in CONDITIONS.iter().enumerate() {
             for other in &CONDITIONS[number..] {
                 for order in [Order::Id, Order::LastUpdated, Order::Sequence] {
-                    for after in [None, Some(row(77)), Some(Row::default())] {
+                    for after in [
+                        None,
+                        Some(LocalPosition::from(&row(77))),
+                        Some(LocalPosition::default()),
+                    ] {
                         let mut query = Query {
                             order,
                             after,
