@@ -108,7 +108,7 @@ impl Outbox {
         Self {
             shared: Arc::new(Shared {
                 replica: replica.clone(),
-                store: OutboxStore::new(replica.account_store().clone(), events.clone()),
+                store: OutboxStore::new(replica.store.clone(), events.clone()),
                 events,
                 passing: tokio::sync::Mutex::default(),
                 memory: Mutex::default(),
@@ -119,7 +119,7 @@ impl Outbox {
                 reconcile_after: Duration::from_secs(60),
                 lease: Duration::from_secs(10),
                 not_after: None,
-                clock: replica.clock_used().clone(),
+                clock: replica.clock.clone(),
             },
         }
     }
