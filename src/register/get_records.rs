@@ -1,11 +1,9 @@
 //! A request of the register, and the records of its reply (spec 2.10).
 
-use std::fmt;
-use std::iter::zip;
+use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
@@ -221,61 +219,29 @@ impl Fault {
     }
 }
 
-/// The members of an object that matter; the last one of a name counts (RFC 8259 section 4).
-#[derive(Default)]
-struct Members<'a> {
-    pic: Option<&'a RawValue>,
-    /// The member that may lead to the records. Those of the specification are `Value` and `SubSet`; the earlier interface had
-    /// `Items` (public: eNVD samples).
-    wrapped: [Option<&'a RawValue>; 3],
-    /// `Offset`, `Limit` and `Total`.
-    numbers: [Option<&'a RawValue>; 3],
-    has_others: bool,
-}
-
+/// The members that may lead to the records: those of the specification, and that of the earlier interface in place of
+/// `SubSet` (public: eNVD samples).
 const WRAPPERS: [&str; 3] = ["Value", "SubSet", "Items"];
-const NUMBERS: [&str; 3] = ["Offset", "Limit", "Total"];
 
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MembersVisitor;
+/// An object; the last member of a name counts (RFC 8259 section 4).
+#[derive(Default, Deserialize)]
+#[serde(transparent)]
+struct Members<'a>(#[serde(borrow)] BTreeMap<BorrowedText<'a>, &'a RawValue>);
 
-        impl<'de> Visitor<'de> for MembersVisitor {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let mut members = Members::default();
-                while let Some(BorrowedText(name)) = map.next_key()? {
-                    let value: &RawValue = map.next_value()?;
-                    let known = zip(WRAPPERS, &mut members.wrapped)
-                        .chain(zip(NUMBERS, &mut members.numbers))
-                        .chain([("PIC", &mut members.pic)]);
-                    match known.into_iter().find(|(known, _)| *known == name) {
-                        Some((_, member)) => *member = Some(value),
-                        None => members.has_others = true,
-                    }
-                }
-                Ok(members)
-            }
-        }
-        deserializer.deserialize_map(MembersVisitor)
+impl<'a> Members<'a> {
+    fn get(&self, name: &str) -> Option<&'a str> {
+        let value = self.0.get(&BorrowedText(name.into()))?;
+        Some(value.get())
     }
-}
 
-impl Members<'_> {
     fn are_of_property(&self) -> bool {
-        self.pic.is_some_and(|pic| pic.get() != "null")
+        self.get("PIC").is_some_and(|pic| pic != "null")
     }
 
     /// Whether they say that there are no records: by a total of 0, or since they are nothing but the numbers of a page.
     fn are_of_no_records(&self) -> bool {
-        let [.., total] = self.numbers;
-        let is_only_numbers = self.pic.is_none() && !self.has_others;
-        is_only_numbers || total.is_some_and(|total| total.get() == "0")
+        let is_number = |name: &BorrowedText<'_>| ["Offset", "Limit", "Total"].contains(&&*name.0);
+        self.get("Total") == Some("0") || self.0.keys().all(is_number)
     }
 }
 
@@ -294,8 +260,8 @@ fn subset_of(status: u16, text: &str) -> Result<Subset, Fault> {
         if is_record {
             break;
         }
-        let mut wrapped = zip(WRAPPERS, members.wrapped);
-        let inside = wrapped.find_map(|(name, value)| Some((name, value?.get())));
+        let mut wrapped = WRAPPERS.into_iter();
+        let inside = wrapped.find_map(|name| Some((name, members.get(name)?)));
         above.clone_from(&path);
         (path, found) = match inside {
             Some((name, inside)) => (joined(&path, name), inside),
@@ -304,13 +270,17 @@ fn subset_of(status: u16, text: &str) -> Result<Subset, Fault> {
         };
         around = members;
     }
-    let mut subset = Subset::default();
-    let numbers = [&mut subset.offset, &mut subset.limit, &mut subset.total];
-    for ((name, number), raw) in zip(zip(NUMBERS, numbers), around.numbers) {
-        let Some(raw) = raw else { continue };
-        *number = serde_json::from_str(raw.get())
-            .map_err(|error| Fault::of(&joined(&above, name), raw.get(), &error))?;
-    }
+    let number = |name: &str| {
+        let number = around.get(name).unwrap_or("null");
+        serde_json::from_str(number)
+            .map_err(|error| Fault::of(&joined(&above, name), number, &error))
+    };
+    let mut subset = Subset {
+        offset: number("Offset")?,
+        limit: number("Limit")?,
+        total: number("Total")?,
+        ..Subset::default()
+    };
     let list: Vec<Option<&RawValue>> = match found {
         _ if is_record => vec![serde_json::from_str(found).ok()],
         "null" if !path.is_empty() => Vec::new(),
