@@ -282,7 +282,7 @@ mod tests {
                 profile
             );
         }
-        for default in ["{}", r#"{"lists": {"order": {"value": null}}}"#] {
+        for default in ["{}", r#"{"lists": {"comparedDate": {"value": null}}}"#] {
             let read = ServiceProfile::from_json(default).unwrap();
             assert_eq!(read, ServiceProfile::default());
         }
