@@ -5,11 +5,11 @@ use std::iter::successors;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use envd_sdk::Error;
 use envd_sdk::auth::{
     FileStore, Provider, ProviderBuilder, StoreError, TokenManager, TokenManagerBuilder, TokenStore,
 };
 use envd_sdk::loopback::{Loopback, LoopbackBuilder};
+use envd_sdk::{Error, ErrorKind};
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
 
@@ -174,7 +174,11 @@ impl Options {
 
     /// The error for people: with the issuer that cannot be reached, and why.
     pub(crate) fn explained(&self, error: Error) -> Failure {
-        let Some(issuer) = self.issuer.as_ref().filter(|_| error.is_connect()) else {
+        let Some(issuer) = self
+            .issuer
+            .as_ref()
+            .filter(|_| error.kind() == ErrorKind::Connect)
+        else {
             return error.into();
         };
         let layers = successors(error.source(), |&layer| layer.source());

@@ -200,6 +200,7 @@ pub(super) fn decode_salvaged<T: DeserializeOwned>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
     use crate::model::List;
 
     #[derive(Debug, Deserialize)]
@@ -261,7 +262,7 @@ mod tests {
         assert!(
             found
                 .iter()
-                .all(|record| record.error.is_unreadable_record())
+                .all(|record| record.error.kind() == ErrorKind::UnreadableRecord)
         );
     }
 

@@ -20,7 +20,7 @@ use crate::auth::endpoint::{self, Issued, Refusal};
 use crate::auth::failure::reauth;
 use crate::auth::store::{Ended, StoredMark};
 use crate::auth::{AccessToken, Provider, Record, StoreError, StoreGuard, TokenSet, Version};
-use crate::error::{AuthProblem, Error, Repr, Result};
+use crate::error::{Error, Result};
 
 /// The longest pause between two attempts to store tokens: other processes wait longer before they send the stored refresh
 /// token (see [`CLAIM_PERIOD`]).
@@ -589,10 +589,7 @@ fn drop_invalid_id_token(provider: &Provider, issued: &mut Issued) {
         && let Err(error) = provider.check_id_token(id_token, None, None, now)
     {
         // Only the code is logged: the source may be an error of the application.
-        let reason = match error.repr() {
-            Repr::Auth(AuthProblem::LoginRefused { code }) => code.as_str(),
-            _ => "unreadable",
-        };
+        let reason = error.code().unwrap_or("unreadable");
         tracing::warn!(reason, "the id token of a refresh is not kept");
         issued.id_token = None;
     }

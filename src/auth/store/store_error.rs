@@ -4,11 +4,11 @@ use std::error::Error as StdError;
 use std::sync::Arc;
 use std::{fmt, io};
 
-use crate::error::{AuthProblem, Error, Repr};
+use crate::error::{Error, ErrorKind};
 
 /// Why a store failed: a [`TokenStore`](super::TokenStore), or a store of your own for other data.
 ///
-/// An [`Error`] with [`is_store`](Error::is_store) has it as its [`source`](StdError::source):
+/// An [`Error`] with [`Store`](crate::ErrorKind::Store) has it as its [`source`](StdError::source):
 ///
 /// ```
 /// use std::error::Error as _;
@@ -16,7 +16,7 @@ use crate::error::{AuthProblem, Error, Repr};
 ///
 /// let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
 /// let error: envd_sdk::Error = StoreError::io("the tokens could not be written", full).into();
-/// assert!(error.is_store());
+/// assert!(error.kind() == envd_sdk::ErrorKind::Store);
 /// let below = error.source().and_then(|source| source.downcast_ref::<StoreError>());
 /// assert_eq!(below.map(StoreError::kind), Some(StoreErrorKind::Full));
 /// ```
@@ -131,7 +131,7 @@ pub enum StoreErrorKind {
     /// What is stored belongs to another client id or token endpoint than the provider of the token manager. Only a manager finds it.
     ///
     /// Correct the setting, or give the client a store or an account key of its own. The record stays, since it is another
-    /// client's session; if the provider has moved its token endpoint, delete the record and log in again. [`Error::is_config`] is true.
+    /// client's session; if the provider has moved its token endpoint, delete the record and log in again. The [kind](Error::kind) is [`Config`](ErrorKind::Config).
     /// It does not pass.
     AnotherClient,
 }
@@ -319,12 +319,14 @@ impl From<StoreError> for Error {
             let what = "client_id or token_url is not that of the stored tokens";
             return Self::config(what).with_source(error);
         }
-        let problem = match error.kind {
-            StoreErrorKind::LockTimeout => AuthProblem::LockTimeout,
-            StoreErrorKind::Unreachable => AuthProblem::StoreUnreachable,
-            _ => AuthProblem::Store,
+        let (passes, what) = match error.kind {
+            StoreErrorKind::LockTimeout => (true, "another process holds a lock in the store"),
+            StoreErrorKind::Unreachable => (true, "the server of the store does not answer"),
+            _ => (false, "the store failed"),
         };
-        Self::new(Repr::Auth(problem)).with_source(error)
+        Self::said(ErrorKind::Store, what)
+            .with_passes(passes)
+            .with_source(error)
     }
 }
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use envd_postgres::PostgresStore;
-use envd_sdk::Clock;
 use envd_sdk::auth::{Record, TokenManager, TokenStore};
 use envd_sdk::fake::Fake;
+use envd_sdk::{Clock, ErrorKind};
 use envd_sync::store::SyncStore;
 use processes::Mode;
 
@@ -55,7 +55,7 @@ impl Host {
         }
         self.clock.advance(LIFETIME);
         let error = self.manager.access_token().await.unwrap_err();
-        let is_of_store = error.is_store() && !error.is_reauth_required();
+        let is_of_store = error.kind() == ErrorKind::Store && !error.is_reauth_required();
         assert!(is_of_store, "{}", chain(&error));
         assert_eq!(self.fake.token_requests(), self.before);
         error
@@ -174,7 +174,7 @@ async fn a_missing_server_is_unreachable() {
     let error = store.load(KEY).await.unwrap_err();
     assert!(error.is_unreachable(), "{}", chain(&error));
     let error: envd_sdk::Error = error.into();
-    assert!(error.is_store() && error.is_retryable());
+    assert!(error.kind() == ErrorKind::Store && error.is_retryable());
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use std::{env, fs};
 use envd_postgres::deadpool_postgres::Pool;
 use envd_postgres::deadpool_postgres::tokio_postgres::config::Host;
 use envd_postgres::deadpool_postgres::tokio_postgres::{Config, NoTls};
+use envd_sdk::ErrorKind;
 use envd_sdk::auth::TokenStore;
 use envd_sdk::fake::check_token_store;
 
@@ -168,6 +169,6 @@ async fn statement_pooling_is_named_in_the_error() {
             "{text}"
         );
         let error: envd_sdk::Error = error.into();
-        assert!(error.is_store() && !error.is_retryable());
+        assert!(error.kind() == ErrorKind::Store && !error.is_retryable());
     }
 }

@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 use super::super::token_file::{WriteFaults, WriteStep};
 use super::folder::{Folder, generation, put, record};
 use crate::auth::TokenStore;
+use crate::error::ErrorKind;
 use crate::transport::Clock;
 
 const WAIT: Duration = Duration::from_secs(5);
@@ -23,7 +24,7 @@ async fn a_lock_is_held_by_one_until_it_is_dropped() {
     let error = other.lock("sam", Duration::ZERO).await.unwrap_err();
     assert!(error.is_lock_timeout());
     let error = crate::error::Error::from(error);
-    assert!(error.is_store() && error.is_retryable());
+    assert!(error.kind() == ErrorKind::Store && error.is_retryable());
     // It stops no write.
     put(&other, "sam", 1).await;
     drop(held);
