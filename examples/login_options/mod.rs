@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 use envd_sdk::auth::{
-    FileStore, Provider, ProviderBuilder, StoreError, TokenManager, TokenManagerBuilder, TokenStore,
+    FileStore, Provider, ProviderBuilder, StoreError, StoreErrorKind, TokenManager,
+    TokenManagerBuilder, TokenStore,
 };
 use envd_sdk::loopback::{Loopback, LoopbackBuilder};
 use envd_sdk::{Error, ErrorKind};
@@ -167,7 +168,7 @@ impl Options {
 
     /// What to say of a file that is not one of tokens.
     fn foreign(&self, error: &StoreError) -> Option<String> {
-        let is_foreign = error.is_unreadable() && !error.is_newer_version();
+        let is_foreign = error.kind() == StoreErrorKind::Unreadable;
         let file = self.store.as_ref().filter(|_| is_foreign)?.display();
         Some(format!("{file} is not a token file written by `login`"))
     }

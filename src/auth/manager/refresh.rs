@@ -19,7 +19,9 @@ use super::shared::{Epoch, Shared, StoreRead};
 use crate::auth::endpoint::{self, Issued, Refusal};
 use crate::auth::failure::reauth;
 use crate::auth::store::{Ended, StoredMark};
-use crate::auth::{AccessToken, Provider, Record, StoreError, StoreGuard, TokenSet, Version};
+use crate::auth::{
+    AccessToken, Provider, Record, StoreError, StoreErrorKind, StoreGuard, TokenSet, Version,
+};
 use crate::error::{Error, Result};
 
 /// The longest pause between two attempts to store tokens: other processes wait longer before they send the stored refresh
@@ -152,7 +154,7 @@ async fn save_once(shared: &Arc<Shared>) {
                 transaction.lock.take();
             }
             match transaction.relock(SAVE_LOCK_WAIT).await {
-                Err(error) if !error.is_lock_timeout() => return,
+                Err(error) if error.kind() != StoreErrorKind::LockTimeout => return,
                 _ => Some(transaction),
             }
         }
@@ -253,7 +255,7 @@ impl Refresh {
                     let locked = RefreshTransaction::begin_and_load(shared, left());
                     let (begun, lock, read) = match self.epoch.run(locked).await? {
                         Ok(locked) => locked,
-                        Err(error) if error.is_lock_timeout() => {
+                        Err(error) if error.kind() == StoreErrorKind::LockTimeout => {
                             // A process that hangs with the lock may have renewed the tokens before.
                             let token = self.read_store().await?;
                             self.epoch.state()?.trials.foreign_mark = None;

@@ -11,7 +11,7 @@ use envd_postgres::deadpool_postgres::Pool;
 use envd_postgres::deadpool_postgres::tokio_postgres::config::Host;
 use envd_postgres::deadpool_postgres::tokio_postgres::{Config, NoTls};
 use envd_sdk::ErrorKind;
-use envd_sdk::auth::TokenStore;
+use envd_sdk::auth::{StoreErrorKind, TokenStore};
 use envd_sdk::fake::check_token_store;
 
 use super::database::{self, Database, chain};
@@ -162,7 +162,11 @@ async fn statement_pooling_is_named_in_the_error() {
         store.lock(KEY, Duration::ZERO).await.unwrap_err(),
     ];
     for error in errors {
-        assert!(error.is_unsupported(), "{}", chain(&error));
+        assert!(
+            error.kind() == StoreErrorKind::Unsupported,
+            "{}",
+            chain(&error)
+        );
         let text = chain(&error);
         assert!(
             text.contains("statement") && text.contains("08P01"),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use envd_sdk::auth::{Event, FileStore, SessionState, TokenStore};
+use envd_sdk::auth::{Event, FileStore, SessionState, StoreErrorKind, TokenStore};
 use envd_sdk::fake::Fake;
 use envd_sdk::{Clock, ErrorKind};
 use processes::{Child, Folder, Mode, Proxy};
@@ -48,7 +48,7 @@ async fn the_lock_of_a_process_that_was_killed_is_free_at_once() {
     let (_fake, folder, file) = logged_in().await;
     let mut holder = hold_lock(&folder.text(FILE));
     let error = file.lock(KEY, Duration::ZERO).await.unwrap_err();
-    assert!(error.is_lock_timeout());
+    assert!(error.kind() == StoreErrorKind::LockTimeout);
     holder.kill();
     file.lock(KEY, Duration::ZERO).await.unwrap();
 }

@@ -266,9 +266,8 @@ mod tests {
         assert_eq!(stored, format!(r#"{{"record":{line},"depth":"summary"}}"#));
         assert_eq!(LocalRecord::from_payload("1", &stored).unwrap(), record);
         assert!(
-            LocalRecord::from_payload("1", "{")
-                .unwrap_err()
-                .is_unreadable()
+            LocalRecord::from_payload("1", "{").unwrap_err().kind()
+                == envd_sdk::auth::StoreErrorKind::Unreadable
         );
     }
 

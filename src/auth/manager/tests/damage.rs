@@ -24,7 +24,7 @@ async fn a_login_over_a_damaged_file_reports_that_nothing_was_stored() {
     let error = login.await.unwrap().unwrap_err();
     assert!(error.kind() == ErrorKind::Store, "{error:?}");
     let text = below(&error).to_string();
-    assert!(below(&error).is_unreadable(), "{text}");
+    assert!(below(&error).kind() == StoreErrorKind::Unreadable, "{text}");
     assert!(
         text.contains("not saved") && text.contains("log out"),
         "{text}"
@@ -57,10 +57,10 @@ async fn a_login_over_the_file_of_a_newer_version_asks_for_an_update_and_a_logou
     let manager = bench.manager_on(folder.store());
     let login = begin_login(&bench, &manager, "sam");
     let error = login.await.unwrap().unwrap_err();
-    assert!(below(&error).is_newer_version());
+    assert!(below(&error).kind() == StoreErrorKind::NewerVersion);
     assert!(below(&error).to_string().contains("update"));
     let report = manager.logout(None).await;
-    assert!(below(&report.problems[0]).is_newer_version());
+    assert!(below(&report.problems[0]).kind() == StoreErrorKind::NewerVersion);
     assert_eq!(folder.text(), newer);
 }
 

@@ -16,7 +16,7 @@ impl SqliteError {
     }
 
     pub(super) fn is_busy(&self) -> bool {
-        self.0.is_lock_timeout()
+        self.0.kind() == StoreErrorKind::LockTimeout
     }
 }
 
