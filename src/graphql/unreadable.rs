@@ -196,6 +196,7 @@ pub(super) fn decode_salvaged<T: DeserializeOwned>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
     use crate::model::Connection;
 
     #[derive(Debug, Deserialize)]
@@ -242,7 +243,7 @@ mod tests {
         assert!(
             found
                 .iter()
-                .all(|record| record.error.is_unreadable_record())
+                .all(|record| record.error.kind() == ErrorKind::UnreadableRecord)
         );
     }
 
