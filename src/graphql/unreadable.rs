@@ -12,9 +12,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::misfit::{self, Misfit, unreadable_record};
-use super::{Outcome, decode};
 use crate::error::Error;
-use crate::model::json_path::joined;
 use crate::model::reply_memory;
 
 /// More unreadable records than this in one reply are a difference of the schema: the reply as a whole is unreadable.
@@ -133,24 +131,25 @@ fn range_of(text: &str, list: &[&str]) -> Option<Range<usize>> {
     Some(start..start + part.len())
 }
 
-/// The part of a text to which these members lead.
-pub(super) fn part_of<'a>(text: &'a str, members: &[&str]) -> Option<&'a str> {
-    let mut part = serde_json::from_str::<&RawValue>(text).ok()?;
+/// The part of a text to which these members lead, or positions in lists.
+pub(super) fn part_of<'a>(text: &'a str, members: &[impl AsRef<str>]) -> Option<&'a str> {
+    let mut part = text;
     for name in members {
-        let mut object = serde_json::Deserializer::from_str(part.get());
-        part = MemberSeed(name).deserialize(&mut object).ok()??;
+        let mut value = serde_json::Deserializer::from_str(part);
+        let seed = MemberSeed(name.as_ref());
+        part = seed.deserialize(&mut value).ok()??.get();
     }
-    Some(part.get())
+    Some(part)
 }
 
-/// Reads one member of an object, and keeps nothing of the others.
+/// Reads one member of an object or element of a list, and keeps nothing of the others.
 struct MemberSeed<'n>(&'n str);
 
 impl<'de> DeserializeSeed<'de> for MemberSeed<'_> {
     type Value = Option<&'de RawValue>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
+        deserializer.deserialize_any(self)
     }
 }
 
@@ -158,17 +157,15 @@ impl<'de> Visitor<'de> for MemberSeed<'_> {
     type Value = Option<&'de RawValue>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
+        f.write_str("an object or a list")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        #[derive(Deserialize)]
-        #[serde(transparent)]
-        struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-
         let mut found = None;
-        while let Some(Name(name)) = map.next_key()? {
-            if name == self.0 {
+        while let Some(name) = map.next_key::<&RawValue>()? {
+            // A name that is no text is another one.
+            let name = serde_json::from_str::<Cow<'_, str>>(name.get());
+            if name.is_ok_and(|name| name == self.0) {
                 found = Some(map.next_value()?);
             } else {
                 map.next_value::<IgnoredAny>()?;
@@ -176,148 +173,18 @@ impl<'de> Visitor<'de> for MemberSeed<'_> {
         }
         Ok(found)
     }
-}
 
-/// Reads a reply of the interface again that could not be read, record by record.
-pub(super) fn decode_salvaged<T: DeserializeOwned>(
-    status: u16,
-    media_type: Option<&str>,
-    body: &[u8],
-    list: &[&str],
-) -> Option<Outcome<T>> {
-    let text = std::str::from_utf8(body).ok()?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let data = range_of(text, &["data"])?;
-    let at = joined("data", &list.join("."));
-    let salvaged = salvage_list::<T>(text.get(data.clone())?, &at, list, status)?;
-    let (before, after) = (text.get(..data.start)?, text.get(data.end..)?);
-    let text = [before, &salvaged.text, after].concat();
-    let mut outcome = decode::<T>(status, media_type, text.as_bytes())?.ok()?;
-    outcome.unreadable = salvaged.unreadable;
-    Some(outcome)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::List;
-
-    #[derive(Debug, Deserialize)]
-    struct Data {
-        page: Page,
-    }
-
-    #[derive(Debug, Deserialize)]
-    struct Page {
-        total: u8,
-        edges: List<Edge>,
-    }
-
-    #[derive(Debug, Deserialize)]
-    struct Edge {
-        node: Option<Node>,
-    }
-
-    #[derive(Debug, Deserialize)]
-    struct Node {
-        heads: u8,
-    }
-
-    fn salvaged(edges: &str) -> Option<SalvagedList> {
-        let text = format!(r#" {{"page": {{"edges":{edges}, "total": 9 }}, "other": [1]}} "#);
-        salvage_list::<Data>(&text, "data.page.edges", &["page", "edges"], 200)
-    }
-
-    #[test]
-    fn each_record_that_does_not_fit_becomes_an_error() {
-        let edges = r#" [ {"node": {"heads": 1}}, {"node": {"heads": "2"}}, null, {"cursor": "c", "node": {"heads": 1e999}}, 5, {"node": {"heads": 3}} ] "#;
-        let salvaged = salvaged(edges).unwrap();
-        let data: Data = serde_json::from_str(&salvaged.text).unwrap();
-        let heads = data
-            .page
-            .edges
-            .iter()
-            .map(|edge| edge.node.as_ref().unwrap().heads);
-        assert_eq!(heads.collect::<Vec<_>>(), [1, 3]);
-        assert_eq!(data.page.edges.null_positions(), [1, 2, 3, 4]);
-        assert_eq!(data.page.total, 9);
-        let found: Vec<_> = salvaged.unreadable.iter().collect();
-        let at = |index: usize| (found[index].index, found[index].error.json_path().unwrap());
-        assert_eq!(at(0), (1, "data.page.edges[1].node.heads"));
-        assert_eq!(at(1), (3, "data.page.edges[3].node.heads"));
-        assert_eq!(at(2), (4, "data.page.edges[4]"));
-        // No `Value` holds the number.
-        assert!(
-            found[1]
-                .error
-                .raw_data()
-                .unwrap()
-                .as_str()
-                .unwrap()
-                .contains("1e999")
-        );
-        assert_eq!(found[1].error.resume_from().unwrap().cursor(), Some("c"));
-        assert_eq!(found[0].error.raw_data().unwrap()["node"]["heads"], "2");
-        assert!(
-            found
-                .iter()
-                .all(|record| record.error.is_unreadable_record())
-        );
-    }
-
-    #[test]
-    fn why_a_record_does_not_fit_is_named() {
-        for (record, reason) in [
-            (r#"{"node": {"heads": 1e999}}"#, "a number out of range"),
-            (r#"{"node": {"heads": []}}"#, "a value of another type"),
-        ] {
-            let salvaged = salvaged(&format!("[{record}]")).unwrap();
-            let error = salvaged.unreadable[0].error.to_string();
-            assert!(error.contains(reason), "{error}");
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let Ok(position) = self.0.parse::<usize>() else {
+            return Ok(None);
+        };
+        for _ in 0..position {
+            if list.next_element::<IgnoredAny>()?.is_none() {
+                return Ok(None);
+            }
         }
-    }
-
-    #[test]
-    fn other_misfits_are_left_to_the_caller() {
-        for edges in [
-            "null",
-            "5",
-            "[]",
-            r#"[{"node": {"heads": 1}}]"#,
-            "[,]",
-            r#"[{"node": 5}"#,
-        ] {
-            assert!(salvaged(edges).is_none(), "{edges}");
-        }
-        for text in [
-            r#"{"page": {"edges": [5], "total": "x"}}"#,
-            r#"{"page": [5]}"#,
-            "[]",
-        ] {
-            assert!(
-                salvage_list::<Data>(text, "", &["page", "edges"], 200).is_none(),
-                "{text}"
-            );
-        }
-    }
-
-    #[test]
-    fn the_work_and_the_errors_are_bounded() {
-        let all = |count: usize| format!("[{}]", vec!["5"; count].join(","));
-        assert_eq!(
-            salvaged(&all(MAX_UNREADABLE)).unwrap().unreadable.len(),
-            MAX_UNREADABLE
-        );
-        assert!(salvaged(&all(MAX_UNREADABLE + 1)).is_none());
-        // As many bytes around the list as in it: each record would cost all of them.
-        let long = "x".repeat(50_000);
-        let list = |count: usize| vec!["{}"; count].join(",");
-        for (count, fits) in [(10, true), (20_000, false)] {
-            let list = list(count);
-            let text =
-                format!(r#"{{"page": {{"edges": [5,{list}], "total": 9}}, "other": "{long}"}}"#);
-            let salvaged = salvage_list::<Data>(&text, "", &["page", "edges"], 200);
-            assert_eq!(salvaged.is_some(), fits, "{count}");
-        }
+        let found = list.next_element()?;
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(found)
     }
 }

@@ -77,7 +77,7 @@ pub(crate) struct Settings {
     pub(super) page: Option<u64>,
     pub(super) watch: Option<Watch>,
     /// Where the JSON of the value is kept, if it is wanted.
-    pub(super) json: Option<JsonSlot>,
+    pub(crate) json: Option<JsonSlot>,
     /// Collected for a [`Response`] only.
     pub(super) facts: Option<Arc<Mutex<Facts>>>,
 }
@@ -98,13 +98,6 @@ impl Settings {
     pub(super) fn note(&self, note: impl FnOnce(&mut Facts)) {
         if let Some(facts) = &self.facts {
             note(&mut lock(facts));
-        }
-    }
-
-    /// Keeps the JSON of the value, if it is wanted.
-    pub(crate) fn keep_json(&self, read: impl FnOnce() -> Option<Box<str>>) {
-        if let Some(slot) = &self.json {
-            *lock(slot) = read();
         }
     }
 }

@@ -4,9 +4,8 @@
 //! 2. `run` keeps the deadline of the call;
 //! 3. `retry` waits for the end of a pause, and makes attempts as long as `decide` allows another one;
 //! 4. `authorize` adds the token, and a new one after "Unauthorized";
-//! 5. `fit_document` rewrites a document that the server's schema does not fit;
-//! 6. `connect` waits for a free connection, and notes whether a change is in doubt;
-//! 7. `transfer` sends the request, and `read` reads its reply.
+//! 5. `connect` waits for a free connection, and notes whether a change is in doubt;
+//! 6. `transfer` sends the request, and `read` reads its reply.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -25,9 +24,6 @@ use crate::transport::header::AUTHORIZATION;
 use crate::transport::{
     Clock, Http, HttpOptions, Reply, Request, RetryBudget, RetryPolicy, Safety, retry_after,
 };
-
-/// How many other documents are tried for a request: the four paths of the user details, each with and without doubtful fields.
-const DOCUMENTS: u32 = 8;
 
 /// The settings that the clients of both interfaces have in common.
 #[derive(Default)]
@@ -86,14 +82,6 @@ pub(crate) trait Operation: Sync {
     fn problems(_value: &Self::Value) -> &[ServerError] {
         &[]
     }
-
-    /// The request with another document, after the server refused this one for its schema.
-    fn rewrite_document(&self, _request: &Request, _error: &Error) -> Option<Request> {
-        None
-    }
-
-    /// Keeps the document of a rewritten request, which the server accepted.
-    fn keep_document(&self, _request: &Request) {}
 }
 
 /// An operation whose value is kept here, and not passed from future to future: so the path of a request is compiled once, and not
@@ -105,10 +93,6 @@ trait AnyOperation: Send {
     fn read(&mut self, reply: Reply) -> Result<()>;
 
     fn problems(&self) -> &[ServerError];
-
-    fn rewrite_document(&self, request: &Request, error: &Error) -> Option<Request>;
-
-    fn keep_document(&self, request: &Request);
 }
 
 struct Answered<'a, O: Operation> {
@@ -129,14 +113,6 @@ impl<O: Operation> AnyOperation for Answered<'_, O> {
 
     fn problems(&self) -> &[ServerError] {
         self.value.as_ref().map_or(&[], O::problems)
-    }
-
-    fn rewrite_document(&self, request: &Request, error: &Error) -> Option<Request> {
-        self.operation.rewrite_document(request, error)
-    }
-
-    fn keep_document(&self, request: &Request) {
-        self.operation.keep_document(request);
     }
 }
 
@@ -385,13 +361,13 @@ impl Exchange<'_> {
     /// Sends a request with a token, and once more with a new one when the first is refused.
     async fn authorize(&mut self) -> Result<()> {
         let Some(tokens) = &self.sender.tokens else {
-            return self.fit_document(None).await;
+            return self.connect(None).await;
         };
         let token = match tokens.current() {
             Some(token) => token,
             None => tokens.token().await?,
         };
-        match self.fit_document(Some(&token)).await {
+        match self.connect(Some(&token)).await {
             // The request was refused before it was carried out, so a change may be sent again as well. A page with 401 may be
             // of the service: a new token shows it.
             Err(refused)
@@ -401,7 +377,7 @@ impl Exchange<'_> {
             {
                 match tokens.renew(&token).await {
                     Ok(same) if same.is_same(&token) => Err(refused),
-                    Ok(token) => self.fit_document(Some(&token)).await,
+                    Ok(token) => self.connect(Some(&token)).await,
                     Err(error) => Err(error.after(refused)),
                 }
             }
@@ -409,37 +385,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// Sends a request, and again with another document when the server's schema does not fit the first one.
-    ///
-    /// When it fits none of them, the error is the first one: it is about the document that the reader knows.
-    async fn fit_document(&mut self, token: Option<&AccessToken>) -> Result<()> {
-        let mut result = self.connect(None, token).await;
-        let (mut first, mut request) = (None, None::<Box<Request>>);
-        for _ in 0..DOCUMENTS {
-            let Err(error) = &result else { break };
-            let refused = request.as_ref().unwrap_or(&self.request);
-            let Some(rewritten) = self.operation.rewrite_document(refused, error) else {
-                break;
-            };
-            let rewritten = request.insert(Box::new(rewritten));
-            let next = self.connect(Some(rewritten), token).await;
-            first = first.or(std::mem::replace(&mut result, next).err());
-            if result.is_ok() {
-                self.operation.keep_document(rewritten);
-            }
-        }
-        match (result, first) {
-            (Err(error), Some(first)) if error.is_schema_mismatch() => Err(first),
-            (result, _) => result,
-        }
-    }
-
-    /// Waits for a free connection, and sends one request: the rewritten one, or that of the call.
-    async fn connect(
-        &mut self,
-        rewritten: Option<&Request>,
-        token: Option<&AccessToken>,
-    ) -> Result<()> {
+    /// Waits for a free connection, and sends the request.
+    async fn connect(&mut self, token: Option<&AccessToken>) -> Result<()> {
         // A call whose time runs out in this wait has not been sent, so the facts are noted after it.
         let sender = self.sender;
         let slot = sender.pool.http.slot().await;
@@ -453,9 +400,7 @@ impl Exchange<'_> {
         }
         self.attempts += u32::from(!std::mem::replace(&mut self.is_sent, true));
         let was_in_doubt = std::mem::replace(&mut self.in_doubt, self.operation.is_change());
-        let reply = self
-            .transfer(rewritten.unwrap_or(&self.request), token)
-            .await;
+        let reply = self.transfer(token).await;
         drop(slot);
         if self.settings.watch.is_some() {
             // Yield, so that the look-ahead task runs before this page is decoded, which keeps the thread for a while.
@@ -470,10 +415,9 @@ impl Exchange<'_> {
     /// Sends a request with this token. Not an `async fn`, whose future would have room for the request.
     fn transfer(
         &self,
-        request: &Request,
         token: Option<&AccessToken>,
     ) -> impl Future<Output = Result<Reply>> + Send + use<> {
-        let mut request = request.clone();
+        let mut request = Request::clone(&self.request);
         if let Some(token) = token {
             request.headers.insert(AUTHORIZATION, token.header());
         }
