@@ -388,9 +388,9 @@ mod tests {
 
     fn declared(document: &str) -> Vec<(String, bool)> {
         let variables = operations(document).unwrap().remove(0).variables;
-        let variables = variables.iter();
+        let variables = variables.into_iter();
         variables
-            .map(|variable| (variable.name.to_owned(), variable.required))
+            .map(|variable| (variable.name, variable.required))
             .collect()
     }
 

@@ -3,15 +3,13 @@
 //! A reply without errors whose data fits is read in one pass. For any other reply each part is read alone, so that no part
 //! hides another.
 
-use std::fmt;
-
-use serde::de::{DeserializeOwned, IgnoredAny, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Outcome;
-use super::unreadable::part_of;
+use super::unreadable::{RawList, part_of};
 use crate::error::{Error, Received, Repr, json_fault};
 use crate::model::{Condition, ServerError, reply_memory};
 
@@ -255,39 +253,15 @@ pub(super) struct Errors {
 
 /// Reads each error alone. What is not a list is one error.
 fn read_errors(raw: &RawValue) -> Errors {
-    serde_json::from_str(raw.get()).unwrap_or_else(|_| Errors {
-        first: vec![ServerError::from_value(reply_memory::value(raw.get()))],
-        omitted: 0,
-    })
-}
-
-impl<'de> Deserialize<'de> for Errors {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct List;
-
-        impl<'de> Visitor<'de> for List {
-            type Value = Errors;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Errors, A::Error> {
-                let mut errors = Errors::default();
-                while errors.first.len() < KEPT_ERRORS {
-                    let Some(raw) = list.next_element::<&RawValue>()? else {
-                        return Ok(errors);
-                    };
-                    errors
-                        .first
-                        .push(ServerError::from_value(reply_memory::value(raw.get())));
-                }
-                while list.next_element::<IgnoredAny>()?.is_some() {
-                    errors.omitted += 1;
-                }
-                Ok(errors)
-            }
-        }
-        deserializer.deserialize_seq(List)
+    let read = |raw: &RawValue| ServerError::from_value(reply_memory::value(raw.get()));
+    match serde_json::from_str::<RawList<'_, KEPT_ERRORS>>(raw.get()) {
+        Ok(list) => Errors {
+            first: list.first.into_iter().map(read).collect(),
+            omitted: list.omitted,
+        },
+        Err(_) => Errors {
+            first: vec![read(raw)],
+            omitted: 0,
+        },
     }
 }

@@ -1,4 +1,4 @@
-//! Reads the operations of a GraphQL document and the variables they declare, as far as that goes without a schema.
+//! Reads the operations of a caller's GraphQL document and the variables they declare, as far as that goes without a schema.
 //!
 //! GraphQL, October 2021, section 2. Selections are skipped, so a document that passes here may still be refused.
 
@@ -10,189 +10,129 @@ pub(super) struct OperationDefinition<'a> {
     /// `None` is a subscription.
     pub(super) kind: Option<OperationKind>,
     pub(super) name: Option<&'a str>,
-    pub(super) variables: Vec<Variable<'a>>,
+    pub(super) variables: Vec<DeclaredVariable>,
 }
 
 /// A variable that an operation declares.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Variable<'a> {
-    pub(super) name: &'a str,
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct DeclaredVariable {
+    pub(super) name: String,
     /// Not null, and without a default.
     pub(super) required: bool,
 }
 
 /// The operations of a document; `None` when it cannot be read.
 pub(super) fn operations(document: &str) -> Option<Vec<OperationDefinition<'_>>> {
-    let mut tokens = Tokens(document.trim_start_matches('\u{feff}'));
-    let mut operations = Vec::new();
-    while let Some(token) = tokens.next() {
-        let kind = match token {
-            Token::Sign('{') => {
-                tokens.skip_to_close()?;
-                operations.push(OperationDefinition {
-                    kind: Some(OperationKind::Query),
-                    name: None,
-                    variables: Vec::new(),
-                });
-                continue;
-            }
-            Token::Name("fragment") => {
-                tokens.skip_definition()?;
-                continue;
-            }
-            Token::Name("query") => Some(OperationKind::Query),
-            Token::Name("mutation") => Some(OperationKind::Mutation),
-            Token::Name("subscription") => None,
+    let tokens = tokens(document)?;
+    let (mut rest, mut operations) = (tokens.as_slice(), Vec::new());
+    while let [first, after @ ..] = rest {
+        let kind = match *first {
+            "{" | "query" => Some(OperationKind::Query),
+            "mutation" => Some(OperationKind::Mutation),
+            "subscription" | "fragment" => None,
             _ => return None,
         };
-        let name = tokens.take_name();
-        let variables = if tokens.take_sign('(') {
-            tokens.variables()?
-        } else {
-            Vec::new()
+        let name = after.first().filter(|name| *first != "{" && is_name(name));
+        let declared = after.get(usize::from(name.is_some())..)?;
+        let (head, selections) = match *first {
+            "{" => (&[][..], rest),
+            // A condition or a directive may have arguments, and those objects.
+            _ => split_at_selections(declared)?,
         };
-        tokens.skip_definition()?;
-        operations.push(OperationDefinition {
-            kind,
-            name,
-            variables,
-        });
+        rest = behind_bracket(selections)?;
+        if *first != "fragment" {
+            operations.push(OperationDefinition {
+                kind,
+                name: name.copied(),
+                variables: variables(head)?,
+            });
+        }
     }
     Some(operations)
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Token<'a> {
-    Name(&'a str),
-    Sign(char),
-    /// A text or a number.
-    Literal,
-    /// Something that is no token.
-    Wrong,
+/// What stands before the selections of a definition, and what begins with them.
+fn split_at_selections<'t, 'a>(tokens: &'t [&'a str]) -> Option<(&'t [&'a str], &'t [&'a str])> {
+    let mut rest = tokens;
+    while *rest.first()? != "{" {
+        rest = behind_bracket(rest)?;
+    }
+    tokens.split_at_checked(tokens.len() - rest.len())
 }
 
-/// The tokens of what is left of a document.
-#[derive(Clone)]
-struct Tokens<'a>(&'a str);
+/// What follows the first token, or the bracket that it opens.
+fn behind_bracket<'t, 'a>(tokens: &'t [&'a str]) -> Option<&'t [&'a str]> {
+    let mut open = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        match *token {
+            "(" => open.push(")"),
+            "[" => open.push("]"),
+            "{" => open.push("}"),
+            ")" | "]" | "}" if open.pop() != Some(*token) => return None,
+            _ => {}
+        }
+        if open.is_empty() {
+            return tokens.get(at + 1..);
+        }
+    }
+    None
+}
 
-impl<'a> Iterator for Tokens<'a> {
-    type Item = Token<'a>;
+/// The variables that an operation declares before its selections.
+fn variables(head: &[&str]) -> Option<Vec<DeclaredVariable>> {
+    if head.first() != Some(&"(") {
+        return Some(Vec::new());
+    }
+    let inside = head.get(..head.len() - behind_bracket(head)?.len() - 1)?;
+    // No default and no directive of a declaration has a variable in it.
+    let declared = inside.split(|token| *token == "$").skip(1);
+    declared
+        .map(|tokens| {
+            let [name, ":", rest @ ..] = tokens else {
+                return None;
+            };
+            let end = rest.iter().position(|token| ["=", "@"].contains(token));
+            let (ty, rest) = rest.split_at_checked(end.unwrap_or(rest.len()))?;
+            is_name(name).then(|| DeclaredVariable {
+                name: (*name).to_owned(),
+                required: ty.last() == Some(&"!") && rest.first() != Some(&"="),
+            })
+        })
+        .collect()
+}
 
-    fn next(&mut self) -> Option<Token<'a>> {
-        self.skip_ignored();
-        let first = self.0.chars().next()?;
-        let (length, token) = match first {
-            'a'..='z' | 'A'..='Z' | '_' => {
-                let length = length_of(self.0, |c| c.is_ascii_alphanumeric() || c == '_');
-                (length, Token::Name(self.0.split_at(length).0))
-            }
-            '0'..='9' | '-' => {
-                let number = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
-                (length_of(self.0, number), Token::Literal)
-            }
-            '"' => match text_length(self.0) {
-                Some(length) => (length, Token::Literal),
-                None => (self.0.len(), Token::Wrong),
-            },
-            '!' | '$' | '&' | '(' | ')' | '.' | ':' | '=' | '@' | '[' | ']' | '{' | '|' | '}' => {
-                (1, Token::Sign(first))
-            }
-            _ => (self.0.len(), Token::Wrong),
+fn is_name(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+}
+
+/// Names, numbers, texts and signs, all but what has no meaning; `None` for a text that is no document.
+fn tokens(document: &str) -> Option<Vec<&str>> {
+    let (mut rest, mut tokens) = (document, Vec::new());
+    loop {
+        rest = rest.trim_start_matches([' ', '\t', '\r', '\n', ',', '\u{feff}']);
+        let Some(first) = rest.chars().next() else {
+            return Some(tokens);
         };
-        self.0 = self.0.split_at(length).1;
-        Some(token)
-    }
-}
-
-impl<'a> Tokens<'a> {
-    fn skip_ignored(&mut self) {
-        loop {
-            self.0 = self
-                .0
-                .trim_start_matches([' ', '\t', '\r', '\n', ',', '\u{feff}']);
-            if !self.0.starts_with('#') {
-                return;
-            }
-            let end = self.0.find(['\n', '\r']).unwrap_or(self.0.len());
-            self.0 = self.0.split_at(end).1;
-        }
-    }
-
-    fn take_name(&mut self) -> Option<&'a str> {
-        let mut ahead = self.clone();
-        let Some(Token::Name(name)) = ahead.next() else {
-            return None;
+        let length = match first {
+            '#' => rest.find(['\n', '\r']).unwrap_or(rest.len()),
+            'a'..='z' | 'A'..='Z' | '_' => length_of(rest, "_"),
+            '0'..='9' | '-' => length_of(rest, "+-."),
+            '"' => text_length(rest)?,
+            '!' | '$' | '&' | '(' | ')' | '.' | ':' | '=' | '@' | '[' | ']' | '{' | '|' | '}' => 1,
+            _ => return None,
         };
-        *self = ahead;
-        Some(name)
-    }
-
-    fn take_sign(&mut self, sign: char) -> bool {
-        let mut ahead = self.clone();
-        let found = ahead.next() == Some(Token::Sign(sign));
-        if found {
-            *self = ahead;
+        let (token, after) = rest.split_at(length);
+        if first != '#' {
+            tokens.push(token);
         }
-        found
-    }
-
-    /// To the end of the selection that follows, past conditions and directives.
-    fn skip_definition(&mut self) -> Option<()> {
-        loop {
-            match self.next()? {
-                Token::Sign('{') => return self.skip_to_close(),
-                Token::Sign('(') => self.skip_to_close()?,
-                Token::Wrong | Token::Sign(')' | ']' | '}') => return None,
-                _ => {}
-            }
-        }
-    }
-
-    /// Past the bracket that closes the one just read.
-    fn skip_to_close(&mut self) -> Option<()> {
-        let mut depth = 1_usize;
-        while depth > 0 {
-            match self.next()? {
-                Token::Sign('(' | '[' | '{') => depth += 1,
-                Token::Sign(')' | ']' | '}') => depth -= 1,
-                Token::Wrong => return None,
-                _ => {}
-            }
-        }
-        Some(())
-    }
-
-    /// The variables after the opening bracket, to the closing one.
-    fn variables(&mut self) -> Option<Vec<Variable<'a>>> {
-        let mut variables: Vec<Variable<'a>> = Vec::new();
-        // Whether the next `!` would be of the type.
-        let mut in_type = false;
-        loop {
-            match self.next()? {
-                Token::Sign(')') => return Some(variables),
-                Token::Sign('$') => {
-                    let name = self.take_name()?;
-                    self.take_sign(':').then_some(())?;
-                    let required = false;
-                    variables.push(Variable { name, required });
-                    in_type = true;
-                }
-                Token::Sign('!') if in_type => variables.last_mut()?.required = true,
-                Token::Sign('=') => {
-                    variables.last_mut()?.required = false;
-                    in_type = false;
-                }
-                Token::Sign('@') => in_type = false,
-                Token::Sign('(' | '[' | '{') => self.skip_to_close()?,
-                Token::Wrong | Token::Sign(']' | '}') => return None,
-                _ => {}
-            }
-        }
+        rest = after;
     }
 }
 
-fn length_of(text: &str, belongs: impl Fn(char) -> bool) -> usize {
-    text.find(|c| !belongs(c)).unwrap_or(text.len())
+/// How many letters, digits and these signs a text begins with.
+fn length_of(text: &str, signs: &str) -> usize {
+    let ends = |c: char| !c.is_ascii_alphanumeric() && !signs.contains(c);
+    text.find(ends).unwrap_or(text.len())
 }
 
 /// The length of a text in quotes, or in three of them, at the start.
@@ -239,7 +179,7 @@ mod tests {
         let variables: Vec<_> = found[0]
             .variables
             .iter()
-            .map(|variable| (variable.name, variable.required))
+            .map(|variable| (variable.name.as_str(), variable.required))
             .collect();
         assert_eq!(
             variables,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::value::RawValue;
 
 use super::document::{Document, OperationKind};
-use super::lexer::operations;
+use super::lexer::{DeclaredVariable, operations};
 use super::request::{Encoded, RawVariables};
 use crate::error::Error;
 use crate::locked::lock;
@@ -28,12 +28,6 @@ pub(super) struct Override {
     pub(super) document: String,
     pub(super) operation: Option<String>,
     declared: Vec<DeclaredVariable>,
-}
-
-/// A variable that a document of the caller declares.
-struct DeclaredVariable {
-    name: String,
-    required: bool,
 }
 
 /// The variable that our documents have for the record of a save or a comment.
@@ -137,9 +131,10 @@ type Checked = (Option<String>, Vec<DeclaredVariable>);
 
 /// The name of the one operation, and the variables it declares.
 fn check(known: &Document, document: &str) -> Result<Checked, String> {
-    let found = operations(document).ok_or("it is not a GraphQL document")?;
-    let [found] = found.as_slice() else {
-        return Err(format!("it has {} operations, not one", found.len()));
+    let mut found = operations(document).ok_or("it is not a GraphQL document")?;
+    let count = found.len();
+    let Some(found) = found.pop().filter(|_| count == 1) else {
+        return Err(format!("it has {count} operations, not one"));
     };
     if found.kind != Some(known.kind) {
         return Err(match known.kind {
@@ -148,8 +143,7 @@ fn check(known: &Document, document: &str) -> Result<Checked, String> {
         });
     }
     let ours = |name: &str| known.variables.iter().find(|(ours, _)| *ours == name);
-    for variable in found.variables.iter().filter(|variable| variable.required) {
-        let name = variable.name;
+    for DeclaredVariable { name, .. } in found.variables.iter().filter(|one| one.required) {
         match ours(name) {
             Some((_, ty)) if ty.ends_with('!') => {}
             Some(_) => return Err(format!("it requires ${name}, which is not always sent")),
@@ -158,11 +152,7 @@ fn check(known: &Document, document: &str) -> Result<Checked, String> {
             None => return Err(format!("it requires ${name}, which is never sent")),
         }
     }
-    let declared = found.variables.iter().map(|variable| DeclaredVariable {
-        name: variable.name.to_owned(),
-        required: variable.required,
-    });
-    Ok((found.name.map(str::to_owned), declared.collect()))
+    Ok((found.name.map(str::to_owned), found.variables))
 }
 
 impl Override {

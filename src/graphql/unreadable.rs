@@ -69,7 +69,8 @@ fn salvage<T: DeserializeOwned>(
     let around = |records: &str| format!("{before}[{records}]{after}");
     // Without records it must fit, or the fault is elsewhere.
     reply_memory::from_str::<T>(&around("")).ok()?;
-    let RecordSeed(records) = serde_json::from_str(text.get(range)?).ok()?;
+    let records: RawList<'_, { usize::MAX }> = serde_json::from_str(text.get(range)?).ok()?;
+    let records = records.first;
     let work = records.len().saturating_mul(before.len() + after.len());
     if work > WORK.1.max(WORK.0.saturating_mul(text.len())) {
         return None;
@@ -94,32 +95,38 @@ fn salvage<T: DeserializeOwned>(
     (!unreadable.is_empty()).then_some(SalvagedList { text, unreadable })
 }
 
-/// The texts of the records, null too.
-struct RecordSeed<'a>(Vec<&'a RawValue>);
+/// The texts of the first elements of a list, null too, and how many more there are.
+pub(super) struct RawList<'a, const KEPT: usize> {
+    pub(super) first: Vec<&'a RawValue>,
+    pub(super) omitted: usize,
+}
 
-impl<'de> Deserialize<'de> for RecordSeed<'de> {
+impl<'de, const KEPT: usize> Deserialize<'de> for RawList<'de, KEPT> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct RecordsVisitor;
+        struct RawListVisitor<const KEPT: usize>;
 
-        impl<'de> Visitor<'de> for RecordsVisitor {
-            type Value = RecordSeed<'de>;
+        impl<'de, const KEPT: usize> Visitor<'de> for RawListVisitor<KEPT> {
+            type Value = RawList<'de, KEPT>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a list")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(
-                self,
-                mut list: A,
-            ) -> Result<RecordSeed<'de>, A::Error> {
-                let mut records = Vec::new();
-                while let Some(raw) = list.next_element()? {
-                    reply_memory::push(&mut records, raw)?;
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let (mut first, mut omitted) = (Vec::new(), 0);
+                while first.len() < KEPT {
+                    let Some(raw) = list.next_element()? else {
+                        return Ok(RawList { first, omitted });
+                    };
+                    reply_memory::push(&mut first, raw)?;
                 }
-                Ok(RecordSeed(records))
+                while list.next_element::<IgnoredAny>()?.is_some() {
+                    omitted += 1;
+                }
+                Ok(RawList { first, omitted })
             }
         }
-        deserializer.deserialize_seq(RecordsVisitor)
+        deserializer.deserialize_seq(RawListVisitor)
     }
 }
 

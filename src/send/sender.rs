@@ -17,7 +17,7 @@ use url::Url;
 use super::backpressure::Backpressure;
 use super::{Headers, Settings, trace};
 use crate::auth::{AccessToken, TokenSource};
-use crate::error::{Error, Failure, Repr, Result, Unsent};
+use crate::error::{Error, Failure, Repr, Result, Unsent, codes};
 use crate::model::ServerError;
 use crate::secret::Secret;
 use crate::transport::header::AUTHORIZATION;
@@ -84,42 +84,21 @@ pub(crate) trait Operation: Sync {
     }
 }
 
-/// An operation whose value is kept here, and not passed from future to future: so the path of a request is compiled once, and not
-/// for the type of each value.
-trait AnyOperation: Send {
-    fn is_change(&self) -> bool;
-
-    /// Keeps the value of a reply in place of an earlier one.
-    fn read(&mut self, reply: Reply) -> Result<()>;
-
-    fn problems(&self) -> &[ServerError];
+/// What traces show of a reply that was read.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    /// Of the errors beside the value.
+    pub(super) codes: Option<String>,
 }
 
-struct Answered<'a, O: Operation> {
-    operation: &'a O,
-    value: Option<O::Value>,
-}
-
-impl<O: Operation> AnyOperation for Answered<'_, O> {
-    fn is_change(&self) -> bool {
-        self.operation.is_change()
-    }
-
-    fn read(&mut self, reply: Reply) -> Result<()> {
-        self.value = None;
-        self.value = Some(self.operation.decode_reply(reply)?);
-        Ok(())
-    }
-
-    fn problems(&self) -> &[ServerError] {
-        self.value.as_ref().map_or(&[], O::problems)
-    }
-}
+/// Reads a reply, and keeps its value in place of an earlier one: so the path of a request is compiled once, and not for the type
+/// of each value.
+type ReadReply<'a> = dyn FnMut(Reply) -> Result<Option<String>> + Send + 'a;
 
 /// One request, its attempts, and what is known of it when its time runs out.
 struct Exchange<'a> {
     sender: &'a Sender,
-    operation: &'a mut dyn AnyOperation,
+    read_reply: &'a mut ReadReply<'a>,
     settings: &'a Settings,
     request: Box<Request>,
     safety: Safety,
@@ -127,8 +106,6 @@ struct Exchange<'a> {
     attempts: u32,
     /// The current attempt is one of them.
     is_sent: bool,
-    /// The status of the last reply.
-    status: u16,
     is_renewed: bool,
     /// A change was sent and may have been carried out.
     in_doubt: bool,
@@ -231,58 +208,53 @@ impl Sender {
     ) -> Result<O::Value> {
         self.prepare(&mut request, settings);
         let span = trace::call(operation.name(), operation.kind(), settings.page);
-        let mut answered = Answered {
-            operation,
-            value: None,
+        let safety = match (operation.is_change(), settings.idempotent) {
+            (false, _) => Safety::Repeatable,
+            (true, true) => Safety::Idempotent,
+            (true, false) => Safety::Once,
         };
-        let exchanged = self.exchange(&mut answered, request, settings, &span).await;
-        // What was exchanged has been read.
-        let read = exchanged.and(answered.value.ok_or_else(|| Error::protocol("no value")));
-        read.map_err(|error| error.with_operation(operation.name()))
-    }
-
-    /// As [`send`](Self::send), whatever is sent.
-    async fn exchange(
-        &self,
-        operation: &mut dyn AnyOperation,
-        request: Box<Request>,
-        settings: &Settings,
-        span: &tracing::Span,
-    ) -> Result<()> {
-        let is_change = operation.is_change();
-        let mut exchange = Exchange {
+        let mut value = None;
+        let mut read_reply = |reply| {
+            let read = value.insert(operation.decode_reply(reply)?);
+            let problems = O::problems(read);
+            Ok((!problems.is_empty()).then(|| codes(problems)))
+        };
+        let exchange = Exchange {
             sender: self,
-            operation,
+            read_reply: &mut read_reply,
             settings,
             request,
-            safety: match (is_change, settings.idempotent) {
-                (false, _) => Safety::Repeatable,
-                (true, true) => Safety::Idempotent,
-                (true, false) => Safety::Once,
-            },
+            safety,
             attempts: 0,
             is_sent: false,
-            status: 0,
             is_renewed: false,
             in_doubt: false,
         };
-        let result = exchange.run().instrument(span.clone()).await;
-        let (attempts, in_doubt) = (exchange.attempts, exchange.in_doubt);
+        let exchanged = exchange.traced(&span).await;
+        // What was exchanged has been read.
+        let read = exchanged.and(value.ok_or_else(|| Error::protocol("no value")));
+        read.map_err(|error| error.with_operation(operation.name()))
+    }
+}
+
+impl Exchange<'_> {
+    /// Runs in the span of the call, and adds what is known of the exchange to an error.
+    async fn traced(mut self, span: &tracing::Span) -> Result<()> {
+        let result = self.run().instrument(span.clone()).await;
+        let (attempts, in_doubt) = (self.attempts, self.in_doubt);
         let result = result.map_err(|error| {
             error
                 .with_attempts(attempts)
                 .with_may_have_applied(in_doubt)
         });
         span.record("attempts", attempts);
-        exchange.trace_end(span, &result);
-        settings.note(|facts| facts.attempts += attempts);
-        result
+        trace::ended(span, &result);
+        self.settings.note(|facts| facts.attempts += attempts);
+        result.map(|_| ())
     }
-}
 
-impl Exchange<'_> {
     /// Ends the call when its deadline has passed.
-    async fn run(&mut self) -> Result<()> {
+    async fn run(&mut self) -> Result<Answer> {
         let (pool, settings) = (&self.sender.pool, self.settings);
         let policy = settings.retry.as_ref().unwrap_or(&pool.retry);
         let Some(end) = settings.end else {
@@ -311,7 +283,7 @@ impl Exchange<'_> {
     }
 
     /// Makes attempts until one succeeds, or the failure or the policy allows no further one.
-    async fn retry(&mut self, policy: &RetryPolicy) -> Result<()> {
+    async fn retry(&mut self, policy: &RetryPolicy) -> Result<Answer> {
         let pool = &self.sender.pool;
         if self.sender.paused_for().is_some() {
             // Waits are rare, so they are boxed: the futures around them stay small.
@@ -326,11 +298,11 @@ impl Exchange<'_> {
             // Boxed as well: the futures around it are moved, and a box stays where it is.
             let attempt = Box::pin(self.authorize());
             let result = attempt.instrument(span.clone()).await;
-            self.trace_end(&span, &result);
+            trace::ended(&span, &result);
             let error = match result {
-                Ok(()) => {
+                Ok(answer) => {
                     pool.budget.give_back();
-                    return Ok(());
+                    return Ok(answer);
                 }
                 Err(error) => error,
             };
@@ -359,7 +331,7 @@ impl Exchange<'_> {
     }
 
     /// Sends a request with a token, and once more with a new one when the first is refused.
-    async fn authorize(&mut self) -> Result<()> {
+    async fn authorize(&mut self) -> Result<Answer> {
         let Some(tokens) = &self.sender.tokens else {
             return self.connect(None).await;
         };
@@ -386,7 +358,7 @@ impl Exchange<'_> {
     }
 
     /// Waits for a free connection, and sends the request.
-    async fn connect(&mut self, token: Option<&AccessToken>) -> Result<()> {
+    async fn connect(&mut self, token: Option<&AccessToken>) -> Result<Answer> {
         // A call whose time runs out in this wait has not been sent, so the facts are noted after it.
         let sender = self.sender;
         let slot = sender.pool.http.slot().await;
@@ -399,7 +371,8 @@ impl Exchange<'_> {
             })));
         }
         self.attempts += u32::from(!std::mem::replace(&mut self.is_sent, true));
-        let was_in_doubt = std::mem::replace(&mut self.in_doubt, self.operation.is_change());
+        let is_change = self.safety != Safety::Repeatable;
+        let was_in_doubt = std::mem::replace(&mut self.in_doubt, is_change);
         let reply = self.transfer(token).await;
         drop(slot);
         if self.settings.watch.is_some() {
@@ -425,31 +398,23 @@ impl Exchange<'_> {
     }
 
     /// Reads a reply. A refusal with `Retry-After` starts a pause.
-    fn read(&mut self, reply: Reply) -> Result<()> {
+    fn read(&mut self, reply: Reply) -> Result<Answer> {
         let pool = &self.sender.pool;
-        let wait = retry_after(&reply.headers, pool.clock.now());
-        self.status = reply.status;
+        let (status, wait) = (reply.status, retry_after(&reply.headers, pool.clock.now()));
         self.settings.note(|facts| {
-            facts.status = Some(reply.status);
+            facts.status = Some(status);
             facts.request_id = reply.request_id().map(str::to_owned);
         });
-        let decoded = self.operation.read(reply).map_err(|error| {
-            trace::decode_failure(&error);
-            error.with_retry_after(wait)
-        });
-        if let Err(error) = &decoded {
-            for (status, pause) in self.sender.pauses() {
-                pause.note(&pool.clock, status, error);
+        match (self.read_reply)(reply) {
+            Ok(codes) => Ok(Answer { status, codes }),
+            Err(error) => {
+                trace::decode_failure(&error);
+                let error = error.with_retry_after(wait);
+                for (status, pause) in self.sender.pauses() {
+                    pause.note(&pool.clock, status, &error);
+                }
+                Err(error)
             }
         }
-        decoded
-    }
-
-    fn trace_end(&self, span: &tracing::Span, result: &Result<()>) {
-        let result = result.as_ref();
-        trace::ended(
-            span,
-            result.map(|()| (self.status, self.operation.problems())),
-        );
     }
 }
