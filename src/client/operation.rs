@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use super::Endpoint;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graphql::{Encoded, OperationKind, Outcome, ValueIn};
 use crate::locked::lock;
 use crate::model::ServerError;
@@ -40,26 +40,36 @@ impl<D, T> GraphqlOperation<D, T> {
 
 impl<D: DeserializeOwned, T: Send> GraphqlOperation<D, T> {
     /// Sends the operation, and again with another document where the server's schema does not fit the first one.
-    ///
-    /// When it fits none of them, the error is the first one: it is about the document that the reader knows.
     pub(super) async fn send(
-        mut self,
+        &mut self,
         sender: &Sender,
         request: Box<Request>,
         settings: &Settings,
     ) -> Result<Outcome<T>> {
-        let first = match sender.send(&self, request, settings).await {
+        let first = match sender.send(self, request, settings).await {
             Err(error) => error,
             read => return read,
         };
+        // Boxed, because it is rare.
+        Box::pin(self.adapted(first, sender, settings)).await
+    }
+
+    /// Sends other documents after the server refused one.
+    ///
+    /// When it fits none of them, the error is the first one: it is about the document that the reader knows.
+    async fn adapted(
+        &mut self,
+        first: Error,
+        sender: &Sender,
+        settings: &Settings,
+    ) -> Result<Outcome<T>> {
         let mut refusal = first.clone();
         for _ in 0..DOCUMENTS {
             let Some(adapted) = self.encoded.adapted(&refusal) else {
                 break;
             };
             self.encoded = adapted;
-            // Boxed, because it is rare.
-            match Box::pin(sender.send(&self, self.request(), settings)).await {
+            match sender.send(self, self.request(), settings).await {
                 Ok(read) => {
                     let left_out = self.endpoint.overrides.remember(&self.encoded);
                     send::adapted(&self.encoded.operation, &left_out);

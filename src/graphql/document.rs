@@ -455,9 +455,11 @@ mod tests {
                 "query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { id number name forms { serialNumber } } }",
             ),
         ] {
-            let mut profile = OperationProfile::default();
-            profile.record_at = record_at.map(str::to_owned);
-            profile.left_out = left_out.iter().map(|path| (*path).to_owned()).collect();
+            let profile = OperationProfile {
+                record_at: record_at.map(str::to_owned),
+                left_out: left_out.iter().map(|path| (*path).to_owned()).collect(),
+                ..OperationProfile::default()
+            };
             assert_eq!(rendered(name, &profile), text);
         }
     }

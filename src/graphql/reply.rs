@@ -225,7 +225,7 @@ impl Encoded {
         };
         let body = serde_json::from_slice::<Body<'_>>(&self.body);
         body.is_ok_and(|Body { variables }| {
-            names_one(&variables) || variables.values().any(|value| is_input(value))
+            names_one(&variables) || variables.values().any(is_input)
         })
     }
 }

@@ -219,7 +219,7 @@ impl Sender {
             let problems = O::problems(read);
             Ok((!problems.is_empty()).then(|| codes(problems)))
         };
-        let exchange = Exchange {
+        let mut exchange = Exchange {
             sender: self,
             read_reply: &mut read_reply,
             settings,
@@ -239,7 +239,7 @@ impl Sender {
 
 impl Exchange<'_> {
     /// Runs in the span of the call, and adds what is known of the exchange to an error.
-    async fn traced(mut self, span: &tracing::Span) -> Result<()> {
+    async fn traced(&mut self, span: &tracing::Span) -> Result<()> {
         let result = self.run().instrument(span.clone()).await;
         let (attempts, in_doubt) = (self.attempts, self.in_doubt);
         let result = result.map_err(|error| {
