@@ -181,6 +181,7 @@ impl<'a> RawReply<'a> {
             problems: errors.first,
             unreadable: Vec::new(),
             omitted: errors.omitted,
+            nulls: reply_memory::nulls(),
             status: self.status,
             extensions: extensions.map(|raw| raw.get().into()),
             change: false,

@@ -125,16 +125,20 @@ impl Encoded {
             (ValueIn::Data, _) => &text,
         });
         let json = json.map(Box::from);
-        let Misfit { path, detail } = match misfit::read(&text) {
-            Ok(value) => return Ok((rest.with(value), json)),
+        let Misfit { path, detail } = match misfit::read_counted(&text) {
+            Ok((value, nulls)) => {
+                rest.nulls = nulls;
+                return Ok((rest.with(value), json));
+            }
             Err(misfit) => misfit,
         };
         let list = self.known.map_or(&[][..], |known| known.list);
         let at = received_path(&list.join("."));
         let salvaged = salvage_list::<T>(&text, &at, list, rest.http_status());
         if let Some(SalvagedList { text, unreadable }) = salvaged
-            && let Ok(value) = reply_memory::from_str(&text)
+            && let Ok((value, nulls)) = reply_memory::counted(&text)
         {
+            rest.nulls = nulls.saturating_sub(unreadable.len());
             rest.unreadable = unreadable;
             return Ok((rest.with(value), json));
         }

@@ -3,7 +3,6 @@
 //! A reply is decoded in one pass. Only where that fails, and only in the list that the operation is about, each record is
 //! decoded alone: one that does not fit becomes an error with its JSON, and null replaces it.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -13,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::misfit::{self, Misfit, unreadable_record};
 use crate::error::Error;
-use crate::model::reply_memory;
+use crate::model::{BorrowedText, reply_memory};
 
 /// More unreadable records than this in one reply are a difference of the schema: the reply as a whole is unreadable.
 const MAX_UNREADABLE: usize = 1_000;
@@ -171,8 +170,8 @@ impl<'de> Visitor<'de> for MemberSeed<'_> {
         let mut found = None;
         while let Some(name) = map.next_key::<&RawValue>()? {
             // A name that is no text is another one.
-            let name = serde_json::from_str::<Cow<'_, str>>(name.get());
-            if name.is_ok_and(|name| name == self.0) {
+            let name = serde_json::from_str(name.get());
+            if name.is_ok_and(|BorrowedText(name)| name == self.0) {
                 found = Some(map.next_value()?);
             } else {
                 map.next_value::<IgnoredAny>()?;
@@ -193,5 +192,116 @@ impl<'de> Visitor<'de> for MemberSeed<'_> {
         let found = list.next_element()?;
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Connection;
+
+    #[derive(Debug, Deserialize)]
+    struct Data {
+        page: Connection<Node>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Node {
+        heads: u8,
+    }
+
+    fn salvaged(edges: &str) -> Option<SalvagedList> {
+        let text = format!(r#" {{"page": {{"edges":{edges}, "totalCount": 9 }}, "other": [1]}} "#);
+        salvage_list::<Data>(&text, "data.page.edges", &["page", "edges"], 200)
+    }
+
+    #[test]
+    fn each_record_that_does_not_fit_becomes_an_error() {
+        let edges = r#" [ {"node": {"heads": 1}}, {"node": {"heads": "2"}}, null, {"cursor": "c", "node": {"heads": 1e999}}, 5, {"node": {"heads": 3}} ] "#;
+        let salvaged = salvaged(edges).unwrap();
+        let data: Data = serde_json::from_str(&salvaged.text).unwrap();
+        let edges = data.page.edges.iter();
+        let heads: Vec<_> = edges.map(|edge| Some(edge.node.as_ref()?.heads)).collect();
+        assert_eq!(heads, [Some(1), None, None, None, None, Some(3)]);
+        assert_eq!(data.page.total_count, Some(9));
+        let found: Vec<_> = salvaged.unreadable.iter().collect();
+        let at = |index: usize| (found[index].index, found[index].error.json_path().unwrap());
+        assert_eq!(at(0), (1, "data.page.edges[1].node.heads"));
+        assert_eq!(at(1), (3, "data.page.edges[3].node.heads"));
+        assert_eq!(at(2), (4, "data.page.edges[4]"));
+        // No `Value` holds the number.
+        assert!(
+            found[1]
+                .error
+                .raw_data()
+                .unwrap()
+                .as_str()
+                .unwrap()
+                .contains("1e999")
+        );
+        assert_eq!(found[1].error.resume_from().unwrap().cursor(), Some("c"));
+        assert_eq!(found[0].error.raw_data().unwrap()["node"]["heads"], "2");
+        assert!(
+            found
+                .iter()
+                .all(|record| record.error.is_unreadable_record())
+        );
+    }
+
+    #[test]
+    fn why_a_record_does_not_fit_is_named() {
+        for (record, reason) in [
+            (r#"{"node": {"heads": 1e999}}"#, "a number out of range"),
+            (r#"{"node": {"heads": []}}"#, "a value of another type"),
+        ] {
+            let salvaged = salvaged(&format!("[{record}]")).unwrap();
+            let error = salvaged.unreadable[0].error.to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn other_misfits_are_left_to_the_caller() {
+        for edges in [
+            "null",
+            "5",
+            "[]",
+            r#"[{"node": {"heads": 1}}]"#,
+            "[,]",
+            r#"[{"node": 5}"#,
+        ] {
+            assert!(salvaged(edges).is_none(), "{edges}");
+        }
+        for text in [
+            r#"{"page": {"edges": [5], "totalCount": "x"}}"#,
+            r#"{"page": [5]}"#,
+            "[]",
+        ] {
+            assert!(
+                salvage_list::<Data>(text, "", &["page", "edges"], 200).is_none(),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_work_and_the_errors_are_bounded() {
+        let all = |count: usize| format!("[{}]", vec!["5"; count].join(","));
+        assert_eq!(
+            salvaged(&all(MAX_UNREADABLE)).unwrap().unreadable.len(),
+            MAX_UNREADABLE
+        );
+        assert!(salvaged(&all(MAX_UNREADABLE + 1)).is_none());
+        // As many bytes around the list as in it: each record would cost all of them.
+        let long = "x".repeat(50_000);
+        let list = |count: usize| vec!["{}"; count].join(",");
+        for (count, fits) in [(10, true), (20_000, false)] {
+            let list = list(count);
+            let text = format!(
+                r#"{{"page": {{"edges": [5,{list}], "totalCount": 9}}, "other": "{long}"}}"#
+            );
+            let salvaged = salvage_list::<Data>(&text, "", &["page", "edges"], 200);
+            assert_eq!(salvaged.is_some(), fits, "{count}");
+        }
     }
 }

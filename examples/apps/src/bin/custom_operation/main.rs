@@ -9,9 +9,9 @@ mod settings;
 
 use std::process::ExitCode;
 
+use envd_sdk::Client;
 use envd_sdk::graphql::DateTime;
-use envd_sdk::model::AccountId;
-use envd_sdk::{Client, Connection};
+use envd_sdk::model::{AccountId, Connection};
 use graphql_client::GraphQLQuery;
 use serde_json::Value;
 
