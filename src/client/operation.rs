@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use super::Endpoint;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::{Encoded, OperationKind, Outcome, ValueIn};
 use crate::locked::lock;
 use crate::model::ServerError;
@@ -78,7 +78,7 @@ impl<D: DeserializeOwned, T: Send> GraphqlOperation<D, T> {
                 Err(error) => refusal = error,
             }
         }
-        Err(if refusal.is_schema_mismatch() {
+        Err(if refusal.kind() == ErrorKind::SchemaMismatch {
             first
         } else {
             refusal

@@ -80,7 +80,7 @@ impl<T> Outcome<T> {
     /// The records of a list that could not be read, mostly none: they are left out, and the others are there. Only for the
     /// lists of the operations of this crate: consignments, templates, comments, user mappings and eDECs.
     ///
-    /// Each is an error that [`is_unreadable_record`](Error::is_unreadable_record), with the record as
+    /// Each is an error that [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord), with the record as
     /// [`raw_data`](Error::raw_data) and the [`json_path`](Error::json_path) at which it does not fit.
     ///
     /// ```
@@ -102,7 +102,7 @@ impl<T> Outcome<T> {
     /// # Errors
     ///
     /// [`is_rejected`](Error::is_rejected) when there are problems; a change is carried out all the same, and
-    /// [`may_have_applied`](Error::may_have_applied) is true. [`is_unreadable_record`](Error::is_unreadable_record) with
+    /// [`may_have_applied`](Error::may_have_applied) is true. [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord) with
     /// the first of them.
     pub fn strict(mut self) -> Result<T, Error> {
         if self.problems.is_empty() && !self.unreadable.is_empty() {
@@ -161,7 +161,7 @@ impl<T> Outcome<T> {
 impl<T> Outcome<Option<T>> {
     /// The outcome of a query that the service answered with null and no error beside it, if the error says that.
     pub(crate) fn of_null(error: &Error) -> Option<Self> {
-        let is_null = matches!(error.repr(), Repr::Protocol(what) if what == NO_RECORD);
+        let is_null = error.says(NO_RECORD);
         (is_null && !error.may_have_applied()).then(|| Self {
             value: None,
             problems: Vec::new(),

@@ -198,6 +198,7 @@ impl<'de> Visitor<'de> for MemberSeed<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
     use crate::model::Connection;
 
     #[derive(Debug, Deserialize)]
@@ -244,7 +245,7 @@ mod tests {
         assert!(
             found
                 .iter()
-                .all(|record| record.error.is_unreadable_record())
+                .all(|record| record.error.kind() == ErrorKind::UnreadableRecord)
         );
     }
 

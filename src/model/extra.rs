@@ -11,8 +11,7 @@ use super::{ConsignmentInput, TemplateInput};
 /// An input with further fields beside its own, for what the specification does not show, such as how an update names
 /// its record.
 ///
-/// They are sent beside the fields of the input. One that the input sends already makes the call fail (`is_config` of the
-/// error): neither value wins silently. `Debug` names the fields and hides their values.
+/// They are sent beside the fields of the input. One that the input sends already makes the call fail (`ErrorKind::Config`): neither value wins silently. `Debug` names the fields and hides their values.
 ///
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};

@@ -78,7 +78,7 @@ impl Candidates {
     }
 
     /// Lists only consignments from this instant on (some minutes before the save, since clocks differ), in place of all. With
-    /// an instant that cannot be read, [`find`](Self::find) fails with [`is_config`](Error::is_config).
+    /// an instant that cannot be read, [`find`](Self::find) fails with [`Config`](crate::ErrorKind::Config).
     ///
     /// Use it only if it is certain that `fromDate` of the live service compares the time of the last change. That is not
     /// shown: if it compares the day of the movement, or another date, the record is missing from the list.
@@ -92,7 +92,7 @@ impl Candidates {
     /// # Errors
     ///
     /// As [`Pager::next_page`](crate::Pager::next_page) and [`Account::consignment`]. A list that is not complete is an
-    /// error as well, [`is_rejected`](Error::is_rejected) or [`is_protocol`](Error::is_protocol): records are missing
+    /// error as well, [`is_rejected`](Error::is_rejected) or [`Protocol`](crate::ErrorKind::Protocol): records are missing
     /// from it, or the server reports problems beside it.
     pub fn find(&self) -> Call<Vec<ConsignmentSummary>> {
         // Boxed, because it stays in the future of the call.

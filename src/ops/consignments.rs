@@ -152,7 +152,7 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// [`is_not_found`](crate::Error::is_not_found); [`is_protocol`](crate::Error::is_protocol) when the service answers null without
+    /// [`NotFound`](crate::ErrorKind::NotFound); [`Protocol`](crate::ErrorKind::Protocol) when the service answers null without
     /// an error ([`optional`](Call::optional) makes `None` of it), or with another consignment; and as
     /// [`execute`](crate::Client::execute).
     pub fn consignment(&self, id: impl Into<ConsignmentId>) -> Call<Outcome<Consignment>> {

@@ -366,6 +366,7 @@ mod tests {
     use crate::transport::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 
     use super::*;
+    use crate::error::ErrorKind;
 
     fn reply(media_type: &'static str, body: &'static str) -> Reply {
         Reply {
@@ -381,7 +382,7 @@ mod tests {
         let found = decode(reply("application/json", body)).unwrap();
         assert!(matches!(found.records.as_slice(), [Some(_), None]));
         let error = &found.unreadable[0].error;
-        assert!(error.is_decode() && error.is_unreadable_record());
+        assert!(error.kind() == ErrorKind::Decode && error.kind() == ErrorKind::UnreadableRecord);
         assert_eq!(error.json_path(), Some("Value.SubSet[1].Town"));
         assert!(!format!("{error} {error:?}").contains("hidden"));
         let body = r#"{"Value": {"Total": "hidden"}}"#;
@@ -408,7 +409,7 @@ mod tests {
             (r#"{"Value": {"SubSet": 5}}"#, "Value.SubSet"),
         ] {
             let error = decode(reply("application/json", body)).err().unwrap();
-            assert!(error.is_decode(), "{body}");
+            assert!(error.kind() == ErrorKind::Decode, "{body}");
             let sent: Value = serde_json::from_str(body).unwrap();
             assert_eq!(error.raw_data(), Some(&sent), "{body}");
             assert_eq!(error.json_path(), Some(path), "{body}");
@@ -467,7 +468,7 @@ mod tests {
                 Some(path.trim_start_matches('.')),
                 "{shape}"
             );
-            assert!(error.is_unreadable_record());
+            assert!(error.kind() == ErrorKind::UnreadableRecord);
         }
     }
 
@@ -490,7 +491,8 @@ mod tests {
             decode(reply("application/json", "{\"Val"))
                 .err()
                 .unwrap()
-                .is_decode()
+                .kind()
+                == ErrorKind::Decode
         );
     }
 

@@ -23,8 +23,8 @@ impl Register {
     /// The properties that match, page by page or one by one; nothing is sent yet. A search without a match has one page
     /// without records.
     ///
-    /// Besides the errors of [`Pager::next_page`], a page fails with [`is_config`](Error::is_config) when a value cannot match
-    /// anything, and nothing is sent; with [`is_protocol`](Error::is_protocol) when the register sends another page than the
+    /// Besides the errors of [`Pager::next_page`], a page fails with [`Config`](crate::ErrorKind::Config) when a value cannot match
+    /// anything, and nothing is sent; with [`Protocol`](crate::ErrorKind::Protocol) when the register sends another page than the
     /// next one, or a `Total` that contradicts the records beside it.
     ///
     /// ```
@@ -63,7 +63,7 @@ impl Register {
     ///
     /// # Errors
     ///
-    /// As [`search`](Self::search), and [`is_config`](Error::is_config) for a date before 1970 or after 9999.
+    /// As [`search`](Self::search), and [`Config`](crate::ErrorKind::Config) for a date before 1970 or after 9999.
     pub fn search_since(
         &self,
         search: &PropertySearch,

@@ -12,7 +12,7 @@ use envd_sdk::profile::{
     RegisterAuthentication, ServiceProfile, Sourced,
 };
 use envd_sdk::register::{PropertySearch, Register};
-use envd_sdk::{Account, Client, Result};
+use envd_sdk::{Account, Client, ErrorKind, Result};
 
 use crate::fixed_date::fake_builder;
 
@@ -310,7 +310,7 @@ fn a_profile_that_fits_no_operation_is_refused() {
         let token = StaticToken::new("token").unwrap();
         let error = client.token_source(token).build().unwrap_err();
         assert!(
-            error.is_config() && error.to_string().contains(said),
+            error.kind() == ErrorKind::Config && error.to_string().contains(said),
             "{said}: {error}"
         );
     }

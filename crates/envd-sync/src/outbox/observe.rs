@@ -12,6 +12,7 @@ use super::store::seconds;
 use crate::error::{Error, Result};
 use crate::replica::{Change, RecordRead, SyncReport, instant_key};
 use crate::store::rows::ChangeRange;
+use envd_sdk::ErrorKind;
 use envd_sdk::model::{
     Consignment, ConsignmentId, ConsignmentInput, Day, FieldDiff, Timestamp, record_diff,
 };
@@ -103,7 +104,9 @@ impl<'a> Reader<'a> {
                 let what = "the service lists the record, and shows none";
                 (Error::Reply(what), true)
             }
-            RecordRead::Unclear(error) if error.is_not_found() => (error.into(), false),
+            RecordRead::Unclear(error) if error.kind() == ErrorKind::NotFound => {
+                (error.into(), false)
+            }
             RecordRead::Unclear(error) => return Err(error.into()),
         };
         // The copy forgets a record when two walks in a row have not listed it.

@@ -16,7 +16,7 @@ use super::store::{seconds, whole};
 use crate::error::{Error, Result};
 use crate::replica::is_answer;
 use envd_sdk::model::{ConsignmentStatus, ConsignmentText, SavedConsignment, Timestamp};
-use envd_sdk::{Outcome, RetryPolicy};
+use envd_sdk::{ErrorKind, Outcome, RetryPolicy};
 
 /// How often late duplicates are looked for.
 const LOOK_EVERY: Duration = Duration::from_secs(60 * 60);
@@ -480,7 +480,7 @@ impl Pass<'_> {
             return Err(error.into());
         };
         // An access token that is refused although it was renewed is of a login that is dead as well.
-        let is_login = request.is_reauth_required() || request.is_unauthorized();
+        let is_login = request.is_reauth_required() || request.kind() == ErrorKind::Unauthorized;
         let after = request.retry_after().and_then(|wait| now.checked_add(wait));
         let asked = request.retry_at().max(after);
         // The service says when it can be called again, or it is tried again after longer and longer waits.
@@ -591,7 +591,11 @@ impl Pass<'_> {
 /// Whether the service itself has answered, and the answer is about what was requested.
 fn is_usable_answer(error: &Error) -> bool {
     match error {
-        Error::Client(error) => is_answer(error) || error.is_not_found() || error.is_forbidden(),
+        Error::Client(error) => {
+            is_answer(error)
+                || error.kind() == ErrorKind::NotFound
+                || error.kind() == ErrorKind::Forbidden
+        }
         Error::Reply(_) => true,
         _ => false,
     }
@@ -606,11 +610,11 @@ fn limit_of(row: &Row) -> Option<SystemTime> {
 /// What an error says about a change. `is_late`: the time to send it has passed.
 fn answer_of(error: &envd_sdk::Error, is_late: bool) -> Reply {
     let is_refused = error.is_rejected()
-        || error.is_forbidden()
+        || error.kind() == ErrorKind::Forbidden
         || matches!(error.http_status(), Some(400..=499));
     if error.may_have_applied() {
         Reply::Unclear
-    } else if is_refused && !error.is_retryable() && !error.is_unauthorized() {
+    } else if is_refused && !error.is_retryable() && error.kind() != ErrorKind::Unauthorized {
         Reply::Refused
     } else {
         // It failed here, for example without a token, or on the way: the service has not refused it.
