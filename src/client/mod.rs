@@ -12,7 +12,6 @@ mod operation;
 
 pub use self::builder::ClientBuilder;
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,7 +24,7 @@ use self::operation::GraphqlOperation;
 use crate::auth::TokenSource;
 use crate::error::{Error, Result};
 use crate::graphql::{
-    Encoded, Outcome, Overrides, ValueIn, encode, encode_document, encode_operation, operation_name,
+    Document, Encoded, Outcome, Overrides, ValueIn, encode, encode_document, encode_operation,
 };
 use crate::model::AccountId;
 use crate::profile::{ServiceProfile, Sourced};
@@ -169,13 +168,11 @@ impl Client {
     /// As [`operation`](Self::operation), with variables of another type.
     pub(crate) fn operation_with<D: DeserializeOwned + Send + 'static, T: Send + 'static>(
         &self,
-        document: &'static str,
+        document: &'static Document,
         variables: &impl Serialize,
         part: fn(D) -> Option<T>,
     ) -> Call<Outcome<T>> {
-        let overrides = &self.endpoint.overrides;
-        let name = operation_name(document);
-        let encoded = encode_operation(document, name, variables, overrides);
+        let encoded = encode_operation(document, variables, &self.endpoint.overrides);
         self.call(encoded, ValueIn::Record, part)
     }
 
@@ -187,16 +184,17 @@ impl Client {
     ) -> Call<Outcome<T>> {
         let work = encoded.map(|encoded| {
             let sender = self.sender.clone();
-            let operation = GraphqlOperation::<D> {
+            let mut operation = GraphqlOperation {
                 endpoint: Arc::clone(&self.endpoint),
                 encoded,
-                data: PhantomData,
+                part,
+                value,
+                json: None,
             };
-            let request = Box::new(operation.request());
+            let request = operation.request();
             let send = move |request, settings: Arc<Settings>| async move {
-                let read = sender.send(&operation, request, &settings).await?;
-                settings.keep_json(|| operation.json_of(value, &read.1));
-                operation.part(read, part)
+                operation.json.clone_from(&settings.json);
+                operation.send(&sender, request, &settings).await
             };
             (request, send)
         });
@@ -307,7 +305,7 @@ impl Client {
     /// ```
     pub fn profile(&self) -> ServiceProfile {
         let mut profile = self.endpoint.profile.clone();
-        for (name, learned) in self.endpoint.overrides.fitted_operations(&profile) {
+        for (name, learned) in self.endpoint.overrides.fitted_operations() {
             let said = profile.operations.get(name);
             if said.is_none_or(|said| said.value != learned) {
                 profile

@@ -47,8 +47,7 @@ impl<T> AsReceived<T> {
         &self.typed
     }
 
-    /// The JSON, byte for byte as the service sent it, unless the [profile](crate::profile::OperationProfile) says that the
-    /// record is elsewhere in the reply: then it is written again.
+    /// The JSON, byte for byte as the service sent it.
     pub fn json(&self) -> &str {
         &self.json
     }

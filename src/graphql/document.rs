@@ -1,6 +1,18 @@
-//! Reads the operations of a GraphQL document and the variables they declare, as far as that goes without a schema.
+//! The documents of this crate as data, written from `graphql/` by `tests/codegen`, and how one is fitted to a server.
 //!
-//! GraphQL, October 2021, section 2. Selections are skipped, so a document that passes here may still be refused.
+//! A server refuses a document as a whole when it selects one field that the server does not have. What our documents select
+//! beside the stated fields is public or assumed, and sources differ on where some of it is. So a document is sent without the
+//! fields, and with the place of the record, that an [`OperationProfile`] names. A refused query is adapted: the field that the
+//! refusal is about is left out as well, and its value is `None`. Changes are never adapted.
+
+use std::borrow::Cow;
+
+use super::generated::DOCUMENTS;
+use crate::model::{Condition, Location, ServerError};
+use crate::profile::OperationProfile;
+
+/// The field above the result of a change (spec 2.5).
+pub(super) const DATA: &str = "data";
 
 /// Whether an operation reads or changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,277 +21,330 @@ pub(crate) enum OperationKind {
     Mutation,
 }
 
-/// An operation of a document.
-#[derive(Debug, PartialEq)]
-pub(super) struct OperationDefinition<'a> {
-    /// `None` is a subscription.
-    pub(super) kind: Option<OperationKind>,
-    pub(super) name: Option<&'a str>,
-    pub(super) variables: Vec<Variable<'a>>,
+/// An operation of the interface (spec 4.1), with our document and the place where our types expect the record.
+pub(crate) struct Document {
+    /// The document as it is sent where nothing differs and all variables have a value.
+    pub(crate) text: &'static str,
+    pub(super) kind: OperationKind,
+    /// The name in our document.
+    pub(crate) operation: &'static str,
+    /// The name in the specification, which is that of the field; for a second document of an operation, its alias.
+    pub(super) name: &'static str,
+    pub(super) field: &'static str,
+    /// The variables with their types; each is the argument of its name.
+    pub(super) variables: &'static [(&'static str, &'static str)],
+    /// The fields of the record, which is under `data` in the result of a change (spec 2.5).
+    pub(super) record: &'static [Selection],
+    /// The members below `data` of the reply that lead to a list of records, of which each may be read alone; none for any
+    /// other record. Not the lists inside a record: one that has lost an answer would be saved without it.
+    pub(super) list: &'static [&'static str],
 }
 
-/// A variable that an operation declares.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Variable<'a> {
-    pub(super) name: &'a str,
-    /// Not null, and without a default.
-    pub(super) required: bool,
+/// A selected field, and what is selected of it.
+pub(super) struct Selection(pub(super) &'static str, pub(super) &'static [Self]);
+
+/// A selected field in a text: its path from the record, and the offsets at which it and its selections start.
+struct Place {
+    path: String,
+    starts: [usize; 2],
 }
 
-/// The operations of a document; `None` when it cannot be read.
-pub(super) fn operations(document: &str) -> Option<Vec<OperationDefinition<'_>>> {
-    let mut tokens = Tokens(document.trim_start_matches('\u{feff}'));
-    let mut operations = Vec::new();
-    while let Some(token) = tokens.next() {
-        let kind = match token {
-            Token::Sign('{') => {
-                tokens.skip_to_close()?;
-                operations.push(OperationDefinition {
-                    kind: Some(OperationKind::Query),
-                    name: None,
-                    variables: Vec::new(),
-                });
-                continue;
-            }
-            Token::Name("fragment") => {
-                tokens.skip_definition()?;
-                continue;
-            }
-            Token::Name("query") => Some(OperationKind::Query),
-            Token::Name("mutation") => Some(OperationKind::Mutation),
-            Token::Name("subscription") => None,
-            _ => return None,
-        };
-        let name = tokens.take_name();
-        let variables = if tokens.take_sign('(') {
-            tokens.variables()?
-        } else {
-            Vec::new()
-        };
-        tokens.skip_definition()?;
-        operations.push(OperationDefinition {
-            kind,
-            name,
-            variables,
+/// Fields that are never left out: without them a list would end too early, an unregistered user pass for a registered
+/// one, an answer lose its question or row, or a question its conditions.
+const REQUIRED: [&str; 16] = [
+    "acceptableAnswers",
+    "accounts",
+    "data",
+    "edges",
+    "endCursor",
+    "envdAccountId",
+    "hasNextPage",
+    "index",
+    "isNewUser",
+    "items",
+    "node",
+    "pageInfo",
+    "questionId",
+    "triggers",
+    "validators",
+    "value",
+];
+
+/// Where the record of `userDetails` may be (spec 2.8 and 4.1), as a profile writes it.
+const USER_DETAILS_LOCATIONS: [&str; 4] = [
+    "/userDetails",
+    "/userDetails/data",
+    "/userDetailsQuery/data",
+    "/userDetailsQuery",
+];
+
+impl Document {
+    /// The operation with our document; a document of the caller with the same name is not ours.
+    pub(super) fn ours(operation: &str, text: &str) -> Option<&'static Self> {
+        let is_ours = |known: &Self| known.text == text && known.operation == operation;
+        DOCUMENTS.into_iter().find(|known| is_ours(known))
+    }
+
+    /// The operation with this name, spelled as in the specification or as in our document.
+    pub(super) fn named(name: &str) -> Option<&'static Self> {
+        let is_named = |known: &Self| known.name == name || known.operation == name;
+        DOCUMENTS.into_iter().find(|known| is_named(known))
+    }
+
+    /// The names of all operations, as in the specification.
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        DOCUMENTS.into_iter().map(|known| known.name)
+    }
+
+    /// The record of a change is under `data` (spec 2.5).
+    pub(super) fn is_change(&self) -> bool {
+        self.kind == OperationKind::Mutation
+    }
+
+    /// Whether `true` in place of the record is an answer: a deleted one needs no name.
+    pub(super) fn deletes(&self) -> bool {
+        self.name.starts_with("delete")
+    }
+
+    /// The name of the id in the record: the first field of ours.
+    pub(super) fn id(&self) -> &'static str {
+        self.record.first().map_or("", |first| first.0)
+    }
+
+    /// The text for a server with this profile, and for variables of which these are set: a server that has another name for an
+    /// argument refuses only the calls that use it.
+    pub(super) fn render(
+        &self,
+        profile: &OperationProfile,
+        is_set: &dyn Fn(&str) -> bool,
+    ) -> Cow<'static, str> {
+        let is_whole = profile.record_at.is_none() && profile.left_out.is_empty();
+        if is_whole && self.variables.iter().all(|(name, _)| is_set(name)) {
+            return self.text.into();
+        }
+        self.write(profile, is_set, &mut |_, _| ()).into()
+    }
+
+    /// As [`render`](Self::render); the function gets the path of each field of the record, and the offsets at which it and its
+    /// selections start.
+    fn write(
+        &self,
+        profile: &OperationProfile,
+        is_set: &dyn Fn(&str) -> bool,
+        visit: &mut dyn FnMut(&str, [usize; 2]),
+    ) -> String {
+        let mut text = String::with_capacity(self.text.len());
+        let variables = self.variables.iter().filter(|(name, _)| is_set(name));
+        text.push_str(match self.kind {
+            OperationKind::Query => "query ",
+            OperationKind::Mutation => "mutation ",
         });
-    }
-    Some(operations)
-}
-
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Token<'a> {
-    Name(&'a str),
-    Sign(char),
-    /// A text or a number.
-    Literal,
-    /// Something that is no token.
-    Wrong,
-}
-
-/// The tokens of what is left of a document.
-#[derive(Clone)]
-pub(super) struct Tokens<'a>(pub(super) &'a str);
-
-impl<'a> Iterator for Tokens<'a> {
-    type Item = Token<'a>;
-
-    fn next(&mut self) -> Option<Token<'a>> {
-        self.skip_ignored();
-        let first = self.0.chars().next()?;
-        let (length, token) = match first {
-            'a'..='z' | 'A'..='Z' | '_' => {
-                let length = length_of(self.0, |c| c.is_ascii_alphanumeric() || c == '_');
-                (length, Token::Name(self.0.split_at(length).0))
-            }
-            '0'..='9' | '-' => {
-                let number = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
-                (length_of(self.0, number), Token::Literal)
-            }
-            '"' => match text_length(self.0) {
-                Some(length) => (length, Token::Literal),
-                None => (self.0.len(), Token::Wrong),
-            },
-            '!' | '$' | '&' | '(' | ')' | '.' | ':' | '=' | '@' | '[' | ']' | '{' | '|' | '}' => {
-                (1, Token::Sign(first))
-            }
-            _ => (self.0.len(), Token::Wrong),
-        };
-        self.0 = self.0.split_at(length).1;
-        Some(token)
-    }
-}
-
-impl<'a> Tokens<'a> {
-    fn skip_ignored(&mut self) {
-        loop {
-            self.0 = self
-                .0
-                .trim_start_matches([' ', '\t', '\r', '\n', ',', '\u{feff}']);
-            if !self.0.starts_with('#') {
-                return;
-            }
-            let end = self.0.find(['\n', '\r']).unwrap_or(self.0.len());
-            self.0 = self.0.split_at(end).1;
+        text.push_str(self.operation);
+        push_list(
+            &mut text,
+            variables.clone().map(|(name, ty)| ["$", name, ": ", ty]),
+        );
+        let mut members = self.members(profile);
+        let field = members.next().unwrap_or(self.field);
+        text.push_str(" { ");
+        if field != self.name {
+            text.extend([self.name, ": "]);
         }
+        text.push_str(field);
+        push_list(
+            &mut text,
+            variables.map(|(name, _)| ["", name, ": $", name]),
+        );
+        // The items of a list are selected as one is.
+        let wrappers: Vec<&str> = members.filter(|name| !is_position(name)).collect();
+        text.extend(wrappers.iter().flat_map(|name| [" { ", name]));
+        let mut writer = Writer {
+            text,
+            path: String::new(),
+            left_out: &profile.left_out,
+            visit,
+        };
+        writer.selections(self.record);
+        let mut text = writer.text;
+        text.extend(wrappers.iter().chain([&field]).map(|_| " }"));
+        text
     }
 
-    pub(super) fn take_name(&mut self) -> Option<&'a str> {
-        let mut ahead = self.clone();
-        let Some(Token::Name(name)) = ahead.next() else {
+    /// The fields that lead to the record.
+    fn members<'a>(&'a self, profile: &'a OperationProfile) -> impl Iterator<Item = &'a str> {
+        let stated = profile.record_at.is_none();
+        let ours = [Some(self.field), self.is_change().then_some(DATA)];
+        let ours = ours.into_iter().flatten().filter(move |_| stated);
+        let pointer = profile.record_at.as_deref().unwrap_or_default();
+        ours.chain(pointer.split('/').skip(1))
+    }
+
+    /// Checks what a profile says of this document.
+    pub(super) fn check(&self, profile: &OperationProfile) -> Result<(), String> {
+        for path in &profile.left_out {
+            let mut fields = self.record;
+            for name in path.split('.') {
+                let field = fields.iter().find(|field| field.0 == name);
+                fields = field
+                    .ok_or_else(|| format!("our document has no field {path}"))?
+                    .1;
+            }
+            if self.is_required(path) {
+                return Err(format!("{path} cannot be left out"));
+            }
+        }
+        let mut members = self.members(profile).peekable();
+        if members.peek().is_some() && members.all(is_name) {
+            return Ok(());
+        }
+        let pointer = profile.record_at.as_deref().unwrap_or_default();
+        Err(format!("{pointer} has a part that is no name of a field"))
+    }
+
+    /// Where the record is in a reply to this document, as a JSON pointer below its `data`; `None` where our types expect it.
+    pub(super) fn moved_to(&self, profile: &OperationProfile) -> Option<String> {
+        let (_, wrappers) = profile.record_at.as_deref()?.get(1..)?.split_once('/')?;
+        let is_expected = wrappers == DATA && (self.is_change() || self.name == "userDetails");
+        (!is_expected).then(|| format!("/{}/{wrappers}", self.name))
+    }
+
+    /// The profile with which to send this query again, after a server refused it with these errors; `None` when no other document
+    /// can help.
+    pub(super) fn adapted(
+        &self,
+        refused: &OperationProfile,
+        is_set: &dyn Fn(&str) -> bool,
+        errors: &[ServerError],
+    ) -> Option<OperationProfile> {
+        if errors.is_empty() || !errors.iter().all(is_about_the_document) {
             return None;
+        }
+        let mut places = Vec::new();
+        self.write(refused, is_set, &mut |path, starts| {
+            let path = path.to_owned();
+            places.push(Place { path, starts });
+        });
+        let paths = errors.iter().map(|error| self.refused_path(&places, error));
+        let Some(paths) = paths.collect::<Option<Vec<_>>>() else {
+            return self.next_location(refused);
         };
-        *self = ahead;
-        Some(name)
+        let mut left_out = refused.left_out.clone();
+        left_out.extend(paths);
+        left_out.sort();
+        // With a field go those below it.
+        left_out.dedup_by(|path, before| {
+            let inside = path.strip_prefix(before.as_str());
+            inside.is_some_and(|inside| inside.is_empty() || inside.starts_with('.'))
+        });
+        Some(OperationProfile {
+            left_out,
+            ..refused.clone()
+        })
     }
 
-    pub(super) fn take_sign(&mut self, sign: char) -> bool {
-        let mut ahead = self.clone();
-        let found = ahead.next() == Some(Token::Sign(sign));
-        if found {
-            *self = ahead;
-        }
-        found
+    /// The field that an error is about; `None` if it is about anything else, or the field is required.
+    ///
+    /// The location identifies the field (spec 7.2 gives one for these errors); the message has to name it too.
+    fn refused_path(&self, places: &[Place], error: &ServerError) -> Option<String> {
+        let offset = error.locations().iter().find_map(offset)?;
+        let place = places.iter().find(|place| place.starts.contains(&offset))?;
+        let is_named = error.message().contains(name_of(&place.path));
+        (is_named && !self.is_required(&place.path)).then(|| place.path.clone())
     }
 
-    /// To the end of the selection that follows, past conditions and directives.
-    fn skip_definition(&mut self) -> Option<()> {
-        loop {
-            match self.next()? {
-                Token::Sign('{') => return self.skip_to_close(),
-                Token::Sign('(') => self.skip_to_close()?,
-                Token::Wrong | Token::Sign(')' | ']' | '}') => return None,
-                _ => {}
-            }
-        }
+    /// The questions of a consignment may come without their children, as public queries read them. The tree may not.
+    fn is_required(&self, path: &str) -> bool {
+        let name = name_of(path);
+        REQUIRED.contains(&name) || (self.name == "questions" && name == "childQuestions")
     }
 
-    /// Past the bracket that closes the one just read.
-    pub(super) fn skip_to_close(&mut self) -> Option<()> {
-        let mut depth = 1_usize;
-        while depth > 0 {
-            match self.next()? {
-                Token::Sign('(' | '[' | '{') => depth += 1,
-                Token::Sign(')' | ']' | '}') => depth -= 1,
-                Token::Wrong => return None,
-                _ => {}
-            }
-        }
-        Some(())
+    /// The query of the user details with the whole record at the next location.
+    fn next_location(&self, refused: &OperationProfile) -> Option<OperationProfile> {
+        let here = refused.record_at.as_deref().unwrap_or("/userDetails");
+        let mut next = USER_DETAILS_LOCATIONS.iter().skip_while(|at| **at != here);
+        let next = next.nth(1).filter(|_| self.name == "userDetails")?;
+        Some(OperationProfile {
+            record_at: Some((*next).to_owned()),
+            ..OperationProfile::default()
+        })
     }
+}
 
-    /// The variables after the opening bracket, to the closing one.
-    fn variables(&mut self) -> Option<Vec<Variable<'a>>> {
-        let mut variables: Vec<Variable<'a>> = Vec::new();
-        // Whether the next `!` would be of the type.
-        let mut in_type = false;
-        loop {
-            match self.next()? {
-                Token::Sign(')') => return Some(variables),
-                Token::Sign('$') => {
-                    let name = self.take_name()?;
-                    self.take_sign(':').then_some(())?;
-                    let required = false;
-                    variables.push(Variable { name, required });
-                    in_type = true;
+/// Writes selections without the fields that are left out.
+struct Writer<'a> {
+    text: String,
+    /// The path of the field that is being written.
+    path: String,
+    left_out: &'a [String],
+    visit: &'a mut dyn FnMut(&str, [usize; 2]),
+}
+
+impl Writer<'_> {
+    fn selections(&mut self, fields: &[Selection]) {
+        self.text.push_str(" {");
+        let before = (self.text.len(), self.path.len());
+        for Selection(name, below) in fields {
+            self.path.push_str(name);
+            if !self.left_out.contains(&self.path) {
+                self.text.push(' ');
+                let start = self.text.len();
+                self.text.push_str(name);
+                let opens = self.text.len() + 1;
+                (self.visit)(
+                    &self.path,
+                    [start, if below.is_empty() { start } else { opens }],
+                );
+                if !below.is_empty() {
+                    self.path.push('.');
+                    self.selections(below);
                 }
-                Token::Sign('!') if in_type => variables.last_mut()?.required = true,
-                Token::Sign('=') => {
-                    variables.last_mut()?.required = false;
-                    in_type = false;
-                }
-                Token::Sign('@') => in_type = false,
-                Token::Sign('(' | '[' | '{') => self.skip_to_close()?,
-                Token::Wrong | Token::Sign(']' | '}') => return None,
-                _ => {}
             }
+            self.path.truncate(before.1);
         }
-    }
-}
-
-fn length_of(text: &str, belongs: impl Fn(char) -> bool) -> usize {
-    text.find(|c| !belongs(c)).unwrap_or(text.len())
-}
-
-/// The length of a text in quotes, or in three of them, at the start.
-fn text_length(text: &str) -> Option<usize> {
-    if let Some(inside) = text.strip_prefix("\"\"\"") {
-        let (at, _) = inside
-            .match_indices("\"\"\"")
-            .find(|(at, _)| !inside.split_at(*at).0.ends_with('\\'))?;
-        return Some(at + 6);
-    }
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            '\n' | '\r' => return None,
-            '"' if !escaped => return Some(at + 1),
-            _ => escaped = c == '\\' && !escaped,
+        if self.text.len() == before.0 {
+            // A selection must not be empty, and the type is always there.
+            self.text.push_str(" __typename");
         }
+        self.text.push_str(" }");
     }
-    None
 }
 
-/// One of our documents without the variables that have no value, neither declared nor as arguments; `None` when all of them
-/// have one. Our documents have no brackets in the two lists, and no argument is another thing than a variable.
-pub(super) fn without_unset(document: &str, is_set: impl Fn(&str) -> bool) -> Option<String> {
-    let (operation, rest) = document.split_once('(')?;
-    let (declarations, rest) = rest.split_once(')')?;
-    let (field, rest) = rest.split_once('(')?;
-    let (arguments, rest) = rest.split_once(')')?;
-    // The variable is `$name: Type` of a declaration, and `name: $name` of an argument.
-    let is_kept = |item: &&str| {
-        let variable = item.split_once('$').map_or("", |(_, variable)| variable);
-        is_set(variable.split(':').next().unwrap_or(variable))
-    };
-    if operation.contains('{') || declarations.split(", ").all(|item| is_kept(&item)) {
-        return None;
-    }
-    let mut text = String::with_capacity(document.len());
-    for (before, list) in [(operation, declarations), (field, arguments)] {
+/// Adds a list in brackets, unless it is empty.
+fn push_list<'a>(text: &mut String, items: impl Iterator<Item = [&'a str; 4]>) {
+    let mut before = "(";
+    for item in items {
         text.push_str(before);
-        let mut kept = list.split(", ").filter(is_kept);
-        if let Some(first) = kept.next() {
-            text.extend(["(", first]);
-            kept.for_each(|item| text.extend([", ", item]));
-            text.push(')');
-        }
+        text.extend(item);
+        before = ", ";
     }
-    text.push_str(rest);
-    Some(text)
+    if before != "(" {
+        text.push(')');
+    }
 }
 
-/// The name of the operation in one of our documents.
-pub(crate) const fn operation_name(document: &'static str) -> &'static str {
-    word(document, after(document, b" "))
+fn is_position(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The place behind a text; the end where it is not found.
-// OK because both places are compared with the lengths; it runs when the crate is compiled, where `get` cannot.
-#[allow(clippy::indexing_slicing)]
-pub(super) const fn after(document: &str, text: &[u8]) -> usize {
-    let document = document.as_bytes();
-    let (mut at, mut equal) = (0, 0);
-    while at < document.len() && equal < text.len() {
-        equal = if document[at] == text[equal] {
-            equal + 1
-        } else {
-            (document[at] == text[0]) as usize
-        };
-        at += 1;
-    }
-    at
+fn is_name(name: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    !name.is_empty() && name.bytes().all(is_letter)
 }
 
-/// The GraphQL name at a place.
-// OK because the place is compared with the length.
-#[allow(clippy::indexing_slicing)]
-pub(super) const fn word(document: &'static str, at: usize) -> &'static str {
-    let (_, text) = document.split_at(at);
-    let (bytes, mut end) = (text.as_bytes(), 0);
-    while end < bytes.len() && (bytes[end].is_ascii_alphanumeric() || bytes[end] == b'_') {
-        end += 1;
-    }
-    text.split_at(end).0
+/// The last name of a path.
+fn name_of(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
+}
+
+/// Errors before execution. An error of execution has a path, and its field is there.
+fn is_about_the_document(error: &ServerError) -> bool {
+    error.condition() == Condition::SchemaMismatch && error.path().is_empty()
+}
+
+/// Our documents are written on one line.
+fn offset(at: &Location) -> Option<usize> {
+    let column = usize::try_from(at.column).ok()?;
+    column.checked_sub(1).filter(|_| at.line == 1)
 }
 
 /// The types of the operations of this crate, each with the module of its document, variables and reply.
@@ -298,8 +363,8 @@ macro_rules! operation_types {
                 fn build_query(variables: Self::Variables) -> graphql_client::QueryBody<Self::Variables> {
                     graphql_client::QueryBody {
                         variables,
-                        query: $module::QUERY,
-                        operation_name: $crate::graphql::operation_name($module::QUERY),
+                        query: $module::DOCUMENT.text,
+                        operation_name: $module::DOCUMENT.operation,
                     }
                 }
             }
@@ -310,105 +375,92 @@ pub(super) use operation_types;
 
 #[cfg(test)]
 mod tests {
-    use super::super::catalogue::CATALOGUE;
     use super::*;
+    use crate::graphql::lexer::operations;
+
+    const AS_OURS: fn() -> OperationProfile = OperationProfile::default;
+
+    /// The document of an operation, for a server with this profile.
+    fn rendered(name: &str, profile: &OperationProfile) -> String {
+        let known = Document::named(name).unwrap();
+        known.render(profile, &|_| true).into_owned()
+    }
+
+    fn declared(document: &str) -> Vec<(String, bool)> {
+        let variables = operations(document).unwrap().remove(0).variables;
+        let variables = variables.into_iter();
+        variables
+            .map(|variable| (variable.name, variable.required))
+            .collect()
+    }
+
+    #[test]
+    fn the_data_of_a_document_are_those_of_its_text() {
+        for known in DOCUMENTS {
+            let written = known.write(&AS_OURS(), &|_| true, &mut |_, _| ());
+            assert_eq!(written, known.text);
+            let variables = known.variables.iter();
+            let variables = variables.map(|(name, ty)| ((*name).to_owned(), ty.ends_with('!')));
+            assert_eq!(variables.collect::<Vec<_>>(), declared(known.text));
+            assert!(!known.is_change() || known.id().to_ascii_lowercase().ends_with("id"));
+        }
+    }
 
     #[test]
     fn a_variable_without_a_value_is_neither_declared_nor_used() {
-        let variables = |document: &str| {
-            let mut read = operations(document).unwrap();
-            let names = read.remove(0).variables;
-            names
-                .iter()
-                .map(|variable| variable.name.to_owned())
-                .collect::<Vec<_>>()
-        };
-        for known in &CATALOGUE {
-            let (document, declared) = (known.document, variables(known.document));
-            assert_eq!(without_unset(document, |_| true), None, "{document}");
-            for unset in &declared {
-                let text = without_unset(document, |name| name != unset).unwrap();
-                let left: Vec<_> = declared
-                    .iter()
-                    .filter(|name| *name != unset)
-                    .cloned()
-                    .collect();
-                assert_eq!(variables(&text), left, "{text}");
-                let uses = |text: &str, name: &str| {
-                    let pairs = Tokens(text).zip(Tokens(text).skip(1));
-                    let is_use = |pair: &_| *pair == (Token::Sign('$'), Token::Name(name));
-                    pairs.filter(is_use).count()
-                };
-                for name in &declared {
-                    assert_eq!(uses(document, name), 2, "{document}");
-                    assert_eq!(
-                        uses(&text, name),
-                        if name == unset { 0 } else { 2 },
-                        "{text}"
-                    );
+        for known in DOCUMENTS {
+            let all = declared(known.text);
+            for (unset, _) in &all {
+                let text = known.render(&AS_OURS(), &|name| name != unset);
+                let left: Vec<_> = all.iter().filter(|(name, _)| name != unset).collect();
+                assert_eq!(declared(&text).iter().collect::<Vec<_>>(), left, "{text}");
+                for (name, _) in &all {
+                    let is_name = |c: char| c.is_ascii_alphanumeric();
+                    let uses = text.split('$').skip(1);
+                    let uses = uses.filter(|rest| rest.split(|c| !is_name(c)).next() == Some(name));
+                    assert_eq!(uses.count(), if name == unset { 0 } else { 2 }, "{text}");
                 }
             }
-            let none = without_unset(document, |_| false);
-            assert_eq!(none.is_none(), declared.is_empty(), "{document}");
-            assert!(none.is_none_or(|text| !text.contains('(')), "{document}");
+            let none = known.render(&AS_OURS(), &|_| false);
+            assert!(!none.contains(['(', '$']), "{none}");
         }
-        assert_eq!(
-            without_unset(
-                "query Q($a: Int, $b: [Int!]!) { x: y(p: $a, q: $b) { z } }",
-                |name| name == "b"
-            )
-            .unwrap(),
-            "query Q($b: [Int!]!) { x: y(q: $b) { z } }"
-        );
     }
 
     #[test]
-    fn operations_and_their_variables_are_read() {
-        let document = r#"
-            # mutation InAComment { a }
-            fragment F on T @d(a: {b: "}"}) { a }
-            query Read($a: [Int!]! = [1], $b: ID! @x(y: "!"), $c: [T!], $d: In! ) @live { a(x: """ } \""" { """) { ...F } }
-            mutation { save }
-            { short }"#;
-        let found = operations(document).unwrap();
-        let names: Vec<_> = found.iter().map(|found| (found.kind, found.name)).collect();
-        assert_eq!(
-            names,
-            [
-                (Some(OperationKind::Query), Some("Read")),
-                (Some(OperationKind::Mutation), None),
-                (Some(OperationKind::Query), None),
-            ]
-        );
-        let variables: Vec<_> = found[0]
-            .variables
-            .iter()
-            .map(|variable| (variable.name, variable.required))
-            .collect();
-        assert_eq!(
-            variables,
-            [("a", false), ("b", true), ("c", false), ("d", true)]
-        );
-    }
-
-    #[test]
-    fn what_is_no_document_is_not_read() {
-        for bad in [
-            "query",
-            "query Q",
-            "query Q {",
-            "nonsense {a}",
-            "query Q($a) { a }",
-            "query Q($a: Int { a }",
-            "{ a(x: \"open) }",
-            "{ a } }",
-            "query Q(] { a }",
-            "\"d\" query Q { a }",
-            "{ a ? }",
-            "{ a(x: \"\"\"open) }",
+    fn a_profile_leaves_fields_out_and_moves_the_record() {
+        for (name, record_at, left_out, text) in [
+            (
+                "deleteTemplate",
+                None,
+                &["id", "number", "name"][..],
+                "mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { data { __typename } } }",
+            ),
+            (
+                "edecs",
+                Some("/me/0/edecs"),
+                &["status"],
+                "query Edecs($envdAccountId: String) { edecs: me(envdAccountId: $envdAccountId) { edecs { id number createdAt } } }",
+            ),
+            (
+                "template",
+                Some("/template"),
+                &[
+                    "species",
+                    "owner",
+                    "origin",
+                    "destination",
+                    "consignee",
+                    "forms.type",
+                ],
+                "query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { id number name forms { serialNumber } } }",
+            ),
         ] {
-            assert_eq!(operations(bad), None, "{bad}");
+            let profile = OperationProfile {
+                record_at: record_at.map(str::to_owned),
+                left_out: left_out.iter().map(|path| (*path).to_owned()).collect(),
+                ..OperationProfile::default()
+            };
+            assert_eq!(rendered(name, &profile), text);
         }
-        assert_eq!(operations("").unwrap(), []);
     }
 }

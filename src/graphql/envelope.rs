@@ -3,17 +3,14 @@
 //! A reply without errors whose data fits is read in one pass. For any other reply each part is read alone, so that no part
 //! hides another.
 
-use std::fmt;
-
-use serde::de::{DeserializeOwned, IgnoredAny, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Outcome;
-use super::misfit::{self, Misfit};
+use super::unreadable::{RawList, part_of};
 use crate::error::{Error, Received, Repr, json_fault};
-use crate::model::json_path::joined;
 use crate::model::{Condition, ServerError, reply_memory};
 
 /// How many errors are kept: a server may repeat one for each record of a large request.
@@ -45,57 +42,62 @@ struct Parts<'a> {
 
 /// A reply as it was received.
 #[derive(Clone, Copy)]
-struct RawReply<'a> {
+pub(super) struct RawReply<'a> {
     status: u16,
     media_type: Option<&'a str>,
     bytes: &'a [u8],
     /// Of the interface only if it has an `errors` array.
     needs_errors: bool,
-    /// How many errors are not kept.
-    omitted: usize,
 }
 
-/// Reads the body of a reply.
-///
-/// Which bodies are of the interface is decided by media type, status and body together (GraphQL over HTTP, draft of
-/// 2026-08): `application/graphql-response+json` on every status, `application/json` on 2xx, and on other statuses
-/// only with an `errors` array. `None` is a body that is not of the interface.
-pub(crate) fn decode<T: DeserializeOwned>(
-    status: u16,
-    media_type: Option<&str>,
-    bytes: &[u8],
-) -> Option<Result<Outcome<T>, Error>> {
-    let success = (200..=299).contains(&status);
-    let needs_errors = match media_type {
-        Some("application/graphql-response+json") => false,
-        Some("application/json" | "application/graphql+json" | "text/json") | None => !success,
-        Some(_) => return None,
-    };
-    let reply = RawReply {
-        status,
-        media_type,
-        bytes,
-        needs_errors,
-        omitted: 0,
-    };
-    // UTF-8 is checked once for the body: serde_json would check each string.
-    let Ok(text) = std::str::from_utf8(bytes) else {
-        return reply.limited(|| reply.not_utf8());
-    };
-    let text = object_text(text)?;
-    reply
-        .limited(|| reply.read_at_once(text))
-        .or_else(|| reply.limited(|| reply.salvage(text)))
-}
+impl<'a> RawReply<'a> {
+    /// A reply that may be of the interface.
+    ///
+    /// Which bodies are of the interface is decided by media type, status and body together (GraphQL over HTTP, draft of
+    /// 2026-08): `application/graphql-response+json` on every status, `application/json` on 2xx, and on other statuses
+    /// only with an `errors` array.
+    pub(super) fn new(status: u16, media_type: Option<&'a str>, bytes: &'a [u8]) -> Option<Self> {
+        let success = (200..=299).contains(&status);
+        let needs_errors = match media_type {
+            Some("application/graphql-response+json") => false,
+            Some("application/json" | "application/graphql+json" | "text/json") | None => !success,
+            Some(_) => return None,
+        };
+        Some(Self {
+            status,
+            media_type,
+            bytes,
+            needs_errors,
+        })
+    }
 
-/// The text without a byte order mark (RFC 8259 section 8.1), if it can be an object: pages and documents of other kinds
-/// are not read as broken JSON, whatever media type they claim.
-fn object_text(text: &str) -> Option<&str> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
-    text.starts_with('{').then_some(text)
-}
+    /// Reads a reply without errors in one pass; `None` when it has some, or does not fit.
+    pub(super) fn at_once<T: DeserializeOwned>(&self) -> Option<Result<Outcome<T>, Error>> {
+        if self.needs_errors {
+            return None;
+        }
+        // UTF-8 is checked once for the body: serde_json would check each string.
+        let text = object_text(std::str::from_utf8(self.bytes).ok()?)?;
+        self.limited(|| {
+            let Envelope {
+                data, extensions, ..
+            } = serde_json::from_str(text).ok()?;
+            Some(match data {
+                Some(value) => Ok(self.outcome(value, Errors::default(), extensions)),
+                None => Err(self.without_data()),
+            })
+        })
+    }
 
-impl RawReply<'_> {
+    /// Reads each part of the reply alone, and the data as its text; `None` when it is not of the interface.
+    pub(super) fn parts(&self) -> Option<Result<Outcome<Box<RawValue>>, Error>> {
+        let Ok(text) = std::str::from_utf8(self.bytes) else {
+            return self.limited(|| self.not_utf8());
+        };
+        let text = object_text(text)?;
+        self.limited(|| self.parts_of(text))
+    }
+
     /// Reads the reply within what it may take in memory.
     fn limited<T>(
         &self,
@@ -107,22 +109,7 @@ impl RawReply<'_> {
         })
     }
 
-    /// Reads a reply without errors; `None` when it has some, or does not fit.
-    fn read_at_once<T: DeserializeOwned>(&self, text: &str) -> Option<Result<Outcome<T>, Error>> {
-        if self.needs_errors {
-            return None;
-        }
-        let Envelope {
-            data, extensions, ..
-        } = serde_json::from_str(text).ok()?;
-        Some(match data {
-            Some(value) => Ok(self.outcome(value, Vec::new(), extensions)),
-            None => Err(self.without_data()),
-        })
-    }
-
-    /// Reads a reply that has errors, or whose data does not fit; `None` when it is not of the interface.
-    fn salvage<T: DeserializeOwned>(&self, text: &str) -> Option<Result<Outcome<T>, Error>> {
+    fn parts_of(&self, text: &str) -> Option<Result<Outcome<Box<RawValue>>, Error>> {
         // Raw texts, so that one number which no type can hold leaves the other parts readable.
         let parts: Parts<'_> = match serde_json::from_str(text) {
             Ok(parts) => parts,
@@ -130,82 +117,70 @@ impl RawReply<'_> {
             Err(error) => {
                 let (line, column) = (error.line(), error.column());
                 let detail = format!("{}, line {line} column {column}", json_fault(&error));
-                return Some(Err(self.unreadable(".", detail, Vec::new(), None)));
+                return Some(Err(self.unreadable(".", detail, Errors::default(), None)));
             }
         };
         if self.needs_errors && !parts.errors.is_some_and(|raw| raw.get().starts_with('[')) {
             return None;
         }
-        let Errors { first, omitted } = parts.errors.map(read_errors).unwrap_or_default();
-        let reply = Self { omitted, ..*self };
+        let errors = parts.errors.map(read_errors).unwrap_or_default();
         Some(match parts.data {
-            None if first.is_empty() => Err(reply.without_data()),
-            None => Err(reply.rejected(first, None)),
-            Some(data) => reply.read_data(data, first, parts.extensions),
+            None if errors.first.is_empty() => Err(self.without_data()),
+            None => Err(self.rejected(errors, None)),
+            Some(data) => self.with_data(data, errors, parts.extensions),
         })
     }
 
-    /// Reads the data beside errors: it may hold nothing, or may not fit.
-    fn read_data<T: DeserializeOwned>(
+    /// The data beside errors, unless it holds nothing.
+    fn with_data(
         &self,
         data: &RawValue,
-        problems: Vec<ServerError>,
+        errors: Errors,
         extensions: Option<&RawValue>,
-    ) -> Result<Outcome<T>, Error> {
-        if !problems.is_empty() {
+    ) -> Result<Outcome<Box<RawValue>>, Error> {
+        if !errors.first.is_empty() {
             // A refused token may come with an empty list where a null is not allowed.
-            let is_refused_token = problems
+            let is_refused_token = errors
+                .first
                 .iter()
                 .any(|problem| problem.condition() == Condition::InvalidToken);
-            let data = raw_value(data);
+            let data = reply_memory::value(data.get());
             if is_void(&data, is_refused_token) {
-                return Err(self.rejected(problems, Some(data)));
+                return Err(self.rejected(errors, Some(data)));
             }
         }
-        match misfit::read(data.get()) {
-            Ok(value) => Ok(self.outcome(value, problems, extensions)),
-            Err(Misfit { path, detail }) => {
-                let path = joined("data", &path);
-                Err(self.unreadable(&path, detail, problems, Some(raw_value(data))))
-            }
-        }
+        Ok(self.outcome(data.to_owned(), errors, extensions))
     }
 
     /// The texts are not reliable any more; the errors of the server are still reported, unless the body is so long that copies of
     /// it take too much memory.
-    fn not_utf8<T: DeserializeOwned>(&self) -> Option<Result<Outcome<T>, Error>> {
+    fn not_utf8<T>(&self) -> Option<Result<T, Error>> {
         let detail = "the body is not UTF-8";
         if self.bytes.len() > LONGEST_LOSSY {
-            let unreadable = || Err(self.unreadable(".", detail, Vec::new(), None));
+            let unreadable = || Err(self.unreadable(".", detail, Errors::default(), None));
             return (!self.needs_errors).then(unreadable);
         }
         let text = String::from_utf8_lossy(self.bytes);
-        let (errors, omitted, data) = match self.salvage::<Box<RawValue>>(object_text(&text)?)? {
+        let (errors, data) = match self.parts_of(object_text(&text)?)? {
             Ok(outcome) => {
-                let data = raw_value(&outcome.value);
-                (outcome.problems, outcome.omitted, Some(data))
+                let (data, rest) = outcome.split();
+                (rest.errors(), Some(reply_memory::value(data.get())))
             }
             Err(error) => {
-                let errors = error.server_errors().to_vec();
-                let omitted = error.server_error_count() - errors.len();
-                (errors, omitted, error.raw_data().cloned())
+                let first = error.server_errors().to_vec();
+                let omitted = error.server_error_count() - first.len();
+                (Errors { first, omitted }, error.raw_data().cloned())
             }
         };
-        let reply = Self { omitted, ..*self };
-        Some(Err(reply.unreadable(".", detail, errors, data)))
+        Some(Err(self.unreadable(".", detail, errors, data)))
     }
 
-    fn outcome<T>(
-        &self,
-        value: T,
-        problems: Vec<ServerError>,
-        extensions: Option<&RawValue>,
-    ) -> Outcome<T> {
+    fn outcome<T>(&self, value: T, errors: Errors, extensions: Option<&RawValue>) -> Outcome<T> {
         Outcome {
             value,
-            problems,
+            problems: errors.first,
             unreadable: Vec::new(),
-            omitted: self.omitted,
+            omitted: errors.omitted,
             nulls: reply_memory::nulls(),
             status: self.status,
             extensions: extensions.map(|raw| raw.get().into()),
@@ -217,33 +192,47 @@ impl RawReply<'_> {
         Error::protocol("the reply has neither data nor errors").with_received(self.received(None))
     }
 
-    fn rejected(&self, errors: Vec<ServerError>, data: Option<Value>) -> Error {
-        let status = self.status;
+    fn rejected(&self, errors: Errors, data: Option<Value>) -> Error {
+        let (status, omitted) = (self.status, errors.omitted);
+        let errors = errors.first;
         Error::new(Repr::Rejected { status, errors })
-            .with_omitted(self.omitted)
+            .with_omitted(omitted)
             .with_received(self.received(data))
     }
 
-    fn unreadable(
+    pub(super) fn unreadable(
         &self,
         path: &str,
         detail: impl Into<String>,
-        errors: Vec<ServerError>,
+        errors: Errors,
         data: Option<Value>,
     ) -> Error {
         Error::new(Repr::Decode {
             status: self.status,
             path: path.to_owned(),
             detail: detail.into(),
-            errors,
+            errors: errors.first,
         })
-        .with_omitted(self.omitted)
+        .with_omitted(errors.omitted)
         .with_received(self.received(data))
     }
 
-    fn received(&self, data: Option<Value>) -> Received {
+    /// The data of a reply that was read before: for errors only.
+    pub(super) fn data(&self) -> Option<Value> {
+        let text = object_text(std::str::from_utf8(self.bytes).ok()?)?;
+        part_of(text, &["data"]).map(reply_memory::value)
+    }
+
+    pub(super) fn received(&self, data: Option<Value>) -> Received {
         Received::new(self.status, self.media_type, self.bytes, data)
     }
+}
+
+/// The text without a byte order mark (RFC 8259 section 8.1), if it can be an object: pages and documents of other kinds
+/// are not read as broken JSON, whatever media type they claim.
+fn object_text(text: &str) -> Option<&str> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
+    text.starts_with('{').then_some(text)
 }
 
 /// Nothing but nulls, or nothing at all.
@@ -256,50 +245,24 @@ pub(super) fn is_void(data: &Value, empty_lists_too: bool) -> bool {
     }
 }
 
-fn raw_value(raw: &RawValue) -> Value {
-    reply_memory::value(raw.get())
-}
-
 /// The first errors, and how many more there were.
 #[derive(Default)]
-struct Errors {
-    first: Vec<ServerError>,
-    omitted: usize,
+pub(super) struct Errors {
+    pub(super) first: Vec<ServerError>,
+    pub(super) omitted: usize,
 }
 
 /// Reads each error alone. What is not a list is one error.
 fn read_errors(raw: &RawValue) -> Errors {
-    serde_json::from_str(raw.get()).unwrap_or_else(|_| Errors {
-        first: vec![ServerError::from_value(raw_value(raw))],
-        omitted: 0,
-    })
-}
-
-impl<'de> Deserialize<'de> for Errors {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct List;
-
-        impl<'de> Visitor<'de> for List {
-            type Value = Errors;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Errors, A::Error> {
-                let mut errors = Errors::default();
-                while errors.first.len() < KEPT_ERRORS {
-                    let Some(raw) = list.next_element::<&RawValue>()? else {
-                        return Ok(errors);
-                    };
-                    errors.first.push(ServerError::from_value(raw_value(raw)));
-                }
-                while list.next_element::<IgnoredAny>()?.is_some() {
-                    errors.omitted += 1;
-                }
-                Ok(errors)
-            }
-        }
-        deserializer.deserialize_seq(List)
+    let read = |raw: &RawValue| ServerError::from_value(reply_memory::value(raw.get()));
+    match serde_json::from_str::<RawList<'_, KEPT_ERRORS>>(raw.get()) {
+        Ok(list) => Errors {
+            first: list.first.into_iter().map(read).collect(),
+            omitted: list.omitted,
+        },
+        Err(_) => Errors {
+            first: vec![read(raw)],
+            omitted: 0,
+        },
     }
 }

@@ -1,6 +1,6 @@
 // Written by tests/codegen from graphql/; change it there and run UPDATE_GENERATED=1 cargo test -p codegen.
 
-use super::document::operation_types;
+use super::document::{Document, OperationKind, Selection, operation_types};
 operation_types! {
     /// The query `comments`.
     /// The comments of a consignment.
@@ -115,11 +115,67 @@ operation_types! {
     /// [`Client::user_details`](crate::Client::user_details) runs it and has an example. The [module](self) shows what else the type is for.
     UserDetails => user_details;
 }
+/// The documents of all operations.
+pub(super) static DOCUMENTS: [&Document; 16] = [
+    &comments::DOCUMENT, &consignment::DOCUMENT, &consignment_user_mapping::DOCUMENT,
+    &consignments::DOCUMENT, &copy_consignment::DOCUMENT, &create_comment::DOCUMENT,
+    &create_or_save_consignment::DOCUMENT, &create_or_save_template::DOCUMENT,
+    &delete_consignment::DOCUMENT, &delete_template::DOCUMENT, &edecs::DOCUMENT,
+    &full_consignments::DOCUMENT, &questions::DOCUMENT, &template::DOCUMENT, &templates::DOCUMENT,
+    &user_details::DOCUMENT,
+];
+/// The selections of each fragment.
+mod selections {
+    use super::Selection;
+    pub(super) const ACCEPTABLE_ANSWER: &[Selection] = &[Selection("displayName", &[]), Selection("value", &[])];
+    pub(super) const ACCOUNT_PROPERTY: &[Selection] = &[Selection("propertyName", &[]), Selection("accreditations", ACCREDITATIONS)];
+    pub(super) const ACCREDITATIONS: &[Selection] = &[Selection("lPA", &[]), Selection("eU", &[]), Selection("mSA", &[]), Selection("eUGFHQB", &[]), Selection("nFAS", &[]), Selection("hRG", &[])];
+    pub(super) const ADDRESS: &[Selection] = &[Selection("line1", &[]), Selection("town", &[]), Selection("state", &[]), Selection("postcode", &[])];
+    pub(super) const ANSWER: &[Selection] = &[Selection("questionId", &[]), Selection("index", &[]), Selection("value", &[])];
+    pub(super) const COMMENT: &[Selection] = &[Selection("commentId", &[]), Selection("consignmentNumber", &[]), Selection("role", &[]), Selection("firstName", &[]), Selection("lastName", &[]), Selection("commentText", &[]), Selection("createdAt", &[])];
+    pub(super) const CONSIGNMENT: &[Selection] = &[Selection("id", &[]), Selection("number", &[]), Selection("status", &[]), Selection("species", &[]), Selection("movementDate", &[]), Selection("movementTime", &[]), Selection("heads", &[]), Selection("pdfUrl", &[]), Selection("createdBy", &[]), Selection("updatedAt", &[]), Selection("updatedBy", &[]), Selection("submittedAt", &[]), Selection("owner", PARTY), Selection("origin", PARTY), Selection("destination", PARTY), Selection("consignee", PARTY), Selection("forms", CONSIGNMENT_FORM), Selection("answers", ANSWER), Selection("questions", QUESTION), Selection("declaration", DECLARATION)];
+    pub(super) const CONSIGNMENT_EDGE: &[Selection] = &[Selection("cursor", &[]), Selection("node", CONSIGNMENT_SUMMARY)];
+    pub(super) const CONSIGNMENT_FORM: &[Selection] = &[Selection("type", &[]), Selection("serialNumber", &[])];
+    pub(super) const CONSIGNMENT_PAGE: &[Selection] = &[Selection("totalCount", &[]), Selection("pageInfo", PAGE_INFO), Selection("edges", CONSIGNMENT_EDGE)];
+    pub(super) const CONSIGNMENT_SUMMARY: &[Selection] = &[Selection("id", &[]), Selection("number", &[]), Selection("status", &[]), Selection("species", &[]), Selection("movementDate", &[]), Selection("movementTime", &[]), Selection("heads", &[]), Selection("createdBy", &[]), Selection("updatedAt", &[]), Selection("owner", PARTY), Selection("origin", PARTY), Selection("destination", PARTY), Selection("consignee", PARTY), Selection("forms", CONSIGNMENT_FORM)];
+    pub(super) const CONSIGNMENT_USER_MAPPING: &[Selection] = &[Selection("mappingId", &[]), Selection("email", &[]), Selection("firstName", &[]), Selection("lastName", &[]), Selection("role", &[]), Selection("pic", &[]), Selection("numOfHeads", &[])];
+    pub(super) const DECLARATION: &[Selection] = &[Selection("accept", &[]), Selection("fullName", &[]), Selection("phone", &[]), Selection("email", &[]), Selection("date", &[]), Selection("signature", &[]), Selection("certificateNumber", &[]), Selection("address", ADDRESS)];
+    pub(super) const EDEC: &[Selection] = &[Selection("id", &[]), Selection("number", &[]), Selection("status", &[]), Selection("createdAt", &[])];
+    pub(super) const FULL_CONSIGNMENT_EDGE: &[Selection] = &[Selection("cursor", &[]), Selection("node", CONSIGNMENT)];
+    pub(super) const FULL_CONSIGNMENT_PAGE: &[Selection] = &[Selection("totalCount", &[]), Selection("pageInfo", PAGE_INFO), Selection("edges", FULL_CONSIGNMENT_EDGE)];
+    pub(super) const PAGE_INFO: &[Selection] = &[Selection("hasNextPage", &[]), Selection("endCursor", &[])];
+    pub(super) const PARTY: &[Selection] = &[Selection("name", &[]), Selection("pic", &[]), Selection("address", ADDRESS)];
+    pub(super) const QUESTION: &[Selection] = &[Selection("id", &[]), Selection("order", &[]), Selection("text", &[]), Selection("help", &[]), Selection("tip", &[]), Selection("readOnly", &[]), Selection("forms", &[]), Selection("type", &[]), Selection("triggers", TRIGGER), Selection("validators", QUESTION_VALIDATOR), Selection("acceptableAnswers", ACCEPTABLE_ANSWER), Selection("childQuestions", QUESTION_DEPTH2)];
+    pub(super) const QUESTION_DEPTH2: &[Selection] = &[Selection("id", &[]), Selection("order", &[]), Selection("text", &[]), Selection("help", &[]), Selection("tip", &[]), Selection("readOnly", &[]), Selection("forms", &[]), Selection("type", &[]), Selection("triggers", TRIGGER), Selection("validators", QUESTION_VALIDATOR), Selection("acceptableAnswers", ACCEPTABLE_ANSWER), Selection("childQuestions", QUESTION_DEPTH3)];
+    pub(super) const QUESTION_DEPTH3: &[Selection] = &[Selection("id", &[]), Selection("order", &[]), Selection("text", &[]), Selection("help", &[]), Selection("tip", &[]), Selection("readOnly", &[]), Selection("forms", &[]), Selection("type", &[]), Selection("triggers", TRIGGER), Selection("validators", QUESTION_VALIDATOR), Selection("acceptableAnswers", ACCEPTABLE_ANSWER), Selection("childQuestions", QUESTION_DEPTH4)];
+    pub(super) const QUESTION_DEPTH4: &[Selection] = &[Selection("id", &[]), Selection("order", &[]), Selection("text", &[]), Selection("help", &[]), Selection("tip", &[]), Selection("readOnly", &[]), Selection("forms", &[]), Selection("type", &[]), Selection("triggers", TRIGGER), Selection("validators", QUESTION_VALIDATOR), Selection("acceptableAnswers", ACCEPTABLE_ANSWER), Selection("childQuestions", QUESTION_DEPTH5)];
+    pub(super) const QUESTION_DEPTH5: &[Selection] = &[Selection("id", &[]), Selection("order", &[]), Selection("text", &[]), Selection("help", &[]), Selection("tip", &[]), Selection("readOnly", &[]), Selection("forms", &[]), Selection("type", &[]), Selection("triggers", TRIGGER), Selection("validators", QUESTION_VALIDATOR), Selection("acceptableAnswers", ACCEPTABLE_ANSWER), Selection("childQuestions", QUESTION_DEPTH6)];
+    pub(super) const QUESTION_DEPTH6: &[Selection] = &[Selection("id", &[]), Selection("order", &[]), Selection("text", &[]), Selection("help", &[]), Selection("tip", &[]), Selection("readOnly", &[]), Selection("forms", &[]), Selection("type", &[]), Selection("triggers", TRIGGER), Selection("validators", QUESTION_VALIDATOR), Selection("acceptableAnswers", ACCEPTABLE_ANSWER), Selection("childQuestions", QUESTION_DEPTH7)];
+    pub(super) const QUESTION_DEPTH7: &[Selection] = &[Selection("id", &[]), Selection("order", &[]), Selection("text", &[]), Selection("help", &[]), Selection("tip", &[]), Selection("readOnly", &[]), Selection("forms", &[]), Selection("type", &[]), Selection("triggers", TRIGGER), Selection("validators", QUESTION_VALIDATOR), Selection("acceptableAnswers", ACCEPTABLE_ANSWER), Selection("childQuestions", QUESTION_DEPTH8)];
+    pub(super) const QUESTION_DEPTH8: &[Selection] = &[Selection("id", &[]), Selection("order", &[]), Selection("text", &[]), Selection("help", &[]), Selection("tip", &[]), Selection("readOnly", &[]), Selection("forms", &[]), Selection("type", &[]), Selection("triggers", TRIGGER), Selection("validators", QUESTION_VALIDATOR), Selection("acceptableAnswers", ACCEPTABLE_ANSWER), Selection("childQuestions", QUESTION_DEPTH9)];
+    pub(super) const QUESTION_DEPTH9: &[Selection] = &[Selection("id", &[])];
+    pub(super) const QUESTION_LIST: &[Selection] = &[Selection("items", QUESTION)];
+    pub(super) const QUESTION_VALIDATOR: &[Selection] = &[Selection("type", &[]), Selection("parameter", &[]), Selection("errorMessage", &[])];
+    pub(super) const SAVED_CONSIGNMENT: &[Selection] = &[Selection("id", &[]), Selection("number", &[]), Selection("status", &[])];
+    pub(super) const SAVED_TEMPLATE: &[Selection] = &[Selection("id", &[]), Selection("number", &[]), Selection("name", &[])];
+    pub(super) const TEMPLATE: &[Selection] = &[Selection("id", &[]), Selection("number", &[]), Selection("name", &[]), Selection("species", &[]), Selection("owner", PARTY), Selection("origin", PARTY), Selection("destination", PARTY), Selection("consignee", PARTY), Selection("forms", CONSIGNMENT_FORM)];
+    pub(super) const TEMPLATE_EDGE: &[Selection] = &[Selection("cursor", &[]), Selection("node", TEMPLATE)];
+    pub(super) const TEMPLATE_PAGE: &[Selection] = &[Selection("totalCount", &[]), Selection("pageInfo", PAGE_INFO), Selection("edges", TEMPLATE_EDGE)];
+    pub(super) const TRIGGER: &[Selection] = &[Selection("questionId", &[]), Selection("value", &[])];
+    pub(super) const USER_ACCOUNT: &[Selection] = &[Selection("envdAccountId", &[]), Selection("accountLabel", &[]), Selection("accountId", &[]), Selection("accountType", &[]), Selection("email", &[]), Selection("roles", &[]), Selection("properties", ACCOUNT_PROPERTY)];
+    pub(super) const USER_DETAILS: &[Selection] = &[Selection("auth0Id", &[]), Selection("isNewUser", &[]), Selection("email", &[]), Selection("firstName", &[]), Selection("lastName", &[]), Selection("mobilePhone", &[]), Selection("defaultAccount", &[]), Selection("accounts", USER_ACCOUNT), Selection("accreditations", ACCREDITATIONS), Selection("roles", &[])];
+}
 /// Variables and reply of `comments`.
 pub mod comments {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Comment, ConsignmentNumber};
-    pub(crate) const QUERY: &str = "query Comments($envdAccountId: String!, $consignmentNumber: String!) { comments(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber) { commentId consignmentNumber role firstName lastName commentText createdAt } }";
+    pub(crate) static DOCUMENT: super::Document = super::Document {
+        text: "query Comments($envdAccountId: String!, $consignmentNumber: String!) { comments(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber) { commentId consignmentNumber role firstName lastName commentText createdAt } }",
+        kind: super::OperationKind::Query, operation: "Comments", name: "comments",
+        field: "comments",
+        variables: &[("envdAccountId", "String!"), ("consignmentNumber", "String!")],
+        record: super::selections::COMMENT, list: &["comments"],
+    };
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Comments`](super::Comments). See the [module](super) for an example.
@@ -152,7 +208,12 @@ pub mod comments {
 pub mod consignment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Consignment, ConsignmentId};
-    pub(crate) const QUERY: &str = "query Consignment($id: String!, $envdAccountId: String!) { consignment(id: $id, envdAccountId: $envdAccountId) { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } }";
+    pub(crate) static DOCUMENT: super::Document = super::Document {
+        text: "query Consignment($id: String!, $envdAccountId: String!) { consignment(id: $id, envdAccountId: $envdAccountId) { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } }",
+        kind: super::OperationKind::Query, operation: "Consignment", name: "consignment",
+        field: "consignment", variables: &[("id", "String!"), ("envdAccountId", "String!")],
+        record: super::selections::CONSIGNMENT, list: &[],
+    };
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Consignment`](super::Consignment). See the [module](super) for an example.
@@ -184,7 +245,13 @@ pub mod consignment {
 pub mod consignment_user_mapping {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentNumber, ConsignmentUserMapping};
-    pub(crate) const QUERY: &str = "query ConsignmentUserMapping($envdAccountId: String!, $consignmentNumber: String!, $role: String!) { consignmentUserMapping(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber, role: $role) { mappingId email firstName lastName role pic numOfHeads } }";
+    pub(crate) static DOCUMENT: super::Document = super::Document {
+        text: "query ConsignmentUserMapping($envdAccountId: String!, $consignmentNumber: String!, $role: String!) { consignmentUserMapping(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber, role: $role) { mappingId email firstName lastName role pic numOfHeads } }",
+        kind: super::OperationKind::Query, operation: "ConsignmentUserMapping",
+        name: "consignmentUserMapping", field: "consignmentUserMapping",
+        variables: &[("envdAccountId", "String!"), ("consignmentNumber", "String!"), ("role", "String!")],
+        record: super::selections::CONSIGNMENT_USER_MAPPING, list: &["consignmentUserMapping"],
+    };
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`ConsignmentUserMapping`](super::ConsignmentUserMapping). See the [module](super) for an example.
@@ -224,7 +291,13 @@ pub mod consignments {
     use crate::model::{
         AccountId, Connection, ConsignmentStatus, ConsignmentSummary, Species, Timestamp,
     };
-    pub(crate) const QUERY: &str = "query Consignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads createdBy updatedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }";
+    pub(crate) static DOCUMENT: super::Document = super::Document {
+        text: "query Consignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads createdBy updatedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }",
+        kind: super::OperationKind::Query, operation: "Consignments", name: "consignments",
+        field: "consignments",
+        variables: &[("envdAccountId", "String!"), ("first", "Int"), ("after", "String"), ("status", "ConsignmentStatus"), ("species", "ConsignmentSpecies"), ("searchText", "String"), ("fromDate", "DateTime"), ("toDate", "DateTime"), ("onlySubmitted", "Boolean")],
+        record: super::selections::CONSIGNMENT_PAGE, list: &["consignments", "edges"],
+    };
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Consignments`](super::Consignments). See the [module](super) for an example.
@@ -292,7 +365,12 @@ pub mod consignments {
 pub mod copy_consignment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentId, Saved, SavedConsignment};
-    pub(crate) const QUERY: &str = "mutation CopyConsignment($envdAccountId: String!, $id: String!) { copyConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }";
+    pub(crate) static DOCUMENT: super::Document = super::Document {
+        text: "mutation CopyConsignment($envdAccountId: String!, $id: String!) { copyConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }",
+        kind: super::OperationKind::Mutation, operation: "CopyConsignment", name: "copyConsignment",
+        field: "copyConsignment", variables: &[("envdAccountId", "String!"), ("id", "String!")],
+        record: super::selections::SAVED_CONSIGNMENT, list: &[],
+    };
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`CopyConsignment`](super::CopyConsignment). See the [module](super) for an example.
@@ -325,7 +403,13 @@ pub mod copy_consignment {
 pub mod create_comment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Comment, CommentInput, Saved};
-    pub(crate) const QUERY: &str = "mutation CreateComment($envdAccountId: String!, $input: CreateCommentInput!) { createComment(envdAccountId: $envdAccountId, input: $input) { data { commentId consignmentNumber role firstName lastName commentText createdAt } } }";
+    pub(crate) static DOCUMENT: super::Document = super::Document {
+        text: "mutation CreateComment($envdAccountId: String!, $input: CreateCommentInput!) { createComment(envdAccountId: $envdAccountId, input: $input) { data { commentId consignmentNumber role firstName lastName commentText createdAt } } }",
+        kind: super::OperationKind::Mutation, operation: "CreateComment", name: "createComment",
+        field: "createComment",
+        variables: &[("envdAccountId", "String!"), ("input", "CreateCommentInput!")],
+        record: super::selections::COMMENT, list: &[],
+    };
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`CreateComment`](super::CreateComment). See the [module](super) for an example.
@@ -358,7 +442,13 @@ pub mod create_comment {
 pub mod create_or_save_consignment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentInput, Saved, SavedConsignment};
-    pub(crate) const QUERY: &str = "mutation CreateOrSaveConsignment($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) { createOrSaveConsignment(envdAccountId: $envdAccountId, input: $input) { data { id number status } } }";
+    pub(crate) static DOCUMENT: super::Document = super::Document {
+        text: "mutation CreateOrSaveConsignment($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) { createOrSaveConsignment(envdAccountId: $envdAccountId, input: $input) { data { id number status } } }",
+        kind: super::OperationKind::Mutation, operation: "CreateOrSaveConsignment",
+        name: "createOrSaveConsignment", field: "createOrSaveConsignment",
+        variables: &[("envdAccountId", "String!"), ("input", "CreateOrSaveConsignmentInput!")],
+        record: super::selections::SAVED_CONSIGNMENT, list: &[],
+    };
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`CreateOrSaveConsignment`](super::CreateOrSaveConsignment). See the [module](super) for an example.
@@ -391,7 +481,13 @@ pub mod create_or_save_consignment {
 pub mod create_or_save_template {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Saved, SavedTemplate, TemplateInput};
-    pub(crate) const QUERY: &str = "mutation CreateOrSaveTemplate($envdAccountId: String!, $input: CreateOrSaveTemplateInput!) { createOrSaveTemplate(envdAccountId: $envdAccountId, input: $input) { data { id number name } } }";
+    pub(crate) static DOCUMENT: super::Document = super::Document {
+        text: "mutation CreateOrSaveTemplate($envdAccountId: String!, $input: CreateOrSaveTemplateInput!) { createOrSaveTemplate(envdAccountId: $envdAccountId, input: $input) { data { id number name } } }",
+        kind: super::OperationKind::Mutation, operation: "CreateOrSaveTemplate",
+        name: "createOrSaveTemplate", field: "createOrSaveTemplate",
+        variables: &[("envdAccountId", "String!"), ("input", "CreateOrSaveTemplateInput!")],
+        record: super::selections::SAVED_TEMPLATE, list: &[],
+    };
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`CreateOrSaveTemplate`](super::CreateOrSaveTemplate). See the [module](super) for an example.
@@ -424,7 +520,13 @@ pub mod create_or_save_template {
 pub mod delete_consignment {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentId, Saved, SavedConsignment};
-    pub(crate) const QUERY: &str = "mutation DeleteConsignment($envdAccountId: String!, $id: String!) { deleteConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }";
+    pub(crate) static DOCUMENT: super::Document = super::Document {
+        text: "mutation DeleteConsignment($envdAccountId: String!, $id: String!) { deleteConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }",
+        kind: super::OperationKind::Mutation, operation: "DeleteConsignment",
+        name: "deleteConsignment", field: "deleteConsignment",
+        variables: &[("envdAccountId", "String!"), ("id", "String!")],
+        record: super::selections::SAVED_CONSIGNMENT, list: &[],
+    };
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`DeleteConsignment`](super::DeleteConsignment). See the [module](super) for an example.
@@ -457,7 +559,12 @@ pub mod delete_consignment {
 pub mod delete_template {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Saved, SavedTemplate, TemplateId};
-    pub(crate) const QUERY: &str = "mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { data { id number name } } }";
+    pub(crate) static DOCUMENT: super::Document = super::Document {
+        text: "mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { data { id number name } } }",
+        kind: super::OperationKind::Mutation, operation: "DeleteTemplate", name: "deleteTemplate",
+        field: "deleteTemplate", variables: &[("envdAccountId", "String!"), ("id", "String!")],
+        record: super::selections::SAVED_TEMPLATE, list: &[],
+    };
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`DeleteTemplate`](super::DeleteTemplate). See the [module](super) for an example.
@@ -490,7 +597,12 @@ pub mod delete_template {
 pub mod edecs {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Edec};
-    pub(crate) const QUERY: &str = "query Edecs($envdAccountId: String) { edecs(envdAccountId: $envdAccountId) { id number status createdAt } }";
+    pub(crate) static DOCUMENT: super::Document = super::Document {
+        text: "query Edecs($envdAccountId: String) { edecs(envdAccountId: $envdAccountId) { id number status createdAt } }",
+        kind: super::OperationKind::Query, operation: "Edecs", name: "edecs", field: "edecs",
+        variables: &[("envdAccountId", "String")], record: super::selections::EDEC,
+        list: &["edecs"],
+    };
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Edecs`](super::Edecs). See the [module](super) for an example.
@@ -522,7 +634,13 @@ pub mod full_consignments {
     use crate::model::{
         AccountId, Connection, Consignment, ConsignmentStatus, Species, Timestamp,
     };
-    pub(crate) const QUERY: &str = "query FullConsignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { fullConsignments: consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } } } }";
+    pub(crate) static DOCUMENT: super::Document = super::Document {
+        text: "query FullConsignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { fullConsignments: consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } } } }",
+        kind: super::OperationKind::Query, operation: "FullConsignments", name: "fullConsignments",
+        field: "consignments",
+        variables: &[("envdAccountId", "String!"), ("first", "Int"), ("after", "String"), ("status", "ConsignmentStatus"), ("species", "ConsignmentSpecies"), ("searchText", "String"), ("fromDate", "DateTime"), ("toDate", "DateTime"), ("onlySubmitted", "Boolean")],
+        record: super::selections::FULL_CONSIGNMENT_PAGE, list: &["fullConsignments", "edges"],
+    };
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`FullConsignments`](super::FullConsignments). See the [module](super) for an example.
@@ -591,7 +709,11 @@ pub mod full_consignments {
 pub mod questions {
     use serde::{Deserialize, Serialize};
     use crate::model::QuestionList;
-    pub(crate) const QUERY: &str = "query Questions { questions { items { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } } } } }";
+    pub(crate) static DOCUMENT: super::Document = super::Document {
+        text: "query Questions { questions { items { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } } } } }",
+        kind: super::OperationKind::Query, operation: "Questions", name: "questions",
+        field: "questions", variables: &[], record: super::selections::QUESTION_LIST, list: &[],
+    };
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Questions`](super::Questions). See the [module](super) for an example.
@@ -613,7 +735,12 @@ pub mod questions {
 pub mod template {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Template, TemplateId};
-    pub(crate) const QUERY: &str = "query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } }";
+    pub(crate) static DOCUMENT: super::Document = super::Document {
+        text: "query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } }",
+        kind: super::OperationKind::Query, operation: "Template", name: "template",
+        field: "template", variables: &[("id", "String!"), ("envdAccountId", "String!")],
+        record: super::selections::TEMPLATE, list: &[],
+    };
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Template`](super::Template). See the [module](super) for an example.
@@ -645,7 +772,13 @@ pub mod template {
 pub mod templates {
     use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Connection, Template};
-    pub(crate) const QUERY: &str = "query Templates($envdAccountId: String!, $first: Int, $after: String) { templates(envdAccountId: $envdAccountId, first: $first, after: $after) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }";
+    pub(crate) static DOCUMENT: super::Document = super::Document {
+        text: "query Templates($envdAccountId: String!, $first: Int, $after: String) { templates(envdAccountId: $envdAccountId, first: $first, after: $after) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }",
+        kind: super::OperationKind::Query, operation: "Templates", name: "templates",
+        field: "templates",
+        variables: &[("envdAccountId", "String!"), ("first", "Int"), ("after", "String")],
+        record: super::selections::TEMPLATE_PAGE, list: &["templates", "edges"],
+    };
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Templates`](super::Templates). See the [module](super) for an example.
@@ -683,7 +816,11 @@ pub mod templates {
 pub mod user_details {
     use serde::{Deserialize, Serialize};
     use crate::model::UserDetails;
-    pub(crate) const QUERY: &str = "query UserDetails { userDetails { auth0Id isNewUser email firstName lastName mobilePhone defaultAccount accounts { envdAccountId accountLabel accountId accountType email roles properties { propertyName accreditations { lPA eU mSA eUGFHQB nFAS hRG } } } accreditations { lPA eU mSA eUGFHQB nFAS hRG } roles } }";
+    pub(crate) static DOCUMENT: super::Document = super::Document {
+        text: "query UserDetails { userDetails { auth0Id isNewUser email firstName lastName mobilePhone defaultAccount accounts { envdAccountId accountLabel accountId accountType email roles properties { propertyName accreditations { lPA eU mSA eUGFHQB nFAS hRG } } } accreditations { lPA eU mSA eUGFHQB nFAS hRG } roles } }",
+        kind: super::OperationKind::Query, operation: "UserDetails", name: "userDetails",
+        field: "userDetails", variables: &[], record: super::selections::USER_DETAILS, list: &[],
+    };
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`UserDetails`](super::UserDetails). See the [module](super) for an example.

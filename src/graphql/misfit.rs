@@ -17,7 +17,12 @@ pub(crate) struct Misfit {
 
 /// Reads a text within what it may take in memory.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Misfit> {
-    reply_memory::from_str(text).map_err(|error| Misfit {
+    read_counted(text).map(|(value, _)| value)
+}
+
+/// As [`read`], with the number of null elements in lists.
+pub(super) fn read_counted<T: DeserializeOwned>(text: &str) -> Result<(T, usize), Misfit> {
+    reply_memory::counted(text).map_err(|error| Misfit {
         path: path_of(text, &error),
         detail: json_fault(&error),
     })

@@ -1,34 +1,30 @@
 //! The GraphQL interface, without any sending.
 //!
-//! [`generated`] has an operation for each document under `graphql/`, and a catalogue knows where its record is. An override is a
-//! document of the caller in place of ours, and an adapted operation a query whose document the client has fitted to the live
-//! schema.
+//! [`generated`] has an operation for each document under `graphql/`, with the document as text and as data. An override is a
+//! document of the caller in place of ours; a document of ours is fitted to the live schema.
 //!
 //! Document and variables are encoded as the body of a request. A reply is decoded in one pass or, where that fails, part by
 //! part. The result is an [`Outcome`]: the data, with the errors of the server beside it.
 
-mod adapted_operation;
 pub(crate) mod as_received;
-pub(crate) mod catalogue;
 mod document;
 mod envelope;
+mod lexer;
 pub(crate) mod misfit;
 pub(crate) mod outcome;
 mod overrides;
 mod reply;
 mod request;
-mod selections;
 #[cfg(test)]
 pub(crate) mod tests;
 mod unreadable;
 
 pub(crate) use self::as_received::AsReceived;
-pub(crate) use self::document::{OperationKind, operation_name};
-pub(crate) use self::envelope::decode;
+pub(crate) use self::document::{Document, OperationKind};
 pub(crate) use self::misfit::unreadable_record;
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::overrides::Overrides;
-pub(crate) use self::reply::{BEGINNING, ValueIn, early_page_info, received};
+pub(crate) use self::reply::{BEGINNING, ValueIn, early_page_info};
 pub(crate) use self::request::{Encoded, encode, encode_document, encode_operation};
 pub(crate) use self::unreadable::{SalvagedList, Unreadable, salvage_list};
 

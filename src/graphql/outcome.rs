@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Unreadable;
+use super::envelope::Errors;
 use crate::error::{Error, Repr};
 use crate::model::{ServerError, reply_memory};
 
@@ -129,15 +130,11 @@ impl<T> Outcome<T> {
     }
 
     /// Takes a part of the value.
-    pub(crate) fn part<U>(
-        self,
-        operation: &str,
-        part: impl FnOnce(T) -> Option<U>,
-    ) -> Result<Outcome<U>, Error> {
+    pub(crate) fn part<U>(self, part: impl FnOnce(T) -> Option<U>) -> Result<Outcome<U>, Error> {
         let (value, rest) = self.split();
         match part(value) {
             Some(value) => Ok(rest.with(value)),
-            None => Err(rest.without_record().with_operation(operation)),
+            None => Err(rest.without_record()),
         }
     }
 
@@ -182,6 +179,13 @@ impl Outcome<()> {
     /// The outcome with another value.
     pub(super) fn with<T>(self, value: T) -> Outcome<T> {
         self.replace(value).1
+    }
+
+    pub(super) fn errors(self) -> Errors {
+        Errors {
+            first: self.problems,
+            omitted: self.omitted,
+        }
     }
 
     /// The error for a reply without a record: the server's reasons, or that it gave none.

@@ -1,49 +1,26 @@
 //! What a profile says of operations: documents that replace ours, and how ours are fitted to a live schema that differs.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
 
-use super::adapted_operation::{DATA, fitted};
-use super::catalogue::{KnownOperation, named, operation_names};
-use super::document::{OperationDefinition, OperationKind, operations};
-use super::request::RawVariables;
+use super::document::{Document, OperationKind};
+use super::lexer::{DeclaredVariable, operations};
+use super::request::{Encoded, RawVariables};
 use crate::error::Error;
 use crate::locked::lock;
-use crate::model::json_path::joined;
 use crate::profile::{OperationProfile, ServiceProfile};
 
-/// The documents that a client sends instead of ours.
+/// The documents that a client sends instead of ours, and how it fits ours to the server.
 #[derive(Default)]
 pub(crate) struct Overrides {
     /// The documents of the caller, by the name of our operation.
     given: HashMap<&'static str, Override>,
-    /// Our documents, fitted to the profile or adapted by the client.
-    pub(super) adapted: Adapted,
-    /// Where the record is in a reply, if not where our types expect it.
-    locations: HashMap<&'static str, RecordLocation>,
-}
-
-/// Adapted documents, by the name of our operation.
-#[derive(Default)]
-pub(super) struct Adapted(Mutex<BTreeMap<&'static str, Arc<str>>>);
-
-impl Adapted {
-    /// The document to send for an operation.
-    pub(super) fn of(&self, known: &KnownOperation) -> Cow<'static, str> {
-        let documents = lock(&self.0);
-        let adapted = documents.get(known.operation);
-        adapted.map_or(Cow::Borrowed(known.document), |document| {
-            Cow::Owned(document.to_string())
-        })
-    }
-
-    pub(super) fn insert(&self, known: &KnownOperation, document: &str) {
-        lock(&self.0).insert(known.operation, document.into());
-    }
+    /// What differs from our documents, as the profile says and as the server has refused them since.
+    fitted: Mutex<BTreeMap<&'static str, Arc<OperationProfile>>>,
+    /// Where the record is in a reply, if not where our types expect it: JSON pointers (RFC 6901).
+    moved: HashMap<&'static str, Arc<str>>,
 }
 
 /// A document that replaces ours.
@@ -51,25 +28,6 @@ pub(super) struct Override {
     pub(super) document: String,
     pub(super) operation: Option<String>,
     declared: Vec<DeclaredVariable>,
-}
-
-/// A variable that a document of the caller declares.
-struct DeclaredVariable {
-    name: String,
-    required: bool,
-}
-
-/// Where a record is, and where our types expect it; both below `data` of the reply.
-#[derive(Clone, Debug)]
-pub(crate) struct RecordLocation {
-    /// A JSON pointer (RFC 6901).
-    from: String,
-    field: &'static str,
-    wrapped: bool,
-    /// The name of the id by which a record is recognised; with a pointer of the caller any object is one.
-    id: Option<&'static str>,
-    /// Whether `true` in place of the record is an answer: a deleted one needs no name.
-    deletes: bool,
 }
 
 /// The variable that our documents have for the record of a save or a comment.
@@ -86,8 +44,8 @@ impl Overrides {
     }
 
     fn add(&mut self, name: &str, profile: &OperationProfile) -> Result<(), Error> {
-        let Some(known) = named(name) else {
-            let names: Vec<_> = operation_names().collect();
+        let Some(known) = Document::named(name) else {
+            let names: Vec<_> = Document::names().collect();
             return Err(Error::config(format!(
                 "no operation {name} to override; the operations are {}",
                 names.join(", ")
@@ -98,87 +56,112 @@ impl Overrides {
         if pointer.is_some_and(|at| !at.is_empty() && !at.starts_with('/')) {
             return Err(wrong("a JSON pointer starts with a slash (RFC 6901)"));
         }
-        let Some(document) = &profile.document else {
-            let (document, record_at) = fitted(known, profile).map_err(|what| wrong(&what))?;
-            self.adapted.insert(known, &document);
-            self.locate(known, record_at.as_deref());
-            return Ok(());
+        let moved = if let Some(document) = &profile.document {
+            if !profile.left_out.is_empty() {
+                return Err(wrong("fields are left out of our document, not of another"));
+            }
+            let (operation, declared) = check(known, document).map_err(|what| wrong(&what))?;
+            let given = Override {
+                document: document.clone(),
+                operation,
+                declared,
+            };
+            self.given.insert(known.name, given);
+            pointer.map(Arc::from)
+        } else {
+            known.check(profile).map_err(|what| wrong(&what))?;
+            lock(&self.fitted).insert(known.name, Arc::new(profile.clone()));
+            known.moved_to(profile).map(Arc::from)
         };
-        if !profile.left_out.is_empty() {
-            return Err(wrong("fields are left out of our document, not of another"));
-        }
-        let (operation, declared) = check(known, document).map_err(|what| wrong(&what))?;
-        let given = Override {
-            document: document.clone(),
-            operation,
-            declared,
+        match moved {
+            Some(pointer) => self.moved.insert(known.name, pointer),
+            None => self.moved.remove(known.name),
         };
-        self.given.insert(known.operation, given);
-        self.locate(known, pointer);
         Ok(())
     }
 
-    fn locate(&mut self, known: &KnownOperation, pointer: Option<&str>) {
-        let location = pointer.map(|from| RecordLocation::at(known, from.to_owned()));
-        match location {
-            Some(location) => self.locations.insert(known.operation, location),
-            None => self.locations.remove(known.operation),
+    /// The document of the caller for an operation.
+    pub(super) fn of(&self, known: &Document) -> Option<&Override> {
+        self.given.get(known.name)
+    }
+
+    /// What differs from our document of an operation, if anything does.
+    pub(super) fn fitted(&self, known: &Document) -> Option<Arc<OperationProfile>> {
+        lock(&self.fitted).get(known.name).cloned()
+    }
+
+    /// Where the profile says that the record of an operation is.
+    pub(super) fn moved(&self, known: &Document) -> Option<Arc<str>> {
+        self.moved.get(known.name).cloned()
+    }
+
+    /// Whether the document of an operation is the caller's.
+    pub(crate) fn has(&self, operation: &str) -> bool {
+        self.given.contains_key(operation)
+    }
+
+    /// Sends what the server has accepted from now on; returns the fields that it leaves out.
+    pub(crate) fn remember(&self, accepted: &Encoded) -> Vec<String> {
+        let (Some(known), Some(fitted)) = (accepted.adaptable, &accepted.fitted) else {
+            return Vec::new();
         };
+        lock(&self.fitted).insert(known.name, Arc::clone(fitted));
+        let paths = fitted.left_out.iter();
+        paths.map(|path| format!("{}.{path}", known.name)).collect()
     }
 
-    /// Where the record of an operation is: as the profile says, or as the specification does.
-    pub(super) fn location(&self, known: &KnownOperation) -> Option<RecordLocation> {
-        let location = self.locations.get(known.operation).cloned();
-        location.or_else(|| RecordLocation::stated(known))
+    /// The fields that the document of an operation leaves out.
+    pub(crate) fn left_out(&self, operation: &str) -> Vec<String> {
+        let fitted = lock(&self.fitted).get(operation).cloned();
+        fitted.map_or_else(Vec::new, |fitted| fitted.left_out.clone())
     }
 
-    pub(super) fn of(&self, known: &KnownOperation) -> Option<&Override> {
-        self.given.get(known.operation)
+    /// What differs from our documents, by the name of the operation.
+    pub(crate) fn fitted_operations(&self) -> Vec<(&'static str, OperationProfile)> {
+        let fitted = lock(&self.fitted);
+        let differs = |fitted: &OperationProfile| *fitted != OperationProfile::default();
+        let fitted = fitted.iter().filter(|(_, fitted)| differs(fitted));
+        fitted
+            .map(|(name, fitted)| (*name, fitted.as_ref().clone()))
+            .collect()
     }
-}
-
-fn deletes(known: &KnownOperation) -> bool {
-    known.name.starts_with("delete")
 }
 
 type Checked = (Option<String>, Vec<DeclaredVariable>);
 
 /// The name of the one operation, and the variables it declares.
-fn check(known: &KnownOperation, document: &str) -> Result<Checked, String> {
-    let found = operations(document).ok_or("it is not a GraphQL document")?;
-    let [found] = found.as_slice() else {
-        return Err(format!("it has {} operations, not one", found.len()));
+fn check(known: &Document, document: &str) -> Result<Checked, String> {
+    let mut found = operations(document).ok_or("it is not a GraphQL document")?;
+    let count = found.len();
+    let Some(found) = found.pop().filter(|_| count == 1) else {
+        return Err(format!("it has {count} operations, not one"));
     };
-    let ours = operations(known.document).unwrap_or_default();
-    let ours: &OperationDefinition<'_> = ours.first().ok_or("our document cannot be read")?;
-    if found.kind != ours.kind {
-        return Err(match ours.kind {
-            Some(OperationKind::Query) => "it must be a query".to_owned(),
-            _ => "it must be a mutation".to_owned(),
+    if found.kind != Some(known.kind) {
+        return Err(match known.kind {
+            OperationKind::Query => "it must be a query".to_owned(),
+            OperationKind::Mutation => "it must be a mutation".to_owned(),
         });
     }
-    let has_input = ours.variables.iter().any(|ours| ours.name == INPUT);
-    for variable in found.variables.iter().filter(|variable| variable.required) {
-        let name = variable.name;
-        match ours.variables.iter().find(|ours| ours.name == name) {
-            Some(sent) if sent.required => {}
+    let ours = |name: &str| known.variables.iter().find(|(ours, _)| *ours == name);
+    for DeclaredVariable { name, .. } in found.variables.iter().filter(|one| one.required) {
+        match ours(name) {
+            Some((_, ty)) if ty.ends_with('!') => {}
             Some(_) => return Err(format!("it requires ${name}, which is not always sent")),
             // It may be a field of the input, which each call decides.
-            None if has_input => {}
+            None if ours(INPUT).is_some() => {}
             None => return Err(format!("it requires ${name}, which is never sent")),
         }
     }
-    let declared = found.variables.iter().map(|variable| DeclaredVariable {
-        name: variable.name.to_owned(),
-        required: variable.required,
-    });
-    Ok((found.name.map(str::to_owned), declared.collect()))
+    Ok((found.name.map(str::to_owned), found.variables))
 }
 
 impl Override {
     /// The variables that the document declares: ours, and the fields of `input` among them. One that has a value and is not
     /// declared is an error: a filter or a field that is left out silently would give wrong records.
-    pub(super) fn variables(&self, mut given: RawVariables) -> Result<RawVariables, Error> {
+    pub(super) fn variables<'v>(
+        &self,
+        mut given: RawVariables<'v>,
+    ) -> Result<RawVariables<'v>, Error> {
         let undeclared = |name: &str| {
             Error::config(format!(
                 "the override does not declare ${name}, which has a value"
@@ -222,111 +205,6 @@ impl Override {
 
 fn is_null(value: &RawValue) -> bool {
     value.get() == "null"
-}
-
-/// Data with the record where our types expect it.
-pub(super) struct MovedRecord {
-    pub(super) data: Value,
-    /// The paths at which the record was received, and is now.
-    received: String,
-    expected: String,
-}
-
-impl MovedRecord {
-    /// The path in the reply of a path in the moved data.
-    pub(super) fn received_path(&self, path: &str) -> String {
-        match path.strip_prefix(&self.expected) {
-            Some(inside) => joined(&self.received, inside.trim_start_matches('.')),
-            None => self.received.clone(),
-        }
-    }
-}
-
-impl RecordLocation {
-    fn at(known: &KnownOperation, from: String) -> Self {
-        Self {
-            from,
-            field: known.name,
-            wrapped: known.is_change(),
-            id: None,
-            deletes: deletes(known),
-        }
-    }
-
-    /// Where the specification puts the result of a change: in the field of the operation, under `data` (spec 4.1).
-    pub(super) fn stated(known: &KnownOperation) -> Option<Self> {
-        known.is_change().then(|| Self {
-            from: format!("/{}", known.name),
-            field: known.name,
-            wrapped: true,
-            id: Some(known.id),
-            deletes: deletes(known),
-        })
-    }
-
-    /// The field under whose `data` the record is, unless the caller stated another place: where our types expect it.
-    pub(super) fn expected(&self) -> Option<&'static str> {
-        self.id.map(|_| self.field)
-    }
-
-    /// Moves the record to where our types expect it; null where there is none.
-    pub(super) fn moved(&self, mut data: Value) -> MovedRecord {
-        let found = data
-            .pointer_mut(&self.from)
-            .map_or(Value::Null, Value::take);
-        let mut received = self
-            .from
-            .split('/')
-            .skip(1)
-            .fold(String::new(), |path, name| {
-                let index: Option<usize> = name.parse().ok();
-                joined(
-                    &path,
-                    &index.map_or_else(|| name.to_owned(), |index| format!("[{index}]")),
-                )
-            });
-        let mut expected = self.field.to_owned();
-        let record = if self.wrapped {
-            expected = joined(&expected, DATA);
-            if found.get(DATA).is_some_and(|inner| !inner.is_null()) {
-                received = joined(&received, DATA);
-            }
-            Value::from(Map::from_iter([(DATA.to_owned(), self.record(found))]))
-        } else {
-            found
-        };
-        MovedRecord {
-            data: Map::from_iter([(self.field.to_owned(), record)]).into(),
-            received,
-            expected,
-        }
-    }
-
-    /// The result of a change, under `data` or, when it plainly is a record, without that wrapper. What was deleted has no
-    /// record where the server only agrees; any other plain value is no answer.
-    fn record(&self, mut found: Value) -> Value {
-        let inner = found
-            .get_mut(DATA)
-            .map(Value::take)
-            .filter(|inner| !inner.is_null());
-        let is_wrapped = inner.is_some();
-        let is_record = |record: &Value| {
-            self.id
-                .is_none_or(|id| record.get(id).is_some_and(can_be_id))
-        };
-        match inner.unwrap_or(found) {
-            // Not nothing, and no field of a record.
-            Value::Bool(true) if self.deletes => json!({"deleted": true}),
-            Value::Bool(_) if self.deletes => Value::Null,
-            record if is_wrapped || is_record(&record) => record,
-            _ => Value::Null,
-        }
-    }
-}
-
-/// Whether a value can be an id.
-pub(super) fn can_be_id(value: &Value) -> bool {
-    value.is_number() || value.as_str().is_some_and(|text| !text.is_empty())
 }
 
 #[cfg(test)]
@@ -389,33 +267,5 @@ mod tests {
         ] {
             assert_eq!(refusal(name, document, Some("/a/0")), "", "{document}");
         }
-    }
-
-    #[test]
-    fn a_record_is_moved_to_where_our_types_expect_it() {
-        let mut overrides = Overrides::default();
-        let document = "mutation($envdAccountId: ID!, $id: String!) { copy { a } }";
-        overrides
-            .add("copyConsignment", &override_of(document, Some("/copy/0")))
-            .unwrap();
-        let location = overrides.locations["CopyConsignment"].clone();
-        let path = "copyConsignment.data.forms[0]";
-        let moved = location.moved(serde_json::json!({"copy": [{"id": 1}]}));
-        assert_eq!(
-            moved.data,
-            serde_json::json!({"copyConsignment": {"data": {"id": 1}}})
-        );
-        assert_eq!(moved.received_path(path), "copy[0].forms[0]");
-        let moved = location.moved(serde_json::json!({"copy": [{"data": {"id": 1}}]}));
-        assert_eq!(
-            moved.data,
-            serde_json::json!({"copyConsignment": {"data": {"id": 1}}})
-        );
-        assert_eq!(moved.received_path(path), "copy[0].data.forms[0]");
-        let nothing = location.moved(serde_json::json!({"other": 1}));
-        assert_eq!(
-            nothing.data,
-            serde_json::json!({"copyConsignment": {"data": null}})
-        );
     }
 }

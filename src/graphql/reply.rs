@@ -1,20 +1,19 @@
 //! Reads the reply to an operation, with what the operation adds: its kind, its list, where its record is.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::de::{DeserializeOwned, IgnoredAny};
-use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::document::OperationKind;
-use super::envelope::is_void;
-use super::misfit;
-use super::overrides::{RecordLocation, can_be_id};
+use super::document::DATA;
+use super::envelope::{RawReply, is_void};
+use super::misfit::{self, Misfit};
 use super::request::Encoded;
-use super::unreadable::{decode_salvaged, part_of};
-use super::{Outcome, SalvagedList, Unreadable, decode, salvage_list};
-use crate::error::{Error, Received, Repr, mark_no_record_named};
+use super::unreadable::part_of;
+use super::{OperationKind, Outcome, SalvagedList, Unreadable, salvage_list};
+use crate::error::{Error, mark_no_record_named};
 use crate::model::json_path::joined;
 use crate::model::{Condition, PageInfo, ServerError, reply_memory};
 
@@ -27,222 +26,225 @@ pub(crate) enum ValueIn {
     Record,
 }
 
+/// The value of a reply, and its JSON if it was requested.
+type Decoded<T> = Result<(Outcome<T>, Option<Box<str>>), Error>;
+
+/// The record of an operation in the data of a reply.
+struct FoundRecord<'a> {
+    /// As it was received.
+    received: &'a str,
+    /// As our types read it; null where there is none.
+    json: &'a str,
+    /// Where it was received, below the data.
+    path: String,
+}
+
 impl Encoded {
-    /// Reads the reply; `None` is a body that is not of the interface.
+    /// Reads the reply, and takes a part of its data; `None` is a body that is not of the interface. With `keep` comes the JSON of
+    /// the value.
     ///
     /// A change whose reply has neither a record nor errors is an error: whether it was made is not known.
-    pub(crate) fn decode<T: DeserializeOwned>(
+    pub(crate) fn decode<D: DeserializeOwned, T>(
         &self,
         status: u16,
         media_type: Option<&str>,
         body: &[u8],
-    ) -> Option<Result<Outcome<T>, Error>> {
-        let received = || received(status, media_type, body);
-        let read = match &self.location {
-            Some(location) => match expected_record(location, status, media_type, body) {
-                Some(outcome) => Ok(outcome),
-                None => decode::<Box<RawValue>>(status, media_type, body)?
-                    .and_then(|outcome| self.read_record(location, outcome, received)),
-            },
-            // Read from the text into the type of the caller: a `Value` between them would lose digits.
-            None => match decode(status, media_type, body)? {
-                _ if self.is_change() && is_without_record(body) => {
-                    Err(Error::protocol("the reply has no record").with_received(received()))
-                }
-                Err(error) if error.json_path().is_some() => self
-                    .list
-                    .and_then(|list| decode_salvaged(status, media_type, body, list))
-                    .ok_or(error),
-                read => read,
-            },
+        part: impl FnOnce(D) -> Option<T>,
+        keep: Option<ValueIn>,
+    ) -> Option<Decoded<T>> {
+        let reply = RawReply::new(status, media_type, body)?;
+        // The record of a change is small, and has to be looked for. Into the type of the caller without a `Value` between them,
+        // which would lose digits.
+        let is_plain = !self.is_change() && self.moved.is_none() && keep.is_none();
+        let read = match is_plain.then(|| reply.at_once()).flatten() {
+            Some(read) => read.map(|outcome| (outcome, None)),
+            None => reply
+                .parts()?
+                .and_then(|outcome| self.read_value(outcome, &reply, keep)),
         };
-        Some(self.completed(read))
-    }
-
-    /// The JSON of the value in a reply that was decoded: as it was received, or written again where the profile says that the record
-    /// is elsewhere.
-    pub(crate) fn json_of(&self, value: ValueIn, body: &[u8]) -> Option<Box<str>> {
-        #[derive(Deserialize)]
-        struct Reply<'a> {
-            #[serde(borrow)]
-            data: &'a RawValue,
-        }
-        let members = match self.known.filter(|_| value == ValueIn::Record) {
-            Some(known) if known.is_change() => vec![known.name, "data"],
-            Some(known) => vec![known.name],
-            None => Vec::new(),
-        };
-        // The record of a change may stand without the object around it.
-        let part = |data: &str| {
-            let lengths = (0..=members.len()).rev();
-            let mut parts = lengths.filter_map(|length| part_of(data, members.get(..length)?));
-            parts.find(|part| *part != "null").map(Box::from)
-        };
-        let reply: Reply<'_> = serde_json::from_slice(without_mark(body)).ok()?;
-        let moved = self.location.as_ref();
-        match moved.filter(|location| location.expected().is_none()) {
-            Some(location) => {
-                let moved = location.moved(reply_memory::value(reply.data.get()));
-                part(&moved.data.to_string())
+        let taken = read.and_then(|(outcome, json)| {
+            let outcome = outcome.part(part).map_err(|error| match status {
+                200..=299 => error.with_received(reply.received(reply.data())),
+                // Data without the record is final, and one of these statuses would make it retryable.
+                _ => error,
+            });
+            Ok((self.completed(outcome?), json))
+        });
+        Some(taken.map_err(|error| {
+            let is_about_record = error.has(Condition::NotFoundOrForbidden);
+            if is_about_record && !self.names_record() {
+                error.of_no_record()
+            } else {
+                error
             }
-            None => part(reply.data.get()),
-        }
+        }))
     }
 
     fn is_change(&self) -> bool {
         self.kind == OperationKind::Mutation
     }
 
-    /// Moves the record to where the type expects it, and reads it.
-    fn read_record<T: DeserializeOwned>(
+    /// Reads the data, with the record where the type expects it.
+    fn read_value<T: DeserializeOwned>(
         &self,
-        location: &RecordLocation,
         outcome: Outcome<Box<RawValue>>,
-        received: impl Fn() -> Received,
-    ) -> Result<Outcome<T>, Error> {
-        let (data, rest) = outcome.split();
-        let moved = location.moved(reply_memory::value(data.get()));
-        if self.is_change() && is_void(&moved.data, false) {
-            return Err(rest.without_record().with_received(received()));
+        reply: &RawReply<'_>,
+        keep: Option<ValueIn>,
+    ) -> Decoded<T> {
+        let (data, mut rest) = outcome.split();
+        let data = data.get();
+        rest.change = self.is_change();
+        let raw_data = || Some(reply_memory::value(data));
+        let (found, expected) = (self.record(data), self.expected_path());
+        let record = found.as_ref().map_or(data, |found| found.json);
+        if self.is_change() && is_void(&reply_memory::value(record), false) {
+            return Err(rest
+                .without_record()
+                .with_received(reply.received(raw_data())));
         }
-        let text = moved.data.to_string();
-        let received_path = |path: &str| joined("data", &moved.received_path(path));
-        let error = match misfit::read(&text) {
-            Ok(value) => return Ok(rest.with(value)),
-            Err(error) => error,
+        let names = expected.iter().rev();
+        let text = match &found {
+            Some(_) => names.fold(Cow::from(record), |text, name| {
+                format!("{{\"{name}\":{text}}}").into()
+            }),
+            None => data.into(),
         };
-        let salvaged = self.list.and_then(|list| {
-            let at = received_path(&list.join("."));
-            let SalvagedList { text, unreadable } =
-                salvage_list::<T>(&text, &at, list, rest.http_status())?;
-            Some((reply_memory::from_str(&text).ok()?, unreadable))
+        let received_path = |path: &str| match &found {
+            Some(found) => match path.strip_prefix(expected.join(".").as_str()) {
+                Some(inside) => {
+                    let record = joined(&found.path, inside.trim_start_matches('.'));
+                    joined(DATA, &record)
+                }
+                None => joined(DATA, &found.path),
+            },
+            None => joined(DATA, path),
+        };
+        let json = keep.map(|keep| match (keep, &found) {
+            (ValueIn::Record, Some(found)) => found.received,
+            (ValueIn::Record, None) => part_of(data, &expected).unwrap_or(data),
+            (ValueIn::Data, _) => &text,
         });
-        if let Some((value, unreadable)) = salvaged {
-            let mut outcome = rest.with(value);
-            outcome.unreadable = unreadable;
-            return Ok(outcome);
-        }
-        let kind = Repr::Decode {
-            status: rest.http_status(),
-            path: received_path(&error.path),
-            detail: error.detail.to_owned(),
-            errors: rest.problems,
+        let json = json.map(Box::from);
+        let Misfit { path, detail } = match misfit::read_counted(&text) {
+            Ok((value, nulls)) => {
+                rest.nulls = nulls;
+                return Ok((rest.with(value), json));
+            }
+            Err(misfit) => misfit,
         };
-        let error = Error::new(kind).with_omitted(rest.omitted);
-        Err(error.with_received(received()))
+        let list = self.known.map_or(&[][..], |known| known.list);
+        let at = received_path(&list.join("."));
+        let salvaged = salvage_list::<T>(&text, &at, list, rest.http_status());
+        if let Some(SalvagedList { text, unreadable }) = salvaged
+            && let Ok((value, nulls)) = reply_memory::counted(&text)
+        {
+            rest.nulls = nulls.saturating_sub(unreadable.len());
+            rest.unreadable = unreadable;
+            return Ok((rest.with(value), json));
+        }
+        let path = received_path(&path);
+        Err(reply.unreadable(&path, detail, rest.errors(), raw_data()))
+    }
+
+    /// The members that lead to the record where our types expect it; none in a document of the caller.
+    fn expected_path(&self) -> Vec<&'static str> {
+        let names = self
+            .known
+            .map(|known| [Some(known.name), known.is_change().then_some(DATA)]);
+        names.into_iter().flatten().flatten().collect()
+    }
+
+    /// The record of a change of ours, or one that the profile has elsewhere.
+    ///
+    /// The result of a change is under `data` (spec 2.5) or, when it plainly is a record, without that wrapper. What was deleted
+    /// has no record where the server only agrees; any other plain value is no answer.
+    fn record<'a>(&self, data: &'a str) -> Option<FoundRecord<'a>> {
+        let known = self.known?;
+        let is_change = known.is_change();
+        let names: Vec<String> = match &self.moved {
+            Some(pointer) => pointer.split('/').skip(1).map(unescaped).collect(),
+            None if is_change => vec![known.name.to_owned()],
+            None => return None,
+        };
+        let mut path = names.iter().fold(String::new(), |path, name| {
+            let index = name.parse::<usize>();
+            let step = index.map_or_else(|_| name.clone(), |index| format!("[{index}]"));
+            joined(&path, &step)
+        });
+        let mut received = part_of(data, &names).unwrap_or(NULL);
+        let inside = part_of(received, &[DATA]).filter(|inside| is_change && *inside != NULL);
+        if let Some(inside) = inside {
+            (received, path) = (inside, joined(&path, DATA));
+        }
+        let is_record = || {
+            let id = part_of(received, &[known.id()]);
+            !is_change || inside.is_some() || self.moved.is_some() || id.is_some_and(can_be_id)
+        };
+        let json = match received {
+            // Not nothing, and no field of a record.
+            "true" if known.deletes() => r#"{"deleted":true}"#,
+            "false" if known.deletes() => NULL,
+            _ if is_record() => received,
+            _ => NULL,
+        };
+        Some(FoundRecord {
+            received,
+            json,
+            path,
+        })
     }
 
     /// Adds facts of the request: whether it was a change, whether it named a record, and the operation in the
     /// errors of records.
-    fn completed<T>(&self, read: Result<Outcome<T>, Error>) -> Result<Outcome<T>, Error> {
+    fn completed<T>(&self, mut outcome: Outcome<T>) -> Outcome<T> {
+        outcome.change = self.is_change();
+        let named = |record: Unreadable| Unreadable {
+            error: record.error.with_operation(&self.operation),
+            ..record
+        };
+        outcome.unreadable = outcome.unreadable.into_iter().map(named).collect();
         let not_found = |error: &ServerError| error.condition() == Condition::NotFoundOrForbidden;
-        match read {
-            Ok(mut outcome) => {
-                outcome.change = self.is_change();
-                let named = |record: Unreadable| Unreadable {
-                    error: record.error.with_operation(&self.operation),
-                    ..record
-                };
-                outcome.unreadable = outcome.unreadable.into_iter().map(named).collect();
-                if outcome.problems.iter().any(not_found) && !self.names_record() {
-                    mark_no_record_named(&mut outcome.problems);
-                }
-                Ok(outcome)
-            }
-            Err(error) if error.has(Condition::NotFoundOrForbidden) && !self.names_record() => {
-                Err(error.of_no_record())
-            }
-            Err(error) => Err(error),
+        if outcome.problems.iter().any(not_found) && !self.names_record() {
+            mark_no_record_named(&mut outcome.problems);
         }
+        outcome
     }
 
     /// Whether the id or the number of a record is in the variables, or in an input among them.
     fn names_record(&self) -> bool {
-        let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
-        let Some(variables) = body.get("variables").and_then(Value::as_object) else {
-            return false;
+        type Members<'a> = BTreeMap<String, &'a RawValue>;
+
+        #[derive(Deserialize)]
+        struct Body<'a> {
+            #[serde(borrow)]
+            variables: Members<'a>,
+        }
+        let names_one = |members: &Members<'_>| {
+            let mut members = members.iter();
+            members.any(|(name, value)| is_name_of_id(name) && can_be_id(value.get()))
         };
-        let inputs = variables.values().filter_map(Value::as_object);
-        std::iter::once(variables)
-            .chain(inputs)
-            .flatten()
-            .any(|(name, value)| is_name_of_id(name) && can_be_id(value))
+        let is_input = |value: &&RawValue| {
+            let input = serde_json::from_str(value.get());
+            input.is_ok_and(|input| names_one(&input))
+        };
+        let body = serde_json::from_slice::<Body<'_>>(&self.body);
+        body.is_ok_and(|Body { variables }| {
+            names_one(&variables) || variables.values().any(is_input)
+        })
     }
 }
 
-/// A reply without the expected record. Reads its data again, so for errors only.
-pub(crate) fn received(status: u16, media_type: Option<&str>, body: &[u8]) -> Received {
-    #[derive(Deserialize)]
-    struct Reply<'a> {
-        #[serde(borrow)]
-        data: &'a RawValue,
-    }
-    let reply = serde_json::from_slice::<Reply<'_>>(without_mark(body));
-    let data = reply
-        .ok()
-        .map(|reply| reply_memory::value(reply.data.get()));
-    Received::new(status, media_type, body, data)
+const NULL: &str = "null";
+
+/// A name of a JSON pointer (RFC 6901 section 4).
+fn unescaped(name: &str) -> String {
+    name.replace("~1", "/").replace("~0", "~")
 }
 
-/// More bytes than a reply to the change of one record has. The maps that look for the record grow faster than the text.
-const RECORD: usize = 1 << 20;
-
-/// Reads a reply whose record is where the type expects it, from the text: through a [`Value`] it takes twice as long. `None`
-/// for any other reply.
-fn expected_record<T: DeserializeOwned>(
-    location: &RecordLocation,
-    status: u16,
-    media_type: Option<&str>,
-    body: &[u8],
-) -> Option<Outcome<T>> {
-    // Maps, because a type with fields is read from a list as well.
-    type Record<'a> = BTreeMap<&'a str, &'a RawValue>;
-
-    #[derive(Deserialize)]
-    struct Reply<'a> {
-        #[serde(borrow)]
-        data: BTreeMap<&'a str, BTreeMap<&'a str, Record<'a>>>,
-    }
-    if body.len() > RECORD {
-        return None;
-    }
-    let reply: Reply<'_> = serde_json::from_slice(without_mark(body)).ok()?;
-    let mut values = reply.data.get(location.expected()?)?.get("data")?.values();
-    // An object may have nothing but nulls in it.
-    let is_record = values.any(|value| value.get() != "null" && !value.get().starts_with('{'));
-    is_record.then(|| decode(status, media_type, body))??.ok()
-}
-
-/// Nothing but nulls. The first other value ends the reading.
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct Void(#[allow(dead_code)] Option<BTreeMap<AnyName, Void>>);
-
-/// All names are the same, so a map of them has one member at most.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct AnyName;
-
-impl<'de> Deserialize<'de> for AnyName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        IgnoredAny::deserialize(deserializer).map(|_| Self)
-    }
-}
-
-/// Whether a reply has no errors, and data with nothing but nulls.
-fn is_without_record(body: &[u8]) -> bool {
-    #[derive(Deserialize)]
-    struct Reply {
-        #[serde(rename = "data")]
-        _data: BTreeMap<AnyName, Void>,
-        #[serde(rename = "errors")]
-        _errors: Option<[(); 0]>,
-    }
-    serde_json::from_slice::<Reply>(without_mark(body)).is_ok()
-}
-
-/// A body without a byte order mark (RFC 8259 section 8.1).
-fn without_mark(body: &[u8]) -> &[u8] {
-    body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body)
+/// Whether the JSON of a value can be an id.
+fn can_be_id(json: &str) -> bool {
+    json.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+        || (json.starts_with('"') && json != "\"\"")
 }
 
 /// `id`, `number`, `consignmentNumber` and the like; an account is no record.
@@ -271,17 +273,17 @@ pub(crate) fn early_page_info(body: &[u8]) -> Option<PageInfo> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use super::super::overrides::Overrides;
-    use super::super::request::encode_operation;
     use super::*;
+    use crate::graphql::{Document, Overrides, encode_document, encode_operation};
+    use crate::profile::{OperationProfile, ServiceProfile, Sourced};
 
     #[test]
     fn a_record_is_named_by_its_id_or_number_in_the_variables_or_in_an_input() {
         let names = |variables: Value| {
             let document = "mutation A { a }";
-            let encoded = encode_operation(document, "A", &variables, &Overrides::default());
+            let encoded = encode_document(document, "A", &variables);
             encoded.unwrap().names_record()
         };
         for variables in [
@@ -306,29 +308,53 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_read_from_the_text_only_where_it_is_expected() {
-        let known = super::super::catalogue::named("copyConsignment").unwrap();
-        let location = RecordLocation::stated(known).unwrap();
-        let read = |data: Value, errors: Value| {
-            let body = json!({"data": data, "errors": errors}).to_string();
-            let outcome: Option<Outcome<Value>> =
-                expected_record(&location, 200, None, body.as_bytes());
-            outcome.map(|outcome| (outcome.value == data, outcome.problems.len()))
+    fn a_record_is_read_from_where_it_was_received() {
+        let known = Document::named("copyConsignment").unwrap();
+        let document = "mutation($envdAccountId: ID!, $id: String!) { copy { a } }";
+        let mut profile = OperationProfile::of_document(document);
+        profile.record_at = Some("/copy/0".to_owned());
+        let mut service = ServiceProfile::default();
+        let operations = &mut service.operations;
+        operations.insert("copyConsignment".to_owned(), Sourced::seen(profile));
+        let moved = Overrides::new(&service).unwrap();
+        let variables = json!({"envdAccountId": "a", "id": "b"});
+        let read = |overrides: &Overrides, data: &str| {
+            let encoded = encode_operation(known, &variables, overrides).unwrap();
+            let body = format!(r#"{{"data": {data}}}"#);
+            let keep = Some(ValueIn::Record);
+            let read = encoded.decode::<Value, _>(200, None, body.as_bytes(), Some, keep);
+            let read = read.unwrap().map_err(|error| error.to_string());
+            read.map(|(outcome, json)| (outcome.value, json.unwrap().into_string()))
         };
-        let expected = json!({"copyConsignment": {"data": {"id": null, "number": "C-1"}}});
-        assert_eq!(read(expected.clone(), json!(null)), Some((true, 0)));
-        let errors = json!([{"message": "Required"}]);
-        assert_eq!(read(expected, errors), Some((true, 1)));
-        for data in [
-            json!({"copyConsignment": {"data": {"id": null}}}),
-            json!({"copyConsignment": {"data": null, "id": "c-1"}}),
-            json!({"copyConsignment": {"id": "c-1"}}),
-            json!({"copyConsignment": [{"id": "c-1"}]}),
-            json!({"deleteConsignment": {"data": {"id": "c-1"}}}),
-            json!({"copyConsignment": {"data": {"id": "c-1"}}, "other": 1}),
-            json!(null),
+        let ours = Overrides::default();
+        let record = r#"{"id": 1.50}"#;
+        for (overrides, data) in [
+            (&moved, format!(r#"{{"copy": [{record}]}}"#)),
+            (&moved, format!(r#"{{"copy": [{{"data": {record}}}]}}"#)),
+            (&ours, format!(r#"{{"copyConsignment": {record}}}"#)),
+            (
+                &ours,
+                format!(r#"{{"copyConsignment": {{"data": {record}}}}}"#),
+            ),
         ] {
-            assert_eq!(read(data.clone(), json!(null)), None, "{data}");
+            let value = json!({"copyConsignment": {"data": {"id": 1.50}}});
+            assert_eq!(
+                read(overrides, &data),
+                Ok((value, record.to_owned())),
+                "{data}"
+            );
+        }
+        for (overrides, data) in [
+            (&moved, r#"{"other": 1}"#),
+            (&moved, r#"{"copy": []}"#),
+            (&ours, r#"{"copyConsignment": true}"#),
+            (&ours, r#"{"copyConsignment": {"id": ""}}"#),
+            (&ours, r#"{"copyConsignment": [{"id": "c-1"}]}"#),
+            (&ours, r#"{"copyConsignment": {"data": {"id": null}}}"#),
+            (&ours, r#"{"deleteConsignment": {"data": {"id": "c-1"}}}"#),
+        ] {
+            let error = read(overrides, data).unwrap_err();
+            assert!(error.contains("has no record"), "{data}: {error}");
         }
     }
 

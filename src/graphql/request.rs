@@ -2,46 +2,49 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use graphql_client::GraphQLQuery;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::catalogue::{KnownOperation, ours};
-use super::document::{OperationKind, operations, without_unset};
-use super::overrides::{Overrides, RecordLocation};
+use super::document::{Document, OperationKind};
+use super::lexer::operations;
+use super::overrides::Overrides;
 use crate::error::Error;
+use crate::profile::OperationProfile;
 
 /// Room for the variables of most calls, in bytes: a consignment with some forty answers. A text that outgrows its memory
 /// is copied.
 const VARIABLES: usize = 2_560;
 
 /// An operation, ready to be sent any number of times.
+#[derive(Clone)]
 pub(crate) struct Encoded {
     /// The name in the specification, or in the document of the caller.
-    pub(crate) operation: String,
+    pub(crate) operation: Cow<'static, str>,
     pub(crate) kind: OperationKind,
     pub(crate) body: Bytes,
-    /// Where the record of a change is, or the one that an override has elsewhere.
-    pub(super) location: Option<RecordLocation>,
-    /// The list whose records may be read one by one.
-    pub(super) list: Option<&'static [&'static str]>,
-    /// A query of this crate, whose document may be adapted to the server.
-    pub(super) adaptable: Option<&'static KnownOperation>,
     /// The operation of this crate that it is.
-    pub(super) known: Option<&'static KnownOperation>,
+    pub(super) known: Option<&'static Document>,
+    /// Where the profile has the record: a JSON pointer.
+    pub(super) moved: Option<Arc<str>>,
+    /// A query of this crate, whose document may be adapted to the server.
+    pub(super) adaptable: Option<&'static Document>,
+    /// What differs from our document, if anything does.
+    pub(super) fitted: Option<Arc<OperationProfile>>,
 }
 
 /// The JSON body of a request. No further members: the GraphQL over HTTP draft forbids them.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct RequestBody<'a, V> {
+struct RequestBody<'a, V> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) operation_name: Option<&'a str>,
+    operation_name: Option<&'a str>,
     #[serde(borrow)]
-    pub(super) query: Cow<'a, str>,
-    pub(super) variables: V,
+    query: Cow<'a, str>,
+    variables: V,
 }
 
 impl<V: Serialize> RequestBody<'_, V> {
@@ -58,58 +61,84 @@ pub(crate) fn encode<Q: GraphQLQuery>(
     overrides: &Overrides,
 ) -> Result<Encoded, Error> {
     let body = Q::build_query(variables);
-    encode_operation(body.query, body.operation_name, &body.variables, overrides)
+    match Document::ours(body.operation_name, body.query) {
+        Some(known) => encode_operation(known, &body.variables, overrides),
+        None => encode_document(body.query, body.operation_name, &body.variables),
+    }
 }
 
-/// Encodes an operation of this crate with variables of another type, or any document.
+/// Encodes an operation of this crate, with variables of any type.
 pub(crate) fn encode_operation(
-    document: &str,
-    operation_name: &str,
+    known: &'static Document,
     variables: &impl Serialize,
     overrides: &Overrides,
 ) -> Result<Encoded, Error> {
-    let Some(known) = ours(operation_name, document) else {
-        return encode_document(document, operation_name, variables);
-    };
+    let fitted = overrides.fitted(known);
+    let differs = fitted.as_deref().unwrap_or(&AS_OURS);
     let given = overrides.of(known);
     let body = match given {
         // Changes have no optional variables, and those of a save are long.
         None if known.is_change() => RequestBody {
-            operation_name: Some(operation_name),
-            query: overrides.adapted.of(known),
+            operation_name: Some(known.operation),
+            query: known.render(differs, &|_| true),
             variables,
         }
         .encode()?,
-        // A server that has another name for an argument refuses only the calls that use it.
         None => {
-            let mut variables = object(variables)?;
+            let text = serde_json::to_string(variables).map_err(not_json)?;
+            let mut variables = object(&text)?;
             variables.retain(|_, value| value.get() != "null");
-            let query = overrides.adapted.of(known);
-            let shorter = without_unset(&query, |name| variables.contains_key(name));
             RequestBody {
-                operation_name: Some(operation_name),
-                query: shorter.map_or(query, Cow::Owned),
+                operation_name: Some(known.operation),
+                query: known.render(differs, &|name| variables.contains_key(name)),
                 variables,
             }
             .encode()?
         }
-        Some(given) => RequestBody {
-            operation_name: given.operation.as_deref(),
-            query: given.document.as_str().into(),
-            variables: given.variables(object(variables)?)?,
+        Some(given) => {
+            let text = serde_json::to_string(variables).map_err(not_json)?;
+            RequestBody {
+                operation_name: given.operation.as_deref(),
+                query: given.document.as_str().into(),
+                variables: given.variables(object(&text)?)?,
+            }
+            .encode()?
         }
-        .encode()?,
     };
-    let is_adaptable = given.is_none() && !known.is_change();
     Ok(Encoded {
-        operation: known.name.to_owned(),
-        kind: known.kind(),
+        operation: known.name.into(),
+        kind: known.kind,
         body,
-        location: overrides.location(known),
-        list: known.list,
-        adaptable: is_adaptable.then_some(known),
         known: Some(known),
+        moved: overrides.moved(known),
+        adaptable: Some(known).filter(|_| given.is_none() && !known.is_change()),
+        fitted,
     })
+}
+
+/// Nothing differs from our document.
+static AS_OURS: OperationProfile = OperationProfile {
+    document: None,
+    record_at: None,
+    left_out: Vec::new(),
+};
+
+impl Encoded {
+    /// The query with another document, after the server refused this one; `None` when no other document can help.
+    pub(crate) fn adapted(&self, error: &Error) -> Option<Self> {
+        let known = self.adaptable.filter(|_| error.is_rejected())?;
+        let mut body: RequestBody<'_, RawVariables<'_>> =
+            serde_json::from_slice(&self.body).ok()?;
+        let is_set = |name: &str| body.variables.contains_key(name);
+        let refused = self.fitted.as_deref().unwrap_or(&AS_OURS);
+        let fitted = known.adapted(refused, &is_set, error.server_errors())?;
+        body.query = known.render(&fitted, &is_set);
+        Some(Self {
+            body: body.encode().ok()?,
+            fitted: Some(Arc::new(fitted)),
+            ..self.clone()
+        })
+    }
 }
 
 /// Encodes a document.
@@ -124,22 +153,21 @@ pub(crate) fn encode_document(
         variables,
     };
     Ok(Encoded {
-        operation: operation_name.to_owned(),
+        operation: operation_name.to_owned().into(),
         kind: kind_of(document, operation_name),
         body: body.encode()?,
-        location: None,
-        list: None,
-        adaptable: None,
         known: None,
+        moved: None,
+        adaptable: None,
+        fitted: None,
     })
 }
 
 /// The variables by name, each as its JSON: what was signed is sent as it is.
-pub(super) type RawVariables = BTreeMap<String, Box<RawValue>>;
+pub(super) type RawVariables<'a> = BTreeMap<String, &'a RawValue>;
 
-fn object(variables: &impl Serialize) -> Result<RawVariables, Error> {
-    let text = serde_json::to_string(variables).map_err(not_json)?;
-    serde_json::from_str(&text).map_err(|_| Error::config("the variables are not an object"))
+fn object(variables: &str) -> Result<RawVariables<'_>, Error> {
+    serde_json::from_str(variables).map_err(|_| Error::config("the variables are not an object"))
 }
 
 fn not_json(source: serde_json::Error) -> Error {
@@ -161,13 +189,13 @@ fn kind_of(document: &str, operation_name: &str) -> OperationKind {
 
 #[cfg(test)]
 mod tests {
-    use super::super::catalogue::CATALOGUE;
+    use super::super::generated::DOCUMENTS;
     use super::*;
 
     #[test]
     fn the_catalogue_has_the_kinds_of_its_documents() {
-        for known in &CATALOGUE {
-            assert_eq!(kind_of(known.document, known.operation), known.kind());
+        for known in DOCUMENTS {
+            assert_eq!(kind_of(known.text, known.operation), known.kind);
         }
     }
 

@@ -11,9 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::misfit::{self, Misfit, unreadable_record};
-use super::{Outcome, decode};
 use crate::error::Error;
-use crate::model::json_path::joined;
 use crate::model::{BorrowedText, reply_memory};
 
 /// More unreadable records than this in one reply are a difference of the schema: the reply as a whole is unreadable.
@@ -70,7 +68,8 @@ fn salvage<T: DeserializeOwned>(
     let around = |records: &str| format!("{before}[{records}]{after}");
     // Without records it must fit, or the fault is elsewhere.
     reply_memory::from_str::<T>(&around("")).ok()?;
-    let RecordSeed(records) = serde_json::from_str(text.get(range)?).ok()?;
+    let records: RawList<'_, { usize::MAX }> = serde_json::from_str(text.get(range)?).ok()?;
+    let records = records.first;
     let work = records.len().saturating_mul(before.len() + after.len());
     if work > WORK.1.max(WORK.0.saturating_mul(text.len())) {
         return None;
@@ -95,32 +94,38 @@ fn salvage<T: DeserializeOwned>(
     (!unreadable.is_empty()).then_some(SalvagedList { text, unreadable })
 }
 
-/// The texts of the records, null too.
-struct RecordSeed<'a>(Vec<&'a RawValue>);
+/// The texts of the first elements of a list, null too, and how many more there are.
+pub(super) struct RawList<'a, const KEPT: usize> {
+    pub(super) first: Vec<&'a RawValue>,
+    pub(super) omitted: usize,
+}
 
-impl<'de> Deserialize<'de> for RecordSeed<'de> {
+impl<'de, const KEPT: usize> Deserialize<'de> for RawList<'de, KEPT> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct RecordsVisitor;
+        struct RawListVisitor<const KEPT: usize>;
 
-        impl<'de> Visitor<'de> for RecordsVisitor {
-            type Value = RecordSeed<'de>;
+        impl<'de, const KEPT: usize> Visitor<'de> for RawListVisitor<KEPT> {
+            type Value = RawList<'de, KEPT>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a list")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(
-                self,
-                mut list: A,
-            ) -> Result<RecordSeed<'de>, A::Error> {
-                let mut records = Vec::new();
-                while let Some(raw) = list.next_element()? {
-                    reply_memory::push(&mut records, raw)?;
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let (mut first, mut omitted) = (Vec::new(), 0);
+                while first.len() < KEPT {
+                    let Some(raw) = list.next_element()? else {
+                        return Ok(RawList { first, omitted });
+                    };
+                    reply_memory::push(&mut first, raw)?;
                 }
-                Ok(RecordSeed(records))
+                while list.next_element::<IgnoredAny>()?.is_some() {
+                    omitted += 1;
+                }
+                Ok(RawList { first, omitted })
             }
         }
-        deserializer.deserialize_seq(RecordsVisitor)
+        deserializer.deserialize_seq(RawListVisitor)
     }
 }
 
@@ -132,24 +137,25 @@ fn range_of(text: &str, list: &[&str]) -> Option<Range<usize>> {
     Some(start..start + part.len())
 }
 
-/// The part of a text to which these members lead.
-pub(super) fn part_of<'a>(text: &'a str, members: &[&str]) -> Option<&'a str> {
-    let mut part = serde_json::from_str::<&RawValue>(text).ok()?;
+/// The part of a text to which these members lead, or positions in lists.
+pub(super) fn part_of<'a>(text: &'a str, members: &[impl AsRef<str>]) -> Option<&'a str> {
+    let mut part = text;
     for name in members {
-        let mut object = serde_json::Deserializer::from_str(part.get());
-        part = MemberSeed(name).deserialize(&mut object).ok()??;
+        let mut value = serde_json::Deserializer::from_str(part);
+        let seed = MemberSeed(name.as_ref());
+        part = seed.deserialize(&mut value).ok()??.get();
     }
-    Some(part.get())
+    Some(part)
 }
 
-/// Reads one member of an object, and keeps nothing of the others.
+/// Reads one member of an object or element of a list, and keeps nothing of the others.
 struct MemberSeed<'n>(&'n str);
 
 impl<'de> DeserializeSeed<'de> for MemberSeed<'_> {
     type Value = Option<&'de RawValue>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
+        deserializer.deserialize_any(self)
     }
 }
 
@@ -157,13 +163,15 @@ impl<'de> Visitor<'de> for MemberSeed<'_> {
     type Value = Option<&'de RawValue>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
+        f.write_str("an object or a list")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found = None;
-        while let Some(BorrowedText(name)) = map.next_key()? {
-            if name == self.0 {
+        while let Some(name) = map.next_key::<&RawValue>()? {
+            // A name that is no text is another one.
+            let name = serde_json::from_str(name.get());
+            if name.is_ok_and(|BorrowedText(name)| name == self.0) {
                 found = Some(map.next_value()?);
             } else {
                 map.next_value::<IgnoredAny>()?;
@@ -171,26 +179,20 @@ impl<'de> Visitor<'de> for MemberSeed<'_> {
         }
         Ok(found)
     }
-}
 
-/// Reads a reply of the interface again that could not be read, record by record.
-pub(super) fn decode_salvaged<T: DeserializeOwned>(
-    status: u16,
-    media_type: Option<&str>,
-    body: &[u8],
-    list: &[&str],
-) -> Option<Outcome<T>> {
-    let text = std::str::from_utf8(body).ok()?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let data = range_of(text, &["data"])?;
-    let at = joined("data", &list.join("."));
-    let salvaged = salvage_list::<T>(text.get(data.clone())?, &at, list, status)?;
-    let (before, after) = (text.get(..data.start)?, text.get(data.end..)?);
-    let text = [before, &salvaged.text, after].concat();
-    let mut outcome = decode::<T>(status, media_type, text.as_bytes())?.ok()?;
-    outcome.nulls = outcome.nulls.saturating_sub(salvaged.unreadable.len());
-    outcome.unreadable = salvaged.unreadable;
-    Some(outcome)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let Ok(position) = self.0.parse::<usize>() else {
+            return Ok(None);
+        };
+        for _ in 0..position {
+            if list.next_element::<IgnoredAny>()?.is_none() {
+                return Ok(None);
+            }
+        }
+        let found = list.next_element()?;
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(found)
+    }
 }
 
 #[cfg(test)]

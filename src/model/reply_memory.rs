@@ -53,7 +53,13 @@ pub(crate) fn limited<T>(length: usize, read: impl FnOnce() -> T) -> Option<T> {
 
 /// Reads a text within what it may take.
 pub(crate) fn from_str<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
-    limited(text.len(), || read(text)).unwrap_or_else(|| Err(serde_json::Error::custom(TOO_MUCH)))
+    counted(text).map(|(value, _)| value)
+}
+
+/// As [`from_str`], with the number of null elements in lists.
+pub(crate) fn counted<T: DeserializeOwned>(text: &str) -> serde_json::Result<(T, usize)> {
+    limited(text.len(), || read(text).map(|value| (value, nulls())))
+        .unwrap_or_else(|| Err(serde_json::Error::custom(TOO_MUCH)))
 }
 
 /// Reads a text; one that does not fit is [repaired] and read again.

@@ -10,12 +10,12 @@ use super::ConsignmentFilter;
 use super::questions::levels;
 use crate::client::{Account, Client};
 use crate::error::Error;
-use crate::graphql::Outcome;
 use crate::graphql::generated::{
     Consignment as ReadConsignment, Consignments, CopyConsignment, CreateOrSaveConsignment,
     DeleteConsignment, consignment, copy_consignment, create_or_save_consignment,
     delete_consignment, full_consignments,
 };
+use crate::graphql::{Document, Outcome};
 use crate::model::{
     AccountId, Connection, Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber,
     ConsignmentStatus, ConsignmentSummary, ConsignmentText, SavedConsignment, WithExtra,
@@ -113,7 +113,7 @@ impl Account {
         let call = move |client: &Client, after| {
             let variables = filter.variables(client, &account, after);
             let read = client.operation_with(
-                full_consignments::QUERY,
+                &full_consignments::DOCUMENT,
                 &variables,
                 |data: full_consignments::ResponseData| data.full_consignments?.if_listed(),
             );
@@ -249,7 +249,7 @@ impl Account {
     fn save_named(&self, input: &impl Serialize) -> Call<Outcome<SavedConsignment>> {
         let names = &self.client().given_profile().updates.value;
         self.save::<CreateOrSaveConsignment, _>(
-            create_or_save_consignment::QUERY,
+            &create_or_save_consignment::DOCUMENT,
             &NamedInput { input, names },
             |data| data.create_or_save_consignment?.data,
         )
@@ -360,7 +360,7 @@ impl Account {
     /// Saves an input that may have further fields.
     pub(super) fn save<Q: GraphQLQuery, T: Send + 'static>(
         &self,
-        document: &'static str,
+        document: &'static Document,
         input: &impl Serialize,
         part: fn(Q::ResponseData) -> Option<T>,
     ) -> Call<Outcome<T>>

@@ -128,7 +128,7 @@ impl Account {
         input: impl Into<WithExtra<TemplateInput>>,
     ) -> Call<Outcome<SavedTemplate>> {
         self.save::<CreateOrSaveTemplate, _>(
-            create_or_save_template::QUERY,
+            &create_or_save_template::DOCUMENT,
             &input.into(),
             |data| data.create_or_save_template?.data,
         )

@@ -77,7 +77,7 @@ pub(crate) struct Settings {
     pub(super) page: Option<u64>,
     pub(super) watch: Option<Watch>,
     /// Where the JSON of the value is kept, if it is wanted.
-    pub(super) json: Option<JsonSlot>,
+    pub(crate) json: Option<JsonSlot>,
     /// Collected for a [`Response`] only.
     pub(super) facts: Option<Arc<Mutex<Facts>>>,
 }
@@ -98,13 +98,6 @@ impl Settings {
     pub(super) fn note(&self, note: impl FnOnce(&mut Facts)) {
         if let Some(facts) = &self.facts {
             note(&mut lock(facts));
-        }
-    }
-
-    /// Keeps the JSON of the value, if it is wanted.
-    pub(crate) fn keep_json(&self, read: impl FnOnce() -> Option<Box<str>>) {
-        if let Some(slot) = &self.json {
-            *lock(slot) = read();
         }
     }
 }
@@ -144,14 +137,10 @@ impl<T: Send + 'static> Call<T> {
 
     /// Checks the value of this call.
     pub(crate) fn checked(self, check: impl FnOnce(&T) -> Result<()> + Send + 'static) -> Self {
-        let work = self.work.map(|Work { request, start }| {
-            let both = |request, settings: Arc<Settings>| async {
-                let value = start(request, settings).await?;
-                check(&value).map(|()| value)
-            };
-            (request, both)
-        });
-        Call::new(&self.sender, self.settings, work)
+        self.finished(async move |result, _| {
+            let value = result?;
+            check(&value).map(|()| value)
+        })
     }
 
     /// Continues with the value of this call. Further requests take the settings.
@@ -159,9 +148,17 @@ impl<T: Send + 'static> Call<T> {
         self,
         next: impl FnOnce(T, Arc<Settings>) -> F + Send + 'static,
     ) -> Call<U> {
+        self.finished(async move |result, settings| next(result?, settings).await)
+    }
+
+    /// Continues with the result of this call.
+    fn finished<U: Send + 'static, F: Future<Output = Result<U>> + Send + 'static>(
+        self,
+        next: impl FnOnce(Result<T>, Arc<Settings>) -> F + Send + 'static,
+    ) -> Call<U> {
         let work = self.work.map(|Work { request, start }| {
             let both = |request, settings: Arc<Settings>| async {
-                next(start(request, Arc::clone(&settings)).await?, settings).await
+                next(start(request, Arc::clone(&settings)).await, settings).await
             };
             (request, both)
         });
@@ -346,19 +343,10 @@ impl<T: Send + 'static> Call<Outcome<T>> {
     /// As the call without this, but for null. A change whose reply has no record stays an error, since it may have been
     /// carried out.
     pub fn optional(self) -> Call<Outcome<Option<T>>> {
-        let work = self.work.map(|Work { request, start }| {
-            let optional = |request, settings| async {
-                match start(request, settings).await {
-                    Ok(outcome) => Ok(outcome.map(Some)),
-                    Err(error) => Outcome::of_null(&error).ok_or(error),
-                }
-            };
-            (request, optional)
-        });
-        Call {
-            deadline: self.deadline,
-            ..Call::new(&self.sender, self.settings, work)
-        }
+        self.finished(async |result, _| match result {
+            Ok(outcome) => Ok(outcome.map(Some)),
+            Err(error) => Outcome::of_null(&error).ok_or(error),
+        })
     }
 }
 

@@ -21,6 +21,6 @@ pub use self::call::Call;
 use self::headers::Headers;
 pub use self::response::{DryRun, Response};
 
-pub(crate) use self::call::Settings;
+pub(crate) use self::call::{JsonSlot, Settings};
 pub(crate) use self::sender::{Operation, Sender, SenderOptions};
 pub(crate) use self::trace::{adapted, decode_failure};

@@ -4,9 +4,8 @@
 //! 2. `run` keeps the deadline of the call;
 //! 3. `retry` waits for the end of a pause, and makes attempts as long as `decide` allows another one;
 //! 4. `authorize` adds the token, and a new one after "Unauthorized";
-//! 5. `fit_document` rewrites a document that the server's schema does not fit;
-//! 6. `connect` waits for a free connection, and notes whether a change is in doubt;
-//! 7. `transfer` sends the request, and `read` reads its reply.
+//! 5. `connect` waits for a free connection, and notes whether a change is in doubt;
+//! 6. `transfer` sends the request, and `read` reads its reply.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -18,16 +17,13 @@ use url::Url;
 use super::backpressure::Backpressure;
 use super::{Headers, Settings, trace};
 use crate::auth::{AccessToken, TokenSource};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, codes};
 use crate::model::ServerError;
 use crate::secret::Secret;
 use crate::transport::header::AUTHORIZATION;
 use crate::transport::{
     Clock, Http, HttpOptions, Reply, Request, RetryBudget, RetryPolicy, Safety, retry_after,
 };
-
-/// How many other documents are tried for a request: the four paths of the user details, each with and without doubtful fields.
-const DOCUMENTS: u32 = 8;
 
 /// The settings that the clients of both interfaces have in common.
 #[derive(Default)]
@@ -86,64 +82,23 @@ pub(crate) trait Operation: Sync {
     fn problems(_value: &Self::Value) -> &[ServerError] {
         &[]
     }
-
-    /// The request with another document, after the server refused this one for its schema.
-    fn rewrite_document(&self, _request: &Request, _error: &Error) -> Option<Request> {
-        None
-    }
-
-    /// Keeps the document of a rewritten request, which the server accepted.
-    fn keep_document(&self, _request: &Request) {}
 }
 
-/// An operation whose value is kept here, and not passed from future to future: so the path of a request is compiled once, and not
-/// for the type of each value.
-trait AnyOperation: Send {
-    fn is_change(&self) -> bool;
-
-    /// Keeps the value of a reply in place of an earlier one.
-    fn read(&mut self, reply: Reply) -> Result<()>;
-
-    fn problems(&self) -> &[ServerError];
-
-    fn rewrite_document(&self, request: &Request, error: &Error) -> Option<Request>;
-
-    fn keep_document(&self, request: &Request);
+/// What traces show of a reply that was read.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    /// Of the errors beside the value.
+    pub(super) codes: Option<String>,
 }
 
-struct Answered<'a, O: Operation> {
-    operation: &'a O,
-    value: Option<O::Value>,
-}
-
-impl<O: Operation> AnyOperation for Answered<'_, O> {
-    fn is_change(&self) -> bool {
-        self.operation.is_change()
-    }
-
-    fn read(&mut self, reply: Reply) -> Result<()> {
-        self.value = None;
-        self.value = Some(self.operation.decode_reply(reply)?);
-        Ok(())
-    }
-
-    fn problems(&self) -> &[ServerError] {
-        self.value.as_ref().map_or(&[], O::problems)
-    }
-
-    fn rewrite_document(&self, request: &Request, error: &Error) -> Option<Request> {
-        self.operation.rewrite_document(request, error)
-    }
-
-    fn keep_document(&self, request: &Request) {
-        self.operation.keep_document(request);
-    }
-}
+/// Reads a reply, and keeps its value in place of an earlier one: so the path of a request is compiled once, and not for the type
+/// of each value.
+type ReadReply<'a> = dyn FnMut(Reply) -> Result<Option<String>> + Send + 'a;
 
 /// One request, its attempts, and what is known of it when its time runs out.
 struct Exchange<'a> {
     sender: &'a Sender,
-    operation: &'a mut dyn AnyOperation,
+    read_reply: &'a mut ReadReply<'a>,
     settings: &'a Settings,
     request: Box<Request>,
     safety: Safety,
@@ -151,8 +106,6 @@ struct Exchange<'a> {
     attempts: u32,
     /// The current attempt is one of them.
     is_sent: bool,
-    /// The status of the last reply.
-    status: u16,
     is_renewed: bool,
     /// A change was sent and may have been carried out.
     in_doubt: bool,
@@ -255,58 +208,53 @@ impl Sender {
     ) -> Result<O::Value> {
         self.prepare(&mut request, settings);
         let span = trace::call(operation.name(), operation.kind(), settings.page);
-        let mut answered = Answered {
-            operation,
-            value: None,
+        let safety = match (operation.is_change(), settings.idempotent) {
+            (false, _) => Safety::Repeatable,
+            (true, true) => Safety::Idempotent,
+            (true, false) => Safety::Once,
         };
-        let exchanged = self.exchange(&mut answered, request, settings, &span).await;
-        // What was exchanged has been read.
-        let read = exchanged.and(answered.value.ok_or_else(|| Error::protocol("no value")));
-        read.map_err(|error| error.with_operation(operation.name()))
-    }
-
-    /// As [`send`](Self::send), whatever is sent.
-    async fn exchange(
-        &self,
-        operation: &mut dyn AnyOperation,
-        request: Box<Request>,
-        settings: &Settings,
-        span: &tracing::Span,
-    ) -> Result<()> {
-        let is_change = operation.is_change();
+        let mut value = None;
+        let mut read_reply = |reply| {
+            let read = value.insert(operation.decode_reply(reply)?);
+            let problems = O::problems(read);
+            Ok((!problems.is_empty()).then(|| codes(problems)))
+        };
         let mut exchange = Exchange {
             sender: self,
-            operation,
+            read_reply: &mut read_reply,
             settings,
             request,
-            safety: match (is_change, settings.idempotent) {
-                (false, _) => Safety::Repeatable,
-                (true, true) => Safety::Idempotent,
-                (true, false) => Safety::Once,
-            },
+            safety,
             attempts: 0,
             is_sent: false,
-            status: 0,
             is_renewed: false,
             in_doubt: false,
         };
-        let result = exchange.run().instrument(span.clone()).await;
-        let (attempts, in_doubt) = (exchange.attempts, exchange.in_doubt);
+        let exchanged = exchange.traced(&span).await;
+        // What was exchanged has been read.
+        let read = exchanged.and(value.ok_or_else(|| Error::protocol("no value")));
+        read.map_err(|error| error.with_operation(operation.name()))
+    }
+}
+
+impl Exchange<'_> {
+    /// Runs in the span of the call, and adds what is known of the exchange to an error.
+    async fn traced(&mut self, span: &tracing::Span) -> Result<()> {
+        let result = self.run().instrument(span.clone()).await;
+        let (attempts, in_doubt) = (self.attempts, self.in_doubt);
         let result = result.map_err(|error| {
             error
                 .with_attempts(attempts)
                 .with_may_have_applied(in_doubt)
         });
         span.record("attempts", attempts);
-        exchange.trace_end(span, &result);
-        settings.note(|facts| facts.attempts += attempts);
-        result
+        trace::ended(span, &result);
+        self.settings.note(|facts| facts.attempts += attempts);
+        result.map(|_| ())
     }
-}
 
-impl Exchange<'_> {
     /// Ends the call when its deadline has passed.
-    async fn run(&mut self) -> Result<()> {
+    async fn run(&mut self) -> Result<Answer> {
         let (pool, settings) = (&self.sender.pool, self.settings);
         let policy = settings.retry.as_ref().unwrap_or(&pool.retry);
         let Some(end) = settings.end else {
@@ -331,7 +279,7 @@ impl Exchange<'_> {
     }
 
     /// Makes attempts until one succeeds, or the failure or the policy allows no further one.
-    async fn retry(&mut self, policy: &RetryPolicy) -> Result<()> {
+    async fn retry(&mut self, policy: &RetryPolicy) -> Result<Answer> {
         let pool = &self.sender.pool;
         if self.sender.paused_for().is_some() {
             // Waits are rare, so they are boxed: the futures around them stay small.
@@ -346,11 +294,11 @@ impl Exchange<'_> {
             // Boxed as well: the futures around it are moved, and a box stays where it is.
             let attempt = Box::pin(self.authorize());
             let result = attempt.instrument(span.clone()).await;
-            self.trace_end(&span, &result);
+            trace::ended(&span, &result);
             let error = match result {
-                Ok(()) => {
+                Ok(answer) => {
                     pool.budget.give_back();
-                    return Ok(());
+                    return Ok(answer);
                 }
                 Err(error) => error,
             };
@@ -379,15 +327,15 @@ impl Exchange<'_> {
     }
 
     /// Sends a request with a token, and once more with a new one when the first is refused.
-    async fn authorize(&mut self) -> Result<()> {
+    async fn authorize(&mut self) -> Result<Answer> {
         let Some(tokens) = &self.sender.tokens else {
-            return self.fit_document(None).await;
+            return self.connect(None).await;
         };
         let token = match tokens.current() {
             Some(token) => token,
             None => tokens.token().await?,
         };
-        match self.fit_document(Some(&token)).await {
+        match self.connect(Some(&token)).await {
             // The request was refused before it was carried out, so a change may be sent again as well. A page with 401 may be
             // of the service: a new token shows it.
             Err(refused)
@@ -397,7 +345,7 @@ impl Exchange<'_> {
             {
                 match tokens.renew(&token).await {
                     Ok(same) if same.is_same(&token) => Err(refused),
-                    Ok(token) => self.fit_document(Some(&token)).await,
+                    Ok(token) => self.connect(Some(&token)).await,
                     Err(error) => Err(error.after(refused)),
                 }
             }
@@ -405,37 +353,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// Sends a request, and again with another document when the server's schema does not fit the first one.
-    ///
-    /// When it fits none of them, the error is the first one: it is about the document that the reader knows.
-    async fn fit_document(&mut self, token: Option<&AccessToken>) -> Result<()> {
-        let mut result = self.connect(None, token).await;
-        let (mut first, mut request) = (None, None::<Box<Request>>);
-        for _ in 0..DOCUMENTS {
-            let Err(error) = &result else { break };
-            let refused = request.as_ref().unwrap_or(&self.request);
-            let Some(rewritten) = self.operation.rewrite_document(refused, error) else {
-                break;
-            };
-            let rewritten = request.insert(Box::new(rewritten));
-            let next = self.connect(Some(rewritten), token).await;
-            first = first.or(std::mem::replace(&mut result, next).err());
-            if result.is_ok() {
-                self.operation.keep_document(rewritten);
-            }
-        }
-        match (result, first) {
-            (Err(error), Some(first)) if error.kind() == ErrorKind::SchemaMismatch => Err(first),
-            (result, _) => result,
-        }
-    }
-
-    /// Waits for a free connection, and sends one request: the rewritten one, or that of the call.
-    async fn connect(
-        &mut self,
-        rewritten: Option<&Request>,
-        token: Option<&AccessToken>,
-    ) -> Result<()> {
+    /// Waits for a free connection, and sends the request.
+    async fn connect(&mut self, token: Option<&AccessToken>) -> Result<Answer> {
         // A call whose time runs out in this wait has not been sent, so the facts are noted after it.
         let sender = self.sender;
         let slot = sender.pool.http.slot().await;
@@ -444,10 +363,9 @@ impl Exchange<'_> {
             return Err(Error::said(ErrorKind::Transport, what));
         }
         self.attempts += u32::from(!std::mem::replace(&mut self.is_sent, true));
-        let was_in_doubt = std::mem::replace(&mut self.in_doubt, self.operation.is_change());
-        let reply = self
-            .transfer(rewritten.unwrap_or(&self.request), token)
-            .await;
+        let is_change = self.safety != Safety::Repeatable;
+        let was_in_doubt = std::mem::replace(&mut self.in_doubt, is_change);
+        let reply = self.transfer(token).await;
         drop(slot);
         if self.settings.watch.is_some() {
             // Yield, so that the look-ahead task runs before this page is decoded, which keeps the thread for a while.
@@ -462,10 +380,9 @@ impl Exchange<'_> {
     /// Sends a request with this token. Not an `async fn`, whose future would have room for the request.
     fn transfer(
         &self,
-        request: &Request,
         token: Option<&AccessToken>,
     ) -> impl Future<Output = Result<Reply>> + Send + use<> {
-        let mut request = request.clone();
+        let mut request = Request::clone(&self.request);
         if let Some(token) = token {
             request.headers.insert(AUTHORIZATION, token.header());
         }
@@ -473,31 +390,23 @@ impl Exchange<'_> {
     }
 
     /// Reads a reply. A refusal with `Retry-After` starts a pause.
-    fn read(&mut self, reply: Reply) -> Result<()> {
+    fn read(&mut self, reply: Reply) -> Result<Answer> {
         let pool = &self.sender.pool;
-        let wait = retry_after(&reply.headers, pool.clock.now());
-        self.status = reply.status;
+        let (status, wait) = (reply.status, retry_after(&reply.headers, pool.clock.now()));
         self.settings.note(|facts| {
-            facts.status = Some(reply.status);
+            facts.status = Some(status);
             facts.request_id = reply.request_id().map(str::to_owned);
         });
-        let decoded = self.operation.read(reply).map_err(|error| {
-            trace::decode_failure(&error);
-            error.with_retry_after(wait)
-        });
-        if let Err(error) = &decoded {
-            for (status, pause) in self.sender.pauses() {
-                pause.note(&pool.clock, status, error);
+        match (self.read_reply)(reply) {
+            Ok(codes) => Ok(Answer { status, codes }),
+            Err(error) => {
+                trace::decode_failure(&error);
+                let error = error.with_retry_after(wait);
+                for (status, pause) in self.sender.pauses() {
+                    pause.note(&pool.clock, status, &error);
+                }
+                Err(error)
             }
         }
-        decoded
-    }
-
-    fn trace_end(&self, span: &tracing::Span, result: &Result<()>) {
-        let result = result.as_ref();
-        trace::ended(
-            span,
-            result.map(|()| (self.status, self.operation.problems())),
-        );
     }
 }

@@ -3,8 +3,8 @@
 use tracing::Span;
 use tracing::field::Empty;
 
+use super::sender::Answer;
 use crate::error::{Error, Repr, codes};
-use crate::model::ServerError;
 use crate::model::redact::shown_path;
 
 /// The span of a request, all attempts in it.
@@ -32,24 +32,28 @@ pub(super) fn attempt(number: u32) -> Span {
     )
 }
 
-/// Records how a request or an attempt ended: the status of its reply with the problems beside the data, or its error.
-pub(super) fn ended(span: &Span, result: Result<(u16, &[ServerError]), &Error>) {
+/// Records how a request or an attempt ended: the status of its reply with the codes of problems beside the data, or its error.
+pub(super) fn ended(span: &Span, result: &Result<Answer, Error>) {
     if span.is_disabled() {
         return;
     }
-    let (status, errors) = match result {
-        Ok((status, problems)) => (Some(status), problems),
+    let (status, found) = match result {
+        Ok(answer) => (Some(answer.status), answer.codes.clone()),
         Err(error) => {
             // Its text holds nothing that was entered or sent.
             span.record("error", tracing::field::display(error));
-            (error.http_status(), error.server_errors())
+            let errors = error.server_errors();
+            (
+                error.http_status(),
+                (!errors.is_empty()).then(|| codes(errors)),
+            )
         }
     };
     if let Some(status) = status {
         span.record("status", status);
     }
-    if !errors.is_empty() {
-        span.record("codes", codes(errors));
+    if let Some(found) = found {
+        span.record("codes", found);
     }
 }
 

@@ -267,6 +267,33 @@ fn short_files_and_repeated_names_do_not_become_more() {
     );
 }
 
+/// In the outbox, a file needs only files that do not need it: one can be read after the other.
+#[test]
+fn no_file_of_the_outbox_needs_one_that_needs_it() {
+    let files = rust_files("crates/envd-sync/src/outbox");
+    let files = files
+        .iter()
+        .filter(|(path, _)| !is_test(path) && path != "mod.rs");
+    let mut needs: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (path, text) in files {
+        let code = code(text);
+        let used = behind(&code[..inline_tests(&code)], "super::").map(|(_, rest)| name(rest));
+        needs.insert(
+            path.trim_end_matches(".rs"),
+            used.map(str::to_owned).collect(),
+        );
+    }
+    // What needs nothing that is left is taken away, until nothing is.
+    loop {
+        let left: BTreeSet<String> = needs.keys().map(|name| (*name).to_owned()).collect();
+        needs.retain(|_, used| !used.is_disjoint(&left));
+        if needs.len() == left.len() {
+            break;
+        }
+    }
+    assert!(needs.is_empty(), "a circle: {needs:#?}");
+}
+
 /// The first part of a path below `src`.
 fn room_of(path: &str) -> &str {
     path.split('/')

@@ -58,7 +58,7 @@ async fn a_record_elsewhere_in_the_reply_is_given_alone() {
     let client = client(&server).profile(&moved("consignment", document, "/found/one"));
     let account = client.build().unwrap().account("envd-1");
     let record = account.consignment("c-1").received().await.unwrap().value;
-    assert_eq!(record.json(), r#"{"id":"c-1","later":1}"#);
+    assert_eq!(record.json(), r#"{"id": "c-1", "later": 1}"#);
 }
 
 #[tokio::test]

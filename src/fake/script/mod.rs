@@ -24,7 +24,7 @@ pub(super) use self::scripts::{Scripts, unscripted};
 use super::Fake;
 use super::problem::Problem;
 use super::reference_data::root_fields;
-use crate::graphql::catalogue::operation_names;
+use crate::graphql::Document;
 
 /// A script for the calls of one operation, or to one path. Calls take the steps in the order in which they were added;
 /// without a step the fake answers as usual.
@@ -76,7 +76,7 @@ impl Fake {
     #[track_caller]
     pub fn on_operation(&self, name: impl Into<String>) -> On<'_> {
         let name = name.into();
-        let mut known: Vec<_> = operation_names().collect();
+        let mut known: Vec<_> = Document::names().collect();
         let others = root_fields(&self.state.data.schema);
         let others: Vec<_> = others.filter(|other| !known.contains(other)).collect();
         known.extend(others);

@@ -4,8 +4,8 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 use proptest::{collection, option};
 use serde_json::{Map, Value, json};
 
+use super::decode;
 use super::replies::{GRAPHQL, JSON};
-use crate::graphql::decode;
 use equipment::seeded::cases;
 
 fn any_value() -> impl Strategy<Value = Value> {

@@ -10,9 +10,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::decode;
 use super::replies::JSON;
 use crate::graphql::envelope::is_void;
-use crate::graphql::{Overrides, decode, encode_operation, generated};
+use crate::graphql::{Document, Overrides, encode_operation, generated};
 use equipment::seeded::seed;
 
 /// Replies of each kind for each operation.
@@ -237,7 +238,8 @@ where
     let document =
         ExecutableDocument::parse_and_validate(&maker.schema, query, "document.graphql").unwrap();
     let selections = &document.operations.get(Some(name)).unwrap().selection_set;
-    let encoded = encode_operation(query, name, &json!({}), &Overrides::default()).unwrap();
+    let known = Document::ours(name, query).unwrap();
+    let encoded = encode_operation(known, &json!({}), &Overrides::default()).unwrap();
     // A change without a record has no value to name.
     let least = if query.starts_with("mutation") { 3 } else { 1 };
     for _ in 0..BROKEN {
@@ -250,9 +252,12 @@ where
         };
         break_value(data.pointer_mut(pointer).unwrap());
         let body = json!({"data": data}).to_string();
-        let read = encoded.decode::<Q::ResponseData>(200, Some(JSON), body.as_bytes());
+        let read =
+            encoded.decode::<Q::ResponseData, _>(200, Some(JSON), body.as_bytes(), Some, None);
         let error = match read.unwrap() {
-            Ok(mut outcome) if outcome.unreadable.len() == 1 => outcome.unreadable.remove(0).error,
+            Ok((mut outcome, _)) if outcome.unreadable.len() == 1 => {
+                outcome.unreadable.remove(0).error
+            }
             Ok(_) => panic!("{path} is read: {body}"),
             Err(error) => error,
         };
@@ -307,7 +312,7 @@ macro_rules! each_operation {
             stringify!($query),
             $check::<generated::$query>(
                 &mut $maker,
-                generated::$module::QUERY,
+                generated::$module::DOCUMENT.text,
                 stringify!($query),
             ),
         )),*]

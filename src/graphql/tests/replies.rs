@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::decode;
 use crate::error::{Error, ErrorKind};
-use crate::graphql::{Outcome, decode};
+use crate::graphql::Outcome;
 use crate::model::Condition;
 
 pub(super) const GRAPHQL: &str = "application/graphql-response+json";

@@ -25,6 +25,19 @@ pub(crate) struct RecordIdentity<T> {
     pub(crate) content: Option<fn(&T, &mut DefaultHasher)>,
 }
 
+impl<T: 'static> RecordIdentity<T> {
+    /// That of the same records with their JSON, in a list with cursors: its records have no numbers, and its positions show that
+    /// pages repeat.
+    pub(super) fn received(self) -> RecordIdentity<AsReceived<T>> {
+        let id = self.id;
+        RecordIdentity {
+            id: Arc::new(move |record: &AsReceived<T>| id(record.typed())),
+            number: |_| None,
+            content: None,
+        }
+    }
+}
+
 impl<T: 'static> From<RecordId<T>> for RecordIdentity<T> {
     fn from(id: RecordId<T>) -> Self {
         Self {
@@ -43,8 +56,8 @@ type Hashes = HashSet<u64, BuildHasherDefault<IsHash>>;
 /// Of each record a hash of its id: 9 to 18 bytes, so about 2.5 MB for 200,000 records. The hash is keyed at random and
 /// has 64 bits: among 200,000 records, two different ones are taken for the same once in a thousand million lists. Records
 /// without an id count as new, so each page has a fingerprint as well.
-pub(super) struct ListGuard<T> {
-    pub(super) identity: RecordIdentity<T>,
+#[derive(Default)]
+pub(super) struct ListGuard {
     ids: Hashes,
     keyed: RandomState,
     fingerprints: Hashes,
@@ -54,41 +67,7 @@ pub(super) struct ListGuard<T> {
     empty: u32,
 }
 
-impl<T> ListGuard<T> {
-    pub(super) fn new(identity: RecordIdentity<T>) -> Self {
-        Self {
-            identity,
-            ids: Hashes::default(),
-            keyed: RandomState::new(),
-            fingerprints: Hashes::default(),
-            first_total: None,
-            total: None,
-            empty: 0,
-        }
-    }
-
-    /// The guard of the same list with the JSON of its records, which is one with cursors: its records have no numbers, and its
-    /// positions show that pages repeat.
-    pub(super) fn received(self) -> ListGuard<AsReceived<T>>
-    where
-        T: 'static,
-    {
-        let id = self.identity.id;
-        ListGuard {
-            identity: RecordIdentity {
-                id: Arc::new(move |record: &AsReceived<T>| id(record.typed())),
-                number: |_| None,
-                content: None,
-            },
-            ids: self.ids,
-            keyed: self.keyed,
-            fingerprints: self.fingerprints,
-            first_total: self.first_total,
-            total: self.total,
-            empty: self.empty,
-        }
-    }
-
+impl ListGuard {
     /// Forgets all pages, for a list whose page before stated this total.
     pub(super) fn start_after(&mut self, total: Option<i64>) {
         (self.ids, self.fingerprints) = (Hashes::default(), Hashes::default());
@@ -96,7 +75,7 @@ impl<T> ListGuard<T> {
     }
 
     /// Adds a page: sets its notices, and the reason why it is the last one that can be read.
-    pub(super) fn add<P>(&mut self, page: &mut Page<T, P>) {
+    pub(super) fn add<T, P>(&mut self, page: &mut Page<T, P>, identity: &RecordIdentity<T>) {
         if let Some(now) = page.total {
             let before = self.total.replace(now).unwrap_or(now);
             if before != now {
@@ -112,10 +91,10 @@ impl<T> ListGuard<T> {
         let (mut repeated, mut has_new) = (Vec::new(), !page.unreadable.is_empty());
         let (mut ids, mut all_new) = (self.keyed.build_hasher(), true);
         for record in &page.records {
-            let id = self.hash_of_id(record);
+            let id = self.hash_of_id(record, identity);
             let is_known = id.is_some_and(|id| !self.ids.insert(id));
             if is_known {
-                repeated.extend((self.identity.id)(record).map(Cow::into_owned));
+                repeated.extend((identity.id)(record).map(Cow::into_owned));
             }
             has_new |= !is_known;
             all_new &= id.is_some() && !is_known;
@@ -128,22 +107,28 @@ impl<T> ListGuard<T> {
                 ids: repeated,
             });
         }
-        if self.is_repeated(page, ids.finish(), all_new) {
+        if self.is_repeated(page, identity, ids.finish(), all_new) {
             page.stalled = Some("the list repeats itself");
             page.next = None;
         }
     }
 
-    fn hash_of_id(&self, record: &T) -> Option<u64> {
-        if let Some(number) = (self.identity.number)(record) {
+    fn hash_of_id<T>(&self, record: &T, identity: &RecordIdentity<T>) -> Option<u64> {
+        if let Some(number) = (identity.number)(record) {
             return Some(self.keyed.hash_one(number));
         }
-        Some(self.keyed.hash_one((self.identity.id)(record)?.as_ref()))
+        Some(self.keyed.hash_one((identity.id)(record)?.as_ref()))
     }
 
     /// Whether the same page came before. `ids` is a hash of the ids of its records, `all_new` whether none of them was known.
-    fn is_repeated<P>(&mut self, page: &Page<T, P>, ids: u64, all_new: bool) -> bool {
-        let Some(content) = self.identity.content else {
+    fn is_repeated<T, P>(
+        &mut self,
+        page: &Page<T, P>,
+        identity: &RecordIdentity<T>,
+        ids: u64,
+        all_new: bool,
+    ) -> bool {
+        let Some(content) = identity.content else {
             return page
                 .fingerprint
                 .is_some_and(|print| !self.fingerprints.insert(print));
@@ -202,20 +187,20 @@ mod tests {
 
     type RecordKey = (Option<i64>, &'static str);
 
-    fn guard() -> ListGuard<RecordKey> {
-        ListGuard::new(RecordIdentity {
+    fn identity() -> RecordIdentity<RecordKey> {
+        RecordIdentity {
             id: Arc::new(|record: &RecordKey| Some(record.0?.to_string().into())),
             number: |record| record.0,
             content: Some(Hash::hash),
-        })
+        }
     }
 
     /// Whether the last of these pages repeats another.
     fn last_repeats(pages: &[&[RecordKey]]) -> bool {
-        let mut guard = guard();
+        let mut guard = ListGuard::default();
         let stalled = pages.iter().map(|records| {
             let mut page = Page::new((), records.to_vec());
-            guard.add(&mut page);
+            guard.add(&mut page, &identity());
             page.stalled.is_some()
         });
         stalled.last().unwrap()
@@ -263,9 +248,9 @@ mod tests {
 
     #[test]
     fn repeated_records_are_reported_with_their_ids() {
-        let mut guard = guard();
+        let mut guard = ListGuard::default();
         let mut page = Page::new((), vec![(Some(1), "a"), (Some(-1), "b"), (Some(1), "c")]);
-        guard.add(&mut page);
+        guard.add(&mut page, &identity());
         let [ListNotice::Repeated { ids, .. }] = &page.notices[..] else {
             panic!("{:?}", page.notices);
         };

@@ -47,7 +47,8 @@ const EMPTY_PAGES: u32 = 20;
 pub struct Pager<T, P = Position> {
     operation: &'static str,
     source: Arc<PageSource<T, P>>,
-    guard: ListGuard<T>,
+    identity: RecordIdentity<T>,
+    guard: ListGuard,
     look_ahead: usize,
     /// How a page without a look-ahead is fetched.
     run: Run,
@@ -72,7 +73,8 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
         Self {
             operation,
             source: PageSource::new(fetch),
-            guard: ListGuard::new(identity),
+            identity,
+            guard: ListGuard::default(),
             look_ahead,
             run: match look_ahead {
                 0 => Run::WithCaller,
@@ -101,7 +103,7 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
         pub fn max_empty_pages(pages: u32) |it| it.max_empty_pages = pages;
 
         /// What identifies a record of a document of your own; without it, no record counts as a repeated one.
-        pub fn record_id(id: fn(&T) -> Option<Cow<'_, str>>) |it| it.guard.identity.id = Arc::new(id);
+        pub fn record_id(id: fn(&T) -> Option<Cow<'_, str>>) |it| it.identity.id = Arc::new(id);
     }
 
     /// Starts at a stored position, in place of the start of the list.
@@ -215,7 +217,7 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
 
     fn noted(&mut self, mut page: Page<T, P>) -> Page<T, P> {
         page.number = self.number;
-        self.guard.add(&mut page);
+        self.guard.add(&mut page, &self.identity);
         self.stalled = page.stalled;
         match &page.next {
             Some(next) => {
@@ -278,7 +280,8 @@ impl<T: Send + 'static> Pager<T> {
         Pager {
             operation: self.operation,
             source: PageSource::new(Box::new(fetch)),
-            guard: self.guard.received(),
+            identity: self.identity.received(),
+            guard: self.guard,
             look_ahead: self.look_ahead,
             run: self.run,
             max_empty_pages: self.max_empty_pages,

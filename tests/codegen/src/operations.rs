@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use apollo_compiler::ast::{self, Selection};
+
 use crate::docs::Docs;
 use crate::documents::{Documents, Operation, record_name};
 use crate::model::plain_type;
 use crate::names;
-use crate::rust_text::{comment, import, indent, rename_all, serde, structure};
+use crate::rust_text::{comment, fill, import, indent, rename_all, serde, structure};
 
 pub(crate) fn file(documents: &Documents, docs: &Docs) -> String {
     let (mut queries, mut modules) = (String::new(), String::new());
@@ -15,15 +17,128 @@ pub(crate) fn file(documents: &Documents, docs: &Docs) -> String {
         queries += &query;
         modules += &module;
     }
-    let queries = indent(&queries);
-    format!("use super::document::operation_types;\noperation_types! {{\n{queries}}}\n{modules}")
+    let all = documents
+        .operations
+        .iter()
+        .map(|operation| format!("&{}::DOCUMENT", names::snake_case(&operation.name)));
+    format!(
+        "use super::document::{{Document, OperationKind, Selection, operation_types}};\n\
+         operation_types! {{\n{}}}\n\
+         /// The documents of all operations.\n\
+         pub(super) static DOCUMENTS: [&Document; {}] = [\n{}\n];\n\
+         {}{modules}",
+        indent(&queries),
+        documents.operations.len(),
+        fill("   ", all, "    ", 100),
+        selections(documents),
+    )
+}
+
+/// The selections of each fragment as data.
+fn selections(documents: &Documents) -> String {
+    let fragments = documents.fragments.iter().filter_map(|(name, fragment)| {
+        let fields: Vec<_> = fragment.selection_set.iter().map(plain_field).collect();
+        // The result of a change: its document has the selections of its record.
+        if fields.iter().all(|field| field.name == "data") {
+            return None;
+        }
+        let fields = fields
+            .iter()
+            .map(|field| format!("Selection({:?}, {})", field.name.as_str(), selected(field)));
+        let fields: Vec<String> = fields.collect();
+        Some(format!(
+            "pub(super) const {}: &[Selection] = &[{}];\n",
+            constant(name),
+            fields.join(", ")
+        ))
+    });
+    let fragments = indent(&fragments.collect::<String>());
+    format!(
+        "/// The selections of each fragment.\nmod selections {{\n    use super::Selection;\n{fragments}}}\n"
+    )
+}
+
+/// A field of a record, which the documents select as it is.
+fn plain_field(selection: &Selection) -> &ast::Field {
+    let Selection::Field(field) = selection else {
+        panic!("a fragment selects fields")
+    };
+    let is_plain = field.alias.is_none() && field.arguments.is_empty();
+    assert!(is_plain && field.directives.is_empty(), "{}", field.name);
+    field
+}
+
+/// The constant with the selections of a field, which are those of one fragment.
+fn selected(field: &ast::Field) -> String {
+    match field.selection_set.as_slice() {
+        [] => "&[]".to_owned(),
+        [Selection::FragmentSpread(spread)] => constant(&spread.fragment_name),
+        _ => panic!("{}: a field selects exactly one fragment", field.name),
+    }
+}
+
+fn constant(fragment: &str) -> String {
+    names::snake_case(fragment).to_uppercase()
+}
+
+/// The document of an operation as data.
+fn document(documents: &Documents, operation: &Operation) -> String {
+    let Operation {
+        name, kind, sent, ..
+    } = operation;
+    let root = &operation.root;
+    let arguments = root.arguments.iter();
+    let arguments: Vec<_> = arguments
+        .map(|argument| (argument.name.as_str(), argument.value.as_variable()))
+        .collect();
+    let variables = operation.variables.iter();
+    let same = variables.clone().map(|variable| {
+        assert!(variable.default_value.is_none(), "{name} has a default");
+        (variable.name.as_str(), Some(&variable.name))
+    });
+    assert!(
+        arguments.into_iter().eq(same),
+        "{name}: each argument is the variable of its name"
+    );
+    let variables =
+        variables.map(|one| format!("({:?}, {:?})", one.name.as_str(), one.ty.to_string()));
+    let variables: Vec<String> = variables.collect();
+    let coordinate = operation.coordinate();
+    let (of, field) = coordinate.split_once('.').unwrap();
+    let ty = &documents.schema.type_field(of, field).unwrap().ty;
+    let fragment = &documents.fragments[record_name(root, ty)];
+    let fields: Vec<_> = fragment.selection_set.iter().map(plain_field).collect();
+    let record = match fields.as_slice() {
+        // The result of a change has its record under `data`.
+        [data] if *kind == "mutation" && data.name == "data" => selected(data),
+        _ if *kind == "mutation" => panic!("{name}: the result of a change has `data` alone"),
+        _ => selected(root),
+    };
+    let edges = fields.iter().any(|field| field.name == "edges");
+    let list = match ty.is_list() {
+        true => format!("&[{:?}]", operation.alias()),
+        false if edges => format!("&[{:?}, \"edges\"]", operation.alias()),
+        false => "&[]".to_owned(),
+    };
+    let kind = names::upper_camel_case(kind);
+    let members = [
+        format!("kind: super::OperationKind::{kind}"),
+        format!("operation: {name:?}"),
+        format!("name: {:?}", operation.alias()),
+        format!("field: {:?}", root.name.as_str()),
+        format!("variables: &[{}]", variables.join(", ")),
+        format!("record: super::selections::{record}"),
+        format!("list: {list}"),
+    ];
+    format!(
+        "pub(crate) static DOCUMENT: super::Document = super::Document {{\n    text: {sent:?},\n{}\n}};\n",
+        fill("   ", members, "    ", 96)
+    )
 }
 
 /// The type of an operation, and its module.
 fn one(documents: &Documents, docs: &Docs, operation: &Operation) -> (String, String) {
-    let Operation {
-        name, kind, sent, ..
-    } = operation;
+    let Operation { name, kind, .. } = operation;
     let module = names::snake_case(name);
     let method = names::method(name);
     let root = operation.root.name.as_str();
@@ -43,8 +158,9 @@ fn one(documents: &Documents, docs: &Docs, operation: &Operation) -> (String, St
     let body =
         variables(docs, operation, &mut used) + &reply(documents, docs, operation, &mut used);
     let body = format!(
-        "use serde::{{Deserialize, Serialize}};\n{}pub(crate) const QUERY: &str = {sent:?};\n{body}",
+        "use serde::{{Deserialize, Serialize}};\n{}{}{body}",
         import("crate::model", used.iter().map(String::as_str), 1),
+        document(documents, operation),
     );
     (
         format!("{}{name} => {module};\n", comment(head)),

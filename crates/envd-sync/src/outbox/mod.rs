@@ -60,6 +60,7 @@ mod outbox;
 mod outbox_loop;
 mod overlay;
 mod pass;
+mod reading;
 mod report;
 mod store;
 #[cfg(test)]

@@ -9,9 +9,9 @@ use super::compare::ServiceFields;
 use super::decide::{Circumstances, is_before};
 use super::declaration::{Declaration, DeclarationId, DeclarationState};
 use super::events::{DeclarationEvents, EventSender};
-use super::observe::{List, day, is_read, same_form};
+use super::reading::{day, is_read, same_form};
 use super::row::{Reason, Row};
-use super::store::{Head, OutboxStore, seconds};
+use super::store::{Draft, Head, List, OutboxStore, Setting, seconds, whole};
 use crate::error::Result;
 use crate::locked::lock;
 use crate::replica::{Replica, ReplicaState};
@@ -240,6 +240,34 @@ impl Outbox {
 
     pub(super) fn now(&self) -> SystemTime {
         self.settings.clock.now()
+    }
+
+    /// A change of what this process knows.
+    pub(super) fn draft(&self) -> Draft<'_> {
+        self.store().draft(Setting {
+            now: self.now(),
+            reconcile_after: whole(self.settings.reconcile_after),
+            replica: self.with_memory(|memory| memory.replica.clone()),
+            told: self.shared.told.clone(),
+        })
+    }
+
+    /// Changes the open rows, and again where another process was faster.
+    pub(super) async fn change<T>(&self, mut change: impl FnMut(&mut Draft<'_>) -> T) -> Result<T> {
+        loop {
+            let mut draft = self.draft();
+            let result = change(&mut draft);
+            if self.store().commit(draft).await? {
+                return Ok(result);
+            }
+            self.learn().await?;
+        }
+    }
+
+    /// Reads what other processes have written and listed.
+    pub(super) async fn learn(&self) -> Result<()> {
+        self.store().load().await?;
+        self.read_replica().await.map(drop)
     }
 
     /// What the service does with fields, by its profile and by what was learnt.

@@ -8,8 +8,9 @@ use std::time::{Duration, SystemTime};
 use super::apply::Event;
 use super::decide::{Action, Read, Reply, Seen, answer, decide, late_duplicates};
 use super::lease::{Held, Stop};
-use super::observe::{Reader, record_of};
+use super::observe::Reader;
 use super::outbox::{Memory, Outbox};
+use super::reading::record_of;
 use super::report::OutboxReport;
 use super::row::{Due, Request, Row, Sent, State};
 use super::store::{seconds, whole};
@@ -307,7 +308,7 @@ impl Pass<'_> {
             let is_creation = matches!(sent.request, Request::Create(_));
             // Known must be what was there before: the replica has changed since, or is as it was.
             let listed = list.as_ref().map(|list| list.replica);
-            let is_known = !is_creation || listed == Some(draft.replica.version);
+            let is_known = !is_creation || listed == Some(draft.setting.replica.version);
             let is_same = draft.row(row.id).is_some_and(|now| *now == *row);
             let is_same = is_same && draft.version() == version && is_known;
             if !is_same || is_creation && self.outbox.is_another_first(row) {

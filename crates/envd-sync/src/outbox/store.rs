@@ -15,8 +15,6 @@ use super::apply::{Event, Moment, Unfit, apply};
 use super::compare::ServiceFields;
 use super::declaration::{Declaration, state_of};
 use super::events::{EventSender, Written};
-use super::observe::List;
-use super::outbox::Outbox;
 use super::row::{Due, Listing, Owner, Row, Time};
 use crate::account_store::AccountStore;
 use crate::error::{Error, Result};
@@ -57,6 +55,14 @@ pub(super) struct Head {
     pin: Option<u64>,
     /// The rows before this one were removed from the history.
     pub(super) pruned: u64,
+}
+
+/// A list of the account that was complete.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct List {
+    pub(super) listing: Listing,
+    /// The version of the replica's document when it had ended.
+    pub(super) replica: u64,
 }
 
 /// The right to send.
@@ -107,17 +113,26 @@ impl Holder {
 
 /// A change that is not written yet.
 pub(super) struct Draft<'a> {
-    outbox: &'a Outbox,
+    store: &'a OutboxStore,
     version: u64,
     pub(super) head: Head,
     changed: BTreeMap<u64, Row>,
     /// Documents that are removed.
     pub(super) removed: Vec<String>,
+    /// The replica must still be as it was read.
+    pub(super) expects_replica: bool,
+    pub(super) setting: Setting,
+}
+
+/// What a change is made of beside the rows.
+pub(super) struct Setting {
     pub(super) now: SystemTime,
+    /// In seconds: how long a request without a clear answer may still be carried out.
+    pub(super) reconcile_after: Time,
     /// The replica as it was read last.
     pub(super) replica: ReplicaState,
-    /// The replica must still be so.
-    pub(super) expects_replica: bool,
+    /// What the profile says of the service's fields.
+    pub(super) told: ServiceFields,
 }
 
 impl Draft<'_> {
@@ -129,7 +144,7 @@ impl Draft<'_> {
     /// An open row.
     pub(super) fn row(&self, id: u64) -> Option<Arc<Row>> {
         let changed = self.changed.get(&id).cloned().map(Arc::new);
-        changed.or_else(|| self.outbox.store().row(id))
+        changed.or_else(|| self.store.row(id))
     }
 
     pub(super) fn next_id(&mut self) -> u64 {
@@ -144,7 +159,7 @@ impl Draft<'_> {
 
     /// Whether a record belongs to another open row.
     pub(super) fn is_taken(&self, record: &str, except: u64) -> bool {
-        let other = self.outbox.store().row_with(record, except);
+        let other = self.store.row_with(record, except);
         other.is_some_and(|other| other.is_about(record))
     }
 
@@ -152,9 +167,9 @@ impl Draft<'_> {
     pub(super) fn listing(&self) -> Listing {
         Listing {
             number: self.version,
-            begun: seconds(self.now),
-            last: self.replica.last,
-            latest: self.replica.latest.clone(),
+            begun: seconds(self.setting.now),
+            last: self.setting.replica.last,
+            latest: self.setting.replica.latest.clone(),
         }
     }
 
@@ -162,11 +177,11 @@ impl Draft<'_> {
     pub(super) fn append(&mut self, row: &Row, event: &Event) -> Result<&mut Row, Unfit> {
         let mut row = row.clone();
         let moment = Moment {
-            now: seconds(self.now),
+            now: seconds(self.setting.now),
             listed: &self.listing(),
             begun: self.version,
-            reconcile_after: whole(self.outbox.settings.reconcile_after),
-            service: &self.outbox.service(&self.head),
+            reconcile_after: self.setting.reconcile_after,
+            service: &self.setting.told.clone().and_learnt(&self.head.service),
         };
         apply(&mut row, event, &moment)?;
         Ok(self.put(row))
@@ -174,10 +189,10 @@ impl Draft<'_> {
 
     /// What is written for the rows.
     fn write(&self, batch: &mut Batch) {
-        let cache = self.outbox.store().cache();
+        let cache = self.store.cache();
         for (id, row) in &self.changed {
             let (is_open, is_new) = (cache.rows.contains_key(id), *id > cache.head.last);
-            let is_at_rest = row.is_at_rest(seconds(self.now));
+            let is_at_rest = row.is_at_rest(seconds(self.setting.now));
             let (mut name, mut other) = (open_name(*id), past_name(*id));
             if is_at_rest {
                 (name, other) = (other, name);
@@ -195,7 +210,7 @@ impl Draft<'_> {
 
     /// The change of the replica after which rows need all.
     fn pin(&self) -> Option<u64> {
-        let cache = self.outbox.store().cache();
+        let cache = self.store.cache();
         let others = cache
             .rows
             .iter()
@@ -204,7 +219,7 @@ impl Draft<'_> {
         let changed = self
             .changed
             .values()
-            .filter(|row| !row.is_at_rest(seconds(self.now)));
+            .filter(|row| !row.is_at_rest(seconds(self.setting.now)));
         changed.chain(others).filter_map(Row::needs_since).min()
     }
 }
@@ -214,41 +229,6 @@ pub(super) struct OutboxStore {
     pub(super) store: AccountStore,
     cache: Mutex<Cache>,
     events: EventSender,
-}
-
-impl Outbox {
-    /// A change of what this process knows. That it is all there is, the commit checks.
-    pub(super) fn draft(&self) -> Draft<'_> {
-        let cache = self.store().cache();
-        Draft {
-            outbox: self,
-            version: cache.version,
-            head: cache.head.clone(),
-            changed: BTreeMap::new(),
-            removed: Vec::new(),
-            now: self.now(),
-            replica: self.with_memory(|memory| memory.replica.clone()),
-            expects_replica: false,
-        }
-    }
-
-    /// Changes the open rows, and again where another process was faster.
-    pub(super) async fn change<T>(&self, mut change: impl FnMut(&mut Draft<'_>) -> T) -> Result<T> {
-        loop {
-            let mut draft = self.draft();
-            let result = change(&mut draft);
-            if self.store().commit(draft).await? {
-                return Ok(result);
-            }
-            self.learn().await?;
-        }
-    }
-
-    /// Reads what other processes have written and listed.
-    pub(super) async fn learn(&self) -> Result<()> {
-        self.store().load().await?;
-        self.read_replica().await.map(drop)
-    }
 }
 
 impl OutboxStore {
@@ -305,6 +285,20 @@ impl OutboxStore {
         let mut others = cache.rows.values().filter(|row| row.id != except);
         let found = others.find(|row| row.records().any(|known| known == record));
         found.cloned()
+    }
+
+    /// A change of what this process knows. That it is all there is, the commit checks.
+    pub(super) fn draft(&self, setting: Setting) -> Draft<'_> {
+        let cache = self.cache();
+        Draft {
+            store: self,
+            version: cache.version,
+            head: cache.head.clone(),
+            changed: BTreeMap::new(),
+            removed: Vec::new(),
+            expects_replica: false,
+            setting,
+        }
     }
 
     /// Reads what another process has written since.
@@ -382,7 +376,7 @@ impl OutboxStore {
             ..Batch::default()
         };
         if draft.expects_replica {
-            batch.expected.push(draft.replica.expected());
+            batch.expected.push(draft.setting.replica.expected());
         }
         draft.write(&mut batch);
         let removed = draft.removed.drain(..);
@@ -413,7 +407,7 @@ impl OutboxStore {
                     declaration: Declaration::of(&row),
                 });
             }
-            if is_next && row.is_at_rest(seconds(draft.now)) {
+            if is_next && row.is_at_rest(seconds(draft.setting.now)) {
                 cache.rows.remove(&id);
             } else if is_next {
                 cache.rows.insert(id, row);

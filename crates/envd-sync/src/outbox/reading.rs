@@ -1,0 +1,167 @@
+//! What records, texts and dates of the service mean to the outbox, read by the types of the SDK.
+
+use super::compare::Record;
+use super::row::Text;
+use crate::replica::instant_key;
+use envd_sdk::model::{Consignment, ConsignmentId, ConsignmentInput, Day, Timestamp};
+
+/// A record in the shape of an input, with its names and status; `None`: it has no id.
+pub(super) fn record_of(record: &Consignment) -> Option<Record> {
+    let id: &ConsignmentId = record.id.as_ref()?;
+    let mut input = ConsignmentInput::from(record);
+    input.id = Some(id.clone()).into();
+    input.number = record.number.clone().into();
+    input.status = record.status.clone().into();
+    // OK because an input can always be written.
+    let mut fields = serde_json::to_value(&input).unwrap_or_default();
+    // An input is of a day, a minute and a second; what somebody has changed may be finer.
+    if let Some(date) = &record.movement_date {
+        fields["movementDate"] = date.as_str().into();
+    }
+    if let Some(time) = &record.movement_time {
+        fields["movementTime"] = time.as_str().into();
+    }
+    let declaration = record.declaration.as_ref();
+    if let Some(date) = declaration.and_then(|declaration| declaration.date.as_ref()) {
+        fields["declaration"]["date"] = date.as_str().into();
+    }
+    Some(Record {
+        id: id.as_str().to_owned(),
+        updated_at: record
+            .updated_at
+            .as_ref()
+            .map(updated_key)
+            .unwrap_or_default(),
+        created_by: record.created_by.clone(),
+        fields,
+    })
+}
+
+/// Whether a record that is read would show a field of an input: one that this crate does not know is sent, and not read.
+pub(super) fn is_read(name: &str) -> bool {
+    let fields = serde_json::json!({ name: null });
+    // What cannot be null is known.
+    serde_json::from_value::<ConsignmentInput>(fields).map_or(true, |input| {
+        let fields = serde_json::to_value(input).unwrap_or_default();
+        fields.get(name).is_some()
+    })
+}
+
+/// The time of a last change in a form whose order is the order in time; one that cannot be read is taken as it is.
+pub(super) fn updated_key(at: &Timestamp) -> String {
+    instant_key(at).unwrap_or_else(|| at.as_str().to_owned())
+}
+
+/// Whether a text that was sent and one that was read mean the same day, minute or instant.
+pub(super) fn same_form(sent: &str, read: &str) -> bool {
+    let day_of = |text: &str| {
+        let (day, time) = text.split_at_checked(10)?;
+        let time = time.trim_end_matches('Z').trim_end_matches("+00:00");
+        let digits = time.strip_prefix(['T', ' ']).unwrap_or(time);
+        let is_midnight = digits.chars().all(|c| matches!(c, '0' | ':' | '.'));
+        is_midnight.then(|| Day::parse(day).ok()).flatten()
+    };
+    let minute_of = |text: &str| {
+        let (minute, seconds) = text.split_at_checked(5)?;
+        let is_minute = minute.as_bytes().get(2) == Some(&b':');
+        let is_whole = seconds.chars().all(|c| matches!(c, '0' | ':' | '.'));
+        (is_minute && is_whole).then(|| minute.to_owned())
+    };
+    let instant_of = |text: &str| instant_key(&Timestamp::from(text));
+    day_of(sent).is_some_and(|day| day_of(read) == Some(day))
+        || minute_of(sent).is_some_and(|minute| minute_of(read) == Some(minute))
+        || instant_of(sent).is_some_and(|instant| instant_of(read) == Some(instant))
+}
+
+/// The day of a date, with or without a time after it.
+pub(super) fn day(date: &str) -> Option<String> {
+    let (day, rest) = date.split_at_checked(10)?;
+    let has_end = rest.is_empty() || rest.starts_with(['T', ' ']);
+    let day = Day::parse(day).ok().filter(|_| has_end);
+    day.map(|day| day.to_string())
+}
+
+/// What tells loads apart in a list: the forms, the day and the places.
+pub(super) fn load_of(input: &ConsignmentInput) -> ConsignmentInput {
+    let mut load = ConsignmentInput::default();
+    load.forms.clone_from(&input.forms);
+    load.movement_date.clone_from(&input.movement_date);
+    load.origin.clone_from(&input.origin);
+    load.destination.clone_from(&input.destination);
+    load
+}
+
+pub(super) fn load_of_text(text: &Text) -> ConsignmentInput {
+    // OK because the text was written from an input.
+    let input = serde_json::from_str(&text.0).unwrap_or_default();
+    load_of(&input)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_this_crate_does_not_know_is_not_read() {
+        let known = [
+            "forms",
+            "origin",
+            "movementDate",
+            "declaration",
+            "answers",
+            "status",
+        ];
+        assert!(known.into_iter().all(is_read));
+        assert!(!is_read("novel"));
+    }
+
+    #[test]
+    fn a_day_may_be_shown_in_another_form_and_nothing_else_may() {
+        for (sent, read, is_same) in [
+            ("2027-06-01", "2027-06-01T00:00:00", true),
+            ("2027-06-01", "2027-06-01T00:00:00Z", true),
+            ("2027-06-01T00:00:00.000+00:00", "2027-06-01", true),
+            ("2027-06-01", "2027-06-01T10:00:00", false),
+            ("2027-06-01", "2027-06-02T00:00:00", false),
+            ("05:15", "05:15:00", true),
+            ("05:15", "05:15:30", false),
+            (
+                "2026-11-20T01:30:00+10:00",
+                "2026-11-19T15:30:00.000Z",
+                true,
+            ),
+            ("2026-11-20T01:30:00Z", "2026-11-20T01:30:01Z", false),
+            ("2021", "2021-01-01", false),
+            ("Sample Downs", "sample downs", false),
+            ("0000000000", "0000000000", false),
+        ] {
+            assert_eq!(same_form(sent, read), is_same, "{sent} {read}");
+        }
+    }
+
+    #[test]
+    fn a_movement_day_is_read_with_a_time_after_it() {
+        let days = [
+            "2027-06-01",
+            "2027-06-01T05:15:00",
+            "2027-06-01 05:15",
+            "2028-02-29",
+        ];
+        assert!(
+            days.into_iter()
+                .all(|date| day(date).as_deref() == date.get(..10))
+        );
+        let others = [
+            "",
+            "soon",
+            "2027-06-31",
+            "2027-02-29",
+            "01/06/2027",
+            "2027-6-1",
+            "2027-06-01x",
+            "2027-06-0ä",
+            "+027-06-01",
+        ];
+        assert!(others.into_iter().all(|date| day(date).is_none()));
+    }
+}
