@@ -196,13 +196,13 @@ fn too_much(reply: &Reply) -> Error {
 }
 
 /// Why no records can be read.
-struct Fault {
+struct NoRecords {
     /// Where the text does not fit; `None` where it is not JSON.
     path: Option<String>,
     detail: String,
 }
 
-impl Fault {
+impl NoRecords {
     fn at(path: String) -> Self {
         let detail = "a value of another type than expected".to_owned();
         let path = Some(path);
@@ -226,9 +226,9 @@ const WRAPPERS: [&str; 3] = ["Value", "SubSet", "Items"];
 /// An object; the last member of a name counts (RFC 8259 section 4).
 #[derive(Default, Deserialize)]
 #[serde(transparent)]
-struct Members<'a>(#[serde(borrow)] BTreeMap<BorrowedText<'a>, &'a RawValue>);
+struct RegisterObject<'a>(#[serde(borrow)] BTreeMap<BorrowedText<'a>, &'a RawValue>);
 
-impl<'a> Members<'a> {
+impl<'a> RegisterObject<'a> {
     fn get(&self, name: &str) -> Option<&'a str> {
         let value = self.0.get(&BorrowedText(name.into()))?;
         Some(value.get())
@@ -249,13 +249,14 @@ impl<'a> Members<'a> {
 /// without a PIC, or each object would be a page.
 ///
 /// assumed: the specification does not show the reply to a look-up (2.10)
-fn subset_of(status: u16, text: &str) -> Result<Subset, Fault> {
-    let (mut around, mut above, mut path) = (Members::default(), String::new(), String::new());
+fn subset_of(status: u16, text: &str) -> Result<Subset, NoRecords> {
+    let (mut around, mut above, mut path) =
+        (RegisterObject::default(), String::new(), String::new());
     let mut found = text.trim_ascii_start();
     let mut is_record = false;
     while found.starts_with('{') {
-        let members: Members<'_> =
-            serde_json::from_str(found).map_err(|error| Fault::of(&path, found, &error))?;
+        let members: RegisterObject<'_> =
+            serde_json::from_str(found).map_err(|error| NoRecords::of(&path, found, &error))?;
         is_record = members.are_of_property();
         if is_record {
             break;
@@ -266,14 +267,14 @@ fn subset_of(status: u16, text: &str) -> Result<Subset, Fault> {
         (path, found) = match inside {
             Some((name, inside)) => (joined(&path, name), inside),
             None if !path.is_empty() && members.are_of_no_records() => (path, "null"),
-            None => return Err(Fault::at(path)),
+            None => return Err(NoRecords::at(path)),
         };
         around = members;
     }
     let number = |name: &str| {
         let number = around.get(name).unwrap_or("null");
         serde_json::from_str(number)
-            .map_err(|error| Fault::of(&joined(&above, name), number, &error))
+            .map_err(|error| NoRecords::of(&joined(&above, name), number, &error))
     };
     let mut subset = Subset {
         offset: number("Offset")?,
@@ -287,8 +288,8 @@ fn subset_of(status: u16, text: &str) -> Result<Subset, Fault> {
         list => {
             let mut list = serde_json::Deserializer::from_str(list);
             let places = places(&mut list, Some).and_then(|places| list.end().map(|()| places));
-            let places = places.map_err(|error| Fault::of(&path, found, &error))?;
-            places.ok_or_else(|| Fault::at(path.clone()))?
+            let places = places.map_err(|error| NoRecords::of(&path, found, &error))?;
+            places.ok_or_else(|| NoRecords::at(path.clone()))?
         }
     };
     let is_search = path == "Value.SubSet";
@@ -297,7 +298,7 @@ fn subset_of(status: u16, text: &str) -> Result<Subset, Fault> {
         && !list.is_empty()
         && !list.iter().any(|one| one.is_none_or(is_property))
     {
-        return Err(Fault::at(format!("{path}[0]")));
+        return Err(NoRecords::at(format!("{path}[0]")));
     }
     for (index, raw) in list.into_iter().enumerate() {
         let read = raw.map(|raw| reply_memory::read(raw.get()).map_err(|error| (raw.get(), error)));
@@ -314,9 +315,9 @@ fn subset_of(status: u16, text: &str) -> Result<Subset, Fault> {
             None
         });
         reply_memory::push(&mut subset.records, record)
-            .map_err(|error| Fault::of(&path, found, &error))?;
+            .map_err(|error| NoRecords::of(&path, found, &error))?;
         if subset.unreadable.len() > MAX_UNREADABLE {
-            return Err(Fault::at(path));
+            return Err(NoRecords::at(path));
         }
     }
     Ok(subset)
@@ -326,7 +327,7 @@ fn subset_of(status: u16, text: &str) -> Result<Subset, Fault> {
 const MAX_UNREADABLE: usize = 1_000;
 
 fn is_property(record: &RawValue) -> bool {
-    let members = serde_json::from_str::<Members<'_>>(record.get());
+    let members = serde_json::from_str::<RegisterObject<'_>>(record.get());
     members.is_ok_and(|members| members.are_of_property())
 }
 
