@@ -31,7 +31,7 @@ pub(super) fn read_counted<T: DeserializeOwned>(text: &str) -> Result<(T, usize)
 /// The error for a record that does not fit.
 pub(crate) fn unreadable_record(status: u16, path: String, detail: &str, record: &str) -> Error {
     #[derive(Deserialize)]
-    struct Edge {
+    struct WithCursor {
         cursor: String,
     }
     let error = Error::new(Repr::Decode {
@@ -44,7 +44,7 @@ pub(crate) fn unreadable_record(status: u16, path: String, detail: &str, record:
     let error = error
         .with_received(Received::new(status, None, record.as_bytes(), Some(raw)))
         .with_unreadable_record();
-    match serde_json::from_str::<Edge>(record) {
+    match serde_json::from_str::<WithCursor>(record) {
         Ok(edge) => error.with_resume_from(Position::after(edge.cursor)),
         Err(_) => error,
     }

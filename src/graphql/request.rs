@@ -171,7 +171,7 @@ fn object(variables: &str) -> Result<RawVariables<'_>, Error> {
 }
 
 fn not_json(source: serde_json::Error) -> Error {
-    Error::config("the variables cannot be written as JSON").with_source(source)
+    Error::config(format!("the variables cannot be written as JSON: {source}"))
 }
 
 /// Reads from the document whether the named operation changes anything; in doubt it does, and is not sent twice.

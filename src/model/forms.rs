@@ -1,60 +1,28 @@
 //! What is known about each form (spec 2.7 and 9).
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-use super::{Day, FormType, Species, TextError};
+use super::open_enum::closed_enum;
+use super::{Day, FormType, Species};
 
-/// The program that owns a form (spec 2.7).
-///
-/// ```
-/// use envd_sdk::model::Program;
-///
-/// assert_eq!("NFAS".parse(), Ok(Program::Nfas));
-/// assert_eq!(Program::Nfas.to_string(), "NFAS");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-#[non_exhaustive]
-pub enum Program {
-    /// Livestock Production Assurance.
-    Lpa,
-    /// National Feedlot Accreditation Scheme.
-    Nfas,
-    /// Meat Standards Australia.
-    Msa,
-}
-
-impl Program {
-    /// All programs.
-    pub const KNOWN: &'static [Self] = &[Self::Lpa, Self::Nfas, Self::Msa];
-
-    /// The abbreviation (spec 2.7).
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Lpa => "LPA",
-            Self::Nfas => "NFAS",
-            Self::Msa => "MSA",
-        }
-    }
-}
-
-impl fmt::Display for Program {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl std::str::FromStr for Program {
-    type Err = TextError;
-
-    fn from_str(text: &str) -> Result<Self, TextError> {
-        Self::KNOWN
-            .iter()
-            .copied()
-            .find(|program| program.as_str() == text)
-            .ok_or(TextError::new("not a program of section 2.7"))
+closed_enum! {
+    /// The program that owns a form (spec 2.7).
+    ///
+    /// ```
+    /// use envd_sdk::model::Program;
+    ///
+    /// assert_eq!("NFAS".parse(), Ok(Program::Nfas));
+    /// assert_eq!(Program::Nfas.to_string(), "NFAS");
+    /// ```
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "UPPERCASE")]
+    Program, "not a program of section 2.7" {
+        /// Livestock Production Assurance.
+        Lpa = "LPA",
+        /// National Feedlot Accreditation Scheme.
+        Nfas = "NFAS",
+        /// Meat Standards Australia.
+        Msa = "MSA",
     }
 }
 

@@ -5,14 +5,21 @@
 
 use ecow::EcoString;
 
-/// What the field of an input takes for an id, beside the id itself.
-macro_rules! field_values {
-    ($name:ident: $($value:ty),*) => {
+/// What an id is made of, and what the field of an input takes for it.
+macro_rules! made_of {
+    ($name:ident: $($text:ty),*) => {
         $(
             #[automatically_derived]
-            impl From<$value> for super::Maybe<$name> {
-                fn from(value: $value) -> Self {
-                    Self::Value(value.into())
+            impl From<$text> for $name {
+                fn from(text: $text) -> Self {
+                    Self(text.into())
+                }
+            }
+
+            #[automatically_derived]
+            impl From<$text> for super::Maybe<$name> {
+                fn from(text: $text) -> Self {
+                    Self::Value(text.into())
                 }
             }
         )*
@@ -39,26 +46,7 @@ macro_rules! text_id {
             }
         }
 
-        #[automatically_derived]
-        impl From<&str> for $name {
-            fn from(text: &str) -> Self {
-                Self(text.into())
-            }
-        }
-
-        #[automatically_derived]
-        impl From<String> for $name {
-            fn from(text: String) -> Self {
-                Self(text.into())
-            }
-        }
-
-        #[automatically_derived]
-        impl From<&String> for $name {
-            fn from(text: &String) -> Self {
-                Self(text.into())
-            }
-        }
+        made_of!($name: &str, String, &String);
 
         #[automatically_derived]
         impl std::str::FromStr for $name {
@@ -69,7 +57,12 @@ macro_rules! text_id {
             }
         }
 
-        field_values!($name: &str, String, &String, &$name);
+        #[automatically_derived]
+        impl From<&$name> for super::Maybe<$name> {
+            fn from(id: &$name) -> Self {
+                Self::Value(id.clone())
+            }
+        }
 
         #[automatically_derived]
         impl From<&$name> for $name {

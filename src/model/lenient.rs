@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer};
 use super::{Edge, reply_memory};
 
 /// A text, which is not copied where the wire has it without escapes.
-#[derive(Deserialize)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct BorrowedText<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
@@ -216,11 +216,11 @@ impl<'de, T: Deserialize<'de>, U> Visitor<'de> for Places<T, U> {
 pub(super) fn one_or_many<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
-    T: Deserialize<'de>,
+    T: Deserialize<'de> + Default + PartialEq,
 {
     struct OneOrMany<T>(PhantomData<T>);
 
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMany<T> {
+    impl<'de, T: Deserialize<'de> + Default + PartialEq> Visitor<'de> for OneOrMany<T> {
         type Value = Vec<T>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -237,12 +237,9 @@ where
         }
 
         fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Vec<T>, A::Error> {
-            let mut members = Members::<_, T>::new(map, false);
-            let record = T::deserialize(MapAccessDeserializer::new(&mut members));
-            if members.is_empty {
-                return Ok(Vec::new());
-            }
-            Ok(vec![record?])
+            let record = T::deserialize(MapAccessDeserializer::new(map))?;
+            let is_empty = record == T::default();
+            Ok(Some(record).filter(|_| !is_empty).into_iter().collect())
         }
     }
     deserializer.deserialize_any(OneOrMany(PhantomData))
@@ -278,7 +275,7 @@ where
         }
 
         fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Option<T>, A::Error> {
-            let mut members = Members::new(map, true);
+            let mut members = Members { map, data: None };
             let record = T::deserialize(MapAccessDeserializer::new(&mut members));
             match members.data {
                 Some(record) => Ok(Some(record)),
@@ -289,24 +286,10 @@ where
     deserializer.deserialize_any(RecordOrData(PhantomData))
 }
 
-/// The members of an object. What is read from them is read in place: only then has an error its position.
+/// The members of an object, but for `data`. What is read from them is read in place: only then has an error its position.
 struct Members<A, T> {
     map: A,
-    is_empty: bool,
-    /// Whether the record may be under `data`.
-    may_wrap: bool,
     data: Option<T>,
-}
-
-impl<A, T> Members<A, T> {
-    fn new(map: A, may_wrap: bool) -> Self {
-        Self {
-            map,
-            is_empty: true,
-            may_wrap,
-            data: None,
-        }
-    }
 }
 
 impl<'de, A: MapAccess<'de>, T: Deserialize<'de>> MapAccess<'de> for &mut Members<A, T> {
@@ -317,8 +300,7 @@ impl<'de, A: MapAccess<'de>, T: Deserialize<'de>> MapAccess<'de> for &mut Member
         seed: K,
     ) -> Result<Option<K::Value>, A::Error> {
         while let Some(name) = self.map.next_key::<Cow<'de, str>>()? {
-            self.is_empty = false;
-            if self.may_wrap && name == "data" {
+            if name == "data" {
                 self.data = self.map.next_value()?;
             } else if self.data.is_some() {
                 self.map.next_value::<IgnoredAny>()?;

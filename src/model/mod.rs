@@ -104,7 +104,6 @@ mod input;
 mod input_path;
 pub(crate) mod json_path;
 pub(crate) mod json_repair;
-mod jurisdiction;
 mod lenient;
 mod maybe;
 mod open_enum;
@@ -170,8 +169,6 @@ pub use self::generated::*;
 #[doc(alias = "envdAccountId")]
 pub use self::ids::AccountId;
 pub use self::ids::{ConsignmentId, ConsignmentNumber, QuestionId, TemplateId};
-#[doc(alias("state", "territory"))]
-pub use self::jurisdiction::Jurisdiction;
 pub use self::lenient::record_or_data;
 #[doc(alias("null", "optional"))]
 pub use self::maybe::Maybe;
@@ -189,6 +186,8 @@ pub use self::property::PropertyContact;
 #[doc(alias("compare", "similarity"))]
 pub use self::record_diff::{FieldDiff, record_diff};
 pub use self::server_error::{Location, PathSegment, ServerError, Severity};
+#[doc(alias("state", "territory"))]
+pub use self::time_zone::Jurisdiction;
 pub use self::time_zone::TimeZone;
 #[doc(alias("instant", "date-time"))]
 pub use self::timestamp::Timestamp;

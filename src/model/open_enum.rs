@@ -88,4 +88,52 @@ macro_rules! open_enum {
     };
 }
 
-pub(crate) use open_enum;
+/// Makes an enum of abbreviations that nobody adds to, with conversions from and to texts. After the name comes what a text is not.
+macro_rules! closed_enum {
+    (
+        $(#[$meta:meta])*
+        $name:ident, $error:literal { $($(#[$value_meta:meta])* $variant:ident = $text:literal,)* }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$value_meta])* $variant,)*
+        }
+
+        impl $name {
+            /// All of them.
+            pub const KNOWN: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The abbreviation.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)*
+                }
+            }
+        }
+
+        #[automatically_derived]
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        #[automatically_derived]
+        impl std::str::FromStr for $name {
+            type Err = $crate::model::TextError;
+
+            /// Reads an abbreviation in any case.
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let text = $crate::model::visible_text::trimmed(text);
+                let mut known = Self::KNOWN.iter().copied();
+                known
+                    .find(|one| one.as_str().eq_ignore_ascii_case(text))
+                    .ok_or($crate::model::TextError::new($error))
+            }
+        }
+    };
+}
+
+pub(crate) use {closed_enum, open_enum};

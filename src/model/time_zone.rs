@@ -1,10 +1,46 @@
-//! Which day and which time it is in Australia.
+//! The states and territories, and which day and which time it is there.
 
 use std::time::SystemTime;
 
 use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, TimeDelta, Utc, Weekday};
 
-use super::Jurisdiction;
+use super::open_enum::closed_enum;
+
+closed_enum! {
+    /// A state or territory of Australia.
+    ///
+    /// ```
+    /// use envd_sdk::model::Jurisdiction;
+    ///
+    /// let state: Jurisdiction = "Qld".parse()?;
+    /// assert_eq!((state, state.as_str()), (Jurisdiction::Qld, "QLD"));
+    /// # Ok::<(), envd_sdk::model::TextError>(())
+    /// ```
+    Jurisdiction, "not a state or territory of Australia" {
+        /// Australian Capital Territory.
+        Act = "ACT",
+        /// New South Wales.
+        Nsw = "NSW",
+        /// Northern Territory.
+        Nt = "NT",
+        /// Queensland.
+        Qld = "QLD",
+        /// South Australia.
+        Sa = "SA",
+        /// Tasmania.
+        Tas = "TAS",
+        /// Victoria.
+        Vic = "VIC",
+        /// Western Australia.
+        Wa = "WA",
+    }
+}
+
+impl From<Jurisdiction> for String {
+    fn from(state: Jurisdiction) -> Self {
+        state.as_str().to_owned()
+    }
+}
 
 /// A zone of time: a state or territory of Australia with its daylight saving, or a fixed offset from UTC.
 ///
@@ -160,6 +196,18 @@ mod tests {
     }
 
     /// The days are those that the governments publish; NSW: legislation, Standard Time Act 1987 and its regulation.
+    #[test]
+    fn states_are_read_and_written_by_their_abbreviation() {
+        for state in Jurisdiction::KNOWN {
+            assert_eq!(state.to_string().parse(), Ok(*state));
+            assert_eq!(state.as_str().to_lowercase().parse(), Ok(*state));
+        }
+        assert_eq!(" qld ".parse(), Ok(Jurisdiction::Qld));
+        for bad in ["", "NZ", "Queensland"] {
+            assert!(bad.parse::<Jurisdiction>().is_err(), "{bad}");
+        }
+    }
+
     #[test]
     fn daylight_is_saved_from_october_to_april_where_the_law_says_so() {
         // 2026: from 2025-10-05 to 2026-04-05, and from 2026-10-04 to 2027-04-04, at 02:00 standard time.

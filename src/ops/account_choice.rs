@@ -73,15 +73,22 @@ impl AccountChoice {
                 problem("the service does not say which roles the user has".to_owned())
             }
             [] => problem(format!(
-                "none of the {} accounts of the user is {}",
+                "the user has {} accounts, none {}",
                 user.accounts.len(),
                 self.words()
             )),
-            _ => problem(format!(
-                "{} accounts of the user are {}",
-                found.len(),
-                self.words()
-            )),
+            several => {
+                let ids = several
+                    .iter()
+                    .filter_map(|account| account.envd_account_id.as_ref());
+                let ids: Vec<&str> = ids.map(AccountId::as_str).collect();
+                problem(format!(
+                    "the user has {} accounts {} ({}): choose one by its id, label or PIC",
+                    several.len(),
+                    self.words(),
+                    ids.join(", ")
+                ))
+            }
         }
     }
 
@@ -126,12 +133,12 @@ impl AccountChoice {
     /// Without label and PIC, which are the user's.
     fn words(&self) -> &'static str {
         match self {
-            Self::Default => "the default account",
-            Self::Producer => "one in whose name consignments can be created",
-            Self::Role(_) => "one with this role",
-            Self::Pic(_) => "one of this PIC",
-            Self::Label(_) => "one with this label",
-            Self::Id(_) => "one with this id",
+            Self::Default => "that is the default",
+            Self::Producer => "that can create consignments",
+            Self::Role(_) => "with this role",
+            Self::Pic(_) => "of this PIC",
+            Self::Label(_) => "with this label",
+            Self::Id(_) => "with this id",
         }
     }
 }

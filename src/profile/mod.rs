@@ -22,7 +22,7 @@ use crate::model::Role;
 use crate::model::json_path::path_of;
 
 /// Where an entry of a [`ServiceProfile`] comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Source {
@@ -30,7 +30,8 @@ pub enum Source {
     Stated,
     /// Public material, which the specification does not confirm ([`sources`](crate::guide::sources)).
     Public,
-    /// A guess of this crate.
+    /// A guess, of this crate or of a profile that does not say.
+    #[default]
     Assumed,
     /// The service itself, as it answered.
     Seen,
@@ -52,7 +53,8 @@ pub enum Source {
 pub struct Sourced<T> {
     /// What it is.
     pub value: T,
-    /// Where it comes from.
+    /// Where it comes from; assumed in JSON that does not say.
+    #[serde(default)]
     pub source: Source,
 }
 
@@ -280,10 +282,10 @@ mod tests {
                 profile
             );
         }
-        assert_eq!(
-            ServiceProfile::from_json("{}").unwrap(),
-            ServiceProfile::default()
-        );
+        for default in ["{}", r#"{"lists": {"comparedDate": {"value": null}}}"#] {
+            let read = ServiceProfile::from_json(default).unwrap();
+            assert_eq!(read, ServiceProfile::default());
+        }
     }
 
     #[test]
@@ -291,7 +293,7 @@ mod tests {
         for (text, named) in [
             (r#"{"adresses": {}}"#, "adresses"),
             (r#"{"lists": {"comparedDates": 1}}"#, "comparedDates"),
-            (r#"{"updates": {"value": {"id": "id"}}}"#, "source"),
+            (r#"{"updates": {"source": "seen"}}"#, "value"),
             (
                 r#"{"lists": {"order": {"value": "sideways", "source": "seen"}}}"#,
                 "sideways",

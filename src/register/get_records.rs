@@ -1,11 +1,9 @@
 //! A request of the register, and the records of its reply (spec 2.10).
 
-use std::fmt;
-use std::iter::zip;
+use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
@@ -198,13 +196,13 @@ fn too_much(reply: &Reply) -> Error {
 }
 
 /// Why no records can be read.
-struct Fault {
+struct NoRecords {
     /// Where the text does not fit; `None` where it is not JSON.
     path: Option<String>,
     detail: String,
 }
 
-impl Fault {
+impl NoRecords {
     fn at(path: String) -> Self {
         let detail = "a value of another type than expected".to_owned();
         let path = Some(path);
@@ -221,61 +219,29 @@ impl Fault {
     }
 }
 
-/// The members of an object that matter; the last one of a name counts (RFC 8259 section 4).
-#[derive(Default)]
-struct Members<'a> {
-    pic: Option<&'a RawValue>,
-    /// The member that may lead to the records. Those of the specification are `Value` and `SubSet`; the earlier interface had
-    /// `Items` (public: eNVD samples).
-    wrapped: [Option<&'a RawValue>; 3],
-    /// `Offset`, `Limit` and `Total`.
-    numbers: [Option<&'a RawValue>; 3],
-    has_others: bool,
-}
-
+/// The members that may lead to the records: those of the specification, and that of the earlier interface in place of
+/// `SubSet` (public: eNVD samples).
 const WRAPPERS: [&str; 3] = ["Value", "SubSet", "Items"];
-const NUMBERS: [&str; 3] = ["Offset", "Limit", "Total"];
 
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MembersVisitor;
+/// An object; the last member of a name counts (RFC 8259 section 4).
+#[derive(Default, Deserialize)]
+#[serde(transparent)]
+struct RegisterObject<'a>(#[serde(borrow)] BTreeMap<BorrowedText<'a>, &'a RawValue>);
 
-        impl<'de> Visitor<'de> for MembersVisitor {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let mut members = Members::default();
-                while let Some(BorrowedText(name)) = map.next_key()? {
-                    let value: &RawValue = map.next_value()?;
-                    let known = zip(WRAPPERS, &mut members.wrapped)
-                        .chain(zip(NUMBERS, &mut members.numbers))
-                        .chain([("PIC", &mut members.pic)]);
-                    match known.into_iter().find(|(known, _)| *known == name) {
-                        Some((_, member)) => *member = Some(value),
-                        None => members.has_others = true,
-                    }
-                }
-                Ok(members)
-            }
-        }
-        deserializer.deserialize_map(MembersVisitor)
+impl<'a> RegisterObject<'a> {
+    fn get(&self, name: &str) -> Option<&'a str> {
+        let value = self.0.get(&BorrowedText(name.into()))?;
+        Some(value.get())
     }
-}
 
-impl Members<'_> {
     fn are_of_property(&self) -> bool {
-        self.pic.is_some_and(|pic| pic.get() != "null")
+        self.get("PIC").is_some_and(|pic| pic != "null")
     }
 
     /// Whether they say that there are no records: by a total of 0, or since they are nothing but the numbers of a page.
     fn are_of_no_records(&self) -> bool {
-        let [.., total] = self.numbers;
-        let is_only_numbers = self.pic.is_none() && !self.has_others;
-        is_only_numbers || total.is_some_and(|total| total.get() == "0")
+        let is_number = |name: &BorrowedText<'_>| ["Offset", "Limit", "Total"].contains(&&*name.0);
+        self.get("Total") == Some("0") || self.0.keys().all(is_number)
     }
 }
 
@@ -283,42 +249,47 @@ impl Members<'_> {
 /// without a PIC, or each object would be a page.
 ///
 /// assumed: the specification does not show the reply to a look-up (2.10)
-fn subset_of(status: u16, text: &str) -> Result<Subset, Fault> {
-    let (mut around, mut above, mut path) = (Members::default(), String::new(), String::new());
+fn subset_of(status: u16, text: &str) -> Result<Subset, NoRecords> {
+    let (mut around, mut above, mut path) =
+        (RegisterObject::default(), String::new(), String::new());
     let mut found = text.trim_ascii_start();
     let mut is_record = false;
     while found.starts_with('{') {
-        let members: Members<'_> =
-            serde_json::from_str(found).map_err(|error| Fault::of(&path, found, &error))?;
+        let members: RegisterObject<'_> =
+            serde_json::from_str(found).map_err(|error| NoRecords::of(&path, found, &error))?;
         is_record = members.are_of_property();
         if is_record {
             break;
         }
-        let mut wrapped = zip(WRAPPERS, members.wrapped);
-        let inside = wrapped.find_map(|(name, value)| Some((name, value?.get())));
+        let mut wrapped = WRAPPERS.into_iter();
+        let inside = wrapped.find_map(|name| Some((name, members.get(name)?)));
         above.clone_from(&path);
         (path, found) = match inside {
             Some((name, inside)) => (joined(&path, name), inside),
             None if !path.is_empty() && members.are_of_no_records() => (path, "null"),
-            None => return Err(Fault::at(path)),
+            None => return Err(NoRecords::at(path)),
         };
         around = members;
     }
-    let mut subset = Subset::default();
-    let numbers = [&mut subset.offset, &mut subset.limit, &mut subset.total];
-    for ((name, number), raw) in zip(zip(NUMBERS, numbers), around.numbers) {
-        let Some(raw) = raw else { continue };
-        *number = serde_json::from_str(raw.get())
-            .map_err(|error| Fault::of(&joined(&above, name), raw.get(), &error))?;
-    }
+    let number = |name: &str| {
+        let number = around.get(name).unwrap_or("null");
+        serde_json::from_str(number)
+            .map_err(|error| NoRecords::of(&joined(&above, name), number, &error))
+    };
+    let mut subset = Subset {
+        offset: number("Offset")?,
+        limit: number("Limit")?,
+        total: number("Total")?,
+        ..Subset::default()
+    };
     let list: Vec<Option<&RawValue>> = match found {
         _ if is_record => vec![serde_json::from_str(found).ok()],
         "null" if !path.is_empty() => Vec::new(),
         list => {
             let mut list = serde_json::Deserializer::from_str(list);
             let places = places(&mut list, Some).and_then(|places| list.end().map(|()| places));
-            let places = places.map_err(|error| Fault::of(&path, found, &error))?;
-            places.ok_or_else(|| Fault::at(path.clone()))?
+            let places = places.map_err(|error| NoRecords::of(&path, found, &error))?;
+            places.ok_or_else(|| NoRecords::at(path.clone()))?
         }
     };
     let is_search = path == "Value.SubSet";
@@ -327,7 +298,7 @@ fn subset_of(status: u16, text: &str) -> Result<Subset, Fault> {
         && !list.is_empty()
         && !list.iter().any(|one| one.is_none_or(is_property))
     {
-        return Err(Fault::at(format!("{path}[0]")));
+        return Err(NoRecords::at(format!("{path}[0]")));
     }
     for (index, raw) in list.into_iter().enumerate() {
         let read = raw.map(|raw| reply_memory::read(raw.get()).map_err(|error| (raw.get(), error)));
@@ -344,9 +315,9 @@ fn subset_of(status: u16, text: &str) -> Result<Subset, Fault> {
             None
         });
         reply_memory::push(&mut subset.records, record)
-            .map_err(|error| Fault::of(&path, found, &error))?;
+            .map_err(|error| NoRecords::of(&path, found, &error))?;
         if subset.unreadable.len() > MAX_UNREADABLE {
-            return Err(Fault::at(path));
+            return Err(NoRecords::at(path));
         }
     }
     Ok(subset)
@@ -356,7 +327,7 @@ fn subset_of(status: u16, text: &str) -> Result<Subset, Fault> {
 const MAX_UNREADABLE: usize = 1_000;
 
 fn is_property(record: &RawValue) -> bool {
-    let members = serde_json::from_str::<Members<'_>>(record.get());
+    let members = serde_json::from_str::<RegisterObject<'_>>(record.get());
     members.is_ok_and(|members| members.are_of_property())
 }
 

@@ -40,18 +40,21 @@ async fn a_choice_that_matches_no_account_or_several_is_an_error() {
     for (choice, reason) in [
         (
             AccountChoice::Producer,
-            "2 accounts of the user are one in whose name",
+            "the user has 2 accounts that can create consignments (envd-100201, envd-100202): choose one by its id",
         ),
-        (AccountChoice::Role(Role::Buyer), "none of the 3 accounts"),
         (
-            pic("QZZZ0000"),
-            "none of the 3 accounts of the user is one of this PIC",
+            AccountChoice::Role(Role::Buyer),
+            "the user has 3 accounts, none ",
         ),
+        (pic("QZZZ0000"), "the user has 3 accounts, none of this PIC"),
         (
             AccountChoice::Label("Example".into()),
-            "none of the 3 accounts",
+            "the user has 3 accounts, none ",
         ),
-        (AccountChoice::Id("envd-1".into()), "none of the 3 accounts"),
+        (
+            AccountChoice::Id("envd-1".into()),
+            "the user has 3 accounts, none ",
+        ),
     ] {
         let error = choose(&fake, &choice).await.unwrap_err();
         assert!(error.kind() == ErrorKind::AccountChoice, "{choice:?}");

@@ -139,6 +139,10 @@ async fn extra_fields_of_an_input_are_sent_beside_the_known_ones() {
         .await
         .unwrap_err();
     assert!(error.kind() == ErrorKind::Config);
+    assert!(
+        error.to_string().contains("the field forms is there twice"),
+        "{error}"
+    );
     assert_eq!(server.count(), 1);
 }
 

@@ -190,7 +190,7 @@ fn count_kept(wanted: &Value, found: &Value, at: &str) -> usize {
             .sum(),
         Value::Array(items) => {
             // Null elements are left out, but for those of a page with cursors.
-            let keeps_places = at.ends_with(".edges");
+            let keeps_places = at.rsplit('.').next() == Some("edges");
             let items: Vec<_> = items
                 .iter()
                 .filter(|item| keeps_places || !item.is_null())
