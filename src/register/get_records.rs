@@ -344,7 +344,7 @@ mod tests {
         let found = decode(reply("application/json", body)).unwrap();
         assert_eq!((found.records.len(), found.count()), (1, 2));
         let error = &found.unreadable[0].error;
-        assert!(error.kind() == ErrorKind::Decode && error.kind() == ErrorKind::UnreadableRecord);
+        assert!(error.kind() == ErrorKind::UnreadableRecord);
         assert_eq!(error.json_path(), Some("Value.SubSet[1].Town"));
         assert!(!format!("{error} {error:?}").contains("hidden"));
         let body = r#"{"Value": {"Total": "hidden"}}"#;

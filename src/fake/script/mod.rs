@@ -119,6 +119,7 @@ impl Fake {
     ///
     /// ```
     /// # equipment::example(async {
+    /// use envd_sdk::ErrorKind;
     /// use envd_sdk::fake::{Fake, Fault};
     ///
     /// let fake = Fake::start().await;
@@ -129,7 +130,7 @@ impl Fake {
     /// });
     /// let client = |network: &str| fake.client().header("x-network", network).build().unwrap();
     /// assert!(client("house").user_details().await.is_ok());
-    /// assert!(client("barn").user_details().await.unwrap_err().kind() == envd_sdk::ErrorKind::Unavailable);
+    /// assert!(client("barn").user_details().await.unwrap_err().kind() == ErrorKind::Unavailable);
     /// # Ok(()) });
     /// ```
     pub fn on_every_request(
