@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::Outcome;
 use crate::graphql::generated::{UserDetails as ReadUserDetails, user_details};
 use crate::model::visible_text::trimmed;
-use crate::model::{AccountId, List, Pic, Role, UserAccount, UserDetails};
+use crate::model::{AccountId, Pic, Role, UserAccount, UserDetails};
 use crate::send::Call;
 
 /// Selects one of the user's accounts. The choice must fit exactly one: nothing is guessed.
@@ -146,7 +146,7 @@ impl Client {
     ///
     /// The specification names the operation `userDetails` and `userDetailsQuery` and has the record under `data`; public
     /// queries have `userDetails` without it. The forms are tried in turn until the server takes one, which is kept
-    /// ([`profile`](Self::profile)). Lists of roles that the service does not have [are null](crate::model::List::is_null).
+    /// ([`profile`](Self::profile)). Roles that the service does not have are `None`.
     ///
     /// Source: stated, specification 2.8 and 4.1.
     ///
@@ -170,16 +170,16 @@ impl Client {
             let left_out = client.left_out("userDetails");
             let is_left_out = |path: &str| left_out.iter().any(|left_out| left_out == path);
             if is_left_out("roles") {
-                user.roles = List::null();
+                user.roles = None;
             }
             if is_left_out("accounts.roles") {
                 let accounts = user.accounts.iter_mut();
-                accounts.for_each(|account| account.roles = List::null());
+                accounts.for_each(|account| account.roles = None);
             }
             let of_accounts = user.accounts.iter_mut().map(|account| &mut account.roles);
             for role in of_accounts
                 .chain([&mut user.roles])
-                .flat_map(List::iter_mut)
+                .flat_map(|roles| roles.iter_mut().flatten())
             {
                 if let Some(named) = client.given_profile().role(role) {
                     *role = named.clone();

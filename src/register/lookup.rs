@@ -162,7 +162,8 @@ fn lookup_of(mut subset: Subset, pic: Pic) -> Result<Lookup> {
         return Err(record.error);
     }
     let several = subset.total.is_some_and(|total| total > 1);
-    let mut records = subset.records.into_vec();
+    let records = subset.records.into_iter().flatten();
+    let mut records: Vec<Property> = records.collect();
     let count = records.len() as u64;
     // Total may exceed the records of a page, but not when the page has none.
     if let Some(total) = subset.total

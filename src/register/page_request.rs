@@ -139,7 +139,7 @@ impl Register {
             self.set_first_page_index(1);
             return Ok((2, self.get_page(search, Some(2)).await?));
         }
-        if offset >= first.end() && subset.count() > 0 {
+        if offset >= first.end() && !subset.records.is_empty() {
             self.set_first_page_index(0);
         }
         Ok((1, subset))
@@ -172,8 +172,11 @@ fn identity() -> RecordIdentity<Property> {
 }
 
 fn page(position: PagePosition, range: PageRange, subset: Subset) -> PropertyPage {
-    let gaps = subset.records.null_positions().to_vec();
-    let mut page = Page::new(position, subset.records.into_vec());
+    let places = subset.records.iter().enumerate();
+    let empty = places.filter(|(_, record)| record.is_none());
+    let gaps: Vec<usize> = empty.map(|(place, _)| place).collect();
+    let records = subset.records.into_iter().flatten();
+    let mut page = Page::new(position, records.collect());
     page.set_gaps(&gaps, subset.unreadable);
     page.total = range.total.and_then(|total| i64::try_from(total).ok());
     (page.offset, page.limit) = (Some(range.offset), range.limit);

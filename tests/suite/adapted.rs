@@ -165,7 +165,7 @@ async fn every_query_without_any_uncertain_field_takes_one_more_request() {
     // Fields that the specification states are still read.
     let user = client.user_details().await.unwrap().value;
     assert_eq!(user.accounts.len(), 3);
-    assert!(user.first_name.is_some() && user.roles.is_empty() && user.accreditations.is_none());
+    assert!(user.first_name.is_some() && user.roles.is_none() && user.accreditations.is_none());
 }
 
 #[tokio::test]
@@ -180,7 +180,7 @@ async fn roles_that_are_left_out_are_not_known() {
         let left_out = &client.profile().operations["userDetails"].value.left_out;
         assert_eq!(left_out, &["accounts.roles", "roles"]);
         assert!(
-            user.roles.is_null() && user.accounts.iter().all(|account| account.roles.is_null())
+            user.roles.is_none() && user.accounts.iter().all(|account| account.roles.is_none())
         );
         assert_eq!(user.producer_accounts().count(), 2);
         let by_role = AccountChoice::Role(Role::Receiver);

@@ -233,7 +233,10 @@ async fn a_client_with_the_profile_of_the_service_does_the_main_job() {
         let user = client.user_details().await;
         let user = user.unwrap_or_else(|error| panic!("{name}: {error}")).value;
         assert!(
-            user.roles.contains(&Role::Producer),
+            user.roles
+                .iter()
+                .flatten()
+                .any(|role| *role == Role::Producer),
             "{name}: {:?}",
             user.roles
         );

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 use std::{env, fs, process};
 
-use envd_sync::store::rows::{Batch, Query, Row, RowKeys};
+use envd_sync::store::rows::{Batch, LocalPosition, Query, Row, RowKeys};
 use envd_sync::store::{Order, SqliteSync, StoreError, SyncStore};
 
 const ROWS: u64 = 200_000;
@@ -76,7 +76,10 @@ async fn queries(store: &impl SyncStore) -> Result<(), StoreError> {
             (Order::Id, None),
             (Order::LastUpdated, None),
             (Order::Sequence, None),
-            (Order::LastUpdated, Some(row(ROWS / 2))),
+            (
+                Order::LastUpdated,
+                Some(LocalPosition::from(&row(ROWS / 2))),
+            ),
         ] {
             let mut query = conditions.clone();
             (query.order, query.after, query.limit) = (order, after, 20);

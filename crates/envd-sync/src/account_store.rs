@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
@@ -79,6 +80,12 @@ impl<T: DeserializeOwned> VersionedDocument<T> {
         let version = document.version;
         Ok(Self { value, version })
     }
+}
+
+/// What a store keeps of a value.
+pub(super) fn json(value: &impl Serialize) -> String {
+    // OK because structs of texts, numbers and JSON can always be written.
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// What is stored cannot be read.

@@ -1,7 +1,7 @@
 //! Lists of the caller's own documents.
 
-use envd_sdk::model::{ListNotice, Position};
-use envd_sdk::{Connection, ErrorKind, Pager};
+use envd_sdk::model::{Connection, ListNotice, Position};
+use envd_sdk::{ErrorKind, Pager};
 use graphql_client::{GraphQLQuery, QueryBody};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

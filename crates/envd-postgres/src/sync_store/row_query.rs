@@ -71,7 +71,7 @@ const BY_UPDATE: &str = concat!(
 /// Whether rows can meet the query: nothing is stored under texts that cannot be.
 pub(super) fn is_possible(query: &Query) -> bool {
     let after = query.after.iter();
-    let keys = after.flat_map(|row| [Some(&row.id), row.keys.updated_at.as_ref()]);
+    let keys = after.flat_map(|row| [Some(&row.id), row.updated_at.as_ref()]);
     let texts = texts(query).map(Option::as_ref).into_iter().chain(keys);
     texts.flatten().all(|text| is_storable(text))
 }
@@ -100,10 +100,7 @@ pub(super) fn page<'a>(account: &'a str, query: &'a Query) -> Statement<'a> {
         Order::LastUpdated => statement
             .bind(Type::TEXT, after.map(|row| &*row.id))
             .bind(Type::INT8, limit)
-            .bind(
-                Type::TEXT,
-                after.and_then(|row| row.keys.updated_at.as_deref()),
-            ),
+            .bind(Type::TEXT, after.and_then(|row| row.updated_at.as_deref())),
     }
 }
 

@@ -3,19 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::watch;
-
-use super::local_query::{self, LocalQuery};
-use super::next_walk::{DateEntry, FullReason};
+use super::local_query::LocalQuery;
 use super::round::Round;
 use super::sync_report::{SyncReport, WalkProgress};
-use super::{Changes, Consumer, Depth, LocalRecord, consumer};
-use crate::account_store::AccountStore;
+use super::sync_state::{DateEntry, FullReason, SyncState};
+use super::{Changes, Depth, LocalRecord};
+use crate::account_store::{AccountStore, VersionedDocument};
 use crate::error::Result;
 use crate::store::SyncStore;
 use envd_sdk::Account;
 use envd_sdk::Clock;
-use envd_sdk::model::{ConsignmentId, Timestamp};
+use envd_sdk::model::ConsignmentId;
 
 /// A local copy of the consignments of an account, in a [store](crate::store). Cheap to clone; clones share the copy.
 ///
@@ -41,13 +39,11 @@ use envd_sdk::model::{ConsignmentId, Timestamp};
 #[must_use]
 pub struct Replica {
     account: Account,
-    pub(super) store: AccountStore,
-    /// The number of the last change that a sync of this process committed.
-    committed: Arc<watch::Sender<u64>>,
+    pub(crate) store: AccountStore,
     pub(super) overlap: Duration,
     pub(super) page_size: u32,
     pub(super) depth: Depth,
-    pub(super) clock: Clock,
+    pub(crate) clock: Clock,
     pub(super) on_progress: Option<OnProgress>,
     /// As the profile says.
     pub(super) compared: DateEntry,
@@ -81,7 +77,6 @@ impl Replica {
         Self {
             account: account.clone(),
             store: AccountStore::new(Arc::new(store), account.id().as_str()),
-            committed: Arc::new(watch::Sender::new(0)),
             overlap: Duration::from_secs(10 * 60),
             page_size: 100,
             depth: Depth::Summary,
@@ -261,7 +256,7 @@ impl Replica {
     /// [`Error::Store`](crate::Error::Store).
     pub async fn consignment(&self, id: impl Into<ConsignmentId>) -> Result<Option<LocalRecord>> {
         let rows = self.store.rows(&[id.into().into()]).await?;
-        Ok(rows.first().map(local_query::record).transpose()?)
+        Ok(rows.first().map(LocalRecord::of).transpose()?)
     }
 
     /// The changes of the copy, for a consumer by its name, whose position is in the store.
@@ -269,41 +264,13 @@ impl Replica {
     /// A name that was never used begins with everything that the copy holds.
     #[must_use]
     pub fn changes(&self, consumer: impl Into<String>) -> Changes {
-        let committed = self.committed.subscribe();
-        Changes::new(self.store.clone(), consumer.into(), committed)
-    }
-
-    /// The consumers that have a name, by name.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Store`](crate::Error::Store) when the store fails.
-    pub async fn consumers(&self) -> Result<Vec<Consumer>> {
-        consumer::consumers(&self.store).await
-    }
-
-    /// Removes a consumer, and returns whether there was one. While it is there, the changes that it has not acknowledged
-    /// are kept.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Store`](crate::Error::Store) when the store fails.
-    pub async fn remove_consumer(&self, name: &str) -> Result<bool> {
-        consumer::remove_consumer(&self.store, name).await
+        Changes::new(self.store.clone(), consumer.into())
     }
 
     /// The account of which this is a copy.
     #[must_use]
     pub fn account(&self) -> &Account {
         &self.account
-    }
-
-    pub(crate) fn account_store(&self) -> &AccountStore {
-        &self.store
-    }
-
-    pub(crate) fn clock_used(&self) -> &Clock {
-        &self.clock
     }
 
     /// Whether what a clean full walk does not list is not there, or not shown.
@@ -322,17 +289,12 @@ impl Replica {
             .max(self.horizon.filter(|_| self.retention.is_some()))
     }
 
-    pub(super) fn now(&self) -> Timestamp {
-        self.clock.now().into()
-    }
-
-    /// Tells the feeds of this process that changes up to this one were committed.
-    pub(super) fn announce(&self, last: u64) {
-        self.committed.send_if_modified(|committed| {
-            let is_later = last > *committed;
-            *committed = last.max(*committed);
-            is_later
-        });
+    /// The state of the walks. What refuted another entry of the profile counts no more.
+    pub(super) async fn load(&self) -> Result<VersionedDocument<SyncState>> {
+        let mut state = SyncState::load(&self.store).await?;
+        let refuted = &mut state.value.refuted;
+        refuted.take_if(|refuted| refuted.entry != self.compared);
+        Ok(state)
     }
 }
 

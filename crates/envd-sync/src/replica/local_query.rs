@@ -1,15 +1,12 @@
 //! Queries of the copy.
 
-use serde::{Deserialize, Serialize};
-
 use super::LocalRecord;
 use super::local_record::instant_key;
 use crate::account_store::AccountStore;
 use crate::error::{Error, Result};
 use crate::given_instant;
 use crate::store::Order;
-use crate::store::rows::{Query, Row, RowKeys};
-use envd_sdk::auth::StoreError;
+use crate::store::rows::{LocalPosition, Query};
 use envd_sdk::model::{ConsignmentNumber, ConsignmentStatus, Day, Species, Timestamp};
 
 /// How many records a page has unless set.
@@ -39,21 +36,6 @@ pub struct LocalPage {
     pub records: Vec<LocalRecord>,
     /// Where the next page begins; `None`: this is the last one.
     pub next: Option<LocalPosition>,
-}
-
-/// A position in the copy: after a record, whether or not it is still there. It can be stored as JSON.
-///
-/// Records that appear before it are not on the pages after it, and no record moves because of others. One that changes
-/// while pages are read may move in an order by its date: read by [`Order::Id`] to see each record once.
-///
-/// See [`Replica::consignments`](super::Replica::consignments) for an example.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LocalPosition {
-    id: String,
-    sequence: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    updated_at: Option<String>,
 }
 
 impl LocalQuery {
@@ -128,15 +110,7 @@ impl LocalQuery {
 
     /// Only records after this position, [`next`](LocalPage::next) of the page before.
     pub fn after(mut self, position: LocalPosition) -> Self {
-        self.query.after = Some(Row {
-            id: position.id,
-            sequence: position.sequence,
-            keys: RowKeys {
-                updated_at: position.updated_at,
-                ..RowKeys::default()
-            },
-            ..Row::default()
-        });
+        self.query.after = Some(position);
         self
     }
 
@@ -152,8 +126,8 @@ impl LocalQuery {
         let mut rows = self.store.query(&query).await?;
         let more = rows.len() > self.query.limit;
         rows.truncate(self.query.limit);
-        let next = rows.last().filter(|_| more).map(LocalPosition::after);
-        let records = rows.iter().map(record).collect::<Result<_, _>>()?;
+        let next = rows.last().filter(|_| more).map(LocalPosition::from);
+        let records = rows.iter().map(LocalRecord::of).collect::<Result<_, _>>()?;
         Ok(LocalPage { records, next })
     }
 
@@ -175,21 +149,7 @@ impl LocalQuery {
     }
 }
 
-impl LocalPosition {
-    fn after(row: &Row) -> Self {
-        Self {
-            id: row.id.clone(),
-            sequence: row.sequence,
-            updated_at: row.keys.updated_at.clone(),
-        }
-    }
-}
-
 debug_shows!(LocalQuery, |it| query: it.query);
-
-pub(super) fn record(row: &Row) -> Result<LocalRecord, StoreError> {
-    LocalRecord::from_payload(&row.id, &row.payload)
-}
 
 #[cfg(test)]
 mod tests;

@@ -12,16 +12,10 @@
 //!
 //! [`guide::sync`](mod@crate::guide::sync) says what a copy claims and what it cannot.
 
-mod absence;
 mod account_replica;
-mod change;
 mod changes;
-mod commit;
-mod consumer;
-mod difference;
 mod local_query;
 mod local_record;
-mod next_walk;
 mod record_read;
 mod round;
 mod sync_loop;
@@ -33,15 +27,15 @@ mod walk;
 
 #[doc(alias("offline", "cache", "mirror"))]
 pub use self::account_replica::Replica;
-pub use self::change::{Change, ChangeKind, StatusChange};
 #[doc(alias("subscribe", "webhook", "notification", "poll"))]
 pub use self::changes::Changes;
-pub use self::consumer::Consumer;
-pub use self::local_query::{LocalPage, LocalPosition, LocalQuery};
+pub use self::changes::{Change, ChangeKind, Consumer, StatusChange};
+pub use self::local_query::{LocalPage, LocalQuery};
 pub use self::local_record::{Depth, LocalRecord};
 pub use self::sync_loop::SyncEvent;
 pub use self::sync_report::{SyncMode, SyncReport, WalkProgress};
+pub use crate::store::rows::LocalPosition;
 
-pub(crate) use self::consumer::{ReplicaState, outbox_document};
+pub(crate) use self::changes::{ReplicaState, outbox_document};
 pub(crate) use self::local_record::instant_key;
 pub(crate) use self::record_read::{RecordRead, is_answer};

@@ -1,21 +1,31 @@
-//! One sync: which walks it takes, and when it is done.
+//! One sync: which walks it takes, which rows leave the copy, and when it is done. Each write is whole, and only over the state that
+//! it was made from.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::next_walk::{FULL_WALK_EVERY, FullReason};
+use futures_util::{StreamExt, stream};
+
+use super::changes::{ChangeKind, needless_up_to};
+use super::local_record::LocalRecord;
 use super::sync_report::SyncReport;
-use super::sync_state::{Shown, SyncState, Walk};
-use super::{RecordRead, Replica, commit};
-use crate::account_store::VersionedDocument;
+use super::sync_state::{FULL_WALK_EVERY, FullReason, STATE, Shown, SyncState, Walk};
+use super::{RecordRead, Replica, is_answer};
+use crate::account_store::{VersionedDocument, json};
 use crate::error::Result;
-use envd_sdk::AsReceived;
-use envd_sdk::Pager;
-use envd_sdk::model::{ConsignmentSummary, Timestamp};
+use crate::store::Order;
+use crate::store::rows::{Batch, ChangeRow, LocalPosition, Query, Row};
+use envd_sdk::model::{ConsignmentStatus, ConsignmentSummary, Timestamp};
 use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::{AsReceived, Pager};
 
 /// How many records are read at the same time.
 pub(super) const READS_AT_ONCE: usize = 4;
+
+/// How many absent rows are in memory at a time.
+const CHUNK: usize = 50;
+
+/// How many rows are removed in one write.
+const PRUNED: usize = 200;
 
 /// One sync. Everything that it decides is decided by the state in the store, so another process may go on at any point.
 pub(super) struct Round<'a> {
@@ -23,16 +33,14 @@ pub(super) struct Round<'a> {
     /// The state as it was read or written last.
     pub(super) base: VersionedDocument<SyncState>,
     pub(super) report: SyncReport,
-    requests: AtomicU64,
 }
 
 impl<'a> Round<'a> {
     pub(super) async fn new(replica: &'a Replica) -> Result<Self> {
         Ok(Self {
             replica,
-            base: commit::load(replica).await?,
+            base: replica.load().await?,
             report: SyncReport::default(),
-            requests: AtomicU64::default(),
         })
     }
 
@@ -75,12 +83,7 @@ impl<'a> Round<'a> {
             // A walk that began before this call has missed what changed behind it since.
             let is_late = walk.number <= known;
             let is_full_next = self.full_reason(wanted.clone()).is_some();
-            let is_done = if is_full {
-                !is_late || is_full_next
-            } else {
-                !is_late && !is_full_next
-            };
-            if is_done {
+            if !is_late && (is_full || !is_full_next) || is_full && is_full_next {
                 break;
             }
         }
@@ -107,7 +110,7 @@ impl<'a> Round<'a> {
         }
         let horizon = self.back_from_latest(self.replica.listed_back());
         let plan = state.plan(self.full_reason(wanted), self.replica.overlap, horizon);
-        state.begin(plan, self.replica.now())
+        state.begin(plan, self.replica.clock.now().into())
     }
 
     /// The instant so long before the latest change that the service has shown. Our clock, which may be wrong, is taken if it is
@@ -125,21 +128,8 @@ impl<'a> Round<'a> {
         let walked = walked.filter(|_| self.full_reason(None).is_none());
         let next = walked.and_then(|at| at.checked_add(FULL_WALK_EVERY));
         self.report.next_full_walk = next.map(Timestamp::from);
-        self.report.requests = self.requests.load(Ordering::Relaxed);
         self.report.watermark = state.watermark.as_ref().map(|shown| shown.text.clone());
         self.report
-    }
-
-    /// Counts requests.
-    pub(super) fn requested(&self, requests: u64) {
-        self.requests.fetch_add(requests, Ordering::Relaxed);
-    }
-
-    /// Reads a record.
-    pub(super) async fn read_record(&self, id: &str) -> RecordRead {
-        self.requested(1);
-        let read = self.replica.account().consignment(id);
-        RecordRead::of(read.received().optional().await)
     }
 
     /// Lists the account from the position of a walk on.
@@ -150,5 +140,245 @@ impl<'a> Round<'a> {
         }
         let pager = self.replica.account().consignments(&filter).received();
         pager.look_ahead(1).start_at(walk.position.clone())
+    }
+
+    /// Reads a record; the caller counts the request.
+    pub(super) async fn read_record(&self, id: &str) -> RecordRead {
+        let read = self.replica.account().consignment(id);
+        RecordRead::of(read.received().optional().await)
+    }
+
+    /// Reads the rows that two clean full walks in a row did not list, and removes those that the service does not find.
+    ///
+    /// A failure is not one of the sync: the next full walk asks again. The same holds if another process writes meanwhile, which may
+    /// have listed them.
+    async fn confirm_absent(&mut self) -> Result<()> {
+        let Some(absent) = self.base.value.absent.clone() else {
+            return Ok(());
+        };
+        let mut query = Query {
+            before_generation: Some(absent.number),
+            updated_from: absent.since.map(|shown| shown.key),
+            // As the rows stand in the tables of a database, which reads them all for this condition.
+            order: Order::Sequence,
+            limit: CHUNK,
+            ..Query::default()
+        };
+        let mut is_complete = true;
+        while is_complete {
+            let rows = self.replica.store.query(&query).await?;
+            query.after = rows.last().map(LocalPosition::from);
+            if rows.is_empty() {
+                break;
+            }
+            let mut reads = self.read_absent(rows).await;
+            if reads
+                .iter()
+                .any(|(_, read)| matches!(read, RecordRead::Gone(None)))
+                && !self.shows_a_present_record(absent.number).await
+            {
+                reads.retain(|(_, read)| !matches!(read, RecordRead::Gone(None)));
+            }
+            let mut draft = self.draft();
+            for (row, read) in reads {
+                let last_seen = LocalRecord::of(&row)?;
+                match read {
+                    RecordRead::Gone(None) => {
+                        draft.remove(row, Some(ChangeKind::Gone { last_seen }))
+                    }
+                    RecordRead::Found(found) | RecordRead::Gone(Some(found)) => {
+                        if !found.is_as(&last_seen) {
+                            let after = last_seen.as_read(&found.json);
+                            // As if a walk had listed it: only two later ones make it absent again.
+                            draft.write(
+                                &row.id,
+                                Some((&row, &last_seen)),
+                                &after,
+                                self.base.value.walks,
+                            );
+                        }
+                    }
+                    // If the service refused for another reason, the next walk decides again.
+                    RecordRead::Unclear(error) => is_complete &= is_answer(&error),
+                }
+            }
+            if draft.has_rows() && !self.commit(draft).await? {
+                return Ok(());
+            }
+        }
+        if !is_complete {
+            let problem =
+                "absent records could not all be asked for; the next full walk does so again";
+            self.report.add_problem(problem.to_owned());
+        }
+        let mut draft = self.draft();
+        draft.state.absent = None;
+        self.commit(draft).await.map(drop)
+    }
+
+    /// Asks for each row, but for one that the copy shows as deleted: lists that hide deleted records will never show it.
+    async fn read_absent(&mut self, mut rows: Vec<Row>) -> Vec<(Row, RecordRead)> {
+        let deleted = ConsignmentStatus::Deleted.as_str();
+        rows.retain(|row| row.keys.status.as_deref() != Some(deleted));
+        self.report.requests += rows.len() as u64;
+        let this = &*self;
+        let reads = stream::iter(rows).map(|row| async {
+            let read = this.read_record(&row.id).await;
+            (row, read.unlisted())
+        });
+        reads.buffered(READS_AT_ONCE).collect().await
+    }
+
+    /// Whether the service shows a record that it lists.
+    ///
+    /// "Not found" has the text of any failure, so a service that fails to read would make every absent record gone.
+    async fn shows_a_present_record(&mut self, before: u64) -> bool {
+        let Ok(rows) = self.replica.store.query(&latest_first(None, CHUNK)).await else {
+            return false;
+        };
+        let Some(present) = rows.iter().find(|row| row.generation > before) else {
+            return true;
+        };
+        self.report.requests += 1;
+        self.read_record(&present.id).await.is_there()
+    }
+
+    /// Removes the rows that are too old to keep.
+    async fn prune(&mut self) -> Result<()> {
+        let Some(oldest) = self.back_from_latest(self.replica.kept_back()) else {
+            return Ok(());
+        };
+        let query = latest_first(Some(oldest.key), PRUNED);
+        loop {
+            let mut draft = self.draft();
+            let rows = self.replica.store.query(&query).await?.into_iter();
+            // Those without a date come last, and stay.
+            for row in rows.filter(|row| row.keys.updated_at.is_some()) {
+                let last_seen = LocalRecord::of(&row)?;
+                let kind = ChangeKind::Pruned { last_seen };
+                draft.remove(row, Some(kind).filter(|_| self.replica.reports_pruned));
+            }
+            if !draft.has_rows() {
+                return Ok(());
+            }
+            self.commit(draft).await?;
+        }
+    }
+
+    pub(super) fn draft(&self) -> Draft {
+        Draft {
+            state: self.base.value.clone(),
+            batch: Batch::default(),
+            report: self.report.clone(),
+        }
+    }
+
+    /// Writes over the state that was loaded last; `false` if another process was faster, whose state is loaded then.
+    pub(super) async fn commit(&mut self, draft: Draft) -> Result<bool> {
+        let store = &self.replica.store;
+        let Draft {
+            state,
+            mut batch,
+            report,
+        } = draft;
+        if !batch.changes.is_empty() {
+            let needless = needless_up_to(store, self.base.value.last_sequence()).await?;
+            batch.forget_changes = (needless > 0).then_some(needless);
+        }
+        batch.seen = batch.seen.filter(|(_, ids)| !ids.is_empty());
+        batch.expected = vec![(STATE.to_owned(), self.base.version)];
+        batch.documents = vec![(STATE.to_owned(), Some(json(&state)))];
+        let is_written = store.commit(&batch).await?;
+        if is_written {
+            let version = self.base.version + 1;
+            self.base = VersionedDocument {
+                value: state,
+                version,
+            };
+            self.report = report;
+        } else {
+            self.base = self.replica.load().await?;
+        }
+        Ok(is_written)
+    }
+}
+
+/// Rows with the latest change first; only those that changed before an instant.
+fn latest_first(before: Option<String>, limit: usize) -> Query {
+    Query {
+        order: Order::LastUpdated,
+        after: before.map(|before| LocalPosition {
+            updated_at: Some(before),
+            ..LocalPosition::default()
+        }),
+        limit,
+        ..Query::default()
+    }
+}
+
+/// What is to be written: the state, and what changes in the copy; and what the sync then has done.
+pub(super) struct Draft {
+    pub(super) state: SyncState,
+    pub(super) batch: Batch,
+    pub(super) report: SyncReport,
+}
+
+impl Draft {
+    /// Whether records are written or removed.
+    fn has_rows(&self) -> bool {
+        !self.batch.rows.is_empty() || !self.batch.removed.is_empty()
+    }
+
+    /// Adds the record after a walk or a read; `None`: it is as the copy has it.
+    pub(super) fn write(
+        &mut self,
+        id: &str,
+        before: Option<(&Row, &LocalRecord)>,
+        after: &LocalRecord,
+        generation: u64,
+    ) -> Option<Row> {
+        let (row, record) = before.unzip();
+        let kind = ChangeKind::between(record, after);
+        if kind.is_none() && record == Some(after) {
+            return None;
+        }
+        let sequence = row.map_or(0, |row| row.sequence);
+        let row = Row {
+            id: id.to_owned(),
+            sequence: kind.map_or(sequence, |kind| self.change(id, sequence, &kind)),
+            generation,
+            keys: after.keys(),
+            payload: json(after),
+        };
+        self.batch.rows.push(row.clone());
+        Some(row)
+    }
+
+    /// Removes a row, and tells what happened to it, or nothing.
+    fn remove(&mut self, row: Row, kind: Option<ChangeKind>) {
+        match kind {
+            Some(kind) => drop(self.change(&row.id, row.sequence, &kind)),
+            None => self.report.pruned += 1,
+        }
+        self.batch.removed.push(row.id);
+    }
+
+    /// Adds a change, numbered after the last one.
+    fn change(&mut self, id: &str, previous: u64, kind: &ChangeKind) -> u64 {
+        let sequence = self.state.next_sequence.max(1);
+        self.state.next_sequence = sequence + 1;
+        self.batch.changes.push(ChangeRow {
+            sequence,
+            previous,
+            id: id.to_owned(),
+            payload: json(kind),
+        });
+        *match kind {
+            ChangeKind::Appeared { .. } => &mut self.report.appeared,
+            ChangeKind::Changed { .. } => &mut self.report.changed,
+            ChangeKind::Gone { .. } => &mut self.report.gone,
+            ChangeKind::Pruned { .. } => &mut self.report.pruned,
+        } += 1;
+        sequence
     }
 }

@@ -6,15 +6,10 @@ use chrono::TimeDelta;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::value::RawValue;
 
-use super::change::ChangeKind;
-use super::commit::Draft;
-use super::difference::differs_from_summary;
-use super::local_record::utc;
-use super::local_record::{Depth, LocalRecord};
-use super::next_walk::Refutation;
-use super::round::{READS_AT_ONCE, Round};
-use super::sync_report::{SyncMode, WalkProgress};
-use super::sync_state::{Shown, Walk};
+use super::local_record::{Depth, LocalRecord, differs_from_summary, utc};
+use super::round::{Draft, READS_AT_ONCE, Round};
+use super::sync_report::WalkProgress;
+use super::sync_state::{Refutation, Shown, Walk};
 use super::{RecordRead, is_answer};
 use crate::error::{Error, Result};
 use crate::store::StoreError;
@@ -24,15 +19,21 @@ use envd_sdk::model::{ConsignmentSummary, PathSegment, Position};
 use envd_sdk::profile::ComparedDate;
 use envd_sdk::{Page, Pager};
 
-/// The records that were read once more; `None` for one that the service does not show.
-type Reads = HashMap<String, Option<Box<RawValue>>>;
+/// One page of the list, as it was received.
+type ReceivedPage = Page<AsReceived<ConsignmentSummary>>;
+
+/// By id, what the copy holds of the records of a page.
+type HeldRecords = HashMap<String, (Row, LocalRecord)>;
+
+/// By id, the records that were read once more; `None` for one that the service does not show.
+type Reads = HashMap<String, Option<LocalRecord>>;
 
 impl Round<'_> {
     /// Takes a walk to its end; `None`: it has to begin again, or another process has gone on with it.
     pub(super) async fn walk(&mut self, walk: Walk) -> Result<Option<Walk>> {
         let mut pager = self.pager_of(&walk);
         let walked = self.walk_pages(walk, &mut pager).await;
-        self.requested(pager.requests());
+        self.report.requests += pager.requests();
         walked
     }
 
@@ -41,7 +42,7 @@ impl Round<'_> {
         mut walk: Walk,
         pager: &mut Pager<AsReceived<ConsignmentSummary>>,
     ) -> Result<Option<Walk>> {
-        // What an incremental walk has listed without a write, for there was nothing new.
+        // What the walk has listed and not marked: an incremental walk writes nothing as long as there is nothing new.
         let mut unmarked = HashSet::new();
         loop {
             let page = match next_page(pager).await {
@@ -54,11 +55,14 @@ impl Round<'_> {
                     self.report.restarts += 1;
                     let problem = format!("the walk started anew: {error}");
                     self.report.add_problem(problem);
-                    self.change_state(|state| state.walk = None).await?;
+                    let mut draft = self.draft();
+                    draft.state.walk = None;
+                    self.commit(draft).await?;
                     return Ok(None);
                 }
             };
-            let Some(next) = self.take(walk, &page, &mut unmarked).await? else {
+            let is_last = page.next.is_none();
+            let Some(next) = self.take(walk, page, &mut unmarked).await? else {
                 return Ok(None);
             };
             walk = next;
@@ -70,7 +74,7 @@ impl Round<'_> {
                     estimate: walk.total.and_then(|total| total.try_into().ok()),
                 });
             }
-            if page.next.is_none() {
+            if is_last {
                 return Ok(Some(walk));
             }
         }
@@ -80,62 +84,68 @@ impl Round<'_> {
     async fn take(
         &mut self,
         mut walk: Walk,
-        page: &ListedPage,
+        page: ReceivedPage,
         unmarked: &mut HashSet<String>,
     ) -> Result<Option<Walk>> {
-        let mut held = self.held(page).await?;
-        let reads = self.read_changed(page, &walk, &held).await?;
-        let refuted = self.refuted_by(page, &walk, &held);
+        let (is_last, number) = (page.next.is_none(), page.number);
+        let errors = page.unreadable.iter();
+        let problems: Vec<String> = errors
+            .map(|error| format!("page {number}: {error}"))
+            .collect();
+        let listed = walk.count(page);
+        let mut held = self.held(&listed).await?;
+        let reads = self.read_changed(&listed, &walk, &held).await?;
+        let refuted = self.refuted_by(&listed, &walk, &held);
+        let mut draft = self.draft();
+        draft.list(&listed, &mut walk, &mut held, &reads, unmarked);
         let base = &self.base.value;
-        let mut draft = Draft::over(base);
-        page.apply(&mut draft, &mut walk, &mut held, &reads, unmarked);
-        let state = &mut draft.state;
-        state.walks = state.walks.max(walk.number);
-        state.refuted = state.refuted.take().or_else(|| refuted.clone());
-        let is_last = page.next.is_none();
+        draft.report.pages += 1;
+        draft.report.seen += listed.len() as u64;
+        for problem in problems
+            .into_iter()
+            .chain(refuted.as_ref().map(Refutation::to_string))
+        {
+            draft.report.add_problem(problem);
+        }
+        draft.state.refuted = draft.state.refuted.take().or(refuted);
+        draft.state.walks = draft.state.walks.max(walk.number);
         if is_last {
             walk.end(&base.gaps);
-            state.end(&walk);
+            draft.state.end(&walk);
         } else {
-            state.walk = Some(walk.clone());
+            draft.state.walk = Some(walk.clone());
         }
         let is_idle = walk.plan.full.is_none()
             && base.walk.is_none()
             && draft.batch.rows.is_empty()
             && (!is_last || draft.state.says_the_same(base));
         if is_idle {
-            unmarked.extend(page.records().map(|listed| listed.id.clone()));
-        } else {
-            if let Some((_, seen)) = &mut draft.batch.seen {
-                seen.extend(unmarked.drain());
-            }
-            if !self.commit(draft).await? {
-                return Ok(None);
-            }
+            self.report = draft.report;
+            return Ok(Some(walk));
         }
-        self.report.pages += 1;
-        self.report.seen += page.records().count() as u64;
-        let refuted = refuted.map(|refuted| refuted.to_string());
-        for problem in page.problems.iter().cloned().chain(refuted) {
-            self.report.add_problem(problem);
-        }
-        Ok(Some(walk))
+        draft.batch.seen = Some((walk.number, unmarked.drain().collect()));
+        Ok(self.commit(draft).await?.then_some(walk))
     }
 
     /// The record of a page that shows that the profile does not hold, if one does.
-    fn refuted_by(&self, page: &ListedPage, walk: &Walk, held: &Held) -> Option<Refutation> {
-        let (state, replica) = (&self.base.value, self.replica);
-        let is_believed = replica.compared.value == Some(ComparedDate::LastChange);
-        let mut dated = page
-            .records()
-            .filter(|_| is_believed && state.refuted.is_none());
-        dated.find_map(|listed| {
+    fn refuted_by(
+        &self,
+        listed: &[ListedRecord],
+        walk: &Walk,
+        held: &HeldRecords,
+    ) -> Option<Refutation> {
+        let (state, entry) = (&self.base.value, &self.replica.compared);
+        if entry.value != Some(ComparedDate::LastChange) || state.refuted.is_some() {
+            return None;
+        }
+        listed.iter().find_map(|listed| {
             let updated = listed.updated.as_ref()?;
-            let row = held.get(&listed.id).map(|(row, _)| row);
-            let before = row.and_then(|row| row.keys.updated_at.as_deref());
-            let has_missed = state.has_missed(&walk.plan, replica.overlap, updated, before);
+            let held = held.get(&listed.id);
+            let before = held.and_then(|(row, _)| row.keys.updated_at.as_deref());
+            let overlap = self.replica.overlap;
+            let has_missed = state.has_missed(&walk.plan, overlap, updated, before);
             has_missed.then(|| Refutation {
-                entry: replica.compared.clone(),
+                entry: entry.clone(),
                 record: listed.id.clone(),
                 changed: updated.text.clone(),
             })
@@ -143,24 +153,37 @@ impl Round<'_> {
     }
 
     /// What the copy holds of the records of a page.
-    async fn held(&self, page: &ListedPage) -> Result<Held, StoreError> {
-        let ids: Vec<String> = page.records().map(|one| one.id.clone()).collect();
+    async fn held(&self, listed: &[ListedRecord]) -> Result<HeldRecords, StoreError> {
+        let ids: Vec<String> = listed.iter().map(|listed| listed.id.clone()).collect();
         let rows = self.replica.store.rows(&ids).await?.into_iter();
-        let decoded = rows.map(|row| {
-            let record = LocalRecord::from_payload(&row.id, &row.payload)?;
+        let held = rows.map(|row| {
+            let record = LocalRecord::of(&row)?;
             Ok((row.id.clone(), (row, record)))
         });
-        decoded.collect()
+        held.collect()
     }
 
-    /// Reads the new and changed records of a page once more, if all fields are copied.
-    async fn read_changed(&mut self, page: &ListedPage, walk: &Walk, held: &Held) -> Result<Reads> {
-        let mode = walk.plan.mode();
-        let unread = page.records().filter(|listed| {
-            let before = held.get(&listed.id).map(|(_, record)| record);
-            self.replica.depth == Depth::Full && needs_read(listed, before, mode)
-        });
+    /// Reads the new and changed records of a page once more, if all fields are copied. If the service refused to show one, a full
+    /// walk tries again.
+    async fn read_changed(
+        &mut self,
+        listed: &[ListedRecord],
+        walk: &Walk,
+        held: &HeldRecords,
+    ) -> Result<Reads> {
+        if self.replica.depth != Depth::Full {
+            return Ok(Reads::new());
+        }
+        let is_full = walk.plan.full.is_some();
+        let is_known = |listed: &ListedRecord| {
+            held.get(&listed.id).is_some_and(|(_, record)| {
+                let is_whole = record.depth() == Depth::Full;
+                (is_whole || !is_full) && listed.is_as(record)
+            })
+        };
+        let unread = listed.iter().filter(|listed| !is_known(listed));
         let ids: BTreeSet<String> = unread.map(|listed| listed.id.clone()).collect();
+        self.report.requests += ids.len() as u64;
         let this = &*self;
         let reads = stream::iter(ids).map(|id| this.read_whole(id));
         let reads: Reads = reads.buffer_unordered(READS_AT_ONCE).try_collect().await?;
@@ -172,16 +195,17 @@ impl Round<'_> {
         Ok(reads)
     }
 
-    async fn read_whole(&self, id: String) -> Result<(String, Option<Box<RawValue>>)> {
-        match self.read_record(&id).await {
-            RecordRead::Found(read) | RecordRead::Gone(Some(read)) => Ok((id, Some(read.json))),
-            RecordRead::Unclear(error) if !is_answer(&error) => Err(error.into()),
-            RecordRead::Gone(None) | RecordRead::Unclear(_) => Ok((id, None)),
-        }
+    async fn read_whole(&self, id: String) -> Result<(String, Option<LocalRecord>)> {
+        let read = match self.read_record(&id).await {
+            RecordRead::Found(read) | RecordRead::Gone(Some(read)) => Some(read.json),
+            RecordRead::Unclear(error) if !is_answer(&error) => return Err(error.into()),
+            RecordRead::Gone(None) | RecordRead::Unclear(_) => None,
+        };
+        Ok((id, read.map(|json| LocalRecord::new(&json, Depth::Full))))
     }
 }
 
-async fn next_page(pager: &mut Pager<AsReceived<ConsignmentSummary>>) -> Result<ListedPage> {
+async fn next_page(pager: &mut Pager<AsReceived<ConsignmentSummary>>) -> Result<ReceivedPage> {
     let page = pager.next_page().await?;
     // OK because a list without records has one page, and none is requested after the last one.
     let page = page.ok_or_else(|| Error::Reply("the list of consignments has no page"))?;
@@ -189,148 +213,15 @@ async fn next_page(pager: &mut Pager<AsReceived<ConsignmentSummary>>) -> Result<
         // Whether the list ends here or cannot be read further; without a request.
         pager.next_page().await?;
     }
-    Ok(ListedPage::new(page))
+    Ok(page)
 }
-
-/// One page as it was received.
-#[derive(Debug)]
-struct ListedPage {
-    elements: Vec<Element>,
-    /// Why elements cannot be read.
-    problems: Vec<String>,
-    /// How many errors of the server name no element.
-    unplaced: u64,
-    total: Option<i64>,
-    /// Where the next page starts; `None`: this is the last one.
-    next: Option<Position>,
-}
-
-/// A record, or a gap with its id, if that can be read: null, an unreadable record, an error of the server.
-type Element = Result<ListedRecord, Option<String>>;
 
 /// One record as a list shows it.
 #[derive(Debug)]
 struct ListedRecord {
     id: String,
-    json: Box<RawValue>,
+    record: LocalRecord,
     updated: Option<Shown>,
-}
-
-/// By id, what the copy holds of the records of a page.
-type Held = HashMap<String, (Row, LocalRecord)>;
-
-impl ListedPage {
-    fn new(page: Page<AsReceived<ConsignmentSummary>>) -> Self {
-        let id_of = |error: &envd_sdk::Error| {
-            let id = error.raw_data()?.pointer("/node/id")?;
-            id.as_str().map(str::to_owned)
-        };
-        let gaps: Vec<_> = page
-            .gaps()
-            .map(|(at, error)| (at, error.and_then(id_of)))
-            .collect();
-        let (mut gaps, mut elements) = (gaps.into_iter().peekable(), Vec::new());
-        for (index, received) in page.records.into_iter().enumerate() {
-            while let Some((_, id)) = gaps.next_if(|(before, _)| *before <= index) {
-                elements.push(Err(id));
-            }
-            elements.push(ListedRecord::new(received).ok_or(None));
-        }
-        elements.extend(gaps.map(|(_, id)| Err(id)));
-        let (mut unplaced, mut incomplete) = (0, Vec::new());
-        for error in &page.problems {
-            let index = error.path().iter().find_map(|segment| match segment {
-                PathSegment::Index(index) => usize::try_from(*index).ok(),
-                _ => None,
-            });
-            match index.and_then(|index| elements.get(index)) {
-                Some(Ok(record)) => incomplete.push(Err(Some(record.id.clone()))),
-                Some(Err(_)) => {}
-                None => unplaced += 1,
-            }
-        }
-        elements.extend(incomplete);
-        let errors = page.unreadable.iter();
-        Self {
-            elements,
-            problems: errors
-                .map(|error| format!("page {}: {error}", page.number))
-                .collect(),
-            unplaced,
-            total: page.total,
-            next: page.next,
-        }
-    }
-
-    fn records(&self) -> impl Iterator<Item = &ListedRecord> {
-        self.elements.iter().flatten()
-    }
-
-    /// What the page changes in the copy. `held` is what the copy holds of its records, `reads` the records that were read once
-    /// more, `unmarked` what the walk has listed without a write.
-    fn apply(
-        &self,
-        draft: &mut Draft,
-        walk: &mut Walk,
-        held: &mut Held,
-        reads: &Reads,
-        unmarked: &HashSet<String>,
-    ) {
-        self.count(walk);
-        let (mut on_page, mut seen) = (HashSet::new(), Vec::new());
-        for listed in self.records() {
-            let before = held.get(&listed.id);
-            let came_before = before.is_some_and(|(row, _)| row.generation == walk.number)
-                || unmarked.contains(&listed.id)
-                || !on_page.insert(listed.id.as_str());
-            walk.faults.repeated += u64::from(came_before);
-            if before.is_none() && walk.leaves_out(listed.updated.as_ref()) {
-                continue;
-            }
-            let (row, before) = before.map(|(row, record)| (row, record)).unzip();
-            let after = received(listed, before, reads.get(&listed.id));
-            let kind = ChangeKind::between(before, &after);
-            if kind.is_none() && before == Some(&after) {
-                seen.push(listed.id.clone());
-                continue;
-            }
-            let numbers = (row.map_or(0, |row| row.sequence), walk.number);
-            let row = draft.write(&listed.id, numbers, &after, kind.as_ref());
-            held.insert(listed.id.clone(), (row, after));
-        }
-        draft.batch.seen = Some((walk.number, seen));
-        let latest = draft.state.latest.take();
-        draft.state.latest = latest.max(walk.greatest.clone());
-    }
-
-    /// Counts the page in its walk.
-    fn count(&self, walk: &mut Walk) {
-        let plausible = utc(&walk.begun).map(|begun| begun + AHEAD);
-        let dates = self.records().filter_map(|one| one.updated.as_ref());
-        let plausible = dates.filter(|shown| utc(&shown.text) <= plausible);
-        let greatest = plausible.max().cloned();
-        if walk.pages == 0 {
-            walk.candidate = walk.candidate.take().max(greatest.clone());
-        }
-        walk.greatest = walk.greatest.take().max(greatest);
-        walk.pages += 1;
-        walk.seen += self.records().count() as u64;
-        walk.faults.unknown_gaps += self.unplaced;
-        if let Some(total) = self.total {
-            let before = walk.total.replace(total).unwrap_or(total);
-            walk.faults.total_grew |= total > before;
-            walk.faults.total_fell |= total < before;
-        }
-        for element in &self.elements {
-            match element {
-                Ok(record) => walk.close_gaps(Some(&record.id)),
-                Err(id) => walk.add_gap(id.as_deref()),
-            }
-        }
-        if let Some(next) = &self.next {
-            walk.position = next.clone();
-        }
-    }
 }
 
 impl ListedRecord {
@@ -338,43 +229,121 @@ impl ListedRecord {
     fn new(received: AsReceived<ConsignmentSummary>) -> Option<Self> {
         let (record, json) = received.into_parts();
         let id = record.id.filter(|id| !id.as_str().is_empty())?;
-        let id = id.as_str().to_owned();
-        let updated = record.updated_at.as_ref().and_then(Shown::new);
         // OK because it was received as JSON.
         let json = RawValue::from_string(json).unwrap_or_default();
-        Some(Self { id, json, updated })
+        Some(Self {
+            id: id.into(),
+            record: LocalRecord::new(&json, Depth::Summary),
+            updated: record.updated_at.as_ref().and_then(Shown::new),
+        })
+    }
+
+    /// Whether the copy, which may have more fields, agrees with the list, the date of the last change included.
+    fn is_as(&self, copy: &LocalRecord) -> bool {
+        let updated = copy.updated_at().as_ref().and_then(Shown::new);
+        updated == self.updated && !differs_from_summary(&copy.value(), &self.record.value())
+    }
+
+    /// The record as the copy is to hold it.
+    fn received(&self, copy: Option<&LocalRecord>, reads: &Reads) -> LocalRecord {
+        // All fields that a copy has more are still those of this state.
+        let copy = copy.filter(|copy| copy.depth() == Depth::Full && self.is_as(copy));
+        let read = reads.get(&self.id).and_then(Option::as_ref);
+        read.or(copy).unwrap_or(&self.record).clone()
     }
 }
 
-/// Whether the record has to be read once more, for a copy with all fields. If the service refused to show it, a full walk tries
-/// again.
-fn needs_read(listed: &ListedRecord, before: Option<&LocalRecord>, mode: SyncMode) -> bool {
-    before.is_none_or(|before| {
-        let is_summary = before.depth() == Depth::Summary;
-        is_summary && mode == SyncMode::Full || !is_as_listed(listed, before)
-    })
-}
-
-/// Whether the copy, which may have more fields, agrees with the list, the date of the last change included.
-fn is_as_listed(listed: &ListedRecord, before: &LocalRecord) -> bool {
-    let shown = serde_json::from_str(listed.json.get()).unwrap_or_default();
-    let updated = before.updated_at().as_ref().and_then(Shown::new);
-    updated == listed.updated && !differs_from_summary(&before.value(), &shown)
-}
-
-/// The record as the copy is to hold it.
-fn received(
-    listed: &ListedRecord,
-    before: Option<&LocalRecord>,
-    read: Option<&Option<Box<RawValue>>>,
-) -> LocalRecord {
-    match (read, before) {
-        (Some(Some(read)), _) => LocalRecord::new(read, Depth::Full),
-        // All fields that a copy has more are still those of this state.
-        (None, Some(before)) if before.depth() == Depth::Full && is_as_listed(listed, before) => {
-            before.clone()
+impl Draft {
+    /// What a page changes in the copy. `unmarked` is what the walk has listed without a write.
+    fn list(
+        &mut self,
+        page: &[ListedRecord],
+        walk: &mut Walk,
+        held: &mut HeldRecords,
+        reads: &Reads,
+        unmarked: &mut HashSet<String>,
+    ) {
+        for listed in page {
+            let before = held.get(&listed.id).map(|(row, record)| (row, record));
+            let came_before = before.is_some_and(|(row, _)| row.generation == walk.number);
+            let is_repeated = !unmarked.insert(listed.id.clone()) || came_before;
+            walk.faults.repeated += u64::from(is_repeated);
+            if before.is_none() && walk.leaves_out(listed.updated.as_ref()) {
+                continue;
+            }
+            let after = listed.received(before.map(|(_, record)| record), reads);
+            if let Some(row) = self.write(&listed.id, before, &after, walk.number) {
+                held.insert(listed.id.clone(), (row, after));
+            }
         }
-        _ => LocalRecord::new(&listed.json, Depth::Summary),
+        let latest = self.state.latest.take();
+        self.state.latest = latest.max(walk.greatest.clone());
+    }
+}
+
+impl Walk {
+    /// Counts a page, and returns its records.
+    fn count(&mut self, page: ReceivedPage) -> Vec<ListedRecord> {
+        let id_of = |error: &envd_sdk::Error| {
+            let id = error.raw_data()?.pointer("/node/id")?;
+            id.as_str().map(str::to_owned)
+        };
+        let gaps = page.gaps();
+        let gaps: Vec<_> = gaps
+            .map(|(at, error)| (at, error.and_then(id_of)))
+            .collect();
+        // The id at each place of the page, where it can be read.
+        let (mut gaps, mut places, mut listed) =
+            (gaps.into_iter().peekable(), Vec::new(), Vec::new());
+        for (index, received) in page.records.into_iter().enumerate() {
+            while let Some((_, id)) = gaps.next_if(|(before, _)| *before <= index) {
+                self.add_gap(id.as_deref());
+                places.push(None);
+            }
+            let record = ListedRecord::new(received);
+            places.push(record.as_ref().map(|record| record.id.clone()));
+            match &record {
+                Some(record) => self.close_gaps(Some(&record.id)),
+                None => self.add_gap(None),
+            }
+            listed.extend(record);
+        }
+        for (_, id) in gaps {
+            self.add_gap(id.as_deref());
+            places.push(None);
+        }
+        for error in &page.problems {
+            let index = error.path().iter().find_map(|segment| match segment {
+                PathSegment::Index(index) => usize::try_from(*index).ok(),
+                _ => None,
+            });
+            match index.and_then(|index| places.get(index)) {
+                Some(Some(incomplete)) => self.add_gap(Some(incomplete)),
+                Some(None) => {}
+                None => self.faults.unknown_gaps += 1,
+            }
+        }
+        let plausible = utc(&self.begun).map(|begun| begun + AHEAD);
+        let dates = listed.iter().filter_map(|one| one.updated.as_ref());
+        let greatest = dates
+            .filter(|shown| utc(&shown.text) <= plausible)
+            .max()
+            .cloned();
+        if self.pages == 0 {
+            self.candidate = self.candidate.take().max(greatest.clone());
+        }
+        self.greatest = self.greatest.take().max(greatest);
+        self.pages += 1;
+        self.seen += listed.len() as u64;
+        if let Some(total) = page.total {
+            let before = self.total.replace(total).unwrap_or(total);
+            self.faults.total_grew |= total > before;
+            self.faults.total_fell |= total < before;
+        }
+        if let Some(next) = page.next {
+            self.position = next;
+        }
+        listed
     }
 }
 

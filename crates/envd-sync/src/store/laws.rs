@@ -11,7 +11,7 @@ use std::time::Duration;
 use fastrand::Rng;
 use tokio::task::{JoinSet, yield_now};
 
-use super::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row, RowKeys};
+use super::rows::{Batch, ChangeRange, ChangeRow, Document, LocalPosition, Query, Row, RowKeys};
 use super::{MemorySync, Order, SyncStore};
 
 /// Longer than any law takes on a store behind a slow network.
@@ -645,7 +645,7 @@ impl<S: SyncStore> CheckedStore<S> {
                 for other in others.clone().chain(others.clone()).chain(others) {
                     let mut query = query(order, random.usize(..15));
                     let after = random.choice(&batch.rows).filter(|_| random.bool());
-                    query.after = after.cloned();
+                    query.after = after.map(LocalPosition::from);
                     for condition in [one, other] {
                         let (name, values) = condition.split_once(' ').ok_or("no values")?;
                         set_condition(&mut query, name, one_of(&mut random, values))?;
@@ -671,8 +671,8 @@ impl<S: SyncStore> CheckedStore<S> {
             for page in 0..200 {
                 let found = self.store.query(&self.account, &query).await?;
                 shown.extend(found.iter().map(|row| row.sequence));
-                query.after = found.last().cloned();
-                let Some(last) = &query.after else { break };
+                let Some(last) = found.last() else { break };
+                query.after = Some(last.into());
                 // The row of the position as well.
                 let gone = [Some(last.clone()), batch.rows.pop()].into_iter().flatten();
                 let gone = gone.filter(|row| !stays(row)).map(|row| row.id);

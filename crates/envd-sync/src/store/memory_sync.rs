@@ -1,6 +1,6 @@
 //! A store in memory.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Bound;
@@ -86,14 +86,15 @@ impl SyncStore for MemorySync {
 
     async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
         Ok(self.read(account, |copied| {
-            let is_after = |row: &&Row| {
-                let after = query.after.as_ref();
-                after.is_none_or(|after| compare(query.order, row, after) == Ordering::Greater)
-            };
+            let after = query.after.as_ref();
+            let after = after.map(|it| key(query.order, &it.id, it.sequence, &it.updated_at));
             let rows = copied.rows.values().filter(|row| meets(query, row));
-            let mut rows: Vec<&Row> = rows.filter(is_after).collect();
-            rows.sort_by(|one, other| compare(query.order, one, other));
-            rows.into_iter().take(query.limit).cloned().collect()
+            let rows = rows.map(|row| {
+                let updated_at = &row.keys.updated_at;
+                (key(query.order, &row.id, row.sequence, updated_at), row)
+            });
+            let rows: BTreeMap<_, _> = rows.filter(|(key, _)| Some(key) > after.as_ref()).collect();
+            rows.into_values().take(query.limit).cloned().collect()
         }))
     }
 
@@ -197,15 +198,19 @@ fn meets(query: &Query, row: &Row) -> bool {
             .is_none_or(|up_to| row.sequence <= up_to)
 }
 
-fn compare(order: Order, one: &Row, other: &Row) -> Ordering {
-    let by_id = one.id.cmp(&other.id);
+/// What tells the place of a row in an order.
+type OrderKey<'a> = (Reverse<Option<&'a str>>, u64, &'a str);
+
+/// `None` is less than any text, so in reverse it comes last.
+fn key<'a>(
+    order: Order,
+    id: &'a str,
+    sequence: u64,
+    updated_at: &'a Option<String>,
+) -> OrderKey<'a> {
     match order {
-        Order::Id => by_id,
-        // `None` is less than any text, so it comes last.
-        Order::LastUpdated => {
-            let latest_first = other.keys.updated_at.cmp(&one.keys.updated_at);
-            latest_first.then(by_id)
-        }
-        Order::Sequence => one.sequence.cmp(&other.sequence),
+        Order::Id => (Reverse(None), 0, id),
+        Order::LastUpdated => (Reverse(updated_at.as_deref()), 0, id),
+        Order::Sequence => (Reverse(None), sequence, ""),
     }
 }

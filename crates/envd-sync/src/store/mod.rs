@@ -15,8 +15,6 @@ mod laws;
 mod memory_sync;
 pub mod rows;
 #[cfg(feature = "sqlite")]
-mod sql;
-#[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
 mod sync_store;
 #[cfg(test)]

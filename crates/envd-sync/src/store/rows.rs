@@ -70,10 +70,38 @@ pub struct Query {
     pub up_to_sequence: Option<u64>,
     /// The order.
     pub order: Order,
-    /// Only rows that come after this one in the order. The row itself need not be there any more.
-    pub after: Option<Row>,
+    /// Only rows that come after this position in the order.
+    pub after: Option<LocalPosition>,
     /// How many rows at most.
     pub limit: usize,
+}
+
+/// A position in the copy: after a record, whether or not it is still there. It can be stored as JSON.
+///
+/// Records that appear before it are not on the pages after it, and no record moves because of others. One that changes
+/// while pages are read may move in an order by its date: read by [`Order::Id`] to see each record once.
+///
+/// See [`Replica::consignments`](crate::replica::Replica::consignments) for an example.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LocalPosition {
+    /// [`Row::id`].
+    pub id: String,
+    /// [`Row::sequence`].
+    pub sequence: u64,
+    /// [`RowKeys::updated_at`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<String>,
+}
+
+impl From<&Row> for LocalPosition {
+    fn from(row: &Row) -> Self {
+        Self {
+            id: row.id.clone(),
+            sequence: row.sequence,
+            updated_at: row.keys.updated_at.clone(),
+        }
+    }
 }
 
 /// The order of rows.

@@ -15,7 +15,9 @@ use envd_sync::store::SyncStore as _;
 use envd_sync::store::rows as library;
 
 use crate::store::Order;
-use crate::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row, RowKeys};
+use crate::store::rows::{
+    Batch, ChangeRange, ChangeRow, Document, LocalPosition, Query, Row, RowKeys,
+};
 use crate::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
 
 /// A struct of the one build from that of the other, which has the same fields.
@@ -175,7 +177,9 @@ fn query(query: &Query) -> library::Query {
             Order::LastUpdated => library::Order::LastUpdated,
             Order::Sequence => library::Order::Sequence,
         },
-        after: it.after.as_ref().map(to_row),
+        after: it.after.map(
+            |it| same!(LocalPosition => library::LocalPosition { id, sequence, updated_at }, it),
+        ),
         limit: it.limit,
     }
 }

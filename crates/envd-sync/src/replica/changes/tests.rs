@@ -2,14 +2,17 @@
 
 mod history;
 
-use envd_sdk::ErrorKind;
+use envd_sdk::auth::StaticToken;
+use envd_sdk::model::ConsignmentStatus;
+use envd_sdk::{Client, ErrorKind};
 use std::sync::Arc;
 
-use tokio::sync::watch;
-
 use self::history::{History, Interleaved};
-use super::super::{Change, ChangeKind, Changes, consumer};
-use crate::account_store::AccountStore;
+use super::{Change, ChangeKind, Changes, needless_up_to};
+use crate::account_store::{AccountStore, json};
+use crate::replica::Replica;
+use crate::replica::local_record::{Depth, LocalRecord};
+use crate::store::rows::ChangeRow;
 use crate::store::{MemorySync, SyncStore};
 use equipment::schedules::count;
 use equipment::seeded::seed;
@@ -17,12 +20,7 @@ use equipment::seeded::seed;
 const ACCOUNT: &str = "envd-1";
 
 fn feed(store: Arc<dyn SyncStore>, name: &str) -> Changes {
-    let (_, committed) = watch::channel(0);
-    Changes::new(
-        AccountStore::new(store, ACCOUNT),
-        name.to_owned(),
-        committed,
-    )
+    Changes::new(AccountStore::new(store, ACCOUNT), name.to_owned())
 }
 
 async fn all(feed: &mut Changes) -> Vec<Change> {
@@ -113,7 +111,7 @@ async fn consumers_are_listed_and_removed_and_hold_changes_until_then() {
     let mut history = History::new(store.clone(), 1);
     history.set("a", 1).await;
     let account = AccountStore::new(store.clone(), ACCOUNT);
-    let needless = || consumer::needless_up_to(&account, 2);
+    let needless = || needless_up_to(&account, 2);
     let (mut slow, mut quick) = (feed(store.clone(), "slow"), feed(store.clone(), "slow 2"));
     slow.next().await.unwrap();
     let change = quick.next().await.unwrap().unwrap();
@@ -123,7 +121,12 @@ async fn consumers_are_listed_and_removed_and_hold_changes_until_then() {
     quick.acknowledge(&change).await.unwrap();
     let last = all(&mut quick).await.pop().unwrap();
     quick.acknowledge(&last).await.unwrap();
-    let known = consumer::consumers(&account).await.unwrap();
+    let client = Client::builder("http://127.0.0.1:9/")
+        .token_source(StaticToken::new("a-token").unwrap())
+        .build()
+        .unwrap();
+    let replica = Replica::new(&client.account(ACCOUNT), store.clone());
+    let known = replica.consumers().await.unwrap();
     let known: Vec<_> = known
         .iter()
         .map(|c| (c.name.as_str(), c.acknowledged, c.is_catching_up))
@@ -131,8 +134,8 @@ async fn consumers_are_listed_and_removed_and_hold_changes_until_then() {
     assert_eq!(known, [("slow", 0, true), ("slow 2", 2, false)]);
     assert_eq!(needless().await.unwrap(), 1);
 
-    assert!(consumer::remove_consumer(&account, "slow").await.unwrap());
-    assert!(!consumer::remove_consumer(&account, "slow").await.unwrap());
+    assert!(replica.remove_consumer("slow").await.unwrap());
+    assert!(!replica.remove_consumer("slow").await.unwrap());
     assert_eq!(needless().await.unwrap(), 2);
     // One that still runs does not come back by itself.
     let error = slow.acknowledge(&change).await.unwrap_err();
@@ -162,28 +165,6 @@ async fn names_and_changes_that_cannot_be_used_are_told() {
         error.kind() == ErrorKind::Config && error.to_string().contains("not one of this account"),
         "{error}"
     );
-}
-
-#[tokio::test]
-async fn a_feed_waits_for_the_next_sync() {
-    let store = Arc::new(MemorySync::new());
-    let mut history = History::new(store.clone(), 1);
-    let (sender, committed) = watch::channel(0);
-    let mut feed = Changes::new(
-        AccountStore::new(store, ACCOUNT),
-        "waiting".to_owned(),
-        committed,
-    );
-    assert!(feed.next().await.unwrap().is_none());
-    let waits = tokio::spawn(async move {
-        feed.wait().await;
-        feed.next().await.unwrap().map(|change| change.sequence)
-    });
-    tokio::task::yield_now().await;
-    assert!(!waits.is_finished());
-    history.set("a", 1).await;
-    sender.send(1).unwrap();
-    assert_eq!(waits.await.unwrap(), Some(1));
 }
 
 /// Two processes for each of three consumers, which are named, read, acknowledge and end at any moment, while the copy changes
@@ -277,4 +258,65 @@ impl Reader {
         let before = std::mem::replace(self, Self::new(store, self.name, chunk));
         (self.acknowledged, self.handled) = (before.acknowledged, before.handled);
     }
+}
+
+fn summary(json: &str) -> LocalRecord {
+    LocalRecord::new(serde_json::from_str(json).unwrap(), Depth::Summary)
+}
+
+#[test]
+fn changes_come_back_from_what_a_store_keeps() {
+    let draft = summary(r#"{"status": "DRAFT", "unknown": {"deep": [1.50]}}"#);
+    let sent = summary(r#"{"status": "SUBMITTED", "unknown": {"deep": [1.50]}}"#);
+    for (before, after, shown) in [
+        (None, Some(&draft), r#"{"appeared":{"record":"#),
+        (Some(&draft), Some(&sent), r#"{"changed":{"before":"#),
+        (Some(&sent), None, r#"{"gone":{"lastSeen":"#),
+    ] {
+        let last_seen = before.unwrap_or(&draft).clone();
+        let kind = match after {
+            Some(after) => ChangeKind::between(before, after).unwrap(),
+            None => ChangeKind::Gone { last_seen },
+        };
+        let payload = json(&kind);
+        assert!(payload.starts_with(shown), "{payload}");
+        let row = ChangeRow {
+            sequence: 3,
+            previous: 0,
+            id: "7".to_owned(),
+            payload,
+        };
+        let change = Change::from_row(&row).unwrap();
+        assert_eq!((change.sequence, change.id.as_str()), (3, "7"));
+        assert_eq!(change.record(), after.or(before).unwrap());
+        assert_eq!(change.kind, kind);
+        assert_eq!(kind.into_before().as_ref(), before);
+    }
+}
+
+#[test]
+fn a_status_change_is_told_apart() {
+    let between = |before, after| ChangeKind::between(Some(&summary(before)), &summary(after));
+    let Some(ChangeKind::Changed { fields, status, .. }) = between(
+        r#"{"status": "DRAFT", "heads": 1}"#,
+        r#"{"status": "SUBMITTED", "heads": 2}"#,
+    ) else {
+        panic!("changed");
+    };
+    assert_eq!(fields, ["heads", "status"]);
+    let status = status.unwrap();
+    assert_eq!(status.before, Some(ConsignmentStatus::Draft));
+    assert_eq!(status.after, Some(ConsignmentStatus::Submitted));
+    let other = between(r#"{"heads": 1}"#, r#"{"heads": 2}"#);
+    assert!(matches!(
+        other,
+        Some(ChangeKind::Changed { status: None, .. })
+    ));
+    assert_eq!(
+        between(
+            r#"{"a": 1, "updatedAt": "1"}"#,
+            r#"{"a": 1, "updatedAt": "2"}"#
+        ),
+        None
+    );
 }

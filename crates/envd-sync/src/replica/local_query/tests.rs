@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::Depth;
 use super::*;
-use crate::store::rows::Batch;
+use crate::store::rows::{Batch, Row};
 use crate::store::{MemorySync, SyncStore};
 
 const ACCOUNT: &str = "envd-1";
@@ -19,7 +19,7 @@ async fn put(store: &MemorySync, sequence: u64, json: Value) {
         id: record.id().unwrap().into(),
         sequence,
         keys: record.keys(),
-        payload: record.to_payload(),
+        payload: crate::account_store::json(&record),
         ..Row::default()
     };
     let rows = vec![row];
@@ -100,7 +100,7 @@ async fn conditions_hold_all_together() {
     assert_eq!(elsewhere.count().await.unwrap(), 0);
     let get = async |account| {
         let rows = store.rows(account, &["2".to_owned()]).await.unwrap();
-        rows.first().map(|row| record(row).unwrap())
+        rows.first().map(|row| LocalRecord::of(row).unwrap())
     };
     let found = get(ACCOUNT).await.unwrap();
     assert_eq!(found.number(), Some("C-2".into()));

@@ -1,11 +1,9 @@
 //! A store in a file (feature `sqlite`).
 
-mod account_reads;
-mod batch_commit;
 mod schema;
-mod sqlite_connections;
 mod sqlite_error;
 mod sqlite_sync;
+mod statements;
 
 #[cfg(test)]
 pub(crate) mod tests;

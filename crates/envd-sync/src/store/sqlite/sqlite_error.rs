@@ -1,24 +1,12 @@
 //! What an error of `SQLite` means to the caller.
 
-use rusqlite::ErrorCode;
-use rusqlite::ffi;
+use rusqlite::{Error, ErrorCode, ffi};
 
-use envd_sdk::auth::StoreError;
-use envd_sdk::auth::StoreErrorKind;
+use envd_sdk::auth::{StoreError, StoreErrorKind as Kind};
 
 /// An error inside this store; a type of its own, so that no public type converts from those of `SQLite`.
 #[derive(Debug)]
 pub(super) struct SqliteError(pub(super) StoreError);
-
-impl SqliteError {
-    pub(super) fn of(kind: StoreErrorKind, message: &str) -> Self {
-        Self(StoreError::new(kind, message))
-    }
-
-    pub(super) fn is_busy(&self) -> bool {
-        self.0.kind() == StoreErrorKind::LockTimeout
-    }
-}
 
 impl From<StoreError> for SqliteError {
     fn from(error: StoreError) -> Self {
@@ -26,59 +14,55 @@ impl From<StoreError> for SqliteError {
     }
 }
 
-impl From<rusqlite::Error> for SqliteError {
-    fn from(error: rusqlite::Error) -> Self {
-        use StoreErrorKind as Kind;
-        use rusqlite::Error as Sqlite;
-        match error {
+impl From<Error> for SqliteError {
+    fn from(error: Error) -> Self {
+        let (kind, code) = match error {
             // The text beside the code is dropped: it can name the path, and a path the user.
-            Sqlite::SqliteFailure(code, _) | Sqlite::SqlInputError { error: code, .. } => {
-                let (kind, message) = meaning(code);
-                Self(StoreError::new(kind, message).with_source(code))
+            Error::SqliteFailure(code, _) | Error::SqlInputError { error: code, .. } => {
+                (kind(code), Some(code))
             }
-            Sqlite::FromSqlConversionFailure(..)
-            | Sqlite::InvalidColumnType(..)
-            | Sqlite::IntegralValueOutOfRange(..)
-            | Sqlite::Utf8Error(..)
-            | Sqlite::QueryReturnedNoRows => Self::of(Kind::Unreadable, DAMAGED),
-            // None of them depends on the data.
-            _ => Self::of(Kind::Other, "the database of the copy cannot be used"),
-        }
+            Error::FromSqlConversionFailure(..)
+            | Error::InvalidColumnType(..)
+            | Error::IntegralValueOutOfRange(..)
+            | Error::Utf8Error(..)
+            | Error::QueryReturnedNoRows => (Kind::Unreadable, None),
+            _ => (Kind::Other, None),
+        };
+        let error = StoreError::new(kind, message(kind));
+        Self(match code {
+            Some(code) => error.with_source(code),
+            None => error,
+        })
     }
 }
 
-const DAMAGED: &str = "the database of the copy is damaged; it is left as it is";
-
-fn meaning(error: ffi::Error) -> (StoreErrorKind, &'static str) {
-    use StoreErrorKind as Kind;
+fn kind(error: ffi::Error) -> Kind {
     match (error.code, error.extended_code) {
-        (ErrorCode::DiskFull, _) | (_, ffi::SQLITE_IOERR_SHMSIZE) => {
-            (Kind::Full, "no space is left for the database of the copy")
+        (ErrorCode::DiskFull, _) | (_, ffi::SQLITE_IOERR_SHMSIZE) => Kind::Full,
+        (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => Kind::LockTimeout,
+        (ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt, _)
+        | (_, ffi::SQLITE_IOERR_SHORT_READ | ffi::SQLITE_IOERR_CORRUPTFS) => Kind::Unreadable,
+        (ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen, _) => {
+            Kind::Denied
         }
-        (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => (
-            Kind::LockTimeout,
-            "another process writes to the database of the copy for too long",
-        ),
-        (ErrorCode::NotADatabase, _) => (
-            Kind::Unreadable,
-            "the file of the copy is no database; it is left as it is",
-        ),
-        (ErrorCode::DatabaseCorrupt, _)
-        | (_, ffi::SQLITE_IOERR_SHORT_READ | ffi::SQLITE_IOERR_CORRUPTFS) => {
-            (Kind::Unreadable, DAMAGED)
+        (ErrorCode::FileLockingProtocolFailed, _) | (_, ffi::SQLITE_IOERR_LOCK) => {
+            Kind::Unsupported
         }
-        (ErrorCode::ReadOnly | ErrorCode::PermissionDenied, _) => (
-            Kind::Denied,
-            "the database of the copy, or its directory, cannot be written",
-        ),
-        (ErrorCode::CannotOpen, _) => (
-            Kind::Denied,
-            "the database of the copy, or a file that SQLite needs beside it, cannot be opened",
-        ),
-        (ErrorCode::FileLockingProtocolFailed, _) | (_, ffi::SQLITE_IOERR_LOCK) => (
-            Kind::Unsupported,
-            "the file system has no locks that the database of the copy can use",
-        ),
-        _ => (Kind::Other, "the database of the copy failed"),
+        _ => Kind::Other,
+    }
+}
+
+fn message(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Full => "no space is left for the database of the copy",
+        Kind::LockTimeout => "another process writes to the database of the copy for too long",
+        Kind::Unreadable => {
+            "the database of the copy is damaged, or the file is no database; it is left as it is"
+        }
+        Kind::Denied => {
+            "the database of the copy, its directory, or a file beside it cannot be opened or written"
+        }
+        Kind::Unsupported => "the file system has no locks that the database of the copy can use",
+        _ => "the database of the copy cannot be used",
     }
 }

@@ -5,15 +5,26 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use rusqlite::Transaction;
+use rusqlite::TransactionBehavior::{Deferred, Immediate};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use tokio::runtime::Handle;
+use tokio::sync::Mutex;
 
-use super::account_reads::AccountReads;
-use super::batch_commit;
-use super::sqlite_connections::SqliteConnections;
+use super::schema;
 use super::sqlite_error::SqliteError;
+use super::statements::AccountTables;
 use crate::store::SyncStore;
 use crate::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
-use envd_sdk::auth::{PrivateFile, StoreError};
+use envd_sdk::auth::{PrivateFile, StoreError, StoreErrorKind};
+
+/// In KiB. A page of rows touches many pages of the indexes.
+const CACHE: i32 = 8_192;
+/// In pages of 4 KiB. Rows that come one after the other touch the same pages, which are then copied into the file once.
+const LOG: i32 = 4_000;
+
+/// More than the forms of statements that a program uses.
+const STATEMENTS: usize = 64;
 
 /// Keeps the copies of accounts in a file, which several processes of one machine may use at the same time. Clones share
 /// the connections.
@@ -63,7 +74,12 @@ use envd_sdk::auth::{PrivateFile, StoreError};
 /// [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion), [`LockTimeout`](envd_sdk::auth::StoreErrorKind::LockTimeout) (another process has
 /// been writing for ten seconds), [`Unsupported`](envd_sdk::auth::StoreErrorKind::Unsupported) (a file system without locks or shared memory).
 #[derive(Clone)]
-pub struct SqliteSync(pub(super) Arc<SqliteConnections>);
+pub struct SqliteSync {
+    path: Arc<Path>,
+    pub(super) writer: Arc<Mutex<Connection>>,
+    /// It sees what was committed last, and does not wait for the writer.
+    reader: Arc<Mutex<Connection>>,
+}
 
 impl SqliteSync {
     /// Opens the file, or creates it in a directory that exists. Blocks while it does: call it when the program starts.
@@ -76,27 +92,70 @@ impl SqliteSync {
         let path = std::path::absolute(path)
             .map_err(|source| StoreError::io("the path of the copy cannot be used", source))?;
         prepare(&path)?;
-        let connections = SqliteConnections::open(path).map_err(|error| error.0)?;
-        Ok(Self(Arc::new(connections)))
+        let connect = || {
+            let mut connection = connect(&path)?;
+            schema::prepare(&mut connection)?;
+            Ok(Arc::new(Mutex::new(connection)))
+        };
+        let connections = connect().and_then(|writer| Ok((writer, connect()?)));
+        let (writer, reader) = connections.map_err(|error: SqliteError| error.0)?;
+        Ok(Self {
+            path: path.into(),
+            writer,
+            reader,
+        })
     }
 
-    /// Runs a read for an account; one that was never written has nothing.
-    async fn read<T: Default + Send + 'static>(
+    async fn read<T: Send + 'static>(
         &self,
         account: &str,
-        read: impl FnOnce(&AccountReads<'_>) -> Result<T, SqliteError> + Send + 'static,
+        read: impl FnOnce(&AccountTables<'_>) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let name = account.to_owned();
-        let read = move |transaction: &Transaction<'_>| {
-            let account = batch_commit::account(transaction, &name)?;
-            let reads = account.map(|account| AccountReads {
-                transaction,
-                account,
-            });
-            reads.map_or_else(|| Ok(T::default()), |reads| read(&reads))
-        };
-        self.0.read(read).await
+        run(&self.reader, Deferred, account, read).await
     }
+}
+
+/// Runs `work` in a transaction, which is undone unless `work` returns `Ok`. A caller that is cancelled does not stop it.
+async fn run<T: Send + 'static>(
+    connection: &Arc<Mutex<Connection>>,
+    behavior: TransactionBehavior,
+    account: &str,
+    work: impl FnOnce(&AccountTables<'_>) -> rusqlite::Result<T> + Send + 'static,
+) -> Result<T, StoreError> {
+    let failed = |what| StoreError::new(StoreErrorKind::Other, what);
+    let mut connection = connection.clone().lock_owned().await;
+    let account = account.to_owned();
+    let work = move || {
+        let transaction = connection.transaction_with_behavior(behavior)?;
+        schema::check(&transaction)?;
+        let done = work(&AccountTables::of(&transaction, &account)?)?;
+        transaction.commit()?;
+        Ok(done)
+    };
+    // File access blocks, so it runs outside the runtime's own threads.
+    let runtime = Handle::try_current()
+        .map_err(|_| failed("the SQLite store must be used inside a tokio runtime"))?;
+    let done = runtime.spawn_blocking(work).await;
+    done.map_err(|_| failed("the runtime ended during access to the database of the copy"))?
+        .map_err(|error: SqliteError| error.0)
+}
+
+/// Not `OPEN_URI`, for which a path may hold settings; not `OPEN_CREATE`, which would not set the mode.
+fn connect(path: &Path) -> Result<Connection, SqliteError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(schema::BUSY)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    // Never parts of records in files elsewhere.
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    // With statistics, SQLite would plan each statement anew for each value.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    // Damage is found before it is followed.
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "cache_size", -CACHE)?;
+    connection.pragma_update(None, "wal_autocheckpoint", LOG)?;
+    Ok(connection)
 }
 
 /// Checks the file without opening it, or creates it empty. The files that `SQLite` makes beside it get its mode.
@@ -115,23 +174,23 @@ fn prepare(path: &Path) -> Result<(), StoreError> {
 impl SyncStore for SqliteSync {
     async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError> {
         let prefix = prefix.to_owned();
-        self.read(account, move |reads| reads.documents(&prefix))
+        self.read(account, move |tables| tables.documents(&prefix))
             .await
     }
 
     async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
         let ids = ids.to_vec();
-        self.read(account, move |reads| reads.rows(&ids)).await
+        self.read(account, move |tables| tables.rows(&ids)).await
     }
 
     async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
         let query = query.clone();
-        self.read(account, move |reads| reads.query(&query)).await
+        self.read(account, move |tables| tables.query(&query)).await
     }
 
     async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
         let query = query.clone();
-        self.read(account, move |reads| reads.count(&query)).await
+        self.read(account, move |tables| tables.count(&query)).await
     }
 
     async fn changes(
@@ -140,20 +199,19 @@ impl SyncStore for SqliteSync {
         range: ChangeRange,
         limit: usize,
     ) -> Result<Vec<ChangeRow>, StoreError> {
-        self.read(account, move |reads| reads.changes(range, limit))
+        self.read(account, move |tables| tables.changes(range, limit))
             .await
     }
 
     async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
-        let (account, batch) = (account.to_owned(), batch.clone());
-        self.0
-            .write(move |transaction| batch_commit::commit(transaction, &account, &batch))
-            .await
+        let batch = batch.clone();
+        let commit = move |tables: &AccountTables<'_>| tables.commit(&batch);
+        run(&self.writer, Immediate, account, commit).await
     }
 
     /// The name of the file, without its directory, which may hold the name of a user.
     fn name(&self) -> String {
-        let name = self.0.path.file_name().unwrap_or_default();
+        let name = self.path.file_name().unwrap_or_default();
         format!("the file {}", name.to_string_lossy().escape_debug())
     }
 }

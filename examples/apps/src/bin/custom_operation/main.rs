@@ -10,8 +10,8 @@ mod settings;
 use std::process::ExitCode;
 
 use envd_sdk::graphql::DateTime;
-use envd_sdk::model::AccountId;
-use envd_sdk::{Client, Connection, ErrorKind};
+use envd_sdk::model::{AccountId, Connection};
+use envd_sdk::{Client, ErrorKind};
 use graphql_client::GraphQLQuery;
 use serde_json::Value;
 

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::super::super::local_record::{Depth, LocalRecord};
-use super::super::super::{ChangeKind, consumer};
+use super::super::{ChangeKind, needless_up_to};
 use super::{ACCOUNT, Told};
-use crate::account_store::AccountStore;
+use crate::account_store::{self, AccountStore};
+use crate::replica::local_record::{Depth, LocalRecord};
+use crate::replica::sync_state::{FORMAT, STATE, SyncState};
 use crate::store::rows::{Batch, ChangeRow, Row};
 use crate::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
 use crate::store::{MemorySync, SyncStore};
@@ -71,14 +72,14 @@ impl History {
             id: id.to_owned(),
             sequence: self.last,
             keys: after.keys(),
-            payload: after.to_payload(),
+            payload: account_store::json(&after),
             ..Row::default()
         });
         let change = ChangeRow {
             sequence: self.last,
             previous,
             id: id.to_owned(),
-            payload: kind.to_payload(),
+            payload: account_store::json(&kind),
         };
         let batch = Batch {
             removed: row.is_none().then(|| id.to_owned()).into_iter().collect(),
@@ -102,10 +103,12 @@ impl History {
     }
 
     fn state(&self) -> Batch {
-        let state = json!({"nextSequence": self.last + 1, "more": "of the walks"}).to_string();
+        let mut state = SyncState::default();
+        (state.format, state.next_sequence) = (FORMAT, self.last + 1);
+        let state = account_store::json(&state);
         Batch {
-            expected: vec![(consumer::STATE.to_owned(), self.version)],
-            documents: vec![(consumer::STATE.to_owned(), Some(state))],
+            expected: vec![(STATE.to_owned(), self.version)],
+            documents: vec![(STATE.to_owned(), Some(state))],
             ..Batch::default()
         }
     }
@@ -137,7 +140,7 @@ impl History {
             }
             3 => {
                 let account = AccountStore::new(self.store.clone(), ACCOUNT);
-                let up_to = consumer::needless_up_to(&account, self.last).await;
+                let up_to = needless_up_to(&account, self.last).await;
                 self.forgettable = Some(up_to.unwrap());
             }
             _ => {}

@@ -8,7 +8,7 @@ use envd_sdk::auth::StoreErrorKind;
 
 /// The size at which `SQLite` reports what it reports for a full disk.
 async fn limit(store: &SqliteSync, pages: u32) {
-    let writer = store.0.writer().await;
+    let writer = store.writer.lock().await;
     writer
         .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
         .unwrap();

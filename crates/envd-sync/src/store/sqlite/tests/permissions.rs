@@ -92,7 +92,7 @@ async fn a_file_that_cannot_be_written_is_read() {
     let store = folder.store();
     store.commit(ACCOUNT, &batch(1, 10)).await.unwrap();
     let before = rows(&store).await;
-    let writer = store.0.writer().await;
+    let writer = store.writer.lock().await;
     writer.pragma_update(None, "query_only", true).unwrap();
     drop(writer);
     let error = store.commit(ACCOUNT, &batch(2, 10)).await.unwrap_err();

@@ -3,9 +3,8 @@
 use rusqlite::{Connection, params_from_iter};
 
 use super::folder::Folder;
-use crate::store::rows::{Batch, Query, Row, RowKeys};
-use crate::store::sql::Sql;
-use crate::store::sqlite::account_reads::{fill, page};
+use crate::store::rows::{Batch, LocalPosition, Query, Row, RowKeys};
+use crate::store::sqlite::statements::Search;
 use crate::store::{Order, SyncStore};
 
 const ACCOUNTS: u64 = 10;
@@ -47,15 +46,10 @@ const CONDITIONS: [fn(&mut Query); 12] = [
 /// The plans of a search and of its count, a line for each table that is read.
 fn plans(database: &Connection, query: &Query) -> Vec<String> {
     let mut plans = Vec::new();
-    for is_count in [false, true] {
-        let sql = if is_count {
-            Sql::count(1, query)
-        } else {
-            page(1, query)
-        };
-        let explain = format!("EXPLAIN QUERY PLAN {}", fill(&sql.statement));
+    for search in [Search::page(Some(1), query), Search::count(Some(1), query)] {
+        let explain = format!("EXPLAIN QUERY PLAN {}", search.sql);
         let mut statement = database.prepare(&explain).unwrap();
-        let parameters = params_from_iter(sql.parameters);
+        let parameters = params_from_iter(search.values);
         let lines = statement.query_map(parameters, |row| row.get(3)).unwrap();
         plans.extend(lines.map(Result::unwrap));
     }
@@ -85,7 +79,11 @@ async fn no_query_reads_rows_of_other_accounts_or_all_of_the_table() {
         for (number, one) in CONDITIONS.iter().enumerate() {
             for other in &CONDITIONS[number..] {
                 for order in [Order::Id, Order::LastUpdated, Order::Sequence] {
-                    for after in [None, Some(row(77)), Some(Row::default())] {
+                    for after in [
+                        None,
+                        Some(LocalPosition::from(&row(77))),
+                        Some(LocalPosition::default()),
+                    ] {
                         let mut query = Query {
                             order,
                             after,
@@ -143,10 +141,10 @@ async fn values_are_counted_again_only_when_the_numbers_of_rows_have_doubled() {
     store.commit("farm", &rows(0..1_200)).await.unwrap();
     for (numbers, counted) in [(1_200..1_210, false), (1_210..2_500, true)] {
         let forget = "DELETE FROM sqlite_stat1";
-        store.0.writer().await.execute_batch(forget).unwrap();
+        store.writer.lock().await.execute_batch(forget).unwrap();
         store.commit("farm", &rows(numbers)).await.unwrap();
         let count = "SELECT count(*) FROM sqlite_stat1";
-        let found: i64 = (store.0.writer().await)
+        let found: i64 = (store.writer.lock().await)
             .query_row(count, (), |row| row.get(0))
             .unwrap();
         assert_eq!(found > 0, counted);

@@ -33,7 +33,7 @@ async fn a_writer_that_does_not_end_is_a_lock_timeout_and_readers_go_on() {
     other
         .execute_batch("BEGIN IMMEDIATE; DELETE FROM payloads;")
         .unwrap();
-    let writer = store.0.writer().await;
+    let writer = store.writer.lock().await;
     writer.busy_timeout(Duration::from_millis(1)).unwrap();
     drop(writer);
     let error = store.commit(ACCOUNT, &batch(2, 10)).await.unwrap_err();
