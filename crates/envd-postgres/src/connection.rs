@@ -240,6 +240,8 @@ fn of_connection(error: &tokio_postgres::Error) -> DatabaseError {
 
 #[cfg(test)]
 mod tests {
+    use envd_sdk::auth::StoreErrorKind;
+
     use super::*;
 
     fn of(state: &str) -> DatabaseError {

@@ -83,7 +83,12 @@ impl<'a> Round<'a> {
             // A walk that began before this call has missed what changed behind it since.
             let is_late = walk.number <= known;
             let is_full_next = self.full_reason(wanted.clone()).is_some();
-            if !is_late && (is_full || !is_full_next) || is_full && is_full_next {
+            let is_done = if is_late {
+                is_full && is_full_next
+            } else {
+                is_full || !is_full_next
+            };
+            if is_done {
                 break;
             }
         }
@@ -184,7 +189,7 @@ impl<'a> Round<'a> {
                 let last_seen = LocalRecord::of(&row)?;
                 match read {
                     RecordRead::Gone(None) => {
-                        draft.remove(row, Some(ChangeKind::Gone { last_seen }))
+                        draft.remove(row, Some(ChangeKind::Gone { last_seen }));
                     }
                     RecordRead::Found(found) | RecordRead::Gone(Some(found)) => {
                         if !found.is_as(&last_seen) {

@@ -87,10 +87,11 @@ impl SyncStore for MemorySync {
     async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
         Ok(self.read(account, |copied| {
             let after = query.after.as_ref();
-            let after = after.map(|it| key(query.order, &it.id, it.sequence, &it.updated_at));
+            let after =
+                after.map(|it| key(query.order, &it.id, it.sequence, it.updated_at.as_deref()));
             let rows = copied.rows.values().filter(|row| meets(query, row));
             let rows = rows.map(|row| {
-                let updated_at = &row.keys.updated_at;
+                let updated_at = row.keys.updated_at.as_deref();
                 (key(query.order, &row.id, row.sequence, updated_at), row)
             });
             let rows: BTreeMap<_, _> = rows.filter(|(key, _)| Some(key) > after.as_ref()).collect();
@@ -202,15 +203,10 @@ fn meets(query: &Query, row: &Row) -> bool {
 type OrderKey<'a> = (Reverse<Option<&'a str>>, u64, &'a str);
 
 /// `None` is less than any text, so in reverse it comes last.
-fn key<'a>(
-    order: Order,
-    id: &'a str,
-    sequence: u64,
-    updated_at: &'a Option<String>,
-) -> OrderKey<'a> {
+fn key<'a>(order: Order, id: &'a str, sequence: u64, updated_at: Option<&'a str>) -> OrderKey<'a> {
     match order {
         Order::Id => (Reverse(None), 0, id),
-        Order::LastUpdated => (Reverse(updated_at.as_deref()), 0, id),
+        Order::LastUpdated => (Reverse(updated_at), 0, id),
         Order::Sequence => (Reverse(None), sequence, ""),
     }
 }

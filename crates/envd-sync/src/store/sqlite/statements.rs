@@ -337,7 +337,8 @@ impl Search {
         ] {
             if let Some(value) = value {
                 let condition = condition.replace('?', &search.parameter(value));
-                search.sql += &format!(" AND {condition}");
+                search.sql += " AND ";
+                search.sql += &condition;
             }
         }
         search
