@@ -319,7 +319,7 @@ async fn old_metadata_is_used_while_the_provider_is_down() {
 #[tokio::test]
 async fn rfc_9207_2_4_a_callback_without_the_announced_iss_is_refused() {
     let fake = start_fake().await;
-    fake.omit_iss(true);
+    fake.levers().omit_iss(true);
     let check = async |builder: ProviderBuilder| {
         let manager = TokenManager::builder(builder.build().unwrap())
             .build()

@@ -119,8 +119,8 @@ async fn a_change_can_be_made_after_further_requests() {
         assert!(comment(&fake).await.unwrap_err().may_have_applied());
     }
     assert_eq!(comments(&fake).await, before + 2);
-    assert_eq!(fake.process_late_requests(), 2);
-    assert_eq!(fake.process_late_requests(), 0);
+    assert_eq!(fake.levers().process_late_requests(), 2);
+    assert_eq!(fake.levers().process_late_requests(), 0);
     assert_eq!(comments(&fake).await, before + 4);
     assert_eq!(fake.request_count("createComment"), 4);
 }

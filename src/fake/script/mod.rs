@@ -145,30 +145,6 @@ impl Fake {
         self.state.parts().scripts = Scripts::default();
     }
 
-    /// Processes now what [`Fault::processed_after`] still delays, in the order of the requests, and returns their number.
-    ///
-    /// ```
-    /// # equipment::example(async {
-    /// use envd_sdk::fake::{Fake, Fault};
-    /// use serde_json::Value;
-    ///
-    /// let fake = Fake::start().await;
-    /// let fault = Fault::internal_server_error("copyConsignment").processed_after(usize::MAX);
-    /// fake.on_operation("CopyConsignment").fault(fault);
-    /// let account = fake.client().build()?.account(fake.account_id());
-    /// assert!(account.copy_consignment("C-900000101").await.is_err());
-    /// assert_eq!(fake.process_late_requests(), 1);
-    /// assert_eq!(fake.consignments::<Value>(fake.account_id()).len(), 9);
-    /// # Ok(()) });
-    /// ```
-    pub fn process_late_requests(&self) -> usize {
-        let late = std::mem::take(&mut self.state.parts().late);
-        for (_, request) in &late {
-            self.state.serve(request);
-        }
-        late.len()
-    }
-
     /// The operations and paths of scripts of which no call has taken a step, in the order in which they were scripted.
     ///
     /// The drop of the fake prints them to standard error. To make the test fail, use
