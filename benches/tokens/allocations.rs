@@ -7,7 +7,7 @@ use std::task::{Context, Waker};
 
 use allocation_counter::measure;
 use envd_sdk::Clock;
-use envd_sdk::auth::{AccessToken, TokenManager, TokenSource};
+use envd_sdk::auth::{TokenManager, TokenSource};
 use envd_sdk::fake::Fake;
 
 use crate::managers::{FixedStore, provider};
@@ -23,7 +23,7 @@ pub(crate) async fn run() -> bool {
     let mut context = Context::from_waker(Waker::noop());
     let counts = [
         measure(|| {
-            black_box(manager.read_current(AccessToken::generation));
+            black_box(manager.current());
         }),
         measure(|| {
             black_box(manager.current());

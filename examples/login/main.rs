@@ -108,8 +108,7 @@ async fn log_in(
     {
         eprintln!("{}; open the address above by hand", cli::printable(error));
     }
-    let callback = listener.receive(login).await?;
-    Ok(manager.redeem(callback).await?)
+    Ok(listener.log_in(&manager, login).await?)
 }
 
 /// The user pastes the redirected address: for redirects that this machine cannot serve.

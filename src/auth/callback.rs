@@ -11,24 +11,9 @@ use super::failure::{error_code, login_error, login_refused};
 use crate::error::Result;
 use crate::secret::Secret;
 
-/// A callback that belongs to its login and carries a code, ready to be exchanged once by
-/// [`TokenManager::redeem`](super::TokenManager::redeem).
-///
-/// ```
-/// # use envd_sdk::fake::Fake;
-/// # equipment::example(async {
-/// # let fake = Fake::start().await;
-/// # let manager = envd_sdk::auth::TokenManager::builder(fake.provider().build()?).build()?;
-/// let login = manager.provider().authorization().start()?;
-/// # let callback = fake.consent(login.url())?;
-/// // Nothing is sent yet: a forged or refused callback ends here.
-/// let checked = login.check(callback.as_str())?;
-/// manager.redeem(checked).await?;
-/// # Ok(())
-/// # });
-/// ```
+/// A callback that belongs to its login and carries a code, ready to be exchanged once.
 #[derive(Debug)]
-pub struct CheckedCallback {
+pub(crate) struct CheckedCallback {
     pub(super) provider: Provider,
     pub(super) code: Secret,
     pub(super) verifier: Secret,

@@ -11,7 +11,7 @@ fn coded(kind: ErrorKind, what: &str, code: &str) -> Error {
 }
 
 /// The login ended with an error of the provider, or with a callback that does not belong to it.
-pub(crate) fn login_refused(code: &str) -> Error {
+pub(super) fn login_refused(code: &str) -> Error {
     coded(ErrorKind::LoginRefused, "the login was refused", code)
 }
 

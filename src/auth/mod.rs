@@ -44,9 +44,9 @@
 //! what can fail, and what happens then.
 //!
 //! Processes that share a store stay in line: tokens that one renews are adopted by the others, and a logout or a login in
-//! one is noticed by the others within a minute of use ([`TokenManagerBuilder::store_check`]). A process that ends in the
+//! one is noticed by the others within a minute of use ([`Timing::store_check`]). A process that ends in the
 //! middle of a refresh leaves a mark in the store. With a lock of the operating system the next process continues at once;
-//! with a lock that can be lost, as behind a network, it waits for two minutes first ([`TokenManagerBuilder::mark_wait`]).
+//! with a lock that can be lost, as behind a network, it waits for two minutes first ([`Timing::mark_wait`]).
 //!
 //! An application with many users builds their managers from clones of one [`TokenManagerBuilder`], and keeps those that are in use
 //! in a cache: the [cookbook](crate::guide::cookbook::logins#serve-many-users-from-one-host) does it in five lines. A manager that
@@ -237,19 +237,17 @@ mod token_source;
 
 #[doc(alias("access token", "bearer", "JWT"))]
 pub use self::access_token::AccessToken;
-pub use self::callback::CheckedCallback;
+pub(crate) use self::callback::CheckedCallback;
 #[doc(alias("private key", "client assertion"))]
 pub use self::client_authentication::AssertionSigner;
 pub use self::device_login::DeviceLogin;
-#[cfg(feature = "loopback")]
-pub(crate) use self::failure::login_refused;
 #[doc(alias("id token", "claims"))]
 pub use self::id_token::IdToken;
 pub use self::login_request::LoginRequest;
 #[doc(alias("refresh", "refresh token", "session"))]
 pub use self::manager::TokenManager;
 pub use self::manager::{
-    Event, Events, Inspection, LastFailure, LogoutReport, SessionState, TokenManagerBuilder,
+    Event, Events, Inspection, LastFailure, LogoutReport, SessionState, Timing, TokenManagerBuilder,
 };
 pub use self::pending_login::PendingLogin;
 #[doc(alias("OAuth", "OpenID Connect", "OIDC", "SSO", "Auth0", "identity provider"))]

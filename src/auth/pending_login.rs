@@ -167,17 +167,7 @@ impl PendingLogin {
     }
 
     /// Checks the callback of this login and consumes the login. Sends nothing.
-    ///
-    /// `callback` is the whole address that the browser was redirected to, its path and query, or the query alone. What pasting and
-    /// mail programs add is left out: blanks, quotes, angle brackets, line ends, `&amp;`, characters without a width.
-    /// [`TokenManager::complete_login`](super::TokenManager::complete_login) does this and the exchange in one.
-    ///
-    /// # Errors
-    ///
-    /// [`LoginRefused`](crate::ErrorKind::LoginRefused) when the callback is of another login, is late, or the user refused;
-    /// [`is_reauth_required`](Error::is_reauth_required) when a silent login (`prompt=none`) needs the user after all;
-    /// [`is_retryable`](Error::is_retryable) when the provider has a temporary problem.
-    pub fn check(self, callback: &str) -> Result<CheckedCallback> {
+    pub(crate) fn check(self, callback: &str) -> Result<CheckedCallback> {
         let Self { provider, stored } = self;
         let parameters = callback::parameters(callback)?;
         let issuer = ExpectedIssuer {

@@ -10,6 +10,7 @@ use wiremock::matchers::any;
 use wiremock::{Mock, MockServer};
 
 use super::instant::epoch_seconds;
+use super::levers::Assumptions;
 use super::provider::{ClientCheck, Lifetimes, Provider};
 use super::records::Records;
 use super::reference_data::ReferenceData;
@@ -19,7 +20,7 @@ use super::script::{Fault, Log, Received, Scripts};
 use super::served_profile;
 use super::tcp_proxy::TcpProxy;
 use super::world;
-use super::{Assumptions, Fake, RETURN_TO, UnpooledServer, User, World};
+use super::{Fake, RETURN_TO, UnpooledServer, User, World};
 use crate::error::Error;
 use crate::profile::ServiceProfile;
 use crate::secret::Secret;

@@ -162,11 +162,6 @@ impl Fake {
         self.state.parts().provider.denies_logins = deny;
     }
 
-    /// Leaves `iss` out of all further callbacks, although the metadata announces it (RFC 9207), or sends it again.
-    pub fn omit_iss(&self, omit: bool) {
-        self.state.parts().provider.omits_iss = omit;
-    }
-
     /// Revokes an access token, or a refresh token with all tokens of the same login.
     pub fn revoke(&self, token: &Secret) {
         self.state.parts().provider.revoke(token.expose());

@@ -19,7 +19,7 @@
 //! | change records as if on the service's website | [`Fake::edit`], [`WebsiteEdit`] |
 //! | see what was sent | [`Fake::requests`], [`Fake::request_count`], [`Received`] |
 //! | move the time | [`Fake::clock`], [`Clock`] |
-//! | run under other readings of the specification | [`Assumptions`] |
+//! | run under other readings of the specification, or with trouble at the service | [`levers`] |
 //! | answer requests by a function of the test, without a socket | [`InProcess`], [`HttpOptions::in_process`](crate::HttpOptions::in_process) |
 //! | check a token store of your own | [`check_token_store`] |
 //!
@@ -41,7 +41,7 @@
 //! # What is assumed
 //!
 //! Where the specification leaves a behaviour open, the fake does this; what is marked with * can be set
-//! ([`Assumptions`]), and what a profile of the service says counts for more ([`FakeBuilder::profile`]):
+//! ([`levers::Assumptions`]), and what a profile of the service says counts for more ([`FakeBuilder::profile`]):
 //!
 //! * An account of another user: "Access denied" and HTTP 403, as for a missing accreditation. The same for
 //!   creating, saving or copying without the role Producer and an account of the type LPA.
@@ -71,12 +71,12 @@
 //!   without a logout. ID tokens carry no signature.
 //! * Messages of field rules follow the wording of the two that the specification shows.
 
-mod assumptions;
 mod builder;
 mod graphql;
 mod gzip;
 mod in_process;
 mod instant;
+pub mod levers;
 mod logins;
 mod problem;
 mod provider;
@@ -104,7 +104,6 @@ use std::task::{Context, Waker};
 use url::Url;
 use wiremock::MockServer;
 
-pub use self::assumptions::{Assumptions, Deleted, TotalCount};
 pub use self::builder::FakeBuilder;
 pub use self::in_process::{InProcess, InProcessReply, NoReply};
 use self::provider::{AUDIENCE, CLIENT_ID};

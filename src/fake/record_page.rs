@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::assumptions::{Assumptions, Deleted};
 use super::instant;
+use super::levers::{Assumptions, Deleted};
 use super::problem::Problem;
 use super::record_fields::has_form;
 use crate::profile::{ComparedDate, ListOrder};

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use super::assumptions::{Assumptions, Deleted};
+use super::levers::{Assumptions, Deleted};
 use super::problem::Problem;
 use super::record_fields::{COPIED_FIELDS, list, stamp};
 use super::record_page::{self, ListFilter, Listed};

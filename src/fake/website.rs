@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use super::Fake;
 use super::script::json;
 use super::world::Kind;
-use super::{Assumptions, Fake};
 
 /// A change of a consignment that somebody makes on the service's website. The rules of the service are not applied.
 ///
@@ -22,7 +22,7 @@ use super::{Assumptions, Fake};
 /// let account = fake.account_id();
 /// fake.edit(account, WebsiteEdit::change("C-900000101", json!({"status": "LOCKED"})));
 /// // While the client walks through the pages: after its first page, before its second one.
-/// fake.edit_before_list(account, 2, WebsiteEdit::delete("C-900000108"));
+/// fake.levers().edit_before_list(account, 2, WebsiteEdit::delete("C-900000108"));
 ///
 /// let filter = ConsignmentFilter::default().page_size(4);
 /// let mut pager = fake.client().build()?.account(account).consignments(&filter);
@@ -34,7 +34,7 @@ use super::{Assumptions, Fake};
 /// ```
 #[derive(Clone)]
 #[must_use]
-pub struct WebsiteEdit(Edit);
+pub struct WebsiteEdit(pub(super) Edit);
 
 #[derive(Clone)]
 pub(super) enum Edit {
@@ -120,32 +120,6 @@ impl Fake {
         record["id"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// Edits a consignment on the website just before the fake makes the reply to one of the next requests that list the
-    /// consignments of the account; 1 is the next one. Of edits before the same request, the one scheduled first is first.
-    ///
-    /// # Panics
-    ///
-    /// When the number is 0, no user has the account, or it has no such consignment now.
-    #[track_caller]
-    pub fn edit_before_list(&self, account: &str, nth: usize, edit: WebsiteEdit) {
-        assert!(nth > 0, "list requests are counted from 1, the next one");
-        let author = self.author(account);
-        let mut parts = self.state.parts();
-        if let Edit::Change(name, _) = &edit.0 {
-            let is_known = parts.records.holds(account, name);
-            assert!(
-                is_known,
-                "{account} has no such consignment to edit: {edit:?}"
-            );
-        }
-        parts.records.schedule.push(ScheduledEdit {
-            account: account.to_owned(),
-            lists_left: nth,
-            edit: edit.0,
-            author,
-        });
-    }
-
     /// The consignments of an account that a read by id finds now, oldest first, as any type that reads their JSON. They have
     /// all fields but `questions`.
     ///
@@ -175,27 +149,9 @@ impl Fake {
         read.collect()
     }
 
-    /// Changes what the fake does where the specification leaves a behaviour open, from now on. Lists then show all changes
-    /// so far.
-    pub fn assume(&self, assumptions: Assumptions) {
-        self.state.parts().records.assume(assumptions);
-    }
-
-    /// Withdraws all access to an account: its user's record does not name it any more, and requests for it are refused
-    /// like those for another user's account.
-    pub fn withdraw_account(&self, account: &str) {
-        let withdrawn = &mut self.state.parts().records.withdrawn;
-        withdrawn.insert(account.to_owned());
-    }
-
-    /// Grants access to an account again, with all its records.
-    pub fn restore_account(&self, account: &str) {
-        self.state.parts().records.withdrawn.remove(account);
-    }
-
     /// The email address of the user who has an account.
     #[track_caller]
-    fn author(&self, account: &str) -> Value {
+    pub(super) fn author(&self, account: &str) -> Value {
         match self.state.data.world.holder(account) {
             Some(holder) => holder["email"].clone(),
             None => panic!("no user of the fake has the account {account}"),

@@ -1,7 +1,7 @@
 //! Login on the user's own machine: the browser comes back to a listener on the loopback address (RFC 8252 section 7.3).
 //!
 //! [`Loopback::bind`] takes a port of 127.0.0.1 (or [another address](LoopbackBuilder::redirect_uri)),
-//! [`Loopback::open_browser`] shows the user the identity provider, and [`Loopback::receive`] waits for the callback. It answers
+//! [`Loopback::open_browser`] shows the user the identity provider, and [`Loopback::log_in`] waits for the callback. It answers
 //! one address and one `Host` only, so that another web page in the browser cannot reach it under another name;
 //! a request without the state of the login cannot end it. The last page
 //! in the browser holds nothing of the login. The port is free again as soon as the listener is dropped.
@@ -57,8 +57,7 @@
 //!     println!("{error}; open the address by hand");
 //! }
 //! # }
-//! let callback = listener.receive(login).await?;
-//! manager.redeem(callback).await?;
+//! listener.log_in(&manager, login).await?;
 //! assert!(manager.access_token().await.is_ok());
 //! # Ok(())
 //! # });
@@ -85,9 +84,8 @@ use self::https::encrypted;
 use self::notice::Notice;
 use self::redirect_file::RedirectFile;
 use self::sockets::{Host, Sockets};
-use crate::auth::login_refused;
-use crate::auth::{CheckedCallback, PendingLogin};
-use crate::error::{Error, Result};
+use crate::auth::{CheckedCallback, PendingLogin, TokenManager, TokenSet};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::Day;
 use crate::secret::Secret;
 use crate::transport::Clock;
@@ -309,17 +307,23 @@ impl Loopback {
         Ok(())
     }
 
+    /// Waits for the callback of a login, and completes the login: [`TokenManager::complete_login`] with a listener in the place
+    /// of a pasted address. The browser gets its page when the callback is checked, before the tokens are requested.
+    ///
+    /// # Errors
+    ///
+    /// As [`TokenManager::complete_login`]; also [`LoginRefused`](crate::ErrorKind::LoginRefused) when no callback comes in time,
+    /// and [`Config`](crate::ErrorKind::Config) when the login has another redirect address.
+    pub async fn log_in(self, manager: &TokenManager, login: PendingLogin) -> Result<TokenSet> {
+        manager.redeem(self.receive(login).await?).await
+    }
+
     /// Waits for the callback of a login, checks it, and shows the user a page that says how it ended
     /// ([`done_page`](LoopbackBuilder::done_page), [`refused_page`](LoopbackBuilder::refused_page)).
     ///
     /// Only a request with the `state` of the login ends the wait; all others are refused and change nothing. The port is
     /// free when this returns or is dropped.
-    ///
-    /// # Errors
-    ///
-    /// As [`PendingLogin::check`]; also [`LoginRefused`](crate::ErrorKind::LoginRefused) when no callback comes in time, and
-    /// [`Config`](crate::ErrorKind::Config) when the login has another redirect address.
-    pub async fn receive(self, login: PendingLogin) -> Result<CheckedCallback> {
+    pub(crate) async fn receive(self, login: PendingLogin) -> Result<CheckedCallback> {
         let mut pairs = login.url().query_pairs();
         let is_ours =
             |(name, value): (_, _)| name == "redirect_uri" && value == self.redirect_uri.as_str();
@@ -332,7 +336,8 @@ impl Loopback {
         let callback =
             receive_callback(sockets, handshake, &self.redirect_uri, &login, &self.clock);
         let Some(callback) = self.clock.within(self.timeout, callback).await else {
-            return Err(login_refused("no_callback_in_time"));
+            let what = "the login was refused (no_callback_in_time)";
+            return Err(Error::said(ErrorKind::LoginRefused, what));
         };
         let checked = login.check(callback.query.expose());
         let notice = match &checked {

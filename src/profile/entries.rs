@@ -229,7 +229,7 @@ pub enum ComparedDate {
 
 /// The order of lists. Records with the same date or number are in order of creation, in the same direction.
 ///
-/// Of [`Lists`]. See [`Assumptions`](crate::fake::Assumptions) for an example.
+/// Of [`Lists`]. See [`Assumptions`](crate::fake::levers::Assumptions) for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -353,7 +353,7 @@ mod tests {
         let found = decode(reply("application/json", body)).unwrap();
         assert!(matches!(found.records.as_slice(), [Some(_), None]));
         let error = &found.unreadable[0].error;
-        assert!(error.kind() == ErrorKind::Decode && error.kind() == ErrorKind::UnreadableRecord);
+        assert!(error.kind() == ErrorKind::UnreadableRecord);
         assert_eq!(error.json_path(), Some("Value.SubSet[1].Town"));
         assert!(!format!("{error} {error:?}").contains("hidden"));
         let body = r#"{"Value": {"Total": "hidden"}}"#;

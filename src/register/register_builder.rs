@@ -84,6 +84,7 @@ impl RegisterBuilder {
         /// finds out the number of the first page, at the cost of one request at most.
         ///
         /// ```
+        /// use envd_sdk::ErrorKind;
         /// use envd_sdk::auth::StaticToken;
         /// use envd_sdk::profile::{RegisterAuthentication, ServiceProfile, Sourced};
         /// use envd_sdk::register::Register;
@@ -93,7 +94,7 @@ impl RegisterBuilder {
         /// profile.register.authentication = Sourced::seen(RegisterAuthentication::Bearer);
         ///
         /// let register = Register::builder("https://register.example.com").profile(&profile);
-        /// assert!(register.build().unwrap_err().kind() == envd_sdk::ErrorKind::Config); // It has no token source.
+        /// assert!(register.build().unwrap_err().kind() == ErrorKind::Config); // It has no token source.
         /// let register = Register::builder("https://register.example.com")
         ///     .profile(&profile)
         ///     .token_source(StaticToken::new("eyJhbGciOi.eyJzdWIi.c2ln")?)

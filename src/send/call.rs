@@ -222,6 +222,7 @@ impl<T: Send + 'static> Call<T> {
     /// day after which a declaration must not arrive. It runs on the path of the request, so it must not block.
     ///
     /// ```
+    /// use envd_sdk::ErrorKind;
     /// # equipment::example(async {
     /// use std::sync::Arc;
     /// use std::sync::atomic::{AtomicBool, Ordering};
@@ -241,7 +242,7 @@ impl<T: Send + 'static> Call<T> {
     /// is_ours.store(false, Ordering::Release);
     /// let save = account.save_consignment(input);
     /// let error = save.only_if(move || is_ours.load(Ordering::Acquire)).await.unwrap_err();
-    /// assert!(error.kind() == envd_sdk::ErrorKind::Transport && !error.may_have_applied() && !error.is_retryable());
+    /// assert!(error.kind() == ErrorKind::Transport && !error.may_have_applied() && !error.is_retryable());
     /// # Ok(()) });
     /// ```
     ///

@@ -151,10 +151,13 @@ async fn the_arguments_of_the_browser_do_not_show_the_login() {
     assert_eq!(&address, started.login.url());
     let callback = started.fake.consent(&address).unwrap();
     let browser = std::thread::spawn(move || http::get(&callback));
-    let checked = started.listener.receive(started.login).await.unwrap();
+    let tokens = started
+        .listener
+        .log_in(&started.manager, started.login)
+        .await;
+    let tokens = tokens.unwrap();
     browser.join().unwrap();
     assert!(!started.page.exists());
-    let tokens = started.manager.redeem(checked).await.unwrap();
     assert!(tokens.subject().is_some());
 }
 

@@ -319,12 +319,16 @@ async fn old_metadata_is_used_while_the_provider_is_down() {
 #[tokio::test]
 async fn rfc_9207_2_4_a_callback_without_the_announced_iss_is_refused() {
     let fake = start_fake().await;
-    fake.omit_iss(true);
+    fake.levers().omit_iss(true);
     let check = async |builder: ProviderBuilder| {
-        let login = builder.build().unwrap().authorization().start().unwrap();
+        let manager = TokenManager::builder(builder.build().unwrap())
+            .build()
+            .unwrap();
+        let login = manager.provider().authorization().start().unwrap();
         let callback = fake.consent(login.url()).unwrap();
         assert!(!callback.as_str().contains("iss="));
-        login.check(callback.as_str()).map(drop)
+        let completed = manager.complete_login(login, callback.as_str()).await;
+        completed.map(drop)
     };
     let discovered = settings(&fake).discover().await.unwrap();
     let error = check(discovered.clone()).await.unwrap_err();

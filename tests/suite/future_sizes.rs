@@ -100,7 +100,6 @@ async fn the_futures_of_pagers_lookups_and_token_managers_hold_at_most_2_kb() {
         ("collect_up_to", size_of_val(&items.collect_up_to(1, &mut records))),
         ("lookup_many.next", size_of_val(&lookups.next())),
         ("access_token", size_of_val(&manager.access_token())),
-        ("take_over_refresh", size_of_val(&manager.take_over_refresh())),
         ("start of a device login", size_of_val(&start)),
         ("complete_device_login", size_of_val(&complete)),
     ];

@@ -45,12 +45,14 @@ async fn a_login_without_limits_is_renewed_and_ended() {
         .rotation_overlap(LONGEST)
         .default_lifetime(LONGEST);
     let manager = TokenManager::builder(provider.build().unwrap())
-        .wait(LONGEST)
-        .lock_wait(LONGEST)
-        .expiry_margin(LONGEST)
-        .between_forced(LONGEST)
-        .mark_wait(LONGEST)
-        .store_check(LONGEST)
+        .timing(|it| {
+            it.wait = LONGEST;
+            it.lock_wait = LONGEST;
+            it.expiry_margin = LONGEST;
+            it.between_forced = LONGEST;
+            it.mark_wait = Some(LONGEST);
+            it.store_check = LONGEST;
+        })
         .build()
         .unwrap();
     let login = manager.provider().authorization().start().unwrap();

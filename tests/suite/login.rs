@@ -48,9 +48,11 @@ async fn a_cancelled_login_differs_from_a_required_login() {
 async fn an_unexpected_issuer_is_refused() {
     let fake = start_fake().await;
     let provider = fake.provider().issuer("https://evil.example/").build();
-    let login = provider.unwrap().authorization().start().unwrap();
+    let manager = TokenManager::builder(provider.unwrap()).build().unwrap();
+    let login = manager.provider().authorization().start().unwrap();
     let callback = fake.consent(login.url()).unwrap();
-    let error = login.check(callback.as_str()).unwrap_err();
+    let completed = manager.complete_login(login, callback.as_str()).await;
+    let error = completed.unwrap_err();
     assert!(
         error.kind() == ErrorKind::LoginRefused && error.to_string().contains("issuer_mismatch")
     );

@@ -102,7 +102,7 @@ async fn session_without_secrets() {
         .unwrap();
     // Two renewals in a row, as after refused tokens.
     let manager = TokenManager::builder(provider.clone())
-        .between_forced(Duration::ZERO)
+        .timing(|it| it.between_forced = Duration::ZERO)
         .build()
         .unwrap();
     let mut events = manager.events();

@@ -1,6 +1,7 @@
 //! Walks through a list that changes on the website meanwhile, as an application sees them.
 
-use envd_sdk::fake::{Assumptions, Fake, WebsiteEdit};
+use envd_sdk::fake::levers::Assumptions;
+use envd_sdk::fake::{Fake, WebsiteEdit};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::profile::{ListOrder, Lists};
 use serde_json::json;
@@ -14,7 +15,7 @@ fn ordered(order: ListOrder) -> Assumptions {
 
 async fn walk(assumptions: Assumptions, edit: WebsiteEdit) -> Vec<u32> {
     let fake = fake_builder().assume(assumptions).start().await.unwrap();
-    fake.edit_before_list(fake.account_id(), 2, edit);
+    fake.levers().edit_before_list(fake.account_id(), 2, edit);
     numbers(&fake).await
 }
 

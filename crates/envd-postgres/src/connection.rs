@@ -251,32 +251,32 @@ mod tests {
     #[test]
     fn the_servers_codes_say_what_to_do() {
         for (state, kind) in [
-            ("42P01", StoreErrorKind::Missing),
-            (FOREIGN_STATE, StoreErrorKind::Insecure),
-            (NEWER_STATE, StoreErrorKind::NewerVersion),
-            ("3F000", StoreErrorKind::Missing),
-            ("25006", StoreErrorKind::Denied),
-            ("42501", StoreErrorKind::Denied),
-            ("28P01", StoreErrorKind::Denied),
-            ("53100", StoreErrorKind::Full),
-            ("53200", StoreErrorKind::Full),
-            ("53300", StoreErrorKind::Unreachable),
-            ("57P01", StoreErrorKind::Unreachable),
-            ("57P03", StoreErrorKind::Unreachable),
-            ("08006", StoreErrorKind::Unreachable),
-            ("08P01", StoreErrorKind::Unreachable),
+            ("42P01", Kind::Missing),
+            (FOREIGN_STATE, Kind::Insecure),
+            (NEWER_STATE, Kind::NewerVersion),
+            ("3F000", Kind::Missing),
+            ("25006", Kind::Denied),
+            ("42501", Kind::Denied),
+            ("28P01", Kind::Denied),
+            ("53100", Kind::Full),
+            ("53200", Kind::Full),
+            ("53300", Kind::Unreachable),
+            ("57P01", Kind::Unreachable),
+            ("57P03", Kind::Unreachable),
+            ("08006", Kind::Unreachable),
+            ("08P01", Kind::Unreachable),
         ] {
             assert_eq!(of(state).error.kind(), kind, "{state}");
         }
         let other = of("23514").error;
-        assert_eq!(other.kind(), StoreErrorKind::Other);
+        assert_eq!(other.kind(), Kind::Other);
     }
 
     #[test]
     fn statement_pooling_differs_from_other_errors_of_the_pooler() {
         let message = "transaction blocks not allowed in statement pooling mode";
         let fault = of_reply("08P01", message);
-        assert!(fault.error.kind() == StoreErrorKind::Unsupported && fault.retry == Retry::Never);
+        assert!(fault.error.kind() == Kind::Unsupported && fault.retry == Retry::Never);
         let fault = of_reply("08P01", "query_wait_timeout");
         assert_eq!(fault.retry, Retry::OtherConnection);
     }
@@ -311,7 +311,7 @@ mod tests {
             "host=localhost hostaddr=10.0.0.1 user=u",
         ] {
             assert!(
-                loopback_pool(far, 2).unwrap_err().kind() == StoreErrorKind::Insecure,
+                loopback_pool(far, 2).unwrap_err().kind() == Kind::Insecure,
                 "{far}"
             );
         }

@@ -1,10 +1,10 @@
 //! Settings of a token manager.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::memory::RefreshPolicy;
 use super::shared::Shared;
+use super::timing::Timing;
 use super::token_manager::TokenManager;
 use crate::auth::{MemoryStore, Provider, TokenStore};
 use crate::error::{Error, Result};
@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 /// #     .redirect_uri("http://127.0.0.1:4100/callback").build()?;
 /// let manager = TokenManager::builder(provider)
 ///     .store(FileStore::new("tokens.json"))
-///     .wait(Duration::from_secs(5)) // How long a caller waits for a refresh.
+///     .timing(|it| it.wait = Duration::from_secs(5)) // How long a caller waits for a refresh.
 ///     .build()?;
 /// # let _ = manager;
 /// # Ok::<(), envd_sdk::Error>(())
@@ -66,13 +66,8 @@ impl TokenManagerBuilder {
         /// feature `sealed`). Never use a credential such as a session id; use a hash of it.
         pub fn account(key: impl Into<String>) |it| it.account = key.into();
 
-        /// How long a caller waits for a token; 30 seconds unless set. The refresh continues when the caller gives up.
-        pub fn wait(limit: Duration) |it| Arc::make_mut(&mut it.policy).wait = limit;
-
-        /// How long a refresh waits for another process that refreshes; 30 seconds unless set. After that callers get an error
-        /// that is [retryable](Error::is_retryable), with a [`StoreError`](crate::auth::StoreError) below it that
-        /// [is a lock time-out](crate::auth::StoreError::is_lock_timeout).
-        pub fn lock_wait(limit: Duration) |it| Arc::make_mut(&mut it.policy).lock_wait = limit;
+        /// Changes the [times](Timing) of the manager.
+        pub fn timing(change: impl FnOnce(&mut Timing)) |it| change(&mut Arc::make_mut(&mut it.policy).timing);
 
         /// Whether tokens are renewed ahead of time while the old ones are served; true unless set. Short-lived programs set it
         /// to false, so that they do not end in the middle of a refresh.
@@ -84,38 +79,6 @@ impl TokenManagerBuilder {
         /// returns an error unless the reason passes by itself. Either way
         /// they are kept, with the account's lock, and storing is retried for as long as the process lives.
         pub fn strict(yes: bool) |it| Arc::make_mut(&mut it.policy).strict = yes;
-
-        /// How long before its expiry an access token is no longer served, at most a tenth of its life; 30 seconds unless set.
-        /// More helps where the service's clock is ahead of the identity provider's.
-        pub fn expiry_margin(margin: Duration) |it| Arc::make_mut(&mut it.policy).margin = margin;
-
-        /// The shortest time between two refreshes after the service refused a token; 30 seconds unless set.
-        pub fn between_forced(time: Duration)
-            |it| Arc::make_mut(&mut it.policy).between_forced = time;
-
-        /// How long to wait for a refresh that another process began, where the lock of the store can end while its holder runs
-        /// (see [`lock_survives_faults`](TokenStore::lock_survives_faults)); 2 minutes unless set.
-        ///
-        /// Before a refresh token is sent, the record in the store is marked. While the mark stands, the token may be used up
-        /// and the new one in the memory of the process that sent it: sending it again would end the session. The wait begins
-        /// when this manager first reads the mark while the lock is free, so earlier downtime of the store does not count. It
-        /// continues from call to call, and each call that waits longer than [`lock_wait`](Self::lock_wait) ends with a lock
-        /// time-out. In the last 30 seconds, which are never left out, the mark is replaced and the store must be readable all
-        /// the time, so that a process that could not write before can store its tokens. Then the token is sent. An access
-        /// token that is still valid is served meanwhile.
-        ///
-        /// Two minutes cover a refresh that is sent twice (the provider's [`timeout`](crate::auth::ProviderBuilder::timeout)
-        /// and 30 seconds, or twice the time-out) and a minute to store its reply; unless this is set, it follows the
-        /// provider's time-out, and is ten seconds longer with [`private_key_jwt`](crate::auth::ProviderBuilder::private_key_jwt). When the process has certainly exited, an operator ends the wait with
-        /// [`take_over_refresh`](TokenManager::take_over_refresh).
-        pub fn mark_wait(time: Duration) |it| Arc::make_mut(&mut it.policy).mark_wait = Some(time);
-
-        /// How long tokens are served from memory before the store is read again; 60 seconds unless set.
-        ///
-        /// The first use after that time starts a read in the background and is itself served from memory: a logout, or the
-        /// login of another user, in another process takes effect with the next use, and an [`Event`](super::Event) reports it.
-        /// A store that cannot be read changes nothing. Accounts that are not used cause no reads.
-        pub fn store_check(time: Duration) |it| Arc::make_mut(&mut it.policy).store_check = time;
     }
 
     /// Builds the manager. Nothing is read or sent yet.

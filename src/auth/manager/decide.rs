@@ -73,7 +73,8 @@ pub(super) fn serve(
         return Err(error.clone().with_retry_at(Some(now.wall + left)));
     }
     if is_rejected {
-        let too_soon = |at: Duration| now.monotonic < at.saturating_add(policy.between_forced);
+        let too_soon =
+            |at: Duration| now.monotonic < at.saturating_add(policy.timing.between_forced);
         if let Some(usable) = usable.filter(|_| state.trials.forced_at.is_some_and(too_soon)) {
             // It was just renewed: another one would be refused as well.
             return Ok(Served::Token(usable.token.clone(), None));
@@ -106,7 +107,7 @@ fn beside(
     }
     let is_due = now.monotonic >= state.check_at;
     if is_due {
-        state.check_at = now.monotonic.saturating_add(policy.store_check);
+        state.check_at = now.monotonic.saturating_add(policy.timing.store_check);
     }
     usable.look_again(now, look_at.min(state.check_at));
     (is_due && !state.closed).then_some(Background::Check)
@@ -261,8 +262,7 @@ pub(super) fn foreign_mark(
     mark_ends: Option<Duration>,
 ) -> Option<(ForeignMark, Duration)> {
     let mark = state.trials.foreign_mark?;
-    let stands = state.trials.abandoned != Some(mark.version);
-    Some((mark, mark.since.saturating_add(mark_ends?))).filter(|_| stands)
+    Some((mark, mark.since.saturating_add(mark_ends?)))
 }
 
 /// What follows from a request that brought no tokens.

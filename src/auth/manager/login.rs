@@ -141,7 +141,7 @@ impl Login {
             Epoch::begin(shared, &mut state)
         };
         // OK without the lock if it cannot be taken: a swap overwrites no change of another process.
-        let _lease = RefreshTransaction::begin(shared, shared.policy.lock_wait).await;
+        let _lease = RefreshTransaction::begin(shared, shared.policy.timing.lock_wait).await;
         let stored = shared.load().await.ok().and_then(|read| read.stored);
         let epoch = {
             let mut state = epoch.state()?;
@@ -266,7 +266,7 @@ impl Logout {
     async fn delete_record(&self) -> Result<Option<Secret>> {
         let shared = &self.epoch.shared;
         // OK without the lock if it cannot be taken: the record must go, and each version is compared.
-        let _lease = RefreshTransaction::begin(shared, shared.policy.lock_wait).await;
+        let _lease = RefreshTransaction::begin(shared, shared.policy.timing.lock_wait).await;
         // A refresh of another process may write once in between, or twice.
         for _ in 0..5 {
             let read = shared.load().await;

@@ -8,52 +8,27 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::report::{LastFailure, SessionState};
+use super::timing::Timing;
 use crate::auth::failure::reauth;
 use crate::auth::{AccessToken, TokenSet, Version};
 use crate::error::{Error, Result};
 use crate::transport::Moment;
 
-/// Times and switches; the [builder](super::TokenManagerBuilder) describes each of them.
+/// Times and switches; the [builder](super::TokenManagerBuilder) describes them.
 #[derive(Clone, Debug)]
 pub(super) struct RefreshPolicy {
-    pub(super) wait: Duration,
-    pub(super) lock_wait: Duration,
+    pub(super) timing: Timing,
     pub(super) background: bool,
     pub(super) strict: bool,
-    pub(super) margin: Duration,
-    pub(super) between_forced: Duration,
-    /// Computed from the provider's time-out unless set.
-    pub(super) mark_wait: Option<Duration>,
-    pub(super) store_check: Duration,
 }
 
 impl Default for RefreshPolicy {
     fn default() -> Self {
         Self {
-            // One request to the token endpoint may take as long.
-            wait: Duration::from_secs(30),
-            lock_wait: Duration::from_secs(30),
+            timing: Timing::default(),
             background: true,
             strict: false,
-            // Covers clocks that differ a little, and the time that a request takes.
-            margin: Duration::from_secs(30),
-            // A server that refuses every token must not cause a refresh for every call.
-            between_forced: Duration::from_secs(30),
-            mark_wait: None,
-            store_check: Duration::from_secs(60),
         }
-    }
-}
-
-impl RefreshPolicy {
-    /// How long the refresh mark of another process stands; by default a request that is sent twice, and a minute to store
-    /// its reply. `timeout` is that of one request, and `signing` how much of it may pass before it is sent.
-    pub(super) fn mark_wait(&self, timeout: Duration, signing: Duration) -> Duration {
-        self.mark_wait.unwrap_or_else(|| {
-            let first = timeout.max(Duration::from_secs(30).saturating_add(signing));
-            let store = Duration::from_secs(60);
-            first.saturating_add(timeout).saturating_add(store)
-        })
     }
 }
 
@@ -77,7 +52,7 @@ impl Snapshot {
         renew_now: bool,
     ) -> Result<Self> {
         let life = tokens.lifetime;
-        let margin = (life / 10).min(policy.margin);
+        let margin = (life / 10).min(policy.timing.expiry_margin);
         let renew_after = match life {
             _ if renew_now => Duration::ZERO,
             // A short life leaves time for a second attempt only if the first is made at half of it.
@@ -179,8 +154,6 @@ pub(super) struct Trials {
     pub(super) forced_at: Option<Duration>,
     /// The mark of another process on the cached tokens.
     pub(super) foreign_mark: Option<ForeignMark>,
-    /// The marked version that the application has declared abandoned.
-    pub(super) abandoned: Option<Version>,
     /// The refresh that was started last, until it ends.
     pub(super) refresh: Option<Completion>,
 }
@@ -402,8 +375,7 @@ mod tests {
     #[test]
     fn the_mark_wait_covers_two_requests_and_the_time_to_store_the_reply() {
         let secs = Duration::from_secs;
-        let wait =
-            |timeout, signing| RefreshPolicy::default().mark_wait(secs(timeout), secs(signing));
+        let wait = |timeout, signing| Timing::default().mark_wait(secs(timeout), secs(signing));
         assert_eq!(wait(30, 0), secs(120));
         assert_eq!(wait(10, 0), secs(100));
         assert_eq!(wait(60, 0), secs(180));

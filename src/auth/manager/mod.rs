@@ -48,7 +48,7 @@
 //! | a calendar that jumps | tokens end by either clock | waits go by the monotonic clock | as before | `time` |
 //! | the end of the runtime | nothing is lost | as a crash | the lock is kept until the manager is dropped; the next runtime stores the tokens | `ending`, `kept_lock` |
 //!
-//! Imports go one way: [`report`], [`memory`], [`decide`], [`shared`], [`refresh`], [`login`], [`token_manager`],
+//! Imports go one way: [`timing`], [`report`], [`memory`], [`decide`], [`shared`], [`refresh`], [`login`], [`token_manager`],
 //! [`builder`].
 
 mod builder;
@@ -58,6 +58,7 @@ mod memory;
 mod refresh;
 mod report;
 mod shared;
+mod timing;
 mod token_manager;
 
 #[cfg(test)]
@@ -67,4 +68,5 @@ pub use self::builder::TokenManagerBuilder;
 pub(super) use self::login::Login;
 pub use self::login::LogoutReport;
 pub use self::report::{Event, Events, Inspection, LastFailure, SessionState};
+pub use self::timing::Timing;
 pub use self::token_manager::TokenManager;

@@ -232,7 +232,9 @@ impl Refresh {
         }
         let shared = &self.epoch.shared;
         let clock = shared.clock();
-        let until = clock.monotonic().saturating_add(shared.policy.lock_wait);
+        let until = clock
+            .monotonic()
+            .saturating_add(shared.policy.timing.lock_wait);
         let left = || until.saturating_sub(clock.monotonic());
         let mark_ends = self.mark_ends();
         let mut transaction = None;
@@ -348,7 +350,7 @@ impl Refresh {
         let shared = &self.epoch.shared;
         let provider = &shared.provider.0;
         let signing = provider.authentication.signing_limit();
-        let wait = shared.policy.mark_wait(provider.timeout, signing);
+        let wait = shared.policy.timing.mark_wait(provider.timeout, signing);
         (!shared.store.lock_survives_faults()).then(|| wait.saturating_sub(CLAIM_PERIOD))
     }
 
@@ -595,19 +597,6 @@ fn drop_invalid_id_token(provider: &Provider, issued: &mut Issued) {
         tracing::warn!(reason, "the id token of a refresh is not kept");
         issued.id_token = None;
     }
-}
-
-/// Ends the wait for the mark on the stored record: the process that wrote it has exited.
-pub(super) async fn abandon(shared: &Arc<Shared>) -> Result<(), StoreError> {
-    let epoch = Epoch::current(shared, &shared.state());
-    let stored = shared.load().await?.stored;
-    if let Some(stored) = stored.filter(|stored| stored.record.refresh_mark.is_some())
-        && let Ok(mut state) = epoch.state()
-    {
-        state.trials.abandoned = Some(stored.version);
-        state.trials.pause = None;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

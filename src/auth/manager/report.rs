@@ -9,7 +9,7 @@ use crate::error::Error;
 /// A change of an account's tokens.
 ///
 /// What another process does is noticed with the first use of the tokens after
-/// [`store_check`](super::TokenManagerBuilder::store_check), 60 seconds unless set, or with an earlier read of the store,
+/// [`store_check`](super::Timing::store_check), 60 seconds unless set, or with an earlier read of the store,
 /// such as [`inspect`](super::TokenManager::inspect). No event names the user: [`inspect`](super::TokenManager::inspect)
 /// does.
 ///

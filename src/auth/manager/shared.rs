@@ -158,7 +158,7 @@ impl Shared {
     fn publish(&self, state: &mut State, cached: CachedTokens) -> Result<AccessToken> {
         let (tokens, now) = (&cached.tokens, self.now());
         let snapshot = Snapshot::new(tokens, now, &self.policy, cached.possibly_used)?;
-        state.check_at = now.monotonic.saturating_add(self.policy.store_check);
+        state.check_at = now.monotonic.saturating_add(self.policy.timing.store_check);
         if !snapshot.is_renewal_due(now) {
             snapshot.look_again(now, state.check_at);
         }

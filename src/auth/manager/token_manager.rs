@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 use super::decide::{Background, Served, serve};
 use super::login::{Login, Logout, LogoutReport};
 use super::memory::{State, Stop};
-use super::refresh::{self, abandon, save_later};
+use super::refresh::{self, save_later};
 use super::report::{Events, Inspection, SessionState};
 use super::shared::{Epoch, Shared, StoreRead};
 use crate::auth::failure::unavailable;
@@ -77,12 +77,8 @@ impl TokenManager {
         self.redeem(login.check(callback)?).await
     }
 
-    /// The second half of [`complete_login`](Self::complete_login), for a callback that is already checked.
-    ///
-    /// # Errors
-    ///
-    /// As [`complete_login`](Self::complete_login).
-    pub async fn redeem(&self, callback: CheckedCallback) -> Result<TokenSet> {
+    /// The second half of a login, for a callback that is checked.
+    pub(crate) async fn redeem(&self, callback: CheckedCallback) -> Result<TokenSet> {
         self.check_provider(&callback.provider)?;
         let login = Login::begin(&self.0, callback.expected.clone());
         self.0
@@ -104,20 +100,6 @@ impl TokenManager {
             Some(token) => Ok(token),
             None => self.obtain(None).await,
         }
-    }
-
-    /// Sends a refresh that another process marked in the store and did not finish, without the rest of
-    /// [`mark_wait`](super::TokenManagerBuilder::mark_wait); returns the new token.
-    ///
-    /// Only for when that process has certainly exited. If it runs and has the reply, the refresh token is used twice, and
-    /// the session may end. Without such a mark this is [`access_token`](Self::access_token).
-    ///
-    /// # Errors
-    ///
-    /// As [`access_token`](Self::access_token).
-    pub async fn take_over_refresh(&self) -> Result<AccessToken> {
-        abandon(&self.0).await?;
-        self.obtain(None).await
     }
 
     /// Wipes and deletes the tokens, revokes the refresh token (RFC 7009), and returns the address that ends the session at
@@ -185,8 +167,8 @@ impl TokenManager {
 
     /// The session for support: its user, its times, its store and its last failure, but no token.
     ///
-    /// Reads the store once, at most for the caller's [`wait`](super::TokenManagerBuilder::wait), and notices what other
-    /// processes did, as the [check of the store](super::TokenManagerBuilder::store_check) does. Nothing is sent to the
+    /// Reads the store once, at most for the caller's [`wait`](super::Timing::wait), and notices what other
+    /// processes did, as the [check of the store](super::Timing::store_check) does. Nothing is sent to the
     /// provider, nothing is renewed and nothing is written. Why a session ended is stored with it, so a new process reports
     /// the reason as well.
     ///
@@ -260,17 +242,6 @@ impl TokenManager {
         }
     }
 
-    /// Borrows the current token, without a wait, a lock or a copy, also while it is renewed ahead of time; `None` when
-    /// [`access_token`](Self::access_token) has work to start first: a renewal, or a check of the store.
-    #[doc(hidden)] // For benches/tokens; the client uses `current`.
-    pub fn read_current<T>(&self, read: impl FnOnce(&AccessToken) -> T) -> Option<T> {
-        let loaded = self.0.snapshot.load();
-        let snapshot = loaded.as_ref()?;
-        snapshot
-            .is_fresh(self.0.now())
-            .then(|| read(&snapshot.token))
-    }
-
     /// The provider's settings.
     pub fn provider(&self) -> &Provider {
         &self.0.provider
@@ -288,7 +259,7 @@ impl TokenManager {
     /// A token, waited for if need be; another one than the generation that the server rejected.
     pub(super) async fn obtain(&self, rejected: Option<u64>) -> Result<AccessToken> {
         let clock = self.0.clock();
-        let give_up = clock.monotonic().saturating_add(self.0.policy.wait);
+        let give_up = clock.monotonic().saturating_add(self.0.policy.timing.wait);
         loop {
             let mut completion = {
                 let now = self.0.now();
@@ -357,7 +328,9 @@ async fn check_store(epoch: Epoch) {
 }
 
 async fn read_store(shared: &Shared) -> Result<StoreRead, Error> {
-    let read = shared.clock().within(shared.policy.wait, shared.load());
+    let read = shared
+        .clock()
+        .within(shared.policy.timing.wait, shared.load());
     let slow = || unavailable("the token store takes longer than the caller waits");
     Ok(read.await.ok_or_else(slow)??)
 }
@@ -368,7 +341,7 @@ impl TokenSource for TokenManager {
     }
 
     /// Refreshes only if the rejected [generation](AccessToken::generation) is still in use, and at most once in 30 seconds
-    /// (see [`between_forced`](super::TokenManagerBuilder::between_forced)): a server that refuses every token must not cause a
+    /// (see [`between_forced`](super::Timing::between_forced)): a server that refuses every token must not cause a
     /// refresh for every request.
     ///
     /// # Errors
@@ -379,8 +352,14 @@ impl TokenSource for TokenManager {
         Box::pin(self.obtain(Some(generation)))
     }
 
+    /// Without a wait, a lock or a copy of the token, also while it is renewed ahead of time; `None` when
+    /// [`access_token`](Self::access_token) has work to start first: a renewal, or a check of the store.
     fn current(&self) -> Option<AccessToken> {
-        self.read_current(AccessToken::clone)
+        let loaded = self.0.snapshot.load();
+        let snapshot = loaded.as_ref()?;
+        snapshot
+            .is_fresh(self.0.now())
+            .then(|| snapshot.token.clone())
     }
 }
 

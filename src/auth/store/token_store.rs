@@ -90,7 +90,7 @@ pub trait TokenStore: Send + Sync + 'static {
     /// True for locks of the operating system on one machine: a free lock then proves that its last holder has finished
     /// or exited, and a marked refresh token is sent at once. False for a lock behind a network, which can end with a
     /// connection or a time limit while its holder runs: another process then waits before it sends a marked refresh token (see
-    /// [`mark_wait`](crate::auth::TokenManagerBuilder::mark_wait)). Wrappers forward it.
+    /// [`mark_wait`](crate::auth::Timing::mark_wait)). Wrappers forward it.
     fn lock_survives_faults(&self) -> bool {
         false
     }

@@ -193,7 +193,7 @@ impl Fault {
     }
 
     /// The reply is replaced, and the request is processed later: after this number of further requests to the declaration
-    /// interface, or with [`Fake::process_late_requests`]. With 0 it is processed at once.
+    /// interface, or with [`Levers::process_late_requests`](crate::fake::levers::Levers::process_late_requests). With 0 it is processed at once.
     ///
     /// ```
     /// # equipment::example(async {

@@ -119,6 +119,7 @@ impl Fake {
     ///
     /// ```
     /// # equipment::example(async {
+    /// use envd_sdk::ErrorKind;
     /// use envd_sdk::fake::{Fake, Fault};
     ///
     /// let fake = Fake::start().await;
@@ -129,7 +130,7 @@ impl Fake {
     /// });
     /// let client = |network: &str| fake.client().header("x-network", network).build().unwrap();
     /// assert!(client("house").user_details().await.is_ok());
-    /// assert!(client("barn").user_details().await.unwrap_err().kind() == envd_sdk::ErrorKind::Unavailable);
+    /// assert!(client("barn").user_details().await.unwrap_err().kind() == ErrorKind::Unavailable);
     /// # Ok(()) });
     /// ```
     pub fn on_every_request(
@@ -142,30 +143,6 @@ impl Fake {
     /// Removes all scripts and expectations, and the function of [`on_every_request`](Self::on_every_request).
     pub fn clear_scripts(&self) {
         self.state.parts().scripts = Scripts::default();
-    }
-
-    /// Processes now what [`Fault::processed_after`] still delays, in the order of the requests, and returns their number.
-    ///
-    /// ```
-    /// # equipment::example(async {
-    /// use envd_sdk::fake::{Fake, Fault};
-    /// use serde_json::Value;
-    ///
-    /// let fake = Fake::start().await;
-    /// let fault = Fault::internal_server_error("copyConsignment").processed_after(usize::MAX);
-    /// fake.on_operation("CopyConsignment").fault(fault);
-    /// let account = fake.client().build()?.account(fake.account_id());
-    /// assert!(account.copy_consignment("C-900000101").await.is_err());
-    /// assert_eq!(fake.process_late_requests(), 1);
-    /// assert_eq!(fake.consignments::<Value>(fake.account_id()).len(), 9);
-    /// # Ok(()) });
-    /// ```
-    pub fn process_late_requests(&self) -> usize {
-        let late = std::mem::take(&mut self.state.parts().late);
-        for (_, request) in &late {
-            self.state.serve(request);
-        }
-        late.len()
     }
 
     /// The operations and paths of scripts of which no call has taken a step, in the order in which they were scripted.

@@ -57,7 +57,10 @@ async fn after_a_host_is_killed_during_a_refresh_the_next_one_refreshes_after_ma
     clock.advance(LIFETIME);
     let next = manager(&through, database.sealed(), clock.clone());
     // A single call waits longer than `mark_wait`.
-    let next = next.wait(LIFETIME).lock_wait(LIFETIME).build().unwrap();
+    let next = next
+        .timing(|it| (it.wait, it.lock_wait) = (LIFETIME, LIFETIME))
+        .build()
+        .unwrap();
     let began = clock.now();
     let asking = tokio::spawn(async move { next.access_token().await });
     while !asking.is_finished() {

@@ -46,7 +46,8 @@ impl Bench {
             let pool = database::pool_through(&to_database, 3);
             let store = database::sealed(database::store(&pool, &database.schema));
             // A host that finds the mark of another host fails at once; the next call retries.
-            let builder = manager(&through, store, clock.clone()).lock_wait(Duration::ZERO);
+            let builder =
+                manager(&through, store, clock.clone()).timing(|it| it.lock_wait = Duration::ZERO);
             builder.build().unwrap()
         };
         let (refreshing, other) = (host(), host());
@@ -70,7 +71,10 @@ impl Bench {
         let pool = database::pool_through(&self.to_database, 3);
         let store = database::sealed(database::store(&pool, &self.database.schema));
         let builder = manager(&self.through, store, self.clock.clone());
-        builder.lock_wait(Duration::ZERO).build().unwrap()
+        builder
+            .timing(|it| it.lock_wait = Duration::ZERO)
+            .build()
+            .unwrap()
     }
 
     /// Expires the tokens and starts a refresh whose reply the proxy holds back: the provider has rotated the refresh token.

@@ -342,6 +342,7 @@ async fn a_person_adopts_one_of_several_candidates_or_sends_again() {
         let mut twin = input();
         twin["status"] = json!("DRAFT");
         farm.fake
+            .levers()
             .edit_before_list(ACCOUNT, 2, WebsiteEdit::insert(&twin));
         farm.run_to(1, [0, 0, 1, 0]);
         let listed = farm.list();

@@ -5,7 +5,8 @@ use std::io::{BufRead, Read};
 use std::path::PathBuf;
 use std::process::Child;
 
-use envd_sdk::fake::{Assumptions, Deleted, Fake, WebsiteEdit, World};
+use envd_sdk::fake::levers::{Assumptions, Deleted};
+use envd_sdk::fake::{Fake, WebsiteEdit, World};
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 use processes::{Folder, Program, json_lines};
 use serde_json::{Value, json};

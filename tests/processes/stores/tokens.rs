@@ -59,7 +59,7 @@ async fn while_a_process_hangs_with_the_lock_a_valid_token_is_served_without_a_r
     let (fake, folder, file) = logged_in().await;
     let clock = Clock::manual(start());
     let manager = manager(fake.token_url().as_str(), file, clock.clone())
-        .lock_wait(Duration::ZERO)
+        .timing(|it| it.lock_wait = Duration::ZERO)
         .background(true)
         .build()
         .unwrap();

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use envd_sdk::Clock;
-use envd_sdk::fake::{Assumptions, Deleted, Fake, TotalCount, UserRecord, WebsiteEdit, World};
+use envd_sdk::fake::levers::{Assumptions, Deleted, TotalCount};
+use envd_sdk::fake::{Fake, UserRecord, WebsiteEdit, World};
 use envd_sdk::profile::{ComparedDate, ListOrder, Lists};
 use serde_json::{Value, json};
 
@@ -91,7 +92,7 @@ async fn the_order_of_lists_can_be_set() {
         (ListOrder::EarliestUpdateFirst, [&b, &c, &a]),
         (ListOrder::Number, [&a, &b, &c]),
     ] {
-        fake.assume(ordered(order));
+        fake.levers().assume(ordered(order));
         let whole = list(&fake, json!({})).await;
         assert_eq!(numbers(&whole), expected, "{order:?}");
         let first = list(&fake, json!({"first": 2})).await;
@@ -101,7 +102,7 @@ async fn the_order_of_lists_can_be_set() {
         assert_eq!(pages, expected, "{order:?}");
     }
     // Equal instants are in order of creation.
-    fake.assume(ordered(ListOrder::LatestUpdateFirst));
+    fake.levers().assume(ordered(ListOrder::LatestUpdateFirst));
     clock.advance(Duration::from_secs(60));
     for number in [&c, &b] {
         fake.edit(ACCOUNT, WebsiteEdit::change(number, json!({})));
@@ -129,11 +130,11 @@ async fn bounds_compare_the_date_that_is_set() {
         (ComparedDate::Creation, vec![], vec![&new, &old]),
         (ComparedDate::Movement, vec![&old], vec![&new]),
     ] {
-        fake.assume(comparing(date));
+        fake.levers().assume(comparing(date));
         assert_eq!(numbers(&list(&fake, from.clone()).await), after, "{date:?}");
         assert_eq!(numbers(&list(&fake, to.clone()).await), before, "{date:?}");
     }
-    fake.assume(comparing(ComparedDate::Creation));
+    fake.levers().assume(comparing(ComparedDate::Creation));
     let created = list(&fake, json!({"from": "2026-11-20T04:03:00Z"})).await;
     assert_eq!(numbers(&created), [&undated]);
 }
@@ -179,7 +180,8 @@ async fn the_total_can_be_missing_or_wrong() {
         (TotalCount::OffBy(2), json!(5)),
         (TotalCount::OffBy(-9), json!(0)),
     ] {
-        fake.assume(Assumptions::default().total_count(total));
+        fake.levers()
+            .assume(Assumptions::default().total_count(total));
         let page = list(&fake, json!({"first": 2})).await;
         assert_eq!(page["totalCount"], shown, "{total:?}");
         assert_eq!(page["pageInfo"]["hasNextPage"], true, "{total:?}");
@@ -226,7 +228,7 @@ async fn a_deleted_consignment_is_found_where_it_is_assumed() {
 async fn lists_lag_behind_reads_by_a_number_of_lists() {
     let (fake, clock) = start(Assumptions::default()).await;
     let old = insert(&fake, &clock, "2026-11-21");
-    fake.assume(Assumptions::default().list_lag(2));
+    fake.levers().assume(Assumptions::default().list_lag(2));
     let new = insert(&fake, &clock, "2026-11-21");
     fake.edit(
         ACCOUNT,
@@ -250,7 +252,7 @@ async fn lists_lag_behind_reads_by_a_number_of_lists() {
     assert_eq!(numbers(&list(&fake, json!({})).await), [&new]);
     // Other assumptions end the lag.
     let last = insert(&fake, &clock, "2026-11-21");
-    fake.assume(Assumptions::default());
+    fake.levers().assume(Assumptions::default());
     assert_eq!(numbers(&list(&fake, json!({})).await), [&last, &new]);
 }
 

@@ -84,10 +84,11 @@ async fn an_insert_and_a_delete_change_the_list() {
 async fn an_edit_waits_for_its_list_request() {
     let (fake, clock) = start().await;
     let edit = |status: &str| WebsiteEdit::change("C-900000108", json!({"status": status}));
-    fake.edit_before_list(ACCOUNT, 3, edit("LOCKED"));
-    fake.edit_before_list(ACCOUNT, 2, edit("DRAFT"));
-    fake.edit_before_list(ACCOUNT, 2, edit("SUBMITTED"));
-    fake.edit_before_list(
+    fake.levers().edit_before_list(ACCOUNT, 3, edit("LOCKED"));
+    fake.levers().edit_before_list(ACCOUNT, 2, edit("DRAFT"));
+    fake.levers()
+        .edit_before_list(ACCOUNT, 2, edit("SUBMITTED"));
+    fake.levers().edit_before_list(
         "envd-100202",
         1,
         WebsiteEdit::insert(json!({"forms": ["LPAC1"]})),
@@ -119,7 +120,7 @@ async fn a_withdrawn_account_is_refused_like_that_of_another_user() {
     let (fake, _clock) = start().await;
     let details = "{ userDetails { accounts { envdAccountId } } userDetailsQuery { data { accounts { envdAccountId } } } edecs { number } }";
     let before = data(&fake, details, json!({})).await;
-    fake.withdraw_account(ACCOUNT);
+    fake.levers().withdraw_account(ACCOUNT);
     let other = LIST.replace(ACCOUNT, "envd-100301");
     let [lost, foreign] = [
         call(&fake, LIST, json!({})).await,
@@ -135,7 +136,7 @@ async fn a_withdrawn_account_is_refused_like_that_of_another_user() {
     assert_eq!(after["userDetails"]["accounts"], ids);
     assert_eq!(after["userDetailsQuery"]["data"]["accounts"], ids);
     assert_eq!(after["edecs"], json!([]));
-    fake.restore_account(ACCOUNT);
+    fake.levers().restore_account(ACCOUNT);
     assert_eq!(data(&fake, details, json!({})).await, before);
     assert_eq!(list(&fake, json!({})).await["totalCount"], 8);
     assert_eq!(fake.account_id(), ACCOUNT);
@@ -148,7 +149,7 @@ async fn an_edit_of_something_unknown_panics_with_its_name() {
             let fake = fake_builder().user(User::Producer).start().await.unwrap();
             let edit = WebsiteEdit::delete(number);
             match nth {
-                Some(nth) => fake.edit_before_list(account, nth, edit),
+                Some(nth) => fake.levers().edit_before_list(account, nth, edit),
                 None => drop(fake.edit(account, edit)),
             }
         });

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use envd_sdk::fake::{Assumptions, Deleted, WebsiteEdit};
+use envd_sdk::fake::WebsiteEdit;
+use envd_sdk::fake::levers::{Assumptions, Deleted};
 use envd_sdk::model::ConsignmentStatus;
 use envd_sdk::profile::{ComparedDate, ServiceProfile, Sourced};
 use envd_sync::replica::{Replica, SyncReport};

@@ -288,7 +288,7 @@ impl Bench {
         TokenManager::builder(provider.build().unwrap())
             .store(self.store.clone())
             .account(KEY)
-            .wait(patient)
+            .timing(|it| it.wait = patient)
     }
 
     pub(in crate::auth) fn manager(&self) -> TokenManager {

@@ -117,11 +117,6 @@ fn a_refresh_goes_on_like_this() {
         });
         state
     };
-    let abandoned = {
-        let mut state = marked(0);
-        state.trials.abandoned = Some(version(7));
-        state
-    };
     let after_saving = true;
     let claim = |reads| Some((version(7), reads));
     let network = Some(90 * SECOND);
@@ -167,7 +162,6 @@ fn a_refresh_goes_on_like_this() {
             network,
             Step::Claim,
         ),
-        (abandoned, Lock::Taken, false, None, network, Step::Send),
     ] {
         let progress = RefreshProgress {
             lock,

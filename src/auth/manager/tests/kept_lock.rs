@@ -56,7 +56,11 @@ async fn unsaved() -> (Bench, Disk, TokenManager) {
 
 /// Another process that does not wait for locks.
 fn another(bench: &Bench) -> TokenManager {
-    bench.builder().lock_wait(Duration::ZERO).build().unwrap()
+    bench
+        .builder()
+        .timing(|it| it.lock_wait = Duration::ZERO)
+        .build()
+        .unwrap()
 }
 
 pub(super) fn is_lock_timeout(error: &Error) -> bool {

@@ -53,7 +53,10 @@ impl Network {
 
     fn manager(&self, bench: &Bench) -> TokenManager {
         let builder = bench.builder().store(self.store.clone());
-        builder.lock_wait(Duration::ZERO).build().unwrap()
+        builder
+            .timing(|it| it.lock_wait = Duration::ZERO)
+            .build()
+            .unwrap()
     }
 }
 
@@ -120,7 +123,10 @@ async fn the_mark_of_another_process_stands_for_two_minutes() {
 #[tokio::test]
 async fn tokens_that_the_owner_of_a_mark_stores_are_adopted_without_a_request() {
     let (bench, network, _) = marked().await;
-    let builder = bench.builder().store(network.store).lock_wait(DAY);
+    let builder = bench
+        .builder()
+        .store(network.store)
+        .timing(|it| it.lock_wait = DAY);
     let manager = builder.build().unwrap();
     let caller = call(&manager);
     pass(&bench, 10 * SECOND).await;
@@ -194,16 +200,6 @@ async fn a_store_failure_during_a_claim_postpones_the_request() {
     let (token, took) = passing(&bench, &manager).await;
     assert_eq!(token.unwrap().expose(), "at-2");
     assert!(took >= CLAIM_PERIOD, "{took:?}");
-}
-
-/// Row 51.
-#[tokio::test]
-async fn take_over_refresh_sends_a_marked_token_at_once() {
-    let (bench, _, manager) = marked().await;
-    assert!(is_waiting(&manager).await);
-    manager.take_over_refresh().await.unwrap();
-    assert_eq!(token(&manager).await, "at-2");
-    assert_eq!(bench.idp.refreshes(), 1);
 }
 
 /// Row 51.

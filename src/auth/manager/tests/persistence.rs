@@ -132,7 +132,11 @@ async fn a_marked_token_found_at_the_start_is_sent_at_once() {
 #[tokio::test]
 async fn a_lock_that_is_never_free_is_an_error_and_no_request() {
     let bench = Bench::expired().await;
-    let manager = bench.builder().lock_wait(Duration::ZERO).build().unwrap();
+    let manager = bench
+        .builder()
+        .timing(|it| it.lock_wait = Duration::ZERO)
+        .build()
+        .unwrap();
     let _guard = bench.store.lock(KEY, Duration::ZERO).await.unwrap();
     assert!(refusal(&manager).await.is_retryable());
     assert_eq!(bench.idp.refreshes(), 0);

@@ -80,7 +80,11 @@ async fn a_thousand_callers_dropped_after_any_number_of_steps_lose_nothing() {
 #[tokio::test]
 async fn a_caller_times_out_and_the_refresh_continues() {
     let bench = Bench::expired().await;
-    let manager = bench.builder().wait(5 * SECOND).build().unwrap();
+    let manager = bench
+        .builder()
+        .timing(|it| it.wait = 5 * SECOND)
+        .build()
+        .unwrap();
     let held = bench.idp.hold();
     let caller = call(&manager);
     held.arrived().await;

@@ -55,7 +55,10 @@ async fn a_margin_covers_a_service_whose_clock_is_ahead() {
     let bench = Bench::new();
     bench.seed(Duration::ZERO).await;
     let builder = bench.builder().background(false);
-    let manager = builder.expiry_margin(360 * SECOND).build().unwrap();
+    let manager = builder
+        .timing(|it| it.expiry_margin = 360 * SECOND)
+        .build()
+        .unwrap();
     bench.clock.advance(DAY.saturating_sub(361 * SECOND));
     assert_eq!(token(&manager).await, "at-1");
     bench.clock.advance(SECOND);

@@ -106,7 +106,7 @@ async fn clocks_a_second_apart_shorten_neither_looks_nor_watches() {
     assert_eq!(state(&outbox, id).await, DeclarationState::Confirmed);
     behind.set_wall(farm.clock.now() - Duration::from_secs(1));
     farm.outbox().clock(behind).pass().await.unwrap();
-    farm.fake.process_late_requests();
+    farm.fake.levers().process_late_requests();
     let report = farm.send(&farm.outbox()).await;
     assert_eq!(report.late_duplicates, 1, "{report}");
 }

@@ -118,7 +118,7 @@ async fn a_late_duplicate_is_an_event() {
     let id = outbox.save(load(24)).await.unwrap().id;
     farm.fault(Fault::dropped_before().processed_after(usize::MAX));
     farm.send(&outbox).await;
-    farm.fake.process_late_requests();
+    farm.fake.levers().process_late_requests();
     let next = farm.outbox();
     let mut events = next.events();
     farm.send(&next).await;

@@ -21,7 +21,8 @@ use crate::error::Result;
 use crate::outbox::pass::Next;
 use crate::outbox::{Decision, DeclarationId, Outbox, OutboxReport};
 use crate::store::MemorySync;
-use envd_sdk::fake::{Assumptions, Deleted, Fault, WebsiteEdit};
+use envd_sdk::fake::levers::{Assumptions, Deleted};
+use envd_sdk::fake::{Fault, WebsiteEdit};
 use envd_sdk::model::Consignment;
 
 /// Longer than any scenario takes. One that hangs fails.
@@ -192,15 +193,16 @@ impl Play {
             ["sync"] => drop(self.outbox.replica().sync().await?),
             ["prune"] => drop(self.outbox.prune(farm.clock.now()).await?),
             ["clear"] => farm.clear_scripts(),
-            ["late", "requests", "arrive"] => assert!(fake.process_late_requests() > 0),
+            ["late", "requests", "arrive"] => assert!(fake.levers().process_late_requests() > 0),
             ["expire", "tokens"] => fake.expire_access_tokens(),
-            ["withdraw", "account"] => fake.withdraw_account(account),
-            ["restore", "account"] => fake.restore_account(account),
+            ["withdraw", "account"] => fake.levers().withdraw_account(account),
+            ["restore", "account"] => fake.levers().restore_account(account),
             ["deleted", "records", "are", how] => {
                 let all = [Deleted::Filtered, Deleted::Hidden, Deleted::Listed];
                 let mut all = all.into_iter();
                 let deleted = all.find(|one| format!("{one:?}").to_lowercase() == how);
-                fake.assume(Assumptions::default().deleted(deleted.unwrap()));
+                fake.levers()
+                    .assume(Assumptions::default().deleted(deleted.unwrap()));
             }
             ["next", operation, ref faults @ ..] => self.script(operation, faults),
             ["web", "makes", ref made @ ..] => {
@@ -208,7 +210,8 @@ impl Play {
             }
             ["before", "list", nth, "web", "makes", ref made @ ..] => {
                 let edit = WebsiteEdit::insert(self.text(made));
-                fake.edit_before_list(account, nth.parse().unwrap(), edit);
+                fake.levers()
+                    .edit_before_list(account, nth.parse().unwrap(), edit);
             }
             ["web", "sets", name, ref fields @ ..] => {
                 let mut record = self.record(name);
