@@ -13,9 +13,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
-use envd_sdk::Error;
 use envd_sdk::auth::{Inspection, Provider, ProviderBuilder, SessionState, TokenManager};
 use envd_sdk::fake::Fake;
+use envd_sdk::{Error, ErrorKind};
 
 use cli::{Failure, chain, printable};
 use login_options::Options;
@@ -45,7 +45,9 @@ async fn main() -> ExitCode {
         };
         match provider.and_then(ProviderBuilder::build) {
             Ok(provider) => from_the_file(&options, provider).await,
-            Err(error) if error.is_config() => return cli::refuse(chain(&error), &usage),
+            Err(error) if error.kind() == ErrorKind::Config => {
+                return cli::refuse(chain(&error), &usage);
+            }
             Err(error) => Err(options.explained(error)),
         }
     };
@@ -64,7 +66,7 @@ async fn main() -> ExitCode {
 
 fn needs_login(failure: &Failure) -> bool {
     let error = failure.downcast_ref::<Error>();
-    error.is_some_and(|error| error.is_reauth_required() || error.is_login_refused())
+    error.is_some_and(|error| error.is_reauth_required() || error.kind() == ErrorKind::LoginRefused)
 }
 
 async fn print_token(manager: &TokenManager) -> Result<ExitCode, Failure> {

@@ -9,6 +9,7 @@ mod table;
 
 use std::process::ExitCode;
 
+use envd_sdk::ErrorKind;
 use envd_sdk::model::{Property, PropertyTypeCode};
 use envd_sdk::register::PropertySearch;
 use lexopt::Arg::{Long, Short, Value};
@@ -62,7 +63,9 @@ async fn run(text: &str) -> Result<(), Failure> {
                 println!("{}", row(&columns, &property));
                 shown += 1;
             }
-            Err(error) if error.is_unreadable_record() => eprintln!("{}", printable(error)),
+            Err(error) if error.kind() == ErrorKind::UnreadableRecord => {
+                eprintln!("{}", printable(error))
+            }
             Err(error) => return Err(error.into()),
         }
     }

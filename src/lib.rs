@@ -192,7 +192,7 @@ mod with_time;
 #[doc(alias("base url", "endpoint"))]
 pub use crate::client::ClientBuilder;
 #[cfg(feature = "client")]
-pub use crate::client::{Account, Client, Connection};
+pub use crate::client::{Account, Client};
 #[cfg(feature = "client")]
 #[doc(alias = "exception")]
 pub use crate::error::Error;

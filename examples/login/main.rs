@@ -23,6 +23,7 @@ mod login_options;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
+use envd_sdk::ErrorKind;
 use envd_sdk::auth::{PendingLogin, ProviderBuilder, TokenManager, TokenSet};
 use envd_sdk::fake::Fake;
 
@@ -66,7 +67,9 @@ async fn main() -> ExitCode {
     });
     let provider = match checked {
         Ok(provider) => provider,
-        Err(error) if error.is_config() => return cli::refuse(cli::chain(&error), &usage),
+        Err(error) if error.kind() == ErrorKind::Config => {
+            return cli::refuse(cli::chain(&error), &usage);
+        }
         Err(error) => return cli::fail(&options.explained(error)),
     };
     if let Err(error) = options.check_store().await {

@@ -5,11 +5,12 @@ use std::iter::successors;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use envd_sdk::Error;
 use envd_sdk::auth::{
-    FileStore, Provider, ProviderBuilder, StoreError, TokenManager, TokenManagerBuilder, TokenStore,
+    FileStore, Provider, ProviderBuilder, StoreError, StoreErrorKind, TokenManager,
+    TokenManagerBuilder, TokenStore,
 };
 use envd_sdk::loopback::{Loopback, LoopbackBuilder};
+use envd_sdk::{Error, ErrorKind};
 use lexopt::Arg::{Long, Short};
 use lexopt::ValueExt;
 
@@ -167,14 +168,18 @@ impl Options {
 
     /// What to say of a file that is not one of tokens.
     fn foreign(&self, error: &StoreError) -> Option<String> {
-        let is_foreign = error.is_unreadable() && !error.is_newer_version();
+        let is_foreign = error.kind() == StoreErrorKind::Unreadable;
         let file = self.store.as_ref().filter(|_| is_foreign)?.display();
         Some(format!("{file} is not a token file written by `login`"))
     }
 
     /// The error for people: with the issuer that cannot be reached, and why.
     pub(crate) fn explained(&self, error: Error) -> Failure {
-        let Some(issuer) = self.issuer.as_ref().filter(|_| error.is_connect()) else {
+        let Some(issuer) = self
+            .issuer
+            .as_ref()
+            .filter(|_| error.kind() == ErrorKind::Connect)
+        else {
             return error.into();
         };
         let layers = successors(error.source(), |&layer| layer.source());

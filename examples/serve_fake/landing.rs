@@ -173,8 +173,9 @@ fn name(user: &UserDetails) -> String {
 fn person((user, token): &(UserDetails, String)) -> String {
     let (name, token) = (text(name(user)), text(token));
     let mut contact = vec![text(user.email.as_deref().unwrap_or_default())];
-    if !user.roles.is_empty() {
-        let roles: Vec<String> = user.roles.iter().map(ToString::to_string).collect();
+    let roles = user.roles.iter().flatten();
+    let roles: Vec<String> = roles.map(ToString::to_string).collect();
+    if !roles.is_empty() {
         contact.push(text(roles.join(", ")));
     }
     let contact = contact.join(" · ");

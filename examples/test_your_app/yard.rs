@@ -1,7 +1,7 @@
 //! The application that is tested.
 
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::{Client, Error};
+use envd_sdk::{Client, Error, ErrorKind};
 
 /// Takes a client, so that a test can pass a client of the fake.
 pub(crate) struct Yard {
@@ -17,8 +17,10 @@ impl Yard {
     pub(crate) async fn report(&self) -> String {
         match self.newest().await {
             Ok(numbers) => format!("{} declarations: {}", numbers.len(), numbers.join(", ")),
-            Err(error) if error.is_not_registered() => "Please register first.".to_owned(),
-            Err(error) if error.is_reauth_required() || error.is_unauthorized() => {
+            Err(error) if error.kind() == ErrorKind::NotRegistered => {
+                "Please register first.".to_owned()
+            }
+            Err(error) if error.is_reauth_required() || error.kind() == ErrorKind::Unauthorized => {
                 "Please log in again.".to_owned()
             }
             Err(error) if error.is_retryable() => {

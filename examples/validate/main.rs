@@ -16,7 +16,7 @@ mod wire;
 use std::path::Path;
 use std::process::ExitCode;
 
-use envd_sdk::model::{Day, List, Question};
+use envd_sdk::model::{Day, Question};
 use envd_sdk::validate::{Context, Questionnaire, Report, validate_fields_json};
 use serde_json::Value;
 
@@ -87,7 +87,8 @@ fn judge(
     let ready = if let Some(known) = known {
         known
     } else {
-        let items: List<Question> = read(questions, &["questions"])?;
+        let items: Vec<Option<Question>> = read(questions, &["questions"])?;
+        let items: Vec<Question> = items.into_iter().flatten().collect();
         (questions.clone(), Questionnaire::prepare(&items))
     };
     let (_, questionnaire) = last.insert(ready);

@@ -17,7 +17,7 @@ const SCHEME: &str = "Bearer ";
 ///
 /// let token = AccessToken::new("eyJhbGciOi.eyJzdWIi.c2ln")?;
 /// assert_eq!(token.expose(), "eyJhbGciOi.eyJzdWIi.c2ln");
-/// assert!(AccessToken::new("two words").unwrap_err().is_config());
+/// assert!(AccessToken::new("two words").unwrap_err().kind() == envd_sdk::ErrorKind::Config);
 /// # Ok::<(), envd_sdk::Error>(())
 /// ```
 #[derive(Clone)]
@@ -31,7 +31,7 @@ impl AccessToken {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the text is empty or has characters other than visible ASCII: it could not
+    /// [`Config`](crate::ErrorKind::Config) when the text is empty or has characters other than visible ASCII: it could not
     /// be sent in a header.
     pub fn new(text: &str) -> Result<Self> {
         if text.is_empty() || !text.bytes().all(|b| b.is_ascii_graphic()) {
@@ -97,6 +97,7 @@ pub(super) fn authorization_header(scheme: &str, credentials: &str) -> Option<He
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     #[test]
     fn the_header_is_bearer_and_marked_sensitive() {
@@ -108,7 +109,10 @@ mod tests {
     #[test]
     fn texts_that_cannot_be_a_header_are_refused() {
         for bad in ["", " ", "a b", "a\r\nx: y", "tok\u{e9}n", "a\0"] {
-            assert!(AccessToken::new(bad).unwrap_err().is_config(), "{bad:?}");
+            assert!(
+                AccessToken::new(bad).unwrap_err().kind() == ErrorKind::Config,
+                "{bad:?}"
+            );
         }
     }
 

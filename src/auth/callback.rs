@@ -124,6 +124,7 @@ pub(super) fn code(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     fn judge(callback: &str) -> Result<String> {
         judge_with(callback, false)
@@ -204,7 +205,7 @@ mod tests {
             ("state=st-1&code=", "missing_code"),
         ] {
             let error = judge(callback).unwrap_err();
-            assert!(error.is_login_refused(), "{callback}");
+            assert!(error.kind() == ErrorKind::LoginRefused, "{callback}");
             assert!(error.to_string().contains(why), "{callback}: {error}");
         }
     }
@@ -231,7 +232,7 @@ mod tests {
             ("code=c&state=other", "state_mismatch"),
         ] {
             let error = judge_with(callback, true).unwrap_err();
-            assert!(error.is_login_refused(), "{callback}");
+            assert!(error.kind() == ErrorKind::LoginRefused, "{callback}");
             assert!(error.to_string().contains(why), "{callback}: {error}");
         }
     }
@@ -239,12 +240,12 @@ mod tests {
     #[test]
     fn provider_errors_map_to_predicates() {
         let error = |code| judge(&format!("error={code}&state=st-1")).unwrap_err();
-        assert!(error("access_denied").is_login_refused());
-        assert!(error("unauthorized").is_login_refused());
+        assert!(error("access_denied").kind() == ErrorKind::LoginRefused);
+        assert!(error("unauthorized").kind() == ErrorKind::LoginRefused);
         assert!(error("login_required").is_reauth_required());
         assert!(error("consent_required").is_reauth_required());
         assert!(error("temporarily_unavailable").is_retryable());
-        assert!(!error("invalid_scope").is_login_refused());
+        assert!(error("invalid_scope").kind() != ErrorKind::LoginRefused);
         assert!(!error("Sam%20Sample").to_string().contains("Sam"));
         let described = error("access_denied&error_description=Sam+is+blocked");
         assert_eq!(described.error_description(), Some("Sam is blocked"));

@@ -128,6 +128,7 @@ fn moment(seconds: f64) -> Option<SystemTime> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
     use serde_json::json;
 
     fn now() -> SystemTime {
@@ -195,7 +196,7 @@ mod tests {
             let mut claims = good();
             claims[claim] = wrong.clone();
             assert!(
-                check(claims).unwrap_err().is_login_refused(),
+                check(claims).unwrap_err().kind() == ErrorKind::LoginRefused,
                 "{claim}: {wrong}"
             );
         }

@@ -266,7 +266,7 @@ pub(super) struct ClientAssertions {
 impl ClientAssertions {
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the signer has no algorithm, or that of an unsigned token.
+    /// [`Config`](crate::ErrorKind::Config) when the signer has no algorithm, or that of an unsigned token.
     fn new(signer: Arc<dyn AssertionSigner>, audience: String, limit: Duration) -> Result<Self> {
         let alg = signer.alg();
         if alg.is_empty() || alg.eq_ignore_ascii_case("none") {

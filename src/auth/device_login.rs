@@ -31,12 +31,12 @@ impl LoginRequest {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when no
+    /// [`Config`](crate::ErrorKind::Config) when no
     /// [`device_authorization_url`](super::ProviderBuilder::device_authorization_url) is set, the provider does not allow the
     /// client this kind of login, an added parameter is one that the login itself sets, or a subject is expected without the
     /// scope `openid`. [`is_retryable`](Error::is_retryable) when the provider has a temporary problem.
-    /// [`is_login_refused`](Error::is_login_refused) and [`is_reauth_required`](Error::is_reauth_required) with another code
-    /// of the provider, [`is_protocol`](Error::is_protocol) when its reply lacks a field.
+    /// [`LoginRefused`](crate::ErrorKind::LoginRefused) and [`is_reauth_required`](Error::is_reauth_required) with another code
+    /// of the provider, [`Protocol`](crate::ErrorKind::Protocol) when its reply lacks a field.
     #[doc(alias("device flow", "device authorization", "device code"))]
     pub async fn start_device(self) -> Result<DeviceLogin> {
         let LoginParts {

@@ -47,11 +47,11 @@ impl TokenManager {
     ///
     /// # Errors
     ///
-    /// [`is_login_refused`](Error::is_login_refused): the user refused, the codes have expired, or the reply with the tokens
+    /// [`LoginRefused`](crate::ErrorKind::LoginRefused): the user refused, the codes have expired, or the reply with the tokens
     /// was lost; the source is the last failure of the network, if there was one. Start a new login when the user is ready.
-    /// [`is_reauth_required`](Error::is_reauth_required), [`is_config`](Error::is_config), [`is_store`](Error::is_store): as
+    /// [`is_reauth_required`](Error::is_reauth_required), [`Config`](crate::ErrorKind::Config), [`Store`](crate::ErrorKind::Store): as
     /// [`complete_login`](Self::complete_login). [`is_retryable`](Error::is_retryable): the provider ended the login for
-    /// now; start a new one later. [`is_protocol`](Error::is_protocol): it issued a token of an unknown type.
+    /// now; start a new one later. [`Protocol`](crate::ErrorKind::Protocol): it issued a token of an unknown type.
     pub async fn complete_device_login(&self, login: DeviceLogin) -> Result<TokenSet> {
         self.check_provider(&login.provider)?;
         let outcome = DevicePolling::begin(self, login).run().await;

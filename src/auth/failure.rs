@@ -1,49 +1,65 @@
 //! Constructors of authentication errors, and the error codes of providers.
 
-use crate::error::{AuthProblem, Error, Repr};
+use crate::error::{Error, ErrorKind};
 
-pub(super) fn auth(problem: AuthProblem) -> Error {
-    Error::new(Repr::Auth(problem))
+/// The words of a session without a user, which is no failure.
+pub(super) const NO_USER: &str = "no user is logged in";
+
+/// The provider or this crate names the reason by a code, never by free text.
+fn coded(kind: ErrorKind, what: &str, code: &str) -> Error {
+    Error::said(kind, format!("{what} ({code})")).with_code(code)
 }
 
-/// The login ended; `code` is the provider's or one of this crate, never free text.
-pub(super) fn login_refused(code: &str) -> Error {
-    auth(AuthProblem::LoginRefused {
-        code: code.to_owned(),
-    })
+/// The login ended with an error of the provider, or with a callback that does not belong to it.
+pub(crate) fn login_refused(code: &str) -> Error {
+    coded(ErrorKind::LoginRefused, "the login was refused", code)
 }
 
 /// The login ended with this error code of the provider (RFC 6749 section 4.1.2.1, OIDC Core 3.1.2.6).
 pub(super) fn login_error(code: &str) -> Error {
-    let owned = code.to_owned();
     match code {
         "server_error" | "temporarily_unavailable" => {
             unavailable("the identity provider has a temporary problem")
         }
-        _ if wants_interaction(code) => auth(AuthProblem::InteractionRequired { code: owned }),
+        _ if wants_interaction(code) => interaction_required(code),
         _ if blames_settings(code) => misconfigured(code),
         _ => login_refused(code),
     }
 }
 
-/// The client's settings do not fit the provider.
+/// The provider requires an action of the user; the tokens may stay valid.
+pub(super) fn interaction_required(code: &str) -> Error {
+    let what = "the identity provider requires the user to log in again";
+    coded(ErrorKind::ReauthRequired, what, code)
+}
+
+/// The client's settings do not fit the provider; the tokens are kept.
 pub(super) fn misconfigured(code: &str) -> Error {
-    auth(AuthProblem::Misconfigured {
-        code: code.to_owned(),
-    })
+    let what = "the identity provider does not accept the client's settings";
+    coded(ErrorKind::Config, what, code)
 }
 
-/// No user is logged in.
+/// The provider refused to renew the tokens, for a reason that does not end them; they are kept.
+pub(super) fn refresh_refused(code: &str) -> Error {
+    let what = "the identity provider refused to renew the token";
+    coded(ErrorKind::RefreshRefused, what, code)
+}
+
+/// No user is logged in, or the user was logged out.
 pub(super) fn no_tokens() -> Error {
-    auth(AuthProblem::NoTokens)
+    Error::said(ErrorKind::ReauthRequired, NO_USER)
 }
 
-pub(super) fn reauth(reason: &'static str) -> Error {
-    auth(AuthProblem::ReauthRequired { reason })
+/// The refresh token is not valid any more.
+pub(super) fn reauth(reason: &str) -> Error {
+    let what = format!("the user has to log in again: {reason}");
+    Error::said(ErrorKind::ReauthRequired, what)
 }
 
-pub(super) fn unavailable(what: &'static str) -> Error {
-    auth(AuthProblem::Unavailable { what })
+/// No token is to be had for now.
+pub(super) fn unavailable(what: &str) -> Error {
+    let what = format!("no token is available for now: {what}");
+    Error::said(ErrorKind::TokenUnavailable, what).with_passes(true)
 }
 
 /// The provider's error code if it looks like one (RFC 6749 section 5.2 allows nearly any text, which may be a value).
@@ -84,6 +100,67 @@ pub(super) fn blames_settings(code: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::{StoreError, StoreErrorKind};
+
+    #[test]
+    fn each_failure_has_its_kind_and_its_words() {
+        let store = |kind| Error::from(StoreError::new(kind, "x"));
+        for (error, kind, is_retryable, text) in [
+            (no_tokens(), ErrorKind::ReauthRequired, false, "no user"),
+            (reauth("why"), ErrorKind::ReauthRequired, false, "why"),
+            (
+                interaction_required("c0de"),
+                ErrorKind::ReauthRequired,
+                false,
+                "(c0de)",
+            ),
+            (misconfigured("c0de"), ErrorKind::Config, false, "(c0de)"),
+            (
+                login_refused("c0de"),
+                ErrorKind::LoginRefused,
+                false,
+                "(c0de)",
+            ),
+            (
+                refresh_refused("c0de"),
+                ErrorKind::RefreshRefused,
+                false,
+                "(c0de)",
+            ),
+            (unavailable("why"), ErrorKind::TokenUnavailable, true, "why"),
+            (
+                store(StoreErrorKind::Other),
+                ErrorKind::Store,
+                false,
+                "failed",
+            ),
+            (
+                store(StoreErrorKind::Unreachable),
+                ErrorKind::Store,
+                true,
+                "answer",
+            ),
+            (
+                store(StoreErrorKind::LockTimeout),
+                ErrorKind::Store,
+                true,
+                "lock",
+            ),
+            (
+                store(StoreErrorKind::AnotherClient),
+                ErrorKind::Config,
+                false,
+                "client_id",
+            ),
+        ] {
+            assert_eq!(
+                (error.kind(), error.is_retryable()),
+                (kind, is_retryable),
+                "{error}"
+            );
+            assert!(error.to_string().contains(text), "{error}");
+        }
+    }
 
     #[test]
     fn a_code_that_may_hold_a_value_is_not_repeated() {

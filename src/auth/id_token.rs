@@ -32,7 +32,7 @@ impl IdToken<'_> {
     ///
     /// # Errors
     ///
-    /// [`is_login_refused`](crate::Error::is_login_refused) when the claims are not of this type. Their text is not shown.
+    /// [`LoginRefused`](crate::ErrorKind::LoginRefused) when the claims are not of this type. Their text is not shown.
     pub fn claims<T: DeserializeOwned>(&self) -> Result<T> {
         payload(self.0.expose())
             .and_then(|json| secret_json::from_json(&json))
@@ -44,7 +44,7 @@ impl ProviderBuilder {
     /// A check of your own for each id token; none unless set. It runs after [those of this crate](super::TokenSet::id_token)
     /// have passed and before anything is stored.
     ///
-    /// A login whose check fails ends in [`is_login_refused`](crate::Error::is_login_refused), with the check's error as its
+    /// A login whose check fails ends in [`LoginRefused`](crate::ErrorKind::LoginRefused), with the check's error as its
     /// source: its refresh token is revoked, and nothing is stored. The id token that may come with renewed tokens is checked
     /// too: one that does not pass is not kept, that of the login stays, and the new tokens are used. An error must not show the
     /// token or its claims. A panic counts as one.
@@ -78,7 +78,7 @@ impl ProviderBuilder {
     /// let login = manager.provider().authorization().start()?;
     /// # let callback = fake.consent(login.url())?;
     /// let refused = manager.complete_login(login, callback.as_str()).await.unwrap_err();
-    /// assert!(refused.is_login_refused());
+    /// assert!(refused.kind() == envd_sdk::ErrorKind::LoginRefused);
     /// # Ok(()) });
     /// ```
     #[doc(alias("JWKS", "jwks_uri", "signature", "JWT"))]

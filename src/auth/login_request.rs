@@ -69,7 +69,7 @@ impl LoginRequest {
         /// let login = manager.provider().authorization().expected_subject("auth0|sam").start()?;
         /// # let callback = fake.consent(login.url())?;
         /// let refused = manager.complete_login(login, callback.as_str()).await.unwrap_err();
-        /// assert!(refused.is_login_refused());
+        /// assert!(refused.kind() == envd_sdk::ErrorKind::LoginRefused);
         /// # Ok(()) });
         /// ```
         pub fn expected_subject(subject: impl Into<String>)

@@ -119,7 +119,7 @@
 //! match manager.complete_device_login(login).await {
 //!     Ok(tokens) => println!("the first token expires at {:?}", tokens.expires_at()),
 //!     // Denied, or too late: ask the user before the next one is started.
-//!     Err(error) if error.is_login_refused() => eprintln!("{error}"),
+//!     Err(error) if error.kind() == envd_sdk::ErrorKind::LoginRefused => eprintln!("{error}"),
 //!     Err(error) => return Err(error.into()),
 //! }
 //! # assert!(manager.access_token().await.is_ok());
@@ -241,6 +241,8 @@ pub use self::callback::CheckedCallback;
 #[doc(alias("private key", "client assertion"))]
 pub use self::client_authentication::AssertionSigner;
 pub use self::device_login::DeviceLogin;
+#[cfg(feature = "loopback")]
+pub(crate) use self::failure::login_refused;
 #[doc(alias("id token", "claims"))]
 pub use self::id_token::IdToken;
 pub use self::login_request::LoginRequest;

@@ -36,7 +36,7 @@ impl LoginRequest {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when no [`redirect_uri`](super::ProviderBuilder::redirect_uri) is set, an added
+    /// [`Config`](crate::ErrorKind::Config) when no [`redirect_uri`](super::ProviderBuilder::redirect_uri) is set, an added
     /// parameter is one that the login itself sets, or a subject is expected without the scope `openid`: then there is no id
     /// token to check.
     pub fn start(self) -> Result<PendingLogin> {
@@ -137,7 +137,7 @@ impl PendingLogin {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the text is not one of [`to_secret_json`](Self::to_secret_json), or has
+    /// [`Config`](crate::ErrorKind::Config) when the text is not one of [`to_secret_json`](Self::to_secret_json), or has
     /// another client id.
     pub fn from_secret_json(provider: &Provider, json: &Secret) -> Result<Self> {
         // Neither the text nor serde's reason is shown: both may repeat a secret.
@@ -174,7 +174,7 @@ impl PendingLogin {
     ///
     /// # Errors
     ///
-    /// [`is_login_refused`](Error::is_login_refused) when the callback is of another login, is late, or the user refused;
+    /// [`LoginRefused`](crate::ErrorKind::LoginRefused) when the callback is of another login, is late, or the user refused;
     /// [`is_reauth_required`](Error::is_reauth_required) when a silent login (`prompt=none`) needs the user after all;
     /// [`is_retryable`](Error::is_retryable) when the provider has a temporary problem.
     pub fn check(self, callback: &str) -> Result<CheckedCallback> {

@@ -106,7 +106,7 @@ impl ClientBuilder {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the endpoint is not an https (or loopback) address or holds a user name, no
+    /// [`Config`](crate::ErrorKind::Config) when the endpoint is not an https (or loopback) address or holds a user name, no
     /// token source was given, a header is invalid or is one that the client sets, the proxy is not an http or https
     /// address, a certificate cannot be read, TLS cannot be set up, or an override or the profile does not fit its operation.
     pub fn build(mut self) -> Result<Client> {

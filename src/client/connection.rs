@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use super::Client;
 use crate::graphql::{BEGINNING, Outcome, ValueIn, early_page_info, encode};
 use crate::locked::lock;
-use crate::model::{List, PageInfo, Position};
+use crate::model::{Connection, PageInfo, Position};
 use crate::send::Call;
 use crate::send::pages::{Page, PageRequest, Pager, RecordId};
 use crate::transport::Watch;
@@ -20,93 +20,6 @@ use crate::transport::Watch;
 /// How many pages are fetched beyond the current one, so that a line of long round trips is busy while a page is processed
 /// for as long as one takes.
 const LOOK_AHEAD: usize = 2;
-
-/// The page of a list with cursors in a reply to a document of your own, as [`Client::pager`] takes it.
-///
-/// See [`guide::own_documents`](crate::guide::own_documents) for an example.
-#[derive(Clone, Debug)]
-#[must_use]
-pub struct Connection<T> {
-    total: Option<i64>,
-    info: PageInfo,
-    pub(crate) records: Vec<T>,
-    /// The cursors of the records.
-    cursors: Vec<Option<String>>,
-    /// The places of the list without a record, in order: null, or a record that could not be read.
-    gaps: Vec<usize>,
-}
-
-impl<T> Connection<T> {
-    /// A page with its `pageInfo` and, of each edge, the cursor and the record (`node`).
-    ///
-    /// A cursor is `None` where the document does not select it. A place without a record counts as
-    /// [`missing`](Page::missing).
-    pub fn new(
-        has_next_page: impl Into<Option<bool>>,
-        end_cursor: impl Into<Option<String>>,
-        edges: impl IntoIterator<Item = (Option<String>, Option<T>)>,
-    ) -> Self {
-        let info = PageInfo {
-            has_next_page: has_next_page.into(),
-            end_cursor: end_cursor.into(),
-        };
-        let edges = edges.into_iter().collect();
-        Self::from_edges(None, Some(info), edges, |edge| edge)
-    }
-
-    /// The number of records on all pages, as the server states it.
-    pub fn total(mut self, total: impl Into<Option<i64>>) -> Self {
-        self.total = total.into();
-        self
-    }
-
-    /// A page of an operation of the crate; `split` takes the cursor and the record out of an edge. A list that is null is empty
-    /// only if the server states a total of 0.
-    pub(crate) fn from_list<E>(
-        total: Option<i64>,
-        info: Option<PageInfo>,
-        edges: List<E>,
-        split: impl Fn(E) -> (Option<String>, Option<T>),
-    ) -> Option<Self> {
-        (!edges.is_null() || total == Some(0)).then(|| Self::from_edges(total, info, edges, split))
-    }
-
-    fn from_edges<E>(
-        total: Option<i64>,
-        info: Option<PageInfo>,
-        edges: List<E>,
-        split: impl Fn(E) -> (Option<String>, Option<T>),
-    ) -> Self {
-        let mut cursors = Vec::with_capacity(edges.len());
-        let mut nulls = edges.null_positions().to_vec().into_iter().peekable();
-        let (mut gaps, mut place) = (Vec::new(), 0);
-        // Records are large: collecting them reuses the memory of the edges.
-        let records = edges
-            .into_iter()
-            .map(split)
-            .filter_map(|(cursor, record)| {
-                while nulls.next_if_eq(&place).is_some() {
-                    gaps.push(place);
-                    place += 1;
-                }
-                match &record {
-                    Some(_) => cursors.push(cursor),
-                    None => gaps.push(place),
-                }
-                place += 1;
-                record
-            })
-            .collect();
-        gaps.extend(nulls);
-        Self {
-            total,
-            info: info.unwrap_or_default(),
-            records,
-            cursors,
-            gaps,
-        }
-    }
-}
 
 impl Client {
     /// Reads the list of a document of your own page by page, with the guards, look-ahead and resume of
@@ -180,16 +93,26 @@ fn page<T>(here: Position, outcome: Outcome<Connection<T>>, json: Option<&str>) 
         unreadable,
         ..
     } = outcome;
-    let next = next_position(&connection.info, &here);
-    let mut page = Page::new(here, connection.records);
-    page.set_gaps(&connection.gaps, unreadable);
+    let next = next_position(&connection.page_info.unwrap_or_default(), &here);
+    let (mut cursors, mut gaps) = (Vec::with_capacity(connection.edges.len()), Vec::new());
+    // Records are large: collecting them reuses the memory of the edges.
+    let edges = connection.edges.into_iter().enumerate();
+    let records = edges.filter_map(|(place, edge)| {
+        match &edge.node {
+            Some(_) => cursors.push(edge.cursor),
+            None => gaps.push(place),
+        }
+        edge.node
+    });
+    let mut page = Page::new(here, records.collect());
+    page.set_gaps(&gaps, unreadable);
     page.stalled = next.as_ref().err().copied();
     page.next = next.unwrap_or_default();
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
     page.fingerprint = page.next.as_ref().map(|next| hasher.hash_one(next));
-    (page.total, page.cursors) = (connection.total, connection.cursors);
+    (page.total, page.cursors) = (connection.total_count, cursors);
     page.problems = problems;
-    page.json = json.map_or_else(Vec::new, |json| nodes(json, &connection.gaps));
+    page.json = json.map_or_else(Vec::new, |json| nodes(json, &gaps));
     page
 }
 

@@ -11,7 +11,6 @@ mod connection;
 mod operation;
 
 pub use self::builder::ClientBuilder;
-pub use self::connection::Connection;
 
 use std::marker::PhantomData;
 use std::sync::Arc;

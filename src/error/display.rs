@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::report::start_of;
-use super::{Error, Repr};
+use super::{Error, ErrorKind, Repr};
 use crate::model::redact::{shown_code, shown_path};
 use crate::model::{Condition, OneLine, ServerError};
 
@@ -57,17 +57,10 @@ struct Clause<'a>(&'a Error);
 impl fmt::Display for Clause<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.repr() {
-            Repr::Config(what) | Repr::Protocol(what) | Repr::AccountChoice(what) => {
-                f.write_str(what)
-            }
-            Repr::Stalled(what) => f.write_str(what),
-            Repr::Transport(failure) => {
-                f.write_str(failure.what)?;
-                match self.0.http_status() {
-                    Some(status) => write!(f, " (HTTP {status})"),
-                    None => Ok(()),
-                }
-            }
+            Repr::Said(kind, what) => match self.0.http_status() {
+                Some(status) if *kind != ErrorKind::Protocol => write!(f, "{what} (HTTP {status})"),
+                _ => f.write_str(what),
+            },
             Repr::Http => other_reply(f, self.0),
             Repr::Rejected { status, errors } => rejected(f, *status, errors),
             // The whole reply cannot be read: its end is missing, or it is no JSON.
@@ -79,10 +72,6 @@ impl fmt::Display for Clause<'_> {
                 "the reply does not have the expected shape at {}: {detail}",
                 shown_path(path)
             ),
-            Repr::NotRegistered => {
-                f.write_str("the user is not registered with the service; register on its website")
-            }
-            Repr::Auth(problem) => problem.fmt(f),
         }
     }
 }
@@ -279,7 +268,7 @@ mod tests {
         let path = vec!["createOrSaveConsignment"; 50].join(".");
         let (status, detail) = (200, "a value of another type than expected".to_owned());
         for kind in [
-            Repr::Config(long.clone()),
+            Repr::Said(ErrorKind::Config, long.clone().into()),
             Repr::Rejected { status, errors },
             Repr::Decode {
                 status,

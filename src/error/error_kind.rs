@@ -2,7 +2,7 @@
 
 use super::refusal::is_rate_limit;
 use super::reply_meaning::{kind_of_reply, kind_of_status};
-use super::{AuthProblem, Error, Repr, Unsent};
+use super::{Error, Repr};
 use crate::model::{Condition, ServerError};
 
 /// What kind of failure an [`Error`] is: one kind for each reaction. [`guide::errors`](crate::guide::errors#kinds) has them in a
@@ -89,13 +89,12 @@ impl Error {
     /// See [`ErrorKind`] for an example.
     pub fn kind(&self) -> ErrorKind {
         match self.repr() {
-            Repr::Config(_) => ErrorKind::Config,
-            Repr::Transport(failure) if failure.timeout => ErrorKind::Timeout,
-            Repr::Transport(failure) if failure.refused_locally => ErrorKind::Transport,
-            Repr::Transport(failure) => match failure.unsent {
-                Unsent::Surely => ErrorKind::Connect,
-                Unsent::Perhaps => ErrorKind::Transport,
-            },
+            Repr::Said(ErrorKind::Protocol, _) => {
+                let kind = self.service_status().and_then(kind_of_status);
+                kind.filter(|kind| *kind != ErrorKind::Rejected)
+                    .unwrap_or(ErrorKind::Protocol)
+            }
+            Repr::Said(kind, _) => *kind,
             // A body that cannot be read shows nothing.
             Repr::Http if self.encoding().is_some() => ErrorKind::Protocol,
             Repr::Http => {
@@ -105,19 +104,10 @@ impl Error {
             Repr::Rejected { status, errors } => {
                 of_errors(*status, errors).unwrap_or(ErrorKind::Rejected)
             }
-            Repr::Decode { .. } if self.is_unreadable_record() => ErrorKind::UnreadableRecord,
+            Repr::Decode { .. } if self.0.unreadable_record => ErrorKind::UnreadableRecord,
             Repr::Decode { status, errors, .. } => {
                 of_errors(*status, errors).unwrap_or(ErrorKind::Decode)
             }
-            Repr::Protocol(_) => {
-                let kind = self.service_status().and_then(kind_of_status);
-                kind.filter(|kind| *kind != ErrorKind::Rejected)
-                    .unwrap_or(ErrorKind::Protocol)
-            }
-            Repr::Stalled(_) => ErrorKind::Stalled,
-            Repr::AccountChoice(_) => ErrorKind::AccountChoice,
-            Repr::NotRegistered => ErrorKind::NotRegistered,
-            Repr::Auth(problem) => of_auth(problem),
         }
     }
 }
@@ -143,36 +133,11 @@ fn of_errors(status: u16, errors: &[ServerError]) -> Option<ErrorKind> {
     by_status.or_else(|| found.next().map(|(_, kind)| kind))
 }
 
-fn of_auth(problem: &AuthProblem) -> ErrorKind {
-    match problem {
-        AuthProblem::NoTokens
-        | AuthProblem::ReauthRequired { .. }
-        | AuthProblem::InteractionRequired { .. } => ErrorKind::ReauthRequired,
-        AuthProblem::Misconfigured { .. } => ErrorKind::Config,
-        AuthProblem::LoginRefused { .. } => ErrorKind::LoginRefused,
-        AuthProblem::RefreshRefused { .. } => ErrorKind::RefreshRefused,
-        AuthProblem::Unavailable { .. } => ErrorKind::TokenUnavailable,
-        AuthProblem::Store | AuthProblem::StoreUnreachable | AuthProblem::LockTimeout => {
-            ErrorKind::Store
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::error::Failure;
-
-    fn failure(unsent: Unsent, timeout: bool, refused_locally: bool) -> Error {
-        Error::new(Repr::Transport(Failure {
-            what: "x",
-            timeout,
-            unsent,
-            refused_locally,
-        }))
-    }
 
     /// An error of the schema where the code is one of GraphQL.
     fn errors(words: &str) -> Vec<ServerError> {
@@ -197,64 +162,6 @@ mod tests {
         })
     }
 
-    #[test]
-    fn each_failure_without_a_reply_has_its_kind() {
-        let text = || "x".to_owned();
-        let (reason, what) = ("x", "x");
-        let auth = |problem| Error::new(Repr::Auth(problem));
-        for (error, kind) in [
-            (Error::config("x"), ErrorKind::Config),
-            (failure(Unsent::Surely, false, false), ErrorKind::Connect),
-            (failure(Unsent::Surely, true, false), ErrorKind::Timeout),
-            (failure(Unsent::Perhaps, true, false), ErrorKind::Timeout),
-            (failure(Unsent::Perhaps, false, false), ErrorKind::Transport),
-            (failure(Unsent::Perhaps, false, true), ErrorKind::Transport),
-            (failure(Unsent::Surely, false, true), ErrorKind::Transport),
-            (decode(200, Vec::new()), ErrorKind::Decode),
-            (
-                decode(200, Vec::new()).with_unreadable_record(),
-                ErrorKind::UnreadableRecord,
-            ),
-            (Error::protocol("x"), ErrorKind::Protocol),
-            (Error::new(Repr::Stalled("x")), ErrorKind::Stalled),
-            (
-                Error::new(Repr::AccountChoice(text())),
-                ErrorKind::AccountChoice,
-            ),
-            (Error::new(Repr::NotRegistered), ErrorKind::NotRegistered),
-            (auth(AuthProblem::NoTokens), ErrorKind::ReauthRequired),
-            (
-                auth(AuthProblem::ReauthRequired { reason }),
-                ErrorKind::ReauthRequired,
-            ),
-            (
-                auth(AuthProblem::InteractionRequired { code: text() }),
-                ErrorKind::ReauthRequired,
-            ),
-            (
-                auth(AuthProblem::Misconfigured { code: text() }),
-                ErrorKind::Config,
-            ),
-            (
-                auth(AuthProblem::LoginRefused { code: text() }),
-                ErrorKind::LoginRefused,
-            ),
-            (
-                auth(AuthProblem::RefreshRefused { code: text() }),
-                ErrorKind::RefreshRefused,
-            ),
-            (
-                auth(AuthProblem::Unavailable { what }),
-                ErrorKind::TokenUnavailable,
-            ),
-            (auth(AuthProblem::Store), ErrorKind::Store),
-            (auth(AuthProblem::StoreUnreachable), ErrorKind::Store),
-            (auth(AuthProblem::LockTimeout), ErrorKind::Store),
-        ] {
-            assert_eq!(error.kind(), kind, "{error}");
-        }
-    }
-
     /// Status, message and code of a server error, and the kind of an error with it: rejected, and beside data that does not
     /// fit.
     const ERRORS: &str = "
@@ -265,6 +172,8 @@ mod tests {
         200 | Slow down / TOO_MANY_REQUESTS               | RateLimited | RateLimited
         200 | Internal server error /                     | NotFound | NotFound
         200 | Cannot query field 'x' / FIELDS_ON_CORRECT_TYPE | SchemaMismatch | SchemaMismatch
+        200 | Variable '$input' is invalid. Unrecognized input fields 'id' for type 'T'. / INVALID_VALUE | SchemaMismatch | SchemaMismatch
+        200 | Variable '$first' is invalid. / INVALID_VALUE | Rejected | Decode
         401 | No /                                        | Unauthorized | Unauthorized
         403 | No /                                        | Forbidden | Forbidden
         404 | No /                                        | NotFound | NotFound
@@ -286,6 +195,9 @@ mod tests {
             let error = Error::new(Repr::Rejected { status, errors });
             assert_eq!(format!("{:?}", error.kind()), rejected, "{row}");
             assert_eq!(format!("{:?}", decode.kind()), decoded, "{row}");
+            assert!(error.is_rejected() && !decode.is_rejected(), "{row}");
+            let unreadable = decode.with_unreadable_record();
+            assert_eq!(unreadable.kind(), ErrorKind::UnreadableRecord, "{row}");
         }
     }
 }

@@ -1,11 +1,11 @@
 //! The one error of the client.
 //!
-//! [`Error`] is opaque: its [`ErrorKind`] and the `is_*` predicates classify it and the accessors give its data. Its `Display` describes what happened
+//! [`Error`] is opaque: its [`ErrorKind`] and three questions classify it, and the accessors give its data. Its `Display` describes what happened
 //! in this layer, [`source`](std::error::Error::source) what happened below. Neither, nor `Debug`, shows a token, a secret,
 //! a body, an answer or a message of the server, since servers repeat what they were sent; the messages of the server are
 //! in [`Error::server_errors`], and in [`Error::report`] as one text. A `Display` is one line of less than 300 bytes.
 //!
-//! Inside, a [`Repr`] says what failed, a [`Failure`] why no complete reply came, and a [`Received`] is the reply behind the error.
+//! Inside, a [`Repr`] says what failed, and a [`Received`] is the reply behind the error.
 
 mod display;
 mod error_kind;
@@ -19,6 +19,7 @@ mod server_message;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -27,7 +28,7 @@ pub use self::error_kind::ErrorKind;
 pub(crate) use self::received::Received;
 pub(crate) use self::refusal::mark_no_record_named;
 pub(crate) use self::reply_meaning::BodyShape;
-pub(crate) use self::repr::{AuthProblem, Failure, Repr, Unsent, json_fault};
+pub(crate) use self::repr::{Repr, json_fault};
 
 use crate::model::{Position, ServerError};
 
@@ -41,7 +42,7 @@ use crate::model::{Position, ServerError};
 /// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong in a call of the client. Cheap to clone. All predicates by what to do: [`guide::errors`](crate::guide::errors).
+/// What went wrong in a call of the client. Cheap to clone. All kinds by what to do: [`guide::errors`](crate::guide::errors).
 ///
 /// ```
 /// # equipment::example(async {
@@ -71,6 +72,12 @@ struct ErrorParts {
     retry_at: Option<SystemTime>,
     retry_after: Option<Duration>,
     may_have_applied: bool,
+    /// Whether the same call may succeed later, where no reply says so.
+    passes: bool,
+    /// Whether the request without a reply may have reached the server.
+    was_sent: bool,
+    /// The error code of an identity provider, or of this crate for a login.
+    code: Option<Box<str>>,
     /// How many of the server's errors are not kept.
     omitted: usize,
     received: Option<Arc<Received>>,
@@ -89,6 +96,9 @@ impl Error {
             retry_at: None,
             retry_after: None,
             may_have_applied: false,
+            passes: false,
+            was_sent: false,
+            code: None,
             omitted: 0,
             received: None,
             error_description: None,
@@ -98,14 +108,33 @@ impl Error {
         }))
     }
 
-    /// A setting or an argument that cannot be used. The text is shown: it must not hold a secret.
-    pub(crate) fn config(what: impl Into<String>) -> Self {
-        Self::new(Repr::Config(what.into()))
+    /// A failure of this kind, in one clause. The text is shown: it must not hold a secret.
+    pub(crate) fn said(kind: ErrorKind, what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Repr::Said(kind, what.into()))
+    }
+
+    /// A setting or an argument that cannot be used.
+    pub(crate) fn config(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::said(ErrorKind::Config, what)
     }
 
     /// A reply that the interface does not allow.
-    pub(crate) fn protocol(what: impl Into<String>) -> Self {
-        Self::new(Repr::Protocol(what.into()))
+    pub(crate) fn protocol(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::said(ErrorKind::Protocol, what)
+    }
+
+    /// The network could not carry a request there and back. `was_sent`: the server may have processed it.
+    pub(crate) fn no_reply(is_timeout: bool, was_sent: bool) -> Self {
+        let (kind, what) = match (is_timeout, was_sent) {
+            (true, false) => (ErrorKind::Timeout, "no connection could be made in time"),
+            (true, true) => (ErrorKind::Timeout, "no complete reply came in time"),
+            (false, false) => (ErrorKind::Connect, "no connection could be made"),
+            (false, true) => (
+                ErrorKind::Transport,
+                "the connection was lost before the reply was complete",
+            ),
+        };
+        Self::said(kind, what).with_passes(true).with_sent(was_sent)
     }
 
     setters! {
@@ -117,6 +146,9 @@ impl Error {
         pub(crate) fn with_retry_after(wait: Option<Duration>) |it| it.parts().retry_after = wait;
         pub(crate) fn with_retry_at(at: Option<SystemTime>) |it| it.parts().retry_at = at;
         pub(crate) fn with_may_have_applied(may: bool) |it| it.parts().may_have_applied = may;
+        pub(crate) fn with_passes(yes: bool) |it| it.parts().passes = yes;
+        pub(crate) fn with_sent(yes: bool) |it| it.parts().was_sent = yes;
+        pub(crate) fn with_code(code: &str) |it| it.parts().code = Some(code.into());
         pub(crate) fn with_omitted(errors: usize) |it| it.parts().omitted = errors;
         pub(crate) fn with_received(received: Received)
             |it| it.parts().received = Some(Arc::new(received));
@@ -151,6 +183,20 @@ impl Error {
 
     pub(crate) fn repr(&self) -> &Repr {
         &self.0.repr
+    }
+
+    /// Whether this is the failure with these words.
+    pub(crate) fn says(&self, words: &str) -> bool {
+        matches!(&self.0.repr, Repr::Said(_, what) if what == words)
+    }
+
+    /// Whether the request that got no reply may have reached the server.
+    pub(crate) fn was_sent(&self) -> bool {
+        self.0.was_sent
+    }
+
+    pub(crate) fn code(&self) -> Option<&str> {
+        self.0.code.as_deref()
     }
 
     /// The operation that failed, such as `createOrSaveConsignment`.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use url::{ParseError, Position, Url};
 
-use super::{BodyShape, Error, Repr};
+use super::{BodyShape, Error, ErrorKind, Repr};
 
 /// The parts of a reply that accessors return; neither `Display` nor `Debug` shows them.
 #[derive(Clone)]
@@ -99,7 +99,7 @@ impl Error {
     pub(super) fn service_status(&self) -> Option<u16> {
         match self.repr() {
             Repr::Rejected { status, .. } | Repr::Decode { status, .. } => Some(*status),
-            Repr::Http | Repr::Protocol(_) => self
+            Repr::Http | Repr::Said(ErrorKind::Protocol, _) => self
                 .received()
                 .filter(|received| received.is_of_service || received.shape().is_of_service())
                 .map(|received| received.status),
@@ -139,7 +139,7 @@ impl Error {
     }
 
     /// The `data` of a reply that did not fit the expected types, that was refused, or that lacked the expected record,
-    /// as it was received; of an [unreadable record](Self::is_unreadable_record) the record.
+    /// as it was received; of an [unreadable record](ErrorKind::UnreadableRecord) the record.
     ///
     /// Not shown by `Display` or `Debug`. JSON that cannot be held as a value (nested too deeply, a number out of range, more
     /// than 16 MiB in memory) is given as its text.

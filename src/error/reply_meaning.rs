@@ -206,13 +206,7 @@ mod tests {
             assert_eq!(format!("{:?}", error.kind()), kind, "{row}");
             assert_eq!(error.is_transient(), again == "again", "{row}");
             assert_eq!(error.is_refusal(), change == "refused", "{row}");
-            let predicates = [
-                error.is_unauthorized(),
-                error.is_forbidden(),
-                error.is_not_found(),
-            ];
-            let kinds = ["Unauthorized", "Forbidden", "NotFound"];
-            assert_eq!(predicates, kinds.map(|it| it == kind), "{row}");
+            assert_eq!(error.refuses_token(), kind == "Unauthorized", "{row}");
         }
     }
 }

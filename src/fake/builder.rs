@@ -189,7 +189,7 @@ impl FakeBuilder {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the port cannot be bound, the loopback interface is down, an accreditation has
+    /// [`Config`](crate::ErrorKind::Config) when the port cannot be bound, the loopback interface is down, an accreditation has
     /// an unknown name, the schema is invalid, a reply cannot be read, or the world cannot be used: an account of a record has no user, or the user
     /// to log in does not exist.
     pub async fn start(mut self) -> Result<Fake, Error> {
@@ -315,10 +315,11 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     #[test]
     fn an_address_that_cannot_be_reached_is_an_error() {
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
-        assert!(check_reachable(address).unwrap_err().is_config());
+        assert!(check_reachable(address).unwrap_err().kind() == ErrorKind::Config);
     }
 }

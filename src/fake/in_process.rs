@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use serde::Serialize;
 
 use super::script::{Received, checked_header, checked_status};
-use crate::error::{Error, Failure, Repr, Unsent};
+use crate::error::Error;
 use crate::transport::header::{CONTENT_TYPE, HeaderMap};
 use crate::transport::{HttpOptions, InProcessHandler, Reply};
 
@@ -48,7 +48,7 @@ use crate::transport::{HttpOptions, InProcessHandler, Reply};
 /// assert_eq!(client.user_details().await?.value.first_name.as_deref(), Some("Sam"));
 /// // The reply to a change is lost, so the change may have been made.
 /// let error = client.account("envd-1").copy_consignment("C-900000101").await.unwrap_err();
-/// assert!(error.is_transport() && error.may_have_applied());
+/// assert!(error.kind() == envd_sdk::ErrorKind::Transport && error.may_have_applied());
 /// # Ok(()) });
 /// ```
 #[derive(Clone)]
@@ -189,22 +189,17 @@ debug_shows!(InProcessReply, |it| status: it.0.status);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoReply {
-    /// Nothing could be reached: the request surely was not sent ([`is_connect`](Error::is_connect)).
+    /// Nothing could be reached: the request surely was not sent ([`Connect`](crate::ErrorKind::Connect)).
     Unreachable,
     /// The connection was lost after the request began to be sent: a change may have been made
     /// ([`may_have_applied`](Error::may_have_applied)).
     ConnectionLost,
-    /// The time limit of the request has passed, which may have arrived ([`is_timeout`](Error::is_timeout)).
+    /// The time limit of the request has passed, which may have arrived ([`Timeout`](crate::ErrorKind::Timeout)).
     TimedOut,
 }
 
 impl NoReply {
     fn into_error(self) -> Error {
-        let (timeout, unsent) = match self {
-            Self::Unreachable => (false, Unsent::Surely),
-            Self::ConnectionLost => (false, Unsent::Perhaps),
-            Self::TimedOut => (true, Unsent::Perhaps),
-        };
-        Error::new(Repr::Transport(Failure::no_reply(timeout, unsent)))
+        Error::no_reply(self == Self::TimedOut, self != Self::Unreachable)
     }
 }

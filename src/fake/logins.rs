@@ -28,7 +28,7 @@ impl Fake {
     ///
     /// // The fake of this statement ends with it, and an error of the client says so.
     /// let client = Fake::start().await.client().build()?;
-    /// assert!(client.user_details().await.unwrap_err().is_config());
+    /// assert!(client.user_details().await.unwrap_err().kind() == envd_sdk::ErrorKind::Config);
     /// # Ok(()) });
     /// ```
     pub fn client(&self) -> ClientBuilder {
@@ -108,7 +108,7 @@ impl Fake {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the provider would show an error page instead of redirecting: for another client,
+    /// [`Config`](crate::ErrorKind::Config) when the provider would show an error page instead of redirecting: for another client,
     /// or a redirect address that is missing or neither https nor on loopback.
     pub fn consent(&self, authorization: &Url) -> Result<Url> {
         self.authorize(authorization, false)
@@ -135,7 +135,7 @@ impl Fake {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when no device has this code, it has expired, or it was answered already.
+    /// [`Config`](crate::ErrorKind::Config) when no device has this code, it has expired, or it was answered already.
     pub fn approve_device(&self, user_code: &str) -> Result<()> {
         self.answer_device(user_code, true)
     }

@@ -268,7 +268,7 @@ impl Fake {
     ///
     /// fake.stop().await;
     /// let error = client.user_details().await.unwrap_err();
-    /// assert!(error.is_connect() && !error.may_have_applied());
+    /// assert!(error.kind() == envd_sdk::ErrorKind::Connect && !error.may_have_applied());
     ///
     /// fake.start_again().await;
     /// assert!(client.user_details().await.is_ok());

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::task::{JoinSet, yield_now};
 
-use crate::auth::{Record, StoreGuard, TokenStore, Version};
+use crate::auth::{Record, StoreErrorKind, StoreGuard, TokenStore, Version};
 
 /// Longer than any law takes on a store behind a slow network.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -124,7 +124,7 @@ fn record(generation: u64) -> Observed<Record> {
 async fn try_lock<S: TokenStore>(store: &S, key: &str) -> Observed<Option<StoreGuard>> {
     match store.lock(key, Duration::ZERO).await {
         Ok(guard) => Ok(Some(guard)),
-        Err(error) if error.is_lock_timeout() => Ok(None),
+        Err(error) if error.kind() == StoreErrorKind::LockTimeout => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

@@ -63,7 +63,7 @@ impl<T> AsReceived<T> {
     ///
     /// # Errors
     ///
-    /// [`is_decode`](Error::is_decode) when the JSON does not fit the type.
+    /// [`Decode`](crate::ErrorKind::Decode) when the JSON does not fit the type.
     pub fn read<U: DeserializeOwned>(&self) -> Result<U, Error> {
         misfit::read(&self.json).map_err(|misfit| {
             Error::new(Repr::Decode {

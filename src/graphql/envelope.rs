@@ -206,6 +206,7 @@ impl RawReply<'_> {
             problems,
             unreadable: Vec::new(),
             omitted: self.omitted,
+            nulls: reply_memory::nulls(),
             status: self.status,
             extensions: extensions.map(|raw| raw.get().into()),
             change: false,

@@ -118,7 +118,7 @@ operation_types! {
 /// Variables and reply of `comments`.
 pub mod comments {
     use serde::{Deserialize, Serialize};
-    use crate::model::{AccountId, Comment, ConsignmentNumber, List};
+    use crate::model::{AccountId, Comment, ConsignmentNumber};
     pub(crate) const QUERY: &str = "query Comments($envdAccountId: String!, $consignmentNumber: String!) { comments(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber) { commentId consignmentNumber role firstName lastName commentText createdAt } }";
     /// The variables; those that are `None` are not sent.
     ///
@@ -144,8 +144,8 @@ pub mod comments {
         /// The comments of a consignment.
         ///
         /// Source: stated, specification 4.1.
-        #[serde(default)]
-        pub comments: List<Comment>,
+        #[serde(default, deserialize_with = "crate::model::list")]
+        pub comments: Vec<Comment>,
     }
 }
 /// Variables and reply of `consignment`.
@@ -183,7 +183,7 @@ pub mod consignment {
 /// Variables and reply of `consignmentUserMapping`.
 pub mod consignment_user_mapping {
     use serde::{Deserialize, Serialize};
-    use crate::model::{AccountId, ConsignmentNumber, ConsignmentUserMapping, List};
+    use crate::model::{AccountId, ConsignmentNumber, ConsignmentUserMapping};
     pub(crate) const QUERY: &str = "query ConsignmentUserMapping($envdAccountId: String!, $consignmentNumber: String!, $role: String!) { consignmentUserMapping(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber, role: $role) { mappingId email firstName lastName role pic numOfHeads } }";
     /// The variables; those that are `None` are not sent.
     ///
@@ -214,15 +214,15 @@ pub mod consignment_user_mapping {
         /// The users who may see a consignment, and their roles.
         ///
         /// Source: stated, specification 4.1.
-        #[serde(default)]
-        pub consignment_user_mapping: List<ConsignmentUserMapping>,
+        #[serde(default, deserialize_with = "crate::model::list")]
+        pub consignment_user_mapping: Vec<ConsignmentUserMapping>,
     }
 }
 /// Variables and reply of `consignments`.
 pub mod consignments {
     use serde::{Deserialize, Serialize};
     use crate::model::{
-        AccountId, ConsignmentPage, ConsignmentStatus, Species, Timestamp,
+        AccountId, Connection, ConsignmentStatus, ConsignmentSummary, Species, Timestamp,
     };
     pub(crate) const QUERY: &str = "query Consignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads createdBy updatedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }";
     /// The variables; those that are `None` are not sent.
@@ -285,13 +285,13 @@ pub mod consignments {
         /// The consignments of an account, page by page.
         ///
         /// Source: stated, specification 4.1.
-        pub consignments: Option<ConsignmentPage>,
+        pub consignments: Option<Connection<ConsignmentSummary>>,
     }
 }
 /// Variables and reply of `copyConsignment`.
 pub mod copy_consignment {
     use serde::{Deserialize, Serialize};
-    use crate::model::{AccountId, ConsignmentId, ConsignmentResult};
+    use crate::model::{AccountId, ConsignmentId, Saved, SavedConsignment};
     pub(crate) const QUERY: &str = "mutation CopyConsignment($envdAccountId: String!, $id: String!) { copyConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }";
     /// The variables; those that are `None` are not sent.
     ///
@@ -318,13 +318,13 @@ pub mod copy_consignment {
         /// Copies a consignment that the producer created before; arguments and result are not shown.
         ///
         /// Source: stated, specification 4.1.
-        pub copy_consignment: Option<ConsignmentResult>,
+        pub copy_consignment: Option<Saved<SavedConsignment>>,
     }
 }
 /// Variables and reply of `createComment`.
 pub mod create_comment {
     use serde::{Deserialize, Serialize};
-    use crate::model::{AccountId, CommentInput, CommentResult};
+    use crate::model::{AccountId, Comment, CommentInput, Saved};
     pub(crate) const QUERY: &str = "mutation CreateComment($envdAccountId: String!, $input: CreateCommentInput!) { createComment(envdAccountId: $envdAccountId, input: $input) { data { commentId consignmentNumber role firstName lastName commentText createdAt } } }";
     /// The variables; those that are `None` are not sent.
     ///
@@ -351,13 +351,13 @@ pub mod create_comment {
         /// Adds a comment to a consignment; arguments and result are not shown.
         ///
         /// Source: stated, specification 4.1.
-        pub create_comment: Option<CommentResult>,
+        pub create_comment: Option<Saved<Comment>>,
     }
 }
 /// Variables and reply of `createOrSaveConsignment`.
 pub mod create_or_save_consignment {
     use serde::{Deserialize, Serialize};
-    use crate::model::{AccountId, ConsignmentInput, ConsignmentResult};
+    use crate::model::{AccountId, ConsignmentInput, Saved, SavedConsignment};
     pub(crate) const QUERY: &str = "mutation CreateOrSaveConsignment($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) { createOrSaveConsignment(envdAccountId: $envdAccountId, input: $input) { data { id number status } } }";
     /// The variables; those that are `None` are not sent.
     ///
@@ -384,13 +384,13 @@ pub mod create_or_save_consignment {
         /// Creates a consignment, or updates it when it exists.
         ///
         /// Source: stated, specification 4.1.
-        pub create_or_save_consignment: Option<ConsignmentResult>,
+        pub create_or_save_consignment: Option<Saved<SavedConsignment>>,
     }
 }
 /// Variables and reply of `createOrSaveTemplate`.
 pub mod create_or_save_template {
     use serde::{Deserialize, Serialize};
-    use crate::model::{AccountId, TemplateInput, TemplateResult};
+    use crate::model::{AccountId, Saved, SavedTemplate, TemplateInput};
     pub(crate) const QUERY: &str = "mutation CreateOrSaveTemplate($envdAccountId: String!, $input: CreateOrSaveTemplateInput!) { createOrSaveTemplate(envdAccountId: $envdAccountId, input: $input) { data { id number name } } }";
     /// The variables; those that are `None` are not sent.
     ///
@@ -417,13 +417,13 @@ pub mod create_or_save_template {
         /// Creates a template, or updates it when it exists; arguments and result are not shown.
         ///
         /// Source: stated, specification 4.1.
-        pub create_or_save_template: Option<TemplateResult>,
+        pub create_or_save_template: Option<Saved<SavedTemplate>>,
     }
 }
 /// Variables and reply of `deleteConsignment`.
 pub mod delete_consignment {
     use serde::{Deserialize, Serialize};
-    use crate::model::{AccountId, ConsignmentId, ConsignmentResult};
+    use crate::model::{AccountId, ConsignmentId, Saved, SavedConsignment};
     pub(crate) const QUERY: &str = "mutation DeleteConsignment($envdAccountId: String!, $id: String!) { deleteConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }";
     /// The variables; those that are `None` are not sent.
     ///
@@ -450,13 +450,13 @@ pub mod delete_consignment {
         /// Deletes a consignment; arguments and result are not shown.
         ///
         /// Source: stated, specification 4.1.
-        pub delete_consignment: Option<ConsignmentResult>,
+        pub delete_consignment: Option<Saved<SavedConsignment>>,
     }
 }
 /// Variables and reply of `deleteTemplate`.
 pub mod delete_template {
     use serde::{Deserialize, Serialize};
-    use crate::model::{AccountId, TemplateId, TemplateResult};
+    use crate::model::{AccountId, Saved, SavedTemplate, TemplateId};
     pub(crate) const QUERY: &str = "mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { data { id number name } } }";
     /// The variables; those that are `None` are not sent.
     ///
@@ -483,13 +483,13 @@ pub mod delete_template {
         /// Deletes a template; arguments and result are not shown.
         ///
         /// Source: stated, specification 4.1.
-        pub delete_template: Option<TemplateResult>,
+        pub delete_template: Option<Saved<SavedTemplate>>,
     }
 }
 /// Variables and reply of `edecs`.
 pub mod edecs {
     use serde::{Deserialize, Serialize};
-    use crate::model::{AccountId, Edec, List};
+    use crate::model::{AccountId, Edec};
     pub(crate) const QUERY: &str = "query Edecs($envdAccountId: String) { edecs(envdAccountId: $envdAccountId) { id number status createdAt } }";
     /// The variables; those that are `None` are not sent.
     ///
@@ -512,15 +512,15 @@ pub mod edecs {
         /// The declarations that the user made in the electronic declaration system (eDEC).
         ///
         /// Source: stated, specification 4.1.
-        #[serde(default)]
-        pub edecs: List<Edec>,
+        #[serde(default, deserialize_with = "crate::model::list")]
+        pub edecs: Vec<Edec>,
     }
 }
 /// Variables and reply of `consignments`.
 pub mod full_consignments {
     use serde::{Deserialize, Serialize};
     use crate::model::{
-        AccountId, ConsignmentStatus, FullConsignmentPage, Species, Timestamp,
+        AccountId, Connection, Consignment, ConsignmentStatus, Species, Timestamp,
     };
     pub(crate) const QUERY: &str = "query FullConsignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { fullConsignments: consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } } } }";
     /// The variables; those that are `None` are not sent.
@@ -584,7 +584,7 @@ pub mod full_consignments {
         /// The consignments of an account, page by page.
         ///
         /// Source: stated, specification 4.1.
-        pub full_consignments: Option<FullConsignmentPage>,
+        pub full_consignments: Option<Connection<Consignment>>,
     }
 }
 /// Variables and reply of `questions`.
@@ -644,7 +644,7 @@ pub mod template {
 /// Variables and reply of `templates`.
 pub mod templates {
     use serde::{Deserialize, Serialize};
-    use crate::model::{AccountId, TemplatePage};
+    use crate::model::{AccountId, Connection, Template};
     pub(crate) const QUERY: &str = "query Templates($envdAccountId: String!, $first: Int, $after: String) { templates(envdAccountId: $envdAccountId, first: $first, after: $after) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }";
     /// The variables; those that are `None` are not sent.
     ///
@@ -676,7 +676,7 @@ pub mod templates {
         /// The templates of an account.
         ///
         /// Source: stated, specification 4.1.
-        pub templates: Option<TemplatePage>,
+        pub templates: Option<Connection<Template>>,
     }
 }
 /// Variables and reply of `userDetails`.

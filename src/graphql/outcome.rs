@@ -39,6 +39,7 @@ pub struct Outcome<T> {
     /// The records of the list in the reply that could not be read.
     pub(crate) unreadable: Vec<Unreadable>,
     pub(super) omitted: usize,
+    pub(super) nulls: usize,
     pub(super) status: u16,
     /// The JSON text: few callers read it.
     pub(super) extensions: Option<Box<str>>,
@@ -62,6 +63,12 @@ impl<T> Outcome<T> {
         self.problems.len() + self.omitted
     }
 
+    /// How many elements of lists are null in the reply. They are left out of the value, but for those of a page with cursors, in
+    /// which they are places without a record. Records that could not be read are in [`unreadable`](Self::unreadable).
+    pub fn nulls(&self) -> usize {
+        self.nulls
+    }
+
     /// The `extensions` beside data and errors, as they were received; servers put timings and the like there. They are read
     /// at each call. JSON that cannot be held as a value (nested too deeply, a number out of range, more than 16 MiB in
     /// memory) is given as its text.
@@ -69,11 +76,10 @@ impl<T> Outcome<T> {
         self.extensions.as_deref().map(reply_memory::value)
     }
 
-    /// The records of a list that could not be read, mostly none: null replaces them
-    /// ([`null_positions`](crate::model::List::null_positions)), and the others are there. Only for the lists of the
-    /// operations of this crate: consignments, templates, comments, user mappings and eDECs.
+    /// The records of a list that could not be read, mostly none: they are left out, and the others are there. Only for the
+    /// lists of the operations of this crate: consignments, templates, comments, user mappings and eDECs.
     ///
-    /// Each is an error that [`is_unreadable_record`](Error::is_unreadable_record), with the record as
+    /// Each is an error that [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord), with the record as
     /// [`raw_data`](Error::raw_data) and the [`json_path`](Error::json_path) at which it does not fit.
     ///
     /// ```
@@ -95,7 +101,7 @@ impl<T> Outcome<T> {
     /// # Errors
     ///
     /// [`is_rejected`](Error::is_rejected) when there are problems; a change is carried out all the same, and
-    /// [`may_have_applied`](Error::may_have_applied) is true. [`is_unreadable_record`](Error::is_unreadable_record) with
+    /// [`may_have_applied`](Error::may_have_applied) is true. [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord) with
     /// the first of them.
     pub fn strict(mut self) -> Result<T, Error> {
         if self.problems.is_empty() && !self.unreadable.is_empty() {
@@ -146,6 +152,7 @@ impl<T> Outcome<T> {
             problems: self.problems,
             unreadable: self.unreadable,
             omitted: self.omitted,
+            nulls: self.nulls,
             status: self.status,
             extensions: self.extensions,
             change: self.change,
@@ -157,12 +164,13 @@ impl<T> Outcome<T> {
 impl<T> Outcome<Option<T>> {
     /// The outcome of a query that the service answered with null and no error beside it, if the error says that.
     pub(crate) fn of_null(error: &Error) -> Option<Self> {
-        let is_null = matches!(error.repr(), Repr::Protocol(what) if what == NO_RECORD);
+        let is_null = error.says(NO_RECORD);
         (is_null && !error.may_have_applied()).then(|| Self {
             value: None,
             problems: Vec::new(),
             unreadable: Vec::new(),
             omitted: 0,
+            nulls: 0,
             status: error.http_status().unwrap_or(200),
             extensions: None,
             change: false,

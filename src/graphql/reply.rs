@@ -49,7 +49,7 @@ impl Encoded {
                 _ if self.is_change() && is_without_record(body) => {
                     Err(Error::protocol("the reply has no record").with_received(received()))
                 }
-                Err(error) if error.is_decode() => self
+                Err(error) if error.json_path().is_some() => self
                     .list
                     .and_then(|list| decode_salvaged(status, media_type, body, list))
                     .ok_or(error),

@@ -3,7 +3,6 @@
 //! A reply is decoded in one pass. Only where that fails, and only in the list that the operation is about, each record is
 //! decoded alone: one that does not fit becomes an error with its JSON, and null replaces it.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -15,7 +14,7 @@ use super::misfit::{self, Misfit, unreadable_record};
 use super::{Outcome, decode};
 use crate::error::Error;
 use crate::model::json_path::joined;
-use crate::model::reply_memory;
+use crate::model::{BorrowedText, reply_memory};
 
 /// More unreadable records than this in one reply are a difference of the schema: the reply as a whole is unreadable.
 const MAX_UNREADABLE: usize = 1_000;
@@ -162,12 +161,8 @@ impl<'de> Visitor<'de> for MemberSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        #[derive(Deserialize)]
-        #[serde(transparent)]
-        struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-
         let mut found = None;
-        while let Some(Name(name)) = map.next_key()? {
+        while let Some(BorrowedText(name)) = map.next_key()? {
             if name == self.0 {
                 found = Some(map.next_value()?);
             } else {
@@ -193,6 +188,7 @@ pub(super) fn decode_salvaged<T: DeserializeOwned>(
     let (before, after) = (text.get(..data.start)?, text.get(data.end..)?);
     let text = [before, &salvaged.text, after].concat();
     let mut outcome = decode::<T>(status, media_type, text.as_bytes())?.ok()?;
+    outcome.nulls = outcome.nulls.saturating_sub(salvaged.unreadable.len());
     outcome.unreadable = salvaged.unreadable;
     Some(outcome)
 }
@@ -200,22 +196,12 @@ pub(super) fn decode_salvaged<T: DeserializeOwned>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::List;
+    use crate::error::ErrorKind;
+    use crate::model::Connection;
 
     #[derive(Debug, Deserialize)]
     struct Data {
-        page: Page,
-    }
-
-    #[derive(Debug, Deserialize)]
-    struct Page {
-        total: u8,
-        edges: List<Edge>,
-    }
-
-    #[derive(Debug, Deserialize)]
-    struct Edge {
-        node: Option<Node>,
+        page: Connection<Node>,
     }
 
     #[derive(Debug, Deserialize)]
@@ -224,7 +210,7 @@ mod tests {
     }
 
     fn salvaged(edges: &str) -> Option<SalvagedList> {
-        let text = format!(r#" {{"page": {{"edges":{edges}, "total": 9 }}, "other": [1]}} "#);
+        let text = format!(r#" {{"page": {{"edges":{edges}, "totalCount": 9 }}, "other": [1]}} "#);
         salvage_list::<Data>(&text, "data.page.edges", &["page", "edges"], 200)
     }
 
@@ -233,14 +219,10 @@ mod tests {
         let edges = r#" [ {"node": {"heads": 1}}, {"node": {"heads": "2"}}, null, {"cursor": "c", "node": {"heads": 1e999}}, 5, {"node": {"heads": 3}} ] "#;
         let salvaged = salvaged(edges).unwrap();
         let data: Data = serde_json::from_str(&salvaged.text).unwrap();
-        let heads = data
-            .page
-            .edges
-            .iter()
-            .map(|edge| edge.node.as_ref().unwrap().heads);
-        assert_eq!(heads.collect::<Vec<_>>(), [1, 3]);
-        assert_eq!(data.page.edges.null_positions(), [1, 2, 3, 4]);
-        assert_eq!(data.page.total, 9);
+        let edges = data.page.edges.iter();
+        let heads: Vec<_> = edges.map(|edge| Some(edge.node.as_ref()?.heads)).collect();
+        assert_eq!(heads, [Some(1), None, None, None, None, Some(3)]);
+        assert_eq!(data.page.total_count, Some(9));
         let found: Vec<_> = salvaged.unreadable.iter().collect();
         let at = |index: usize| (found[index].index, found[index].error.json_path().unwrap());
         assert_eq!(at(0), (1, "data.page.edges[1].node.heads"));
@@ -261,7 +243,7 @@ mod tests {
         assert!(
             found
                 .iter()
-                .all(|record| record.error.is_unreadable_record())
+                .all(|record| record.error.kind() == ErrorKind::UnreadableRecord)
         );
     }
 
@@ -290,7 +272,7 @@ mod tests {
             assert!(salvaged(edges).is_none(), "{edges}");
         }
         for text in [
-            r#"{"page": {"edges": [5], "total": "x"}}"#,
+            r#"{"page": {"edges": [5], "totalCount": "x"}}"#,
             r#"{"page": [5]}"#,
             "[]",
         ] {
@@ -314,8 +296,9 @@ mod tests {
         let list = |count: usize| vec!["{}"; count].join(",");
         for (count, fits) in [(10, true), (20_000, false)] {
             let list = list(count);
-            let text =
-                format!(r#"{{"page": {{"edges": [5,{list}], "total": 9}}, "other": "{long}"}}"#);
+            let text = format!(
+                r#"{{"page": {{"edges": [5,{list}], "totalCount": 9}}, "other": "{long}"}}"#
+            );
             let salvaged = salvage_list::<Data>(&text, "", &["page", "edges"], 200);
             assert_eq!(salvaged.is_some(), fits, "{count}");
         }

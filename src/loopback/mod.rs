@@ -85,8 +85,9 @@ use self::https::encrypted;
 use self::notice::Notice;
 use self::redirect_file::RedirectFile;
 use self::sockets::{Host, Sockets};
+use crate::auth::login_refused;
 use crate::auth::{CheckedCallback, PendingLogin};
-use crate::error::{AuthProblem, Error, Repr, Result};
+use crate::error::{Error, Result};
 use crate::model::Day;
 use crate::secret::Secret;
 use crate::transport::Clock;
@@ -168,7 +169,7 @@ impl LoopbackBuilder {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the port is taken, of any address of a name; when the redirect address is not one of this machine; and when the certificate cannot be used, or is not for its host.
+    /// [`Config`](crate::ErrorKind::Config) when the port is taken, of any address of a name; when the redirect address is not one of this machine; and when the certificate cannot be used, or is not for its host.
     pub async fn bind(self) -> Result<Loopback> {
         let (mut redirect_uri, host) = registered(&self.redirect_uri)?;
         let is_https = redirect_uri.scheme() == "https";
@@ -266,7 +267,7 @@ impl Loopback {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when no port is available.
+    /// [`Config`](crate::ErrorKind::Config) when no port is available.
     pub async fn bind() -> Result<Self> {
         Self::builder().bind().await
     }
@@ -302,7 +303,7 @@ impl Loopback {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the file cannot be written, or this machine has no way to open a browser.
+    /// [`Config`](crate::ErrorKind::Config) when the file cannot be written, or this machine has no way to open a browser.
     pub async fn open_browser(&mut self, login: &PendingLogin) -> Result<()> {
         self.redirect_file = Some(RedirectFile::open(login.url()).await?);
         Ok(())
@@ -316,8 +317,8 @@ impl Loopback {
     ///
     /// # Errors
     ///
-    /// As [`PendingLogin::check`]; also [`is_login_refused`](Error::is_login_refused) when no callback comes in time, and
-    /// [`is_config`](Error::is_config) when the login has another redirect address.
+    /// As [`PendingLogin::check`]; also [`LoginRefused`](crate::ErrorKind::LoginRefused) when no callback comes in time, and
+    /// [`Config`](crate::ErrorKind::Config) when the login has another redirect address.
     pub async fn receive(self, login: PendingLogin) -> Result<CheckedCallback> {
         let mut pairs = login.url().query_pairs();
         let is_ours =
@@ -331,8 +332,7 @@ impl Loopback {
         let callback =
             receive_callback(sockets, handshake, &self.redirect_uri, &login, &self.clock);
         let Some(callback) = self.clock.within(self.timeout, callback).await else {
-            let code = "no_callback_in_time".to_owned();
-            return Err(Error::new(Repr::Auth(AuthProblem::LoginRefused { code })));
+            return Err(login_refused("no_callback_in_time"));
         };
         let checked = login.check(callback.query.expose());
         let notice = match &checked {

@@ -126,6 +126,7 @@ mod tests {
 
     use super::*;
     use crate::auth::test_settings as settings;
+    use crate::error::ErrorKind;
     use crate::loopback::Loopback;
 
     const ADDRESSES: [IpAddr; 2] = [
@@ -186,7 +187,7 @@ mod tests {
             let port = other.local_addr().unwrap().port();
             let taken = format!("http://localhost:{port}/callback");
             let bound = Loopback::builder().redirect_uri(taken).bind().await;
-            assert!(bound.unwrap_err().is_config(), "{address}");
+            assert!(bound.unwrap_err().kind() == ErrorKind::Config, "{address}");
         }
     }
 

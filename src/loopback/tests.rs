@@ -10,7 +10,7 @@ use url::Url;
 
 use super::{Loopback, LoopbackBuilder, RedirectFile};
 use crate::auth::{CheckedCallback, PendingLogin, test_settings as settings};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::transport::Clock;
 
 pub(super) struct Trial {
@@ -168,7 +168,7 @@ async fn the_program_says_how_the_login_ended() {
     let response = trial.get(&target).await;
     assert!(response.contains("<h1>No login</h1><p>R&amp;D works without one.</p>"));
     let error = trial.end().await.unwrap_err();
-    assert!(error.is_login_refused() && error.to_string().contains("access_denied"));
+    assert!(error.kind() == ErrorKind::LoginRefused && error.to_string().contains("access_denied"));
 }
 
 /// Row 46.
@@ -276,7 +276,10 @@ async fn a_missing_callback_ends_in_a_time_out() {
     trial.get("/").await;
     trial.clock.advance(Duration::from_secs(600));
     let error = trial.end().await.unwrap_err();
-    assert!(error.is_login_refused() && error.to_string().contains("no_callback_in_time"));
+    assert!(
+        error.kind() == ErrorKind::LoginRefused
+            && error.to_string().contains("no_callback_in_time")
+    );
 }
 
 /// Row 46.
@@ -310,7 +313,7 @@ async fn a_dropped_listener_frees_its_port_and_connections() {
     let again = timeout(Duration::from_secs(30), again).await.unwrap();
     assert_eq!(again.redirect_uri().as_str(), address);
     let taken = Loopback::builder().redirect_uri(&address).bind().await;
-    assert!(taken.unwrap_err().is_config());
+    assert!(taken.unwrap_err().kind() == ErrorKind::Config);
 }
 
 /// Row 46.
@@ -330,7 +333,10 @@ async fn only_loopback_addresses_are_listened_on() {
     }
     for path in ["", "callback", "/a?b", "/a#b", "/a b", "/../a", ":1/x"] {
         let builder = Loopback::builder().redirect_uri(format!("http://127.0.0.1:0{path}"));
-        assert!(builder.bind().await.unwrap_err().is_config(), "{path}");
+        assert!(
+            builder.bind().await.unwrap_err().kind() == ErrorKind::Config,
+            "{path}"
+        );
     }
 }
 
@@ -369,7 +375,7 @@ async fn any_registered_address_of_this_machine_is_served() {
         let builder = Loopback::builder().redirect_uri(address);
         let error = builder.bind().await.unwrap_err();
         assert!(
-            error.is_config() && error.to_string().contains(what),
+            error.kind() == ErrorKind::Config && error.to_string().contains(what),
             "{address}: {error}"
         );
     }
@@ -390,7 +396,7 @@ async fn any_registered_address_of_this_machine_is_served() {
 async fn a_login_with_another_redirect_uri_is_refused_at_once() {
     let listener = Loopback::bind().await.unwrap();
     let login = login("http://127.0.0.1:1/callback", &Clock::system());
-    assert!(listener.receive(login).await.unwrap_err().is_config());
+    assert!(listener.receive(login).await.unwrap_err().kind() == ErrorKind::Config);
 }
 
 /// Not `file`, or a scheme that starts another program.
@@ -400,7 +406,7 @@ async fn only_http_addresses_are_opened() {
         let address = Url::parse(address).unwrap();
         let error = RedirectFile::open(&address).await.unwrap_err();
         assert!(
-            error.is_config() && error.to_string().contains("http"),
+            error.kind() == ErrorKind::Config && error.to_string().contains("http"),
             "{error}"
         );
     }

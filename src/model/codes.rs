@@ -72,7 +72,7 @@ open_enum! {
     /// use envd_sdk::model::{Role, UserDetails};
     ///
     /// let user: UserDetails = serde_json::from_str(r#"{"roles": ["PRODUCER", "Authenticated Viewer"]}"#)?;
-    /// assert_eq!(*user.roles, [Role::Producer, Role::AuthenticatedViewer]);
+    /// assert_eq!(user.roles.unwrap_or_default(), [Role::Producer, Role::AuthenticatedViewer]);
     /// assert_eq!(Role::AuthenticatedViewer.as_str(), "AUTHVIEWER");
     /// # Ok::<(), serde_json::Error>(())
     /// ```
@@ -188,7 +188,7 @@ open_enum! {
     /// use envd_sdk::model::{Property, PropertyTypeCode};
     ///
     /// let property: Property = serde_json::from_str(r#"{"PropertyTypes": [{"ShortCode": "SY"}]}"#)?;
-    /// assert_eq!(*property.property_types, [PropertyTypeCode::Saleyard]);
+    /// assert_eq!(property.property_types, [PropertyTypeCode::Saleyard]);
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     PropertyTypeCode {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::TextError;
+use super::{BorrowedText, TextError};
 
 /// The JSON text of an input, for a save that sends what was signed, byte for byte:
 /// [`Account::save_consignment_text`](crate::Account::save_consignment_text). Cheap to clone. `Debug` hides the text.
@@ -50,14 +50,6 @@ struct TextField<'a> {
     value: &'a str,
 }
 
-/// What becomes of a field. The texts are JSON.
-enum FieldEdit {
-    Keep,
-    Remove,
-    Rename(String),
-    Set(String),
-}
-
 impl ConsignmentText {
     /// Reads a text. White space around it is cut off.
     ///
@@ -87,12 +79,9 @@ impl ConsignmentText {
     pub fn with(&self, name: &str, value: &str) -> Self {
         let value = Value::from(value).to_string();
         if self.field(name).is_some() {
-            return self.edited(|member| {
-                if member.name == name {
-                    FieldEdit::Set(value.clone())
-                } else {
-                    FieldEdit::Keep
-                }
+            return self.edited(|field| {
+                let is_named = field.name == name;
+                Some((field.key, if is_named { &value } else { field.value }))
             });
         }
         let before = self.0.strip_suffix('}').unwrap_or_default();
@@ -107,13 +96,7 @@ impl ConsignmentText {
     /// Without a field, if it is there.
     #[must_use]
     pub fn without(&self, name: &str) -> Self {
-        self.edited(|member| {
-            if member.name == name {
-                FieldEdit::Remove
-            } else {
-                FieldEdit::Keep
-            }
-        })
+        self.edited(|field| (field.name != name).then_some((field.key, field.value)))
     }
 
     /// The JSON of a field.
@@ -125,30 +108,32 @@ impl ConsignmentText {
 
     /// With other names for fields, all at once. One without another name is left out, and so is one that is null.
     pub(crate) fn renamed(&self, names: &[(&str, Option<&str>)]) -> Result<Self, TextError> {
-        let renamed =
-            self.edited(
-                |member| match names.iter().find(|(name, _)| member.name == *name) {
-                    None => FieldEdit::Keep,
-                    Some((_, Some(field))) if member.value != "null" => {
-                        FieldEdit::Rename(Value::from(*field).to_string())
-                    }
-                    Some(_) => FieldEdit::Remove,
-                },
-            );
+        let keys = names
+            .iter()
+            .map(|(_, field)| Value::from(*field).to_string());
+        let keys: Vec<String> = keys.collect();
+        let renamed = self.edited(|field| {
+            let names = names.iter().zip(&keys);
+            match names.into_iter().find(|((name, _), _)| field.name == *name) {
+                None => Some((field.key, field.value)),
+                Some(((_, Some(_)), key)) if field.value != "null" => Some((key, field.value)),
+                Some(_) => None,
+            }
+        });
         Self::parse(&renamed.0)
     }
 
-    fn edited(&self, edit: impl Fn(&TextField<'_>) -> FieldEdit) -> Self {
+    /// With the key and the value that `edit` makes of each field; without those of which it makes none.
+    fn edited<'a>(&'a self, edit: impl Fn(&TextField<'a>) -> Option<(&'a str, &'a str)>) -> Self {
         // OK because the text was read before.
         let (members, closing) = members(&self.0).unwrap_or_default();
         let mut text = String::with_capacity(self.0.len());
         text.push_str(members.first().map_or("", |first| first.before));
         let mut is_first = true;
         for member in &members {
-            let edit = edit(member);
-            if matches!(edit, FieldEdit::Remove) {
+            let Some((key, value)) = edit(member) else {
                 continue;
-            }
+            };
             if !std::mem::take(&mut is_first) {
                 // The first one has the brace, which a later one takes over where that is removed.
                 text.push_str(if member.before.starts_with('{') {
@@ -157,14 +142,7 @@ impl ConsignmentText {
                     member.before
                 });
             }
-            let (key, value) = match &edit {
-                FieldEdit::Rename(key) => (key.as_str(), member.value),
-                FieldEdit::Set(value) => (member.key, value.as_str()),
-                FieldEdit::Keep | FieldEdit::Remove => (member.key, member.value),
-            };
-            for part in [key, member.colon, value] {
-                text.push_str(part);
-            }
+            text.extend([key, member.colon, value]);
         }
         text.push_str(closing);
         Self(text.into())
@@ -201,10 +179,6 @@ struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Fields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(transparent)]
-        struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
-
         struct FieldsVisitor;
 
         impl<'de> Visitor<'de> for FieldsVisitor {
@@ -216,7 +190,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
                 let mut fields = Vec::new();
-                while let Some((FieldName(name), value)) = map.next_entry()? {
+                while let Some((BorrowedText(name), value)) = map.next_entry()? {
                     fields.push((name, value));
                 }
                 Ok(Fields(fields))

@@ -3,8 +3,8 @@
 use super::written_time::WrittenTime;
 use super::{
     Address, AddressInput, Answer, AnswerInput, Consignment, ConsignmentForm, ConsignmentInput,
-    ConsignmentSummary, Day, Declaration, DeclarationInput, FormType, List, Maybe, Party,
-    PartyInput, Template, TemplateInput, Timestamp, written_time,
+    ConsignmentSummary, Day, Declaration, DeclarationInput, FormType, Maybe, Party, PartyInput,
+    Template, TemplateInput, Timestamp, written_time,
 };
 
 /// Everything that was read and can be sent, in the formats of section 2 of the specification.
@@ -166,7 +166,7 @@ fn formed(text: Option<&str>, form: fn(&str) -> String) -> Maybe<String> {
     text.map(form).into()
 }
 
-fn forms(forms: &List<ConsignmentForm>) -> Vec<FormType> {
+fn forms(forms: &[ConsignmentForm]) -> Vec<FormType> {
     forms
         .iter()
         .filter_map(|form| form.form_type.clone())
@@ -235,7 +235,6 @@ impl Consignment {
             ("movementDate", day.as_deref().is_some_and(loses_time)),
             ("movementTime", time.as_deref().is_some_and(loses_seconds)),
             ("declaration.date", date.is_some_and(loses_instant)),
-            ("answers", !self.answers.null_positions().is_empty()),
         ];
         named(found).chain(of_forms(&self.forms)).collect()
     }
@@ -265,13 +264,10 @@ fn named<const N: usize>(found: [(&'static str, bool); N]) -> impl Iterator<Item
 }
 
 /// An input names its forms only, so a form without a name is lost as a whole.
-fn of_forms(forms: &List<ConsignmentForm>) -> impl Iterator<Item = &'static str> {
+fn of_forms(forms: &[ConsignmentForm]) -> impl Iterator<Item = &'static str> {
     let nameless = forms.iter().any(|form| form.form_type.is_none());
     let numbered = forms.iter().any(|form| form.serial_number.is_some());
-    named([
-        ("forms", nameless || !forms.null_positions().is_empty()),
-        ("forms.serialNumber", numbered),
-    ])
+    named([("forms", nameless), ("forms.serialNumber", numbered)])
 }
 
 fn loses_time(text: &str) -> bool {
@@ -368,7 +364,6 @@ mod tests {
             ),
             (json!({"species": "CATTLE"}), vec!["species"]),
             (json!({"forms": [{"type": "LPAC1"}, {}]}), vec!["forms"]),
-            (json!({"forms": [null]}), vec!["forms"]),
             (
                 json!({"forms": [{"type": "LPAC1", "serialNumber": "9"}]}),
                 vec!["forms.serialNumber"],

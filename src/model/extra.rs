@@ -6,13 +6,12 @@ use serde::ser::{Error as _, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{AnswerInput, ConsignmentInput, TemplateInput};
+use super::{ConsignmentInput, TemplateInput};
 
 /// An input with further fields beside its own, for what the specification does not show, such as how an update names
 /// its record.
 ///
-/// They are sent beside the fields of the input. One that the input sends already makes the call fail (`is_config` of the
-/// error): neither value wins silently. `Debug` names the fields and hides their values.
+/// They are sent beside the fields of the input. One that the input sends already makes the call fail (`ErrorKind::Config`): neither value wins silently. `Debug` names the fields and hides their values.
 ///
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
@@ -29,7 +28,7 @@ use super::{AnswerInput, ConsignmentInput, TemplateInput};
 #[derive(Clone)]
 #[must_use]
 pub struct WithExtra<I> {
-    pub(super) input: I,
+    input: I,
     /// A value that could not be written is an error when the input is.
     extra: Vec<(String, Result<Value, String>)>,
 }
@@ -42,7 +41,7 @@ impl<I> WithExtra<I> {
         self
     }
 
-    /// Changes the input and keeps the further fields.
+    /// Changes the input, by its setters, and keeps the further fields.
     pub fn map(mut self, change: impl FnOnce(I) -> I) -> Self {
         self.input = change(self.input);
         self
@@ -51,18 +50,6 @@ impl<I> WithExtra<I> {
     /// The input without the further fields.
     pub fn input(&self) -> &I {
         &self.input
-    }
-}
-
-impl WithExtra<ConsignmentInput> {
-    /// As [`ConsignmentInput::movement`].
-    pub fn movement(self, date: impl Into<String>, time: impl Into<String>) -> Self {
-        self.map(|input| input.movement(date, time))
-    }
-
-    /// As [`ConsignmentInput::answer`].
-    pub fn answer(self, answer: AnswerInput) -> Self {
-        self.map(|input| input.answer(answer))
     }
 }
 

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use super::open_enum::open_enum;
 use super::redact::redacted_debug;
 use super::{
-    AccountId, AccountType, ConsignmentId, ConsignmentNumber, List, Maybe, PdfUrl,
-    QuestionId, QuestionType, Role, TemplateId, Timestamp, ValidatorType, WithExtra,
+    AccountId, AccountType, ConsignmentId, ConsignmentNumber, Maybe, PdfUrl, QuestionId,
+    QuestionType, Role, TemplateId, Timestamp, ValidatorType,
 };
 /// An answer to choose.
 ///
@@ -192,20 +192,6 @@ pub struct Comment {
     /// Source: public material (`OAuthSample`), not confirmed.
     pub created_at: Option<Timestamp>,
 }
-/// The result of a new comment.
-///
-/// Source: assumed.
-///
-/// A part of the reply; [`Account::create_comment`](crate::Account::create_comment) takes the [`Comment`] out of it, and has an
-/// example.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct CommentResult {
-    /// The comment.
-    ///
-    /// Source: assumed.
-    pub data: Option<Comment>,
-}
 /// One consignment as a whole: a movement of livestock, with the answers, the questions and the declaration.
 ///
 /// Source: stated, specification 1.2, 2.5.
@@ -307,40 +293,22 @@ pub struct Consignment {
     /// The forms of the consignment.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(default)]
-    pub forms: List<ConsignmentForm>,
+    #[serde(default, deserialize_with = "super::lenient::list")]
+    pub forms: Vec<ConsignmentForm>,
     /// The answers to the questions of the forms.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(default)]
-    pub answers: List<Answer>,
+    #[serde(default, deserialize_with = "super::lenient::list")]
+    pub answers: Vec<Answer>,
     /// The questions of the forms.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(default)]
-    pub questions: List<Question>,
+    #[serde(default, deserialize_with = "super::lenient::list")]
+    pub questions: Vec<Question>,
     /// The vendor's declaration.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
     pub declaration: Option<Declaration>,
-}
-/// A [`ConsignmentSummary`] on a [`ConsignmentPage`], with its cursor.
-///
-/// Source: stated, specification 4.1.
-///
-/// A [`Pager`](crate::Pager) takes the records out of it. See
-/// [`Account::consignments_page`](crate::Account::consignments_page) for an example.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ConsignmentEdge {
-    /// The position of the record, to be passed as `after`; opaque.
-    ///
-    /// Source: stated, specification 4.1.
-    pub cursor: Option<String>,
-    /// The record.
-    ///
-    /// Source: stated, specification 4.1.
-    pub node: Option<ConsignmentSummary>,
 }
 /// A form attached to a consignment.
 ///
@@ -370,45 +338,6 @@ pub struct ConsignmentForm {
     ///
     /// Source: public material (`OAuthSample`, `location_4.4.0`), not confirmed.
     pub serial_number: Option<String>,
-}
-/// A page of a list of consignments, as summaries.
-///
-/// Source: stated, specification 4.1.
-///
-/// One of full records is a [`FullConsignmentPage`]. [`Account::consignments`](crate::Account::consignments)
-/// reads page by page without it. See [`Account::consignments_page`](crate::Account::consignments_page) for an example.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ConsignmentPage {
-    /// The number of records on all pages.
-    ///
-    /// Source: stated, specification 4.1.
-    #[serde(default, deserialize_with = "super::lenient::int")]
-    pub total_count: Option<i64>,
-    /// The position of this page.
-    ///
-    /// Source: stated, specification 4.1.
-    pub page_info: Option<PageInfo>,
-    /// The records with their cursors.
-    ///
-    /// Source: stated, specification 4.1.
-    #[serde(default)]
-    pub edges: List<ConsignmentEdge>,
-}
-/// The result of a change to a consignment.
-///
-/// Source: stated, specification 2.5.
-///
-/// A part of the reply; [`Account::save_consignment`](crate::Account::save_consignment) takes the [`SavedConsignment`] out of it, and
-/// has an example.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ConsignmentResult {
-    /// The consignment after the change.
-    ///
-    /// Source: stated, specification 2.5.
-    pub data: Option<SavedConsignment>,
 }
 /// One consignment as a list has it: number, status, species, movement, parties and forms.
 ///
@@ -493,8 +422,8 @@ pub struct ConsignmentSummary {
     /// The forms of the consignment.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(default)]
-    pub forms: List<ConsignmentForm>,
+    #[serde(default, deserialize_with = "super::lenient::list")]
+    pub forms: Vec<ConsignmentForm>,
 }
 /// A user who may see a consignment, with the role.
 ///
@@ -603,53 +532,11 @@ pub struct Edec {
     /// Source: assumed.
     pub created_at: Option<Timestamp>,
 }
-/// A [`Consignment`] on a [`FullConsignmentPage`], with its cursor.
-///
-/// Source: stated, specification 4.1.
-///
-/// See [`Account::full_consignments`](crate::Account::full_consignments) for an example.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct FullConsignmentEdge {
-    /// The position of the record, to be passed as `after`; opaque.
-    ///
-    /// Source: stated, specification 4.1.
-    pub cursor: Option<String>,
-    /// The record.
-    ///
-    /// Source: stated, specification 4.1.
-    pub node: Option<Consignment>,
-}
-/// A page of a list of consignments, as full records.
-///
-/// Source: stated, specification 4.1.
-///
-/// One of summaries is a [`ConsignmentPage`]. See
-/// [`Account::full_consignments`](crate::Account::full_consignments) for an example: it takes the records out of it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct FullConsignmentPage {
-    /// The number of records on all pages.
-    ///
-    /// Source: stated, specification 4.1.
-    #[serde(default, deserialize_with = "super::lenient::int")]
-    pub total_count: Option<i64>,
-    /// The position of this page.
-    ///
-    /// Source: stated, specification 4.1.
-    pub page_info: Option<PageInfo>,
-    /// The records with their cursors.
-    ///
-    /// Source: stated, specification 4.1.
-    #[serde(default)]
-    pub edges: List<FullConsignmentEdge>,
-}
 /// The position of a page in its list.
 ///
 /// Source: stated, specification 4.1.
 ///
-/// Of a [`ConsignmentPage`], a [`FullConsignmentPage`] or a [`TemplatePage`]; a [`Pager`](crate::Pager) reads it for you. See
+/// Of a [`Connection`]; a [`Pager`](crate::Pager) reads it for you. See
 /// [`Account::consignments_page`](crate::Account::consignments_page) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -752,8 +639,8 @@ pub struct Question {
     /// The forms in which the question appears.
     ///
     /// Source: stated, specification 2.6.
-    #[serde(default)]
-    pub forms: List<FormType>,
+    #[serde(default, deserialize_with = "super::lenient::list")]
+    pub forms: Vec<FormType>,
     /// The type of the question; `REPEATABLE`, `SINGLE_CHOICE` and `STRING` are named, a multiple-choice type too; further kinds are not shown.
     ///
     /// Source: stated, specification 2.6.
@@ -762,23 +649,23 @@ pub struct Question {
     /// The answers on which this question depends; null or empty when it depends on none.
     ///
     /// Source: stated, specification 2.6.
-    #[serde(default)]
-    pub triggers: List<Trigger>,
+    #[serde(default, deserialize_with = "super::lenient::list")]
+    pub triggers: Vec<Trigger>,
     /// The rules for the answer.
     ///
     /// Source: stated, specification 2.6.
-    #[serde(default)]
-    pub validators: List<QuestionValidator>,
+    #[serde(default, deserialize_with = "super::lenient::list")]
+    pub validators: Vec<QuestionValidator>,
     /// The answers to choose from, for choice questions.
     ///
     /// Source: stated, specification 2.6.
-    #[serde(default)]
-    pub acceptable_answers: List<AcceptableAnswer>,
+    #[serde(default, deserialize_with = "super::lenient::list")]
+    pub acceptable_answers: Vec<AcceptableAnswer>,
     /// The questions under this one.
     ///
     /// Source: stated, specification 2.6.
-    #[serde(default)]
-    pub child_questions: List<Question>,
+    #[serde(default, deserialize_with = "super::lenient::list")]
+    pub child_questions: Vec<Question>,
 }
 /// The list of questions.
 ///
@@ -791,8 +678,8 @@ pub struct QuestionList {
     /// The questions without a parent.
     ///
     /// Source: stated, specification 4.1.
-    #[serde(default)]
-    pub items: List<Question>,
+    #[serde(default, deserialize_with = "super::lenient::list")]
+    pub items: Vec<Question>,
 }
 /// A rule for the answer to a question.
 ///
@@ -919,65 +806,8 @@ pub struct Template {
     /// The forms of the template.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(default)]
-    pub forms: List<ConsignmentForm>,
-}
-/// A template on a page.
-///
-/// Source: public material (`OAuthSample`), not confirmed.
-///
-/// A part of a [`TemplatePage`]; a [`Pager`](crate::Pager) takes the records out of it. See
-/// [`Account::templates_page`](crate::Account::templates_page) for an example.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct TemplateEdge {
-    /// The position of the record, to be passed as `after`; opaque.
-    ///
-    /// Source: public material (`OAuthSample`), not confirmed.
-    pub cursor: Option<String>,
-    /// The record.
-    ///
-    /// Source: public material (`OAuthSample`), not confirmed.
-    pub node: Option<Template>,
-}
-/// A page of templates.
-///
-/// Source: public material (`OAuthSample`), not confirmed.
-///
-/// [`Account::templates`](crate::Account::templates) reads page by page without it. See
-/// [`Account::templates_page`](crate::Account::templates_page) for an example.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct TemplatePage {
-    /// The number of records on all pages; public queries of templates do not select it.
-    ///
-    /// Source: assumed.
-    #[serde(default, deserialize_with = "super::lenient::int")]
-    pub total_count: Option<i64>,
-    /// The position of this page.
-    ///
-    /// Source: public material (`OAuthSample`), not confirmed.
-    pub page_info: Option<PageInfo>,
-    /// The records with their cursors.
-    ///
-    /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(default)]
-    pub edges: List<TemplateEdge>,
-}
-/// The result of a change to a template.
-///
-/// Source: assumed.
-///
-/// A part of the reply; [`Account::save_template`](crate::Account::save_template) takes the [`SavedTemplate`] out of it, and has an
-/// example.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct TemplateResult {
-    /// The template after the change.
-    ///
-    /// Source: assumed.
-    pub data: Option<SavedTemplate>,
+    #[serde(default, deserialize_with = "super::lenient::list")]
+    pub forms: Vec<ConsignmentForm>,
 }
 /// An answer on which a question depends.
 ///
@@ -1030,13 +860,13 @@ pub struct UserAccount {
     /// The roles of the account.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[serde(default)]
-    pub roles: List<Role>,
+    #[serde(default, deserialize_with = "super::lenient::known_list")]
+    pub roles: Option<Vec<Role>>,
     /// Requested property data; an empty object when there is none.
     ///
     /// Source: stated, specification 2.8.
     #[serde(default, deserialize_with = "super::lenient::one_or_many")]
-    pub properties: List<AccountProperty>,
+    pub properties: Vec<AccountProperty>,
 }
 /// The user of the access token.
 ///
@@ -1093,8 +923,8 @@ pub struct UserDetails {
     /// The accounts of the user.
     ///
     /// Source: stated, specification 2.8.
-    #[serde(default)]
-    pub accounts: List<UserAccount>,
+    #[serde(default, deserialize_with = "super::lenient::list")]
+    pub accounts: Vec<UserAccount>,
     /// The programs to which the user is accredited.
     ///
     /// Source: stated, specification 2.8.
@@ -1102,8 +932,8 @@ pub struct UserDetails {
     /// The roles of the user.
     ///
     /// Source: stated, specification 2.8.
-    #[serde(default)]
-    pub roles: List<Role>,
+    #[serde(default, deserialize_with = "super::lenient::known_list")]
+    pub roles: Option<Vec<Role>>,
 }
 /// A postal address to send, of a [`PartyInput`] or a [`DeclarationInput`].
 ///
@@ -1380,43 +1210,6 @@ impl ConsignmentInput {
             |it| it.answers = Maybe::Value(answers.into_iter().collect());
     }
 }
-impl WithExtra<ConsignmentInput> {
-    setters! {
-        /// As [`ConsignmentInput::id`].
-        pub fn id(id: impl Into<Maybe<ConsignmentId>>) |it| it.input.id = id.into();
-        /// As [`ConsignmentInput::number`].
-        pub fn number(number: impl Into<Maybe<ConsignmentNumber>>)
-            |it| it.input.number = number.into();
-        /// As [`ConsignmentInput::forms`].
-        pub fn forms(forms: impl IntoIterator<Item = FormType>)
-            |it| it.input.forms = forms.into_iter().collect();
-        /// As [`ConsignmentInput::origin`].
-        pub fn origin(origin: impl Into<PartyInput>) |it| it.input.origin = origin.into();
-        /// As [`ConsignmentInput::destination`].
-        pub fn destination(destination: impl Into<PartyInput>)
-            |it| it.input.destination = destination.into();
-        /// As [`ConsignmentInput::owner`].
-        pub fn owner(owner: impl Into<Maybe<PartyInput>>) |it| it.input.owner = owner.into();
-        /// As [`ConsignmentInput::consignee`].
-        pub fn consignee(consignee: impl Into<Maybe<PartyInput>>)
-            |it| it.input.consignee = consignee.into();
-        /// As [`ConsignmentInput::declaration`].
-        pub fn declaration(declaration: impl Into<Maybe<DeclarationInput>>)
-            |it| it.input.declaration = declaration.into();
-        /// As [`ConsignmentInput::movement_date`].
-        pub fn movement_date(movement_date: impl Into<Maybe<String>>)
-            |it| it.input.movement_date = movement_date.into();
-        /// As [`ConsignmentInput::movement_time`].
-        pub fn movement_time(movement_time: impl Into<Maybe<String>>)
-            |it| it.input.movement_time = movement_time.into();
-        /// As [`ConsignmentInput::status`].
-        pub fn status(status: impl Into<Maybe<ConsignmentStatus>>)
-            |it| it.input.status = status.into();
-        /// As [`ConsignmentInput::with_answers`].
-        pub fn with_answers(answers: impl IntoIterator<Item = AnswerInput>)
-            |it| it.input.answers = Maybe::Value(answers.into_iter().collect());
-    }
-}
 /// The declaration that the vendor signs, to send.
 ///
 /// Source: stated, specification 2.3.
@@ -1661,29 +1454,6 @@ impl TemplateInput {
         /// Source: assumed.
         pub fn consignee(consignee: impl Into<Maybe<PartyInput>>)
             |it| it.consignee = consignee.into();
-    }
-}
-impl WithExtra<TemplateInput> {
-    setters! {
-        /// As [`TemplateInput::id`].
-        pub fn id(id: impl Into<Maybe<TemplateId>>) |it| it.input.id = id.into();
-        /// As [`TemplateInput::number`].
-        pub fn number(number: impl Into<Maybe<String>>) |it| it.input.number = number.into();
-        /// As [`TemplateInput::name`].
-        pub fn name(name: impl Into<Maybe<String>>) |it| it.input.name = name.into();
-        /// As [`TemplateInput::forms`].
-        pub fn forms(forms: impl IntoIterator<Item = FormType>)
-            |it| it.input.forms = Maybe::Value(forms.into_iter().collect());
-        /// As [`TemplateInput::origin`].
-        pub fn origin(origin: impl Into<Maybe<PartyInput>>) |it| it.input.origin = origin.into();
-        /// As [`TemplateInput::destination`].
-        pub fn destination(destination: impl Into<Maybe<PartyInput>>)
-            |it| it.input.destination = destination.into();
-        /// As [`TemplateInput::owner`].
-        pub fn owner(owner: impl Into<Maybe<PartyInput>>) |it| it.input.owner = owner.into();
-        /// As [`TemplateInput::consignee`].
-        pub fn consignee(consignee: impl Into<Maybe<PartyInput>>)
-            |it| it.input.consignee = consignee.into();
     }
 }
 redacted_debug! {

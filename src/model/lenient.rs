@@ -11,29 +11,20 @@ use serde::de::{
 };
 use serde::{Deserialize, Deserializer};
 
-use super::List;
-use super::list::{Elements, ElementsVisitor};
+use super::{Edge, reply_memory};
 
-/// A text, which is not copied first.
+/// A text, which is not copied where the wire has it without escapes.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(crate) struct BorrowedText<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
+
+/// What is made of a text.
 pub(super) fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: for<'a> From<&'a str>,
 {
-    struct FromText<T>(PhantomData<T>);
-
-    impl<T: for<'a> From<&'a str>> Visitor<'_> for FromText<T> {
-        type Value = T;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a text")
-        }
-
-        fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
-            Ok(text.into())
-        }
-    }
-    deserializer.deserialize_str(FromText(PhantomData))
+    BorrowedText::deserialize(deserializer).map(|BorrowedText(text)| T::from(&text))
 }
 
 /// A text, or a whole number as its digits.
@@ -143,8 +134,86 @@ pub(super) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Defaul
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
+/// The elements of a list that are not null; null in place of the list is an empty one.
+pub(crate) fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Ok(known_list(deserializer)?.unwrap_or_default())
+}
+
+/// The same for a list of which null says that it is not known.
+pub(super) fn known_list<'de, D, T>(deserializer: D) -> Result<Option<Vec<T>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    places(deserializer, |element| element)
+}
+
+/// The records of a page with their cursors. Null is a place without a record.
+pub(super) fn edges<'de, D, T>(deserializer: D) -> Result<Option<Vec<Edge<T>>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    places(deserializer, |edge| {
+        let (cursor, node) = (None, None);
+        Some(edge.unwrap_or(Edge { cursor, node }))
+    })
+}
+
+/// A list, or null. Nulls are counted; `place` says what to keep of an element.
+pub(crate) fn places<'de, D, T, U>(
+    deserializer: D,
+    place: fn(Option<T>) -> Option<U>,
+) -> Result<Option<Vec<U>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    deserializer.deserialize_option(Places(place))
+}
+
+struct Places<T, U>(fn(Option<T>) -> Option<U>);
+
+impl<'de, T: Deserialize<'de>, U> Visitor<'de> for Places<T, U> {
+    type Value = Option<Vec<U>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list or null")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, list: D) -> Result<Self::Value, D::Error> {
+        list.deserialize_seq(self)
+    }
+
+    // Records are large, so each is moved once, to its place.
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(element) = sequence.next_element()? {
+            if Option::is_none(&element) {
+                reply_memory::count_null();
+            }
+            if let Some(kept) = (self.0)(element) {
+                reply_memory::push(&mut list, kept)?;
+            }
+        }
+        Ok(Some(list))
+    }
+}
+
 /// A list, one record in place of a list, or an empty object in place of an empty list.
-pub(super) fn one_or_many<'de, D, T>(deserializer: D) -> Result<List<T>, D::Error>
+pub(super) fn one_or_many<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
@@ -152,28 +221,28 @@ where
     struct OneOrMany<T>(PhantomData<T>);
 
     impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMany<T> {
-        type Value = List<T>;
+        type Value = Vec<T>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a list, a record or null")
         }
 
-        fn visit_unit<E: Error>(self) -> Result<List<T>, E> {
-            Ok(List::null())
+        fn visit_unit<E: Error>(self) -> Result<Vec<T>, E> {
+            Ok(Vec::new())
         }
 
-        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<List<T>, A::Error> {
-            let Elements(list) = ElementsVisitor(PhantomData).visit_seq(list)?;
-            Ok(list)
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Vec<T>, A::Error> {
+            let list = Places(|element| element).visit_seq(list)?;
+            Ok(list.unwrap_or_default())
         }
 
-        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<List<T>, A::Error> {
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Vec<T>, A::Error> {
             let mut members = Members::<_, T>::new(map, false);
             let record = T::deserialize(MapAccessDeserializer::new(&mut members));
             if members.is_empty {
-                return Ok(List::default());
+                return Ok(Vec::new());
             }
-            Ok(vec![record?].into())
+            Ok(vec![record?])
         }
     }
     deserializer.deserialize_any(OneOrMany(PhantomData))

@@ -2,8 +2,8 @@
 //!
 //! Most of them are written from the schema under `graphql/`. Each names its source: *stated* by the
 //! specification, seen in *public material* and not confirmed, or *assumed*. All fields of records may be missing: what
-//! the server does not send is `None` or an empty [`List`]. Unknown codes are kept as
-//! `Unrecognized`.
+//! the server does not send is `None` or an empty list. An element that it sends as null is left out of its list,
+//! and counted in [`Outcome::nulls`](crate::Outcome::nulls). Unknown codes are kept as `Unrecognized`.
 //!
 //! # Consignments
 //!
@@ -47,10 +47,9 @@
 //!
 //! # Lists
 //!
-//! A [`List`] is a list in a reply, a [`Position`] a place in one that is read page by page, and a [`ListNotice`] an irregularity of
-//! such a list. The pages themselves ([`ConsignmentPage`], [`ConsignmentEdge`], [`FullConsignmentPage`], [`FullConsignmentEdge`],
-//! [`TemplatePage`], [`TemplateEdge`], [`PageInfo`]) and the envelopes of other replies ([`QuestionList`], [`ConsignmentResult`],
-//! [`TemplateResult`], [`CommentResult`]) matter only to operations that you run yourself.
+//! A [`Position`] is a place in a list that is read page by page, and a [`ListNotice`] an irregularity of such a list. The pages
+//! themselves ([`Connection`], [`Edge`], [`PageInfo`]) and what stands around a record in other replies ([`Saved`],
+//! [`QuestionList`]) matter only to operations that you run yourself.
 //!
 //! # Errors of the server
 //!
@@ -92,6 +91,7 @@
 mod answered_question;
 mod codes;
 mod condition;
+mod connection;
 mod consignment_text;
 mod day;
 mod edit;
@@ -106,17 +106,17 @@ pub(crate) mod json_path;
 pub(crate) mod json_repair;
 mod jurisdiction;
 mod lenient;
-mod list;
 mod maybe;
 mod open_enum;
 mod pdf_url;
 mod pic;
 mod pic_advice;
+mod position;
 mod property;
+mod record_diff;
 pub(crate) mod redact;
 pub(crate) mod reply_memory;
 mod server_error;
-mod similarity;
 mod time_zone;
 mod timestamp;
 mod user_details;
@@ -130,6 +130,9 @@ pub use self::codes::PropertyTypeCode;
 pub use self::codes::Role;
 pub use self::codes::{AccountType, PropertyStatus, QuestionType, SpeciesCode, ValidatorType};
 pub use self::condition::Condition;
+#[doc(alias("page", "nodes"))]
+pub use self::connection::Connection;
+pub use self::connection::{Edge, Saved};
 pub use self::consignment_text::ConsignmentText;
 #[doc(alias = "date")]
 pub use self::day::Day;
@@ -170,9 +173,6 @@ pub use self::ids::{ConsignmentId, ConsignmentNumber, QuestionId, TemplateId};
 #[doc(alias("state", "territory"))]
 pub use self::jurisdiction::Jurisdiction;
 pub use self::lenient::record_or_data;
-#[doc(alias("cursor", "resume", "bookmark"))]
-pub use self::list::Position;
-pub use self::list::{List, ListNotice};
 #[doc(alias("null", "optional"))]
 pub use self::maybe::Maybe;
 #[doc(alias = "print")]
@@ -180,16 +180,20 @@ pub use self::pdf_url::PdfUrl;
 #[doc(alias("property identification code", "property number"))]
 pub use self::pic::Pic;
 pub use self::pic_advice::PicAdvice;
+pub use self::position::ListNotice;
+#[doc(alias("cursor", "resume", "bookmark"))]
+pub use self::position::Position;
 #[doc(alias("farm", "premises"))]
 pub use self::property::Property;
 pub use self::property::PropertyContact;
+#[doc(alias("compare", "similarity"))]
+pub use self::record_diff::{FieldDiff, record_diff};
 pub use self::server_error::{Location, PathSegment, ServerError, Severity};
-#[doc(alias("diff", "compare"))]
-pub use self::similarity::{Similarity, same_value};
 pub use self::time_zone::TimeZone;
 #[doc(alias("instant", "date-time"))]
 pub use self::timestamp::Timestamp;
 pub use self::visible_text::TextError;
 
 pub(crate) use self::input_path::input_path;
+pub(crate) use self::lenient::{BorrowedText, list, places};
 pub(crate) use self::redact::OneLine;

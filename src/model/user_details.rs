@@ -6,7 +6,7 @@ impl UserDetails {
     /// The accounts in whose name consignments can be created: those of the LPA program, if the user is a Producer.
     ///
     /// The role is read from the account (public, not confirmed), then from the user (spec 2.8, 5.10). Where the service has no roles
-    /// to read (the list [is null](super::List::is_null)), they are not known: all accounts of the LPA program are named then.
+    /// to read (they are `None`), they are not known: all accounts of the LPA program are named then.
     ///
     /// ```
     /// # equipment::example(async {
@@ -25,13 +25,12 @@ impl UserDetails {
 
     /// Whether an account has a role, or else the user; `None` where that is not known.
     pub(crate) fn has_role(&self, account: &UserAccount, role: &Role) -> Option<bool> {
-        let roles = if account.roles.is_empty() {
-            &self.roles
-        } else {
-            &account.roles
-        };
-        let is_known = !roles.is_empty() || !(self.roles.is_null() || account.roles.is_null());
-        is_known.then(|| roles.contains(role))
+        let given = [&account.roles, &self.roles];
+        let mut known = given.iter().filter_map(|roles| roles.as_deref());
+        match known.find(|roles| !roles.is_empty()) {
+            Some(roles) => Some(roles.contains(role)),
+            None => given.iter().all(|roles| roles.is_some()).then_some(false),
+        }
     }
 
     /// The default account, looked up among the accounts; `None` when it is not one of them.
@@ -145,8 +144,9 @@ mod tests {
         for (of_user, of_account, is_producer) in [
             (r#""roles": ["Producer"],"#, "", true),
             (r#""roles": ["Receiver"],"#, "", false),
-            (r#""roles": [],"#, "", false),
-            ("", "", false),
+            (r#""roles": [],"#, r#", "roles": []"#, false),
+            (r#""roles": [],"#, "", true),
+            ("", "", true),
             (r#""roles": null,"#, "", true),
             (r#""roles": null,"#, r#", "roles": ["Receiver"]"#, false),
             (r#""roles": [],"#, r#", "roles": null"#, true),

@@ -1,11 +1,11 @@
 //! The user, and the choice of one of the user's accounts.
 
 use crate::client::{Account, Client};
-use crate::error::{Error, Repr, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::Outcome;
 use crate::graphql::generated::{UserDetails as ReadUserDetails, user_details};
 use crate::model::visible_text::trimmed;
-use crate::model::{AccountId, List, Pic, Role, UserAccount, UserDetails};
+use crate::model::{AccountId, Pic, Role, UserAccount, UserDetails};
 use crate::send::Call;
 
 /// Selects one of the user's accounts. The choice must fit exactly one: nothing is guessed.
@@ -22,7 +22,7 @@ use crate::send::Call;
 ///
 /// // Two accounts can create consignments, so this does not say which.
 /// let error = client.choose_account(&AccountChoice::Producer).await.unwrap_err();
-/// assert!(error.is_account_choice());
+/// assert!(error.kind() == envd_sdk::ErrorKind::AccountChoice);
 /// # Ok(()) });
 /// ```
 #[derive(Clone, Debug)]
@@ -43,22 +43,27 @@ pub enum AccountChoice {
     Id(AccountId),
 }
 
+fn not_registered() -> Error {
+    let what = "the user is not registered with the service; register on its website";
+    Error::said(ErrorKind::NotRegistered, what)
+}
+
 impl AccountChoice {
     /// The id of the one account that fits.
     ///
     /// # Errors
     ///
-    /// [`is_not_registered`](Error::is_not_registered) when the user is not registered with the service, and
-    /// [`is_account_choice`](Error::is_account_choice) when no account, or more than one, fits.
+    /// [`NotRegistered`](crate::ErrorKind::NotRegistered) when the user is not registered with the service, and
+    /// [`AccountChoice`](crate::ErrorKind::AccountChoice) when no account, or more than one, fits.
     pub fn among(&self, user: &UserDetails) -> Result<AccountId> {
         if user.is_new_user == Some(true) {
-            return Err(Error::new(Repr::NotRegistered));
+            return Err(not_registered());
         }
         let accounts = user.accounts.iter();
         let found: Vec<&UserAccount> = accounts
             .filter(|account| self.fits(user, account))
             .collect();
-        let problem = |what: String| Err(Error::new(Repr::AccountChoice(what)));
+        let problem = |what: String| Err(Error::said(ErrorKind::AccountChoice, what));
         match found.as_slice() {
             [account] => match &account.envd_account_id {
                 Some(id) => Ok(id.clone()),
@@ -141,7 +146,7 @@ impl Client {
     ///
     /// The specification names the operation `userDetails` and `userDetailsQuery` and has the record under `data`; public
     /// queries have `userDetails` without it. The forms are tried in turn until the server takes one, which is kept
-    /// ([`profile`](Self::profile)). Lists of roles that the service does not have [are null](crate::model::List::is_null).
+    /// ([`profile`](Self::profile)). Roles that the service does not have are `None`.
     ///
     /// Source: stated, specification 2.8 and 4.1.
     ///
@@ -165,16 +170,16 @@ impl Client {
             let left_out = client.left_out("userDetails");
             let is_left_out = |path: &str| left_out.iter().any(|left_out| left_out == path);
             if is_left_out("roles") {
-                user.roles = List::null();
+                user.roles = None;
             }
             if is_left_out("accounts.roles") {
                 let accounts = user.accounts.iter_mut();
-                accounts.for_each(|account| account.roles = List::null());
+                accounts.for_each(|account| account.roles = None);
             }
             let of_accounts = user.accounts.iter_mut().map(|account| &mut account.roles);
             for role in of_accounts
                 .chain([&mut user.roles])
-                .flat_map(List::iter_mut)
+                .flat_map(|roles| roles.iter_mut().flatten())
             {
                 if let Some(named) = client.given_profile().role(role) {
                     *role = named.clone();
@@ -194,17 +199,17 @@ impl Client {
     ///
     /// let fake = Fake::builder().user(User::New).start().await?;
     /// let error = fake.client().build()?.registered_user().await.unwrap_err();
-    /// assert!(error.is_not_registered());
+    /// assert!(error.kind() == envd_sdk::ErrorKind::NotRegistered);
     /// # Ok(()) });
     /// ```
     ///
     /// # Errors
     ///
-    /// [`is_not_registered`](crate::Error::is_not_registered), and as [`execute`](Self::execute).
+    /// [`NotRegistered`](crate::ErrorKind::NotRegistered), and as [`execute`](Self::execute).
     pub fn registered_user(&self) -> Call<Outcome<UserDetails>> {
         self.user_details().then(async |outcome, _| {
             if outcome.value.is_new_user == Some(true) {
-                return Err(Error::new(Repr::NotRegistered).with_operation("userDetails"));
+                return Err(not_registered().with_operation("userDetails"));
             }
             Ok(outcome)
         })

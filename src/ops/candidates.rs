@@ -7,7 +7,8 @@ use crate::client::Account;
 use crate::error::{Error, Repr, Result};
 use crate::graphql::generated::Consignments;
 use crate::model::{
-    ConsignmentId, ConsignmentInput, ConsignmentSummary, ServerError, Similarity, Timestamp,
+    ConsignmentId, ConsignmentInput, ConsignmentSummary, FieldDiff, ServerError, Timestamp,
+    record_diff,
 };
 use crate::send::Call;
 
@@ -77,7 +78,7 @@ impl Candidates {
     }
 
     /// Lists only consignments from this instant on (some minutes before the save, since clocks differ), in place of all. With
-    /// an instant that cannot be read, [`find`](Self::find) fails with [`is_config`](Error::is_config).
+    /// an instant that cannot be read, [`find`](Self::find) fails with [`Config`](crate::ErrorKind::Config).
     ///
     /// Use it only if it is certain that `fromDate` of the live service compares the time of the last change. That is not
     /// shown: if it compares the day of the movement, or another date, the record is missing from the list.
@@ -91,7 +92,7 @@ impl Candidates {
     /// # Errors
     ///
     /// As [`Pager::next_page`](crate::Pager::next_page) and [`Account::consignment`]. A list that is not complete is an
-    /// error as well, [`is_rejected`](Error::is_rejected) or [`is_protocol`](Error::is_protocol): records are missing
+    /// error as well, [`is_rejected`](Error::is_rejected) or [`Protocol`](crate::ErrorKind::Protocol): records are missing
     /// from it, or the server reports problems beside it.
     pub fn find(&self) -> Call<Vec<ConsignmentSummary>> {
         // Boxed, because it stays in the future of the call.
@@ -109,16 +110,17 @@ impl Candidates {
 
     async fn found(&self) -> Result<Vec<ConsignmentSummary>> {
         let mut found = Vec::new();
-        for (record, similarity) in self.listed().await? {
-            if similarity == Similarity::Agrees || self.is_candidate(&record).await? {
+        for (record, is_shown) in self.listed().await? {
+            if is_shown || self.is_candidate(&record).await? {
                 found.push(record);
             }
         }
         Ok(found)
     }
 
-    /// The records of the list that are not known and do not differ, if it is complete.
-    async fn listed(&self) -> Result<Vec<(ConsignmentSummary, Similarity)>> {
+    /// The records of the list that are not known and do not contradict the input, if it is complete, each with whether the list
+    /// shows everything that was sent.
+    async fn listed(&self) -> Result<Vec<(ConsignmentSummary, bool)>> {
         let mut pager = self.account.consignments(&self.filter);
         let (mut records, mut total) = (Vec::new(), None);
         // The list may have changed meanwhile: a record that comes twice counts once.
@@ -137,9 +139,10 @@ impl Candidates {
                     Some(_) => {}
                     None => unnamed += 1,
                 }
-                let similarity = self.input.similarity(&ConsignmentInput::of_listed(&record));
-                if similarity != Similarity::Differs && !self.is_known(&record) {
-                    records.push((record, similarity));
+                let fields = record_diff(&self.input, &ConsignmentInput::of_listed(&record));
+                if !fields.iter().any(FieldDiff::contradicts) && !self.is_known(&record) {
+                    let is_shown = fields.iter().all(|field| !field.after.is_empty());
+                    records.push((record, is_shown));
                 }
             }
         }
@@ -164,8 +167,8 @@ impl Candidates {
             return Ok(true);
         };
         let whole = self.account.consignment(id).await?.value;
-        let read = ConsignmentInput::from(&whole);
-        Ok(self.input.similarity(&read) != Similarity::Differs)
+        let fields = record_diff(&self.input, &ConsignmentInput::from(&whole));
+        Ok(!fields.iter().any(FieldDiff::contradicts))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::graphql::generated::{
     Comments, ConsignmentUserMapping as ReadMapping, CreateComment, Edecs, comments,
     consignment_user_mapping, create_comment, edecs,
 };
-use crate::model::{Comment, CommentInput, ConsignmentNumber, ConsignmentUserMapping, Edec, List};
+use crate::model::{Comment, CommentInput, ConsignmentNumber, ConsignmentUserMapping, Edec};
 use crate::send::Call;
 
 impl Account {
@@ -29,7 +29,7 @@ impl Account {
     /// # Errors
     ///
     /// As [`execute`](crate::Client::execute).
-    pub fn comments(&self, number: impl Into<ConsignmentNumber>) -> Call<Outcome<List<Comment>>> {
+    pub fn comments(&self, number: impl Into<ConsignmentNumber>) -> Call<Outcome<Vec<Comment>>> {
         let variables = comments::Variables {
             envd_account_id: self.id().clone(),
             consignment_number: number.into(),
@@ -102,7 +102,7 @@ impl Account {
         &self,
         number: impl Into<ConsignmentNumber>,
         role: impl Into<String>,
-    ) -> Call<Outcome<List<ConsignmentUserMapping>>> {
+    ) -> Call<Outcome<Vec<ConsignmentUserMapping>>> {
         let variables = consignment_user_mapping::Variables {
             envd_account_id: self.id().clone(),
             consignment_number: number.into(),
@@ -129,7 +129,7 @@ impl Account {
     /// # Errors
     ///
     /// As [`execute`](crate::Client::execute).
-    pub fn edecs(&self) -> Call<Outcome<List<Edec>>> {
+    pub fn edecs(&self) -> Call<Outcome<Vec<Edec>>> {
         let variables = edecs::Variables {
             envd_account_id: Some(self.id().clone()),
         };

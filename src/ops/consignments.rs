@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use super::ConsignmentFilter;
 use super::questions::levels;
-use crate::client::{Account, Client, Connection};
+use crate::client::{Account, Client};
 use crate::error::Error;
 use crate::graphql::Outcome;
 use crate::graphql::generated::{
@@ -17,9 +17,8 @@ use crate::graphql::generated::{
     delete_consignment, full_consignments,
 };
 use crate::model::{
-    AccountId, Consignment, ConsignmentEdge, ConsignmentId, ConsignmentInput, ConsignmentNumber,
-    ConsignmentPage, ConsignmentStatus, ConsignmentSummary, ConsignmentText, FullConsignmentEdge,
-    SavedConsignment, WithExtra,
+    AccountId, Connection, Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber,
+    ConsignmentStatus, ConsignmentSummary, ConsignmentText, SavedConsignment, WithExtra,
 };
 use crate::profile::RecordNames;
 use crate::send::Call;
@@ -53,7 +52,7 @@ impl Account {
         &self,
         filter: &ConsignmentFilter,
         after: Option<&str>,
-    ) -> Call<Outcome<ConsignmentPage>> {
+    ) -> Call<Outcome<Connection<ConsignmentSummary>>> {
         let variables = filter.variables(self.client(), self.id(), after.map(str::to_owned));
         self.client()
             .operation::<Consignments, _>(variables, |data| data.consignments)
@@ -80,11 +79,8 @@ impl Account {
         let (account, filter) = (self.id().clone(), filter.clone());
         let call = move |client: &Client, after| {
             let variables = filter.variables(client, &account, after);
-            let page = client.operation::<Consignments, _>(variables, |data| {
-                let page = data.consignments?;
-                let split = |edge: ConsignmentEdge| (edge.cursor, edge.node);
-                Connection::from_list(page.total_count, page.page_info, page.edges, split)
-            });
+            let page = client
+                .operation::<Consignments, _>(variables, |data| data.consignments?.if_listed());
             page.made_of(filter.check())
         };
         self.client().list("consignments", call, |record| {
@@ -119,18 +115,14 @@ impl Account {
             let read = client.operation_with(
                 full_consignments::QUERY,
                 &variables,
-                |data: full_consignments::ResponseData| {
-                    let page = data.full_consignments?;
-                    let split = |edge: FullConsignmentEdge| (edge.cursor, edge.node);
-                    Connection::from_list(page.total_count, page.page_info, page.edges, split)
-                },
+                |data: full_consignments::ResponseData| data.full_consignments?.if_listed(),
             );
             client.all_levels(
                 "fullConsignments",
                 read.made_of(filter.check()),
                 |page: &Connection<Consignment>| {
-                    page.records
-                        .iter()
+                    let records = page.edges.iter().filter_map(|edge| edge.node.as_ref());
+                    records
                         .map(|record| levels(&record.questions))
                         .max()
                         .unwrap_or(0)
@@ -160,7 +152,7 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// [`is_not_found`](crate::Error::is_not_found); [`is_protocol`](crate::Error::is_protocol) when the service answers null without
+    /// [`NotFound`](crate::ErrorKind::NotFound); [`Protocol`](crate::ErrorKind::Protocol) when the service answers null without
     /// an error ([`optional`](Call::optional) makes `None` of it), or with another consignment; and as
     /// [`execute`](crate::Client::execute).
     pub fn consignment(&self, id: impl Into<ConsignmentId>) -> Call<Outcome<Consignment>> {

@@ -38,7 +38,7 @@ impl ConsignmentFilter {
         pub fn search_text(text: impl Into<String>) |it| it.0.search_text = Some(text.into());
 
         /// Only consignments from this instant on. Which of a record's dates is compared is not shown. With an instant that
-        /// cannot be read, a list fails with [`is_config`](Error::is_config), and nothing is sent.
+        /// cannot be read, a list fails with [`Config`](crate::ErrorKind::Config), and nothing is sent.
         ///
         /// A [`Day`] means its beginning in UTC, which is 8 to 11 hours later than in Australia: what changed in the hours
         /// between is left out. [`from_day`](Self::from_day) takes the zone.

@@ -62,9 +62,9 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`is_config`](crate::Error::is_config) when the address is not https, or one of this machine or a private network while the
-    /// endpoint is not; [`is_unauthorized`](crate::Error::is_unauthorized), [`is_forbidden`](crate::Error::is_forbidden) or
-    /// [`is_not_found`](crate::Error::is_not_found) when the host refuses the token. A reply that is no PDF, or redirects, is an
+    /// [`Config`](crate::ErrorKind::Config) when the address is not https, or one of this machine or a private network while the
+    /// endpoint is not; [`Unauthorized`](crate::ErrorKind::Unauthorized), [`Forbidden`](crate::ErrorKind::Forbidden) or
+    /// [`NotFound`](crate::ErrorKind::NotFound) when the host refuses the token. A reply that is no PDF, or redirects, is an
     /// error with its [`http_status`](crate::Error::http_status).
     #[doc(alias("print", "download", "printing"))]
     pub fn pdf(&self, address: &PdfUrl) -> Call<Vec<u8>> {

@@ -27,7 +27,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// As [`execute`](Self::execute); [`is_protocol`](crate::Error::is_protocol) with more than eight levels.
+    /// As [`execute`](Self::execute); [`Protocol`](crate::ErrorKind::Protocol) with more than eight levels.
     pub fn questions(&self) -> Call<Outcome<QuestionList>> {
         let read = self.operation::<Questions, _>(questions::Variables {}, |data| data.questions);
         self.all_levels("questions", read, |list| levels(&list.items))

@@ -4,15 +4,13 @@ use std::borrow::Cow;
 
 use super::TemplateFilter;
 use super::filter::accepted;
-use crate::client::{Account, Client, Connection};
+use crate::client::{Account, Client};
 use crate::graphql::Outcome;
 use crate::graphql::generated::{
     CreateOrSaveTemplate, DeleteTemplate, Template as ReadTemplate, Templates,
     create_or_save_template, delete_template, template, templates,
 };
-use crate::model::{
-    SavedTemplate, Template, TemplateEdge, TemplateId, TemplateInput, TemplatePage, WithExtra,
-};
+use crate::model::{Connection, SavedTemplate, Template, TemplateId, TemplateInput, WithExtra};
 use crate::send::Call;
 use crate::send::pages::Pager;
 
@@ -43,7 +41,7 @@ impl Account {
         &self,
         filter: &TemplateFilter,
         after: Option<&str>,
-    ) -> Call<Outcome<TemplatePage>> {
+    ) -> Call<Outcome<Connection<Template>>> {
         let variables = templates::Variables {
             envd_account_id: self.id().clone(),
             first: accepted(self.client(), filter.page_size),
@@ -64,11 +62,7 @@ impl Account {
                 first: accepted(client, first),
                 after,
             };
-            client.operation::<Templates, _>(variables, |data| {
-                let page = data.templates?;
-                let split = |edge: TemplateEdge| (edge.cursor, edge.node);
-                Connection::from_list(page.total_count, page.page_info, page.edges, split)
-            })
+            client.operation::<Templates, _>(variables, |data| data.templates?.if_listed())
         };
         self.client().list("templates", call, |record| {
             let id = record.id.as_ref().map(TemplateId::as_str);

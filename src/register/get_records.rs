@@ -1,19 +1,22 @@
 //! A request of the register, and the records of its reply (spec 2.10).
 
+use std::fmt;
+use std::iter::zip;
 use std::time::SystemTime;
 
-use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::error::Category;
+use serde_json::value::RawValue;
 use url::Url;
 
 use super::OPERATION;
 use super::if_modified::{IfModified, last_modified};
 use crate::error::{BodyShape, Error, Received, Repr, Result, json_fault};
-use crate::graphql::misfit::{self, Misfit};
-use crate::graphql::{SalvagedList, Unreadable, salvage_list, unreadable_record};
+use crate::graphql::{Unreadable, unreadable_record};
 use crate::model::json_path::{joined, path_of};
-use crate::model::{List, Property, reply_memory};
+use crate::model::{BorrowedText, Property, places, reply_memory};
 use crate::send::Operation;
 use crate::transport::header::{ACCEPT, HeaderValue, IF_MODIFIED_SINCE};
 use crate::transport::{Reply, Request};
@@ -112,35 +115,18 @@ impl Operation for GetValue {
     }
 }
 
-/// `{"Value": ..}`; both names must be there, or any JSON object would be an empty page.
-#[derive(Deserialize)]
-struct RecordsReply {
-    #[serde(rename = "Value", deserialize_with = "Option::deserialize")]
-    value: Option<Subset>,
-}
-
 /// A part of the result.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[derive(Default)]
 pub(super) struct Subset {
     pub(super) offset: Option<u64>,
     pub(super) limit: Option<u64>,
     pub(super) total: Option<u64>,
-    #[serde(rename = "SubSet", deserialize_with = "List::deserialize")]
-    pub(super) records: List<Property>,
-    /// The time of the register's last change, if the reply has it.
-    #[serde(skip)]
-    pub(super) last_modified: Option<SystemTime>,
-    /// The records that could not be read: their elements are null.
-    #[serde(skip)]
+    /// The records, and the places in which the register sent null or which could not be read.
+    pub(super) records: Vec<Option<Property>>,
+    /// The records that could not be read.
     pub(super) unreadable: Vec<Unreadable>,
-}
-
-impl Subset {
-    /// How many places the page has, including those in which the register sent null.
-    pub(super) fn count(&self) -> u64 {
-        (self.records.len() + self.records.null_positions().len()) as u64
-    }
+    /// The time of the register's last change, if the reply has it.
+    pub(super) last_modified: Option<SystemTime>,
 }
 
 /// Reads a reply of status 2xx.
@@ -152,23 +138,14 @@ fn decode(reply: Reply) -> Result<Subset> {
     let Some(text) = text_of(&reply) else {
         return Err(unexpected(reply, None, NOT_UTF8.to_owned()));
     };
-    let read = reply_memory::limited(text.len(), || reply_memory::read::<RecordsReply>(text));
-    let failure = match read.ok_or_else(|| too_much(&reply))? {
-        Ok(envelope) => return Ok(envelope.value.unwrap_or_default()),
-        Err(failure) => failure,
+    let read = reply_memory::limited(text.len(), || subset_of(status, text));
+    let fault = match read.ok_or_else(|| too_much(&reply))? {
+        Ok(subset) => return Ok(subset),
+        Err(fault) => fault,
     };
-    if let Some(subset) = mended(status, text) {
-        return Ok(subset);
-    }
-    if failure.classify() != Category::Data {
-        return Err(unexpected(reply, None, fault_at(&failure)));
-    }
-    let value = reply_memory::value(text);
-    if let Some(subset) = other_shape(status, &value) {
-        return Ok(subset);
-    }
-    let path = path_of(text, &failure);
-    Err(unexpected(reply, Some((path, value)), fault_at(&failure)))
+    let value = || reply_memory::value(text);
+    let found = fault.path.map(|path| (path, value()));
+    Err(unexpected(reply, found, fault.detail))
 }
 
 const NOT_UTF8: &str = "the body is not UTF-8";
@@ -220,106 +197,167 @@ fn too_much(reply: &Reply) -> Error {
     Error::protocol(reply_memory::TOO_MUCH).with_received(received)
 }
 
-/// Reads the reply again, record by record.
-fn mended(status: u16, text: &str) -> Option<Subset> {
-    let SalvagedList { text, unreadable } =
-        salvage_list::<RecordsReply>(text, "Value.SubSet", &["Value", "SubSet"], status)?;
-    let mut subset = reply_memory::from_str::<RecordsReply>(&text).ok()?.value?;
-    let named = |record: Unreadable| Unreadable {
-        error: record.error.with_operation(OPERATION),
-        ..record
-    };
-    subset.unreadable = unreadable.into_iter().map(named).collect();
-    Some(subset)
+/// Why no records can be read.
+struct Fault {
+    /// Where the text does not fit; `None` where it is not JSON.
+    path: Option<String>,
+    detail: String,
 }
 
-/// The members that may lead to the records: those of the specification, and that of the earlier interface in place of
-/// `SubSet` (public: eNVD samples).
-const WRAPPERS: [&str; 3] = ["Value", "SubSet", "Items"];
+impl Fault {
+    fn at(path: String) -> Self {
+        let detail = "a value of another type than expected".to_owned();
+        let path = Some(path);
+        Self { path, detail }
+    }
 
-/// Reads a reply of another shape than that of a search: a list, or one record with a PIC, bare or wrapped. `None` when there
-/// is neither.
+    /// The fault of a part of the reply.
+    fn of(part: &str, text: &str, error: &serde_json::Error) -> Self {
+        let is_json = error.classify() == Category::Data;
+        Self {
+            path: is_json.then(|| joined(part, &path_of(text, error))),
+            detail: fault_at(error),
+        }
+    }
+}
+
+/// The members of an object that matter; the last one of a name counts (RFC 8259 section 4).
+#[derive(Default)]
+struct Members<'a> {
+    pic: Option<&'a RawValue>,
+    /// The member that may lead to the records. Those of the specification are `Value` and `SubSet`; the earlier interface had
+    /// `Items` (public: eNVD samples).
+    wrapped: [Option<&'a RawValue>; 3],
+    /// `Offset`, `Limit` and `Total`.
+    numbers: [Option<&'a RawValue>; 3],
+    has_others: bool,
+}
+
+const WRAPPERS: [&str; 3] = ["Value", "SubSet", "Items"];
+const NUMBERS: [&str; 3] = ["Offset", "Limit", "Total"];
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MembersVisitor;
+
+        impl<'de> Visitor<'de> for MembersVisitor {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Members::default();
+                while let Some(BorrowedText(name)) = map.next_key()? {
+                    let value: &RawValue = map.next_value()?;
+                    let known = zip(WRAPPERS, &mut members.wrapped)
+                        .chain(zip(NUMBERS, &mut members.numbers))
+                        .chain([("PIC", &mut members.pic)]);
+                    match known.into_iter().find(|(known, _)| *known == name) {
+                        Some((_, member)) => *member = Some(value),
+                        None => members.has_others = true,
+                    }
+                }
+                Ok(members)
+            }
+        }
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+impl Members<'_> {
+    fn are_of_property(&self) -> bool {
+        self.pic.is_some_and(|pic| pic.get() != "null")
+    }
+
+    /// Whether they say that there are no records: by a total of 0, or since they are nothing but the numbers of a page.
+    fn are_of_no_records(&self) -> bool {
+        let [.., total] = self.numbers;
+        let is_only_numbers = self.pic.is_none() && !self.has_others;
+        is_only_numbers || total.is_some_and(|total| total.get() == "0")
+    }
+}
+
+/// Reads the records of a reply: a list or one record with a PIC, bare or wrapped. Only the list of a search may have records
+/// without a PIC, or each object would be a page.
 ///
 /// assumed: the specification does not show the reply to a look-up (2.10)
-fn other_shape(status: u16, reply: &Value) -> Option<Subset> {
-    let (mut around, mut found, mut path) = (reply, reply, String::new());
-    while !is_record(found) {
-        let wrapped = WRAPPERS
-            .iter()
-            .find_map(|name| Some((name, found.get(name)?)));
-        let Some((name, inside)) = wrapped else {
+fn subset_of(status: u16, text: &str) -> Result<Subset, Fault> {
+    let (mut around, mut above, mut path) = (Members::default(), String::new(), String::new());
+    let mut found = text.trim_ascii_start();
+    let mut is_record = false;
+    while found.starts_with('{') {
+        let members: Members<'_> =
+            serde_json::from_str(found).map_err(|error| Fault::of(&path, found, &error))?;
+        is_record = members.are_of_property();
+        if is_record {
             break;
-        };
-        (around, found) = (found, inside);
-        path = if path.is_empty() {
-            (*name).to_owned()
-        } else {
-            format!("{path}.{name}")
-        };
-    }
-    let is_wrapped = !path.is_empty();
-    let mut records = match found {
-        Value::Array(records) => records.clone(),
-        Value::Null if is_wrapped => Vec::new(),
-        Value::Object(_) if is_record(found) => vec![found.clone()],
-        Value::Object(members) if is_wrapped && is_without_records(members) => {
-            around = found;
-            Vec::new()
         }
-        _ => return None,
+        let mut wrapped = zip(WRAPPERS, members.wrapped);
+        let inside = wrapped.find_map(|(name, value)| Some((name, value?.get())));
+        above.clone_from(&path);
+        (path, found) = match inside {
+            Some((name, inside)) => (joined(&path, name), inside),
+            None if !path.is_empty() && members.are_of_no_records() => (path, "null"),
+            None => return Err(Fault::at(path)),
+        };
+        around = members;
+    }
+    let mut subset = Subset::default();
+    let numbers = [&mut subset.offset, &mut subset.limit, &mut subset.total];
+    for ((name, number), raw) in zip(zip(NUMBERS, numbers), around.numbers) {
+        let Some(raw) = raw else { continue };
+        *number = serde_json::from_str(raw.get())
+            .map_err(|error| Fault::of(&joined(&above, name), raw.get(), &error))?;
+    }
+    let list: Vec<Option<&RawValue>> = match found {
+        _ if is_record => vec![serde_json::from_str(found).ok()],
+        "null" if !path.is_empty() => Vec::new(),
+        list => {
+            let mut list = serde_json::Deserializer::from_str(list);
+            let places = places(&mut list, Some).and_then(|places| list.end().map(|()| places));
+            let places = places.map_err(|error| Fault::of(&path, found, &error))?;
+            places.ok_or_else(|| Fault::at(path.clone()))?
+        }
     };
-    if !records.is_empty()
-        && !records
-            .iter()
-            .any(|record| record.is_null() || is_record(record))
+    let is_search = path == "Value.SubSet";
+    if !is_search
+        && !is_record
+        && !list.is_empty()
+        && !list.iter().any(|one| one.is_none_or(is_property))
     {
-        return None;
+        return Err(Fault::at(format!("{path}[0]")));
     }
-    let mut unreadable = Vec::new();
-    for (index, record) in records.iter_mut().enumerate() {
-        let text = record.to_string();
-        let Err(Misfit {
-            path: inside,
-            detail,
-        }) = misfit::read::<Option<Property>>(&text)
-        else {
-            continue;
-        };
-        let part = if found.is_array() {
-            format!("{path}[{index}]")
-        } else {
-            path.clone()
-        };
-        let at = joined(&part, &inside);
-        let error = unreadable_record(status, at, detail, &text);
-        unreadable.push(Unreadable {
-            index,
-            error: error.with_operation(OPERATION),
+    for (index, raw) in list.into_iter().enumerate() {
+        let read = raw.map(|raw| reply_memory::read(raw.get()).map_err(|error| (raw.get(), error)));
+        let record = read.transpose().unwrap_or_else(|(record, error)| {
+            let part = if is_record {
+                path.clone()
+            } else {
+                format!("{path}[{index}]")
+            };
+            let at = joined(&part, &path_of(record, &error));
+            let error = unreadable_record(status, at, json_fault(&error), record);
+            let error = error.with_operation(OPERATION);
+            subset.unreadable.push(Unreadable { index, error });
+            None
         });
-        *record = Value::Null;
+        reply_memory::push(&mut subset.records, record)
+            .map_err(|error| Fault::of(&path, found, &error))?;
+        if subset.unreadable.len() > MAX_UNREADABLE {
+            return Err(Fault::at(path));
+        }
     }
-    let number = |name| match around.get(name) {
-        None | Some(Value::Null) => Some(None),
-        Some(number) => number.as_u64().map(Some),
-    };
-    Some(Subset {
-        offset: number("Offset")?,
-        limit: number("Limit")?,
-        total: number("Total")?,
-        records: reply_memory::from_str(&Value::Array(records).to_string()).ok()?,
-        unreadable,
-        last_modified: None,
-    })
+    Ok(subset)
 }
 
-fn is_record(value: &Value) -> bool {
-    value.get("PIC").is_some_and(|pic| !pic.is_null())
-}
+/// More unreadable records than this are a difference of the interface: the reply as a whole is unreadable.
+const MAX_UNREADABLE: usize = 1_000;
 
-/// Whether an object states that there are no records: by a total of 0, or by having nothing but the numbers of a page.
-fn is_without_records(members: &serde_json::Map<String, Value>) -> bool {
-    let is_number = |name: &String| ["Offset", "Limit", "Total"].contains(&name.as_str());
-    members.get("Total").is_some_and(|total| *total == 0) || members.keys().all(is_number)
+fn is_property(record: &RawValue) -> bool {
+    let members = serde_json::from_str::<Members<'_>>(record.get());
+    members.is_ok_and(|members| members.are_of_property())
 }
 
 #[cfg(test)]
@@ -328,6 +366,7 @@ mod tests {
     use crate::transport::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 
     use super::*;
+    use crate::error::ErrorKind;
 
     fn reply(media_type: &'static str, body: &'static str) -> Reply {
         Reply {
@@ -341,9 +380,9 @@ mod tests {
     fn a_misfit_is_located_and_its_value_is_not_shown() {
         let body = r#"{"Value": {"SubSet": [{"PIC": "QAZZ7777"}, {"Town": ["hidden"]}]}}"#;
         let found = decode(reply("application/json", body)).unwrap();
-        assert_eq!((found.records.len(), found.count()), (1, 2));
+        assert!(matches!(found.records.as_slice(), [Some(_), None]));
         let error = &found.unreadable[0].error;
-        assert!(error.is_decode() && error.is_unreadable_record());
+        assert!(error.kind() == ErrorKind::Decode && error.kind() == ErrorKind::UnreadableRecord);
         assert_eq!(error.json_path(), Some("Value.SubSet[1].Town"));
         assert!(!format!("{error} {error:?}").contains("hidden"));
         let body = r#"{"Value": {"Total": "hidden"}}"#;
@@ -370,7 +409,7 @@ mod tests {
             (r#"{"Value": {"SubSet": 5}}"#, "Value.SubSet"),
         ] {
             let error = decode(reply("application/json", body)).err().unwrap();
-            assert!(error.is_decode(), "{body}");
+            assert!(error.kind() == ErrorKind::Decode, "{body}");
             let sent: Value = serde_json::from_str(body).unwrap();
             assert_eq!(error.raw_data(), Some(&sent), "{body}");
             assert_eq!(error.json_path(), Some(path), "{body}");
@@ -406,14 +445,16 @@ mod tests {
                 decode(reply("application/json", body)).unwrap()
             };
             let found = read(r#"{"PIC": "QAZZ7777", "Value": {"x": 1}}"#);
-            assert_eq!(found.records.len(), 1, "{shape}");
-            assert_eq!(found.records[0].pic.as_deref(), Some("QAZZ7777"), "{shape}");
-            let unknown = found.records[0].unknown_fields().unwrap();
+            let [Some(property)] = found.records.as_slice() else {
+                panic!("{shape}");
+            };
+            assert_eq!(property.pic.as_deref(), Some("QAZZ7777"), "{shape}");
+            let unknown = property.unknown_fields().unwrap();
             assert_eq!(unknown["Value"]["x"], 1, "{shape}");
             assert_eq!(found.total, total, "{shape}");
             // One that does not fit is not "not found".
             let found = read(r#"{"PIC": "QAZZ7777", "Town": ["hidden"]}"#);
-            assert_eq!((found.records.len(), found.count()), (0, 1), "{shape}");
+            assert_eq!(found.records, [None], "{shape}");
             let error = &found.unreadable[0].error;
             let record = shape.find('@').unwrap();
             let path: Vec<_> = ["Value", "SubSet", "Items"]
@@ -427,7 +468,7 @@ mod tests {
                 Some(path.trim_start_matches('.')),
                 "{shape}"
             );
-            assert!(error.is_unreadable_record());
+            assert!(error.kind() == ErrorKind::UnreadableRecord);
         }
     }
 
@@ -450,7 +491,8 @@ mod tests {
             decode(reply("application/json", "{\"Val"))
                 .err()
                 .unwrap()
-                .is_decode()
+                .kind()
+                == ErrorKind::Decode
         );
     }
 
@@ -478,7 +520,7 @@ mod tests {
             "AdminStatus": {"ShortCode": "I", "ShortCode": "A"}, "New": "\ud83d"}], "Total": 1}}"#;
         let found = decode(reply("application/json", body)).unwrap();
         assert_eq!((found.total, found.unreadable.len()), (Some(1), 0));
-        let property = &found.records[0];
+        let property = found.records[0].as_ref().unwrap();
         assert_eq!(property.town.as_deref(), Some("a\u{fffd}"));
         assert!(property.is_active());
         assert_eq!(property.unknown_fields().unwrap()["New"], "\u{fffd}");

@@ -63,7 +63,7 @@ impl Register {
     ///
     /// # Errors
     ///
-    /// [`is_protocol`](Error::is_protocol) when the register sends several properties or another one; else as for all
+    /// [`Protocol`](crate::ErrorKind::Protocol) when the register sends several properties or another one; else as for all
     /// calls, see [`Register`].
     ///
     /// ```
@@ -95,7 +95,7 @@ impl Register {
     ///
     /// # Errors
     ///
-    /// [`is_protocol`](Error::is_protocol) when the register sends the property of another PIC, or a `Total` that
+    /// [`Protocol`](crate::ErrorKind::Protocol) when the register sends the property of another PIC, or a `Total` that
     /// contradicts the records beside it; else as for all calls, see [`Register`].
     pub fn lookup(&self, pic: &Pic) -> Call<Lookup> {
         let or_empty = |lookup: IfModified<Lookup>| Ok(lookup.value().unwrap_or(Lookup::Empty));
@@ -106,7 +106,7 @@ impl Register {
     ///
     /// # Errors
     ///
-    /// As [`lookup`](Self::lookup), and [`is_config`](Error::is_config) for a date before 1970 or after 9999.
+    /// As [`lookup`](Self::lookup), and [`Config`](crate::ErrorKind::Config) for a date before 1970 or after 9999.
     pub fn lookup_since(&self, pic: &Pic, date: SystemTime) -> Call<IfModified<Lookup>> {
         self.look_up(*pic, if_modified_since(date).map(Some), Ok)
     }
@@ -162,7 +162,8 @@ fn lookup_of(mut subset: Subset, pic: Pic) -> Result<Lookup> {
         return Err(record.error);
     }
     let several = subset.total.is_some_and(|total| total > 1);
-    let mut records = subset.records.into_vec();
+    let records = subset.records.into_iter().flatten();
+    let mut records: Vec<Property> = records.collect();
     let count = records.len() as u64;
     // Total may exceed the records of a page, but not when the page has none.
     if let Some(total) = subset.total

@@ -12,7 +12,7 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use tokio::sync::Semaphore;
 
 use super::{Lookup, Register};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Pic, Property};
 use crate::send::pages::Task;
 
@@ -23,7 +23,7 @@ use crate::send::pages::Task;
 /// Dropping the stream stops them.
 ///
 /// A refused token stops all look-ups that are not sent yet: after a result that
-/// [`is_unauthorized`](crate::Error::is_unauthorized) or [`is_reauth_required`](crate::Error::is_reauth_required), the
+/// [`Unauthorized`](crate::ErrorKind::Unauthorized) or [`is_reauth_required`](crate::Error::is_reauth_required), the
 /// remaining PICs have the same error with [`attempts`](crate::Error::attempts) 0. Look those up again after a login.
 ///
 /// The inputs are in memory, 10,000 PICs in less than 1 MB; of the results, never more than four for each look-up that runs
@@ -85,7 +85,7 @@ pub struct LookupResult {
     pub position: usize,
     /// The PIC in upper case, or the input as it was given if it is no PIC.
     pub input: String,
-    /// The result. An input that is not a PIC fails with [`is_config`](crate::Error::is_config), without a request.
+    /// The result. An input that is not a PIC fails with [`Config`](crate::ErrorKind::Config), without a request.
     pub result: Result<Lookup>,
 }
 
@@ -283,7 +283,7 @@ impl Lookups {
         self.running.fetch_add(1, Ordering::Relaxed);
         let result = self.register.lookup(&pic).await;
         if let Err(error) = &result
-            && (error.is_unauthorized() || error.is_reauth_required())
+            && (error.kind() == ErrorKind::Unauthorized || error.is_reauth_required())
         {
             self.refused.get_or_init(|| error.clone());
         }

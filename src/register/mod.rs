@@ -74,12 +74,12 @@ const OPERATION: &str = "PICRegister";
 ///
 /// # Errors
 ///
-/// All calls fail with [`is_transport`](crate::Error::is_transport) when no reply came,
-/// [`is_unauthorized`](crate::Error::is_unauthorized) or [`is_reauth_required`](crate::Error::is_reauth_required) when the
+/// All calls fail with [`Connect`](crate::ErrorKind::Connect), [`Timeout`](crate::ErrorKind::Timeout) or [`Transport`](crate::ErrorKind::Transport) when no reply came,
+/// [`Unauthorized`](crate::ErrorKind::Unauthorized) or [`is_reauth_required`](crate::Error::is_reauth_required) when the
 /// token was refused, [`NoAnswer`](crate::ErrorKind::NoAnswer) when something else than the register replied,
 /// [`http_status`](crate::Error::http_status) for every refusal, with
 /// [`media_type`](crate::Error::media_type), [`body_excerpt`](crate::Error::body_excerpt) and
-/// [`server_message`](crate::Error::server_message), and [`is_decode`](crate::Error::is_decode) when a reply has neither records
+/// [`server_message`](crate::Error::server_message), and [`Decode`](crate::ErrorKind::Decode) when a reply has neither records
 /// nor the statement that there are none; [`raw_data`](crate::Error::raw_data) is that reply.
 ///
 /// Records are read from the envelope of a search (spec 2.10). assumed, because no reply to a look-up is shown: also from a list or
@@ -159,10 +159,10 @@ impl Register {
     ///
     /// # Errors
     ///
-    /// [`is_config`](crate::Error::is_config) for a path with an empty segment, `.` or `..`;
-    /// [`is_decode`](crate::Error::is_decode) for a reply that is not JSON but claims to be;
-    /// [`is_protocol`](crate::Error::is_protocol) for one whose values take too much memory;
-    /// [`is_not_found`](crate::Error::is_not_found) for HTTP 404 with a body in JSON or XML; else as for all calls.
+    /// [`Config`](crate::ErrorKind::Config) for a path with an empty segment, `.` or `..`;
+    /// [`Decode`](crate::ErrorKind::Decode) for a reply that is not JSON but claims to be;
+    /// [`Protocol`](crate::ErrorKind::Protocol) for one whose values take too much memory;
+    /// [`NotFound`](crate::ErrorKind::NotFound) for HTTP 404 with a body in JSON or XML; else as for all calls.
     #[doc(alias("raw request", "custom request"))]
     pub fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Call<Value> {
         let sender = self.0.sender.clone();

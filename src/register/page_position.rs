@@ -106,7 +106,7 @@ impl PageRange {
         let first = Self {
             index,
             offset,
-            count: subset.count(),
+            count: subset.records.len() as u64,
             limit: subset.limit,
             total: subset.total,
             origin,
@@ -154,7 +154,7 @@ impl PageRange {
     pub(super) fn next(&self, index: u32, subset: &Subset) -> Result<Option<Self>> {
         let total = subset.total.or(self.total);
         let end = self.end();
-        if subset.count() == 0 {
+        if subset.records.is_empty() {
             // The result may have become smaller.
             return match total {
                 Some(total) if self.records_to_end() < total => Err(empty_before(total)),
@@ -172,7 +172,7 @@ impl PageRange {
         let next = Self {
             index: Some(index),
             offset,
-            count: subset.count(),
+            count: subset.records.len() as u64,
             limit: subset.limit.or(self.limit),
             total,
             ..*self
@@ -201,7 +201,7 @@ mod tests {
             offset,
             limit,
             total,
-            records: vec![Property::default(); count].into(),
+            records: vec![Some(Property::default()); count],
             ..Subset::default()
         }
     }

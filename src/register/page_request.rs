@@ -23,8 +23,8 @@ impl Register {
     /// The properties that match, page by page or one by one; nothing is sent yet. A search without a match has one page
     /// without records.
     ///
-    /// Besides the errors of [`Pager::next_page`], a page fails with [`is_config`](Error::is_config) when a value cannot match
-    /// anything, and nothing is sent; with [`is_protocol`](Error::is_protocol) when the register sends another page than the
+    /// Besides the errors of [`Pager::next_page`], a page fails with [`Config`](crate::ErrorKind::Config) when a value cannot match
+    /// anything, and nothing is sent; with [`Protocol`](crate::ErrorKind::Protocol) when the register sends another page than the
     /// next one, or a `Total` that contradicts the records beside it.
     ///
     /// ```
@@ -63,7 +63,7 @@ impl Register {
     ///
     /// # Errors
     ///
-    /// As [`search`](Self::search), and [`is_config`](Error::is_config) for a date before 1970 or after 9999.
+    /// As [`search`](Self::search), and [`Config`](crate::ErrorKind::Config) for a date before 1970 or after 9999.
     pub fn search_since(
         &self,
         search: &PropertySearch,
@@ -139,7 +139,7 @@ impl Register {
             self.set_first_page_index(1);
             return Ok((2, self.get_page(search, Some(2)).await?));
         }
-        if offset >= first.end() && subset.count() > 0 {
+        if offset >= first.end() && !subset.records.is_empty() {
             self.set_first_page_index(0);
         }
         Ok((1, subset))
@@ -172,8 +172,11 @@ fn identity() -> RecordIdentity<Property> {
 }
 
 fn page(position: PagePosition, range: PageRange, subset: Subset) -> PropertyPage {
-    let gaps = subset.records.null_positions().to_vec();
-    let mut page = Page::new(position, subset.records.into_vec());
+    let places = subset.records.iter().enumerate();
+    let empty = places.filter(|(_, record)| record.is_none());
+    let gaps: Vec<usize> = empty.map(|(place, _)| place).collect();
+    let records = subset.records.into_iter().flatten();
+    let mut page = Page::new(position, records.collect());
     page.set_gaps(&gaps, subset.unreadable);
     page.total = range.total.and_then(|total| i64::try_from(total).ok());
     (page.offset, page.limit) = (Some(range.offset), range.limit);

@@ -156,6 +156,7 @@ debug_shows!(PropertySearch, |it|
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     #[test]
     fn parameters_have_the_names_of_the_specification() {
@@ -219,7 +220,7 @@ mod tests {
             PropertySearch::text("x").town("y"),
         ] {
             assert!(
-                bad.checked(&BTreeMap::new()).unwrap_err().is_config(),
+                bad.checked(&BTreeMap::new()).unwrap_err().kind() == ErrorKind::Config,
                 "{bad:?}"
             );
         }

@@ -93,7 +93,7 @@ impl RegisterBuilder {
         /// profile.register.authentication = Sourced::seen(RegisterAuthentication::Bearer);
         ///
         /// let register = Register::builder("https://register.example.com").profile(&profile);
-        /// assert!(register.build().unwrap_err().is_config()); // It has no token source.
+        /// assert!(register.build().unwrap_err().kind() == envd_sdk::ErrorKind::Config); // It has no token source.
         /// let register = Register::builder("https://register.example.com")
         ///     .profile(&profile)
         ///     .token_source(StaticToken::new("eyJhbGciOi.eyJzdWIi.c2ln")?)
@@ -107,7 +107,7 @@ impl RegisterBuilder {
     ///
     /// # Errors
     ///
-    /// [`is_config`](crate::Error::is_config) when the address is not an `https` address (or `http` on loopback) or holds a
+    /// [`Config`](crate::ErrorKind::Config) when the address is not an `https` address (or `http` on loopback) or holds a
     /// user name, a query, or a part of the path of the search (`api/v2/PICRegister` at its end is accepted), or the HTTP client cannot be set up, or a header cannot be sent or is one that the client sets; or by
     /// the profile the first page is neither 0 nor 1, or the token source or the header is missing that authenticates.
     pub fn build(self) -> Result<Register> {

@@ -244,13 +244,13 @@ impl<T: Send + 'static> Call<T> {
     /// is_ours.store(false, Ordering::Release);
     /// let save = account.save_consignment(input);
     /// let error = save.only_if(move || is_ours.load(Ordering::Acquire)).await.unwrap_err();
-    /// assert!(error.is_transport() && !error.may_have_applied() && !error.is_retryable());
+    /// assert!(error.kind() == envd_sdk::ErrorKind::Transport && !error.may_have_applied() && !error.is_retryable());
     /// # Ok(()) });
     /// ```
     ///
     /// # Errors
     ///
-    /// When it does not hold, the call fails with [`is_transport`](Error::is_transport), and is not sent again;
+    /// When it does not hold, the call fails with [`Transport`](crate::ErrorKind::Transport), and is not sent again;
     /// [`may_have_applied`](Error::may_have_applied) only if an attempt before was in doubt.
     #[doc(alias("condition", "fence"))]
     pub fn only_if(mut self, condition: impl Fn() -> bool + Send + Sync + 'static) -> Self {
@@ -267,7 +267,7 @@ impl<T: Send + 'static> Call<T> {
     ///
     /// # Errors
     ///
-    /// [`is_config`](crate::Error::is_config) when the variables cannot be written as JSON or a setting cannot be used.
+    /// [`Config`](crate::ErrorKind::Config) when the variables cannot be written as JSON or a setting cannot be used.
     #[doc(alias("inspect", "curl"))]
     pub fn dry_run(&self) -> Result<DryRun> {
         let mut request = (*self.work.as_ref().map_err(Clone::clone)?.request).clone();

@@ -18,7 +18,7 @@ use url::Url;
 use super::backpressure::Backpressure;
 use super::{Headers, Settings, trace};
 use crate::auth::{AccessToken, TokenSource};
-use crate::error::{Error, Failure, Repr, Result, Unsent};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::ServerError;
 use crate::secret::Secret;
 use crate::transport::header::AUTHORIZATION;
@@ -321,16 +321,12 @@ impl Exchange<'_> {
         };
         match result {
             Some(result) => result,
-            None => Err(Error::new(Repr::Transport(Failure {
-                what: "the deadline of the call has passed",
-                timeout: true,
-                unsent: if self.attempts > 0 {
-                    Unsent::Perhaps
-                } else {
-                    Unsent::Surely
-                },
-                refused_locally: false,
-            }))),
+            None => {
+                let what = "the deadline of the call has passed";
+                Err(Error::said(ErrorKind::Timeout, what)
+                    .with_passes(true)
+                    .with_sent(self.attempts > 0))
+            }
         }
     }
 
@@ -395,7 +391,7 @@ impl Exchange<'_> {
             // The request was refused before it was carried out, so a change may be sent again as well. A page with 401 may be
             // of the service: a new token shows it.
             Err(refused)
-                if (refused.is_unauthorized() || refused.http_status() == Some(401))
+                if (refused.refuses_token() || refused.http_status() == Some(401))
                     && !self.safety.may_have_applied(&refused)
                     && !std::mem::replace(&mut self.is_renewed, true) =>
             {
@@ -429,7 +425,7 @@ impl Exchange<'_> {
             }
         }
         match (result, first) {
-            (Err(error), Some(first)) if error.is_schema_mismatch() => Err(first),
+            (Err(error), Some(first)) if error.kind() == ErrorKind::SchemaMismatch => Err(first),
             (result, _) => result,
         }
     }
@@ -444,12 +440,8 @@ impl Exchange<'_> {
         let sender = self.sender;
         let slot = sender.pool.http.slot().await;
         if matches!(&self.settings.condition, Some(condition) if !condition()) {
-            return Err(Error::new(Repr::Transport(Failure {
-                what: "the condition of the call no longer held when the request could be sent",
-                timeout: false,
-                unsent: Unsent::Surely,
-                refused_locally: true,
-            })));
+            let what = "the condition of the call no longer held when the request could be sent";
+            return Err(Error::said(ErrorKind::Transport, what));
         }
         self.attempts += u32::from(!std::mem::replace(&mut self.is_sent, true));
         let was_in_doubt = std::mem::replace(&mut self.in_doubt, self.operation.is_change());

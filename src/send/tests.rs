@@ -9,7 +9,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{Operation, SenderOptions, Settings};
 use crate::auth::{AccessToken, BoxFuture, StoreError, TokenSource};
-use crate::error::{Error, ErrorKind, Failure, Received, Repr, Result, Unsent};
+use crate::error::{Error, ErrorKind, Received, Result};
 use crate::transport::{Clock, Reply, Request, RetryPolicy};
 
 /// An operation that fails with these errors, and succeeds after the last.
@@ -49,12 +49,7 @@ fn said(status: u16) -> Error {
 }
 
 fn lost() -> Error {
-    Error::new(Repr::Transport(Failure {
-        what: "lost",
-        timeout: false,
-        unsent: Unsent::Perhaps,
-        refused_locally: false,
-    }))
+    Error::no_reply(false, true)
 }
 
 /// The result, and how many requests were sent. Each reply has this `Retry-After`.

@@ -1,11 +1,11 @@
 //! Why no complete reply came, and whether the server may have had the request.
 
 use std::error::Error as _;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::iter::successors;
 
 use super::tls;
-use crate::error::{Error, Failure, Repr, Unsent};
+use crate::error::{Error, ErrorKind};
 
 /// A reply with more bytes than the caller allows.
 pub(super) fn too_large() -> Error {
@@ -14,12 +14,7 @@ pub(super) fn too_large() -> Error {
 
 /// Ended by this crate after the request may have been sent.
 fn refused(what: &'static str) -> Error {
-    Error::new(Repr::Transport(Failure {
-        what,
-        timeout: false,
-        unsent: Unsent::Perhaps,
-        refused_locally: true,
-    }))
+    Error::said(ErrorKind::Transport, what).with_sent(true)
 }
 
 const CERTIFICATE_REFUSED: &str =
@@ -45,24 +40,16 @@ pub(super) fn failed(source: reqwest::Error) -> Error {
         return refused(CERTIFICATE_REFUSED).with_source(source.without_url());
     }
     // `is_connect` covers name look-up, the TCP and the TLS handshake: nothing of the request was sent.
-    let unsent = if source.is_connect() || source.is_builder() {
-        Unsent::Surely
-    } else {
-        Unsent::Perhaps
-    };
-    let timeout = source.is_timeout();
-    if unsent == Unsent::Perhaps && !timeout && is_foreign(&source) {
+    let was_sent = !source.is_connect() && !source.is_builder();
+    let is_timeout = source.is_timeout();
+    if was_sent && !is_timeout && is_foreign(&source) {
         return Error::protocol("the server's reply breaks the rules of HTTP")
             .with_source(source.without_url());
     }
-    let failure = Failure {
-        refused_locally: source.is_builder(),
-        ..Failure::no_reply(timeout, unsent)
-    };
+    let error = Error::no_reply(is_timeout, was_sent).with_passes(!source.is_builder());
     let server = source.url().map(|url| url.origin().ascii_serialization());
     // The rest of the address is taken out: it may carry a token or what the user searches for.
     let source = source.without_url();
-    let error = Error::new(Repr::Transport(failure));
     match server {
         Some(server) => error.with_source(AtServer { server, source }),
         None => error.with_source(source),
@@ -84,7 +71,7 @@ fn is_foreign(source: &reqwest::Error) -> bool {
     let is_framing = |error: &io::Error| {
         matches!(
             error.kind(),
-            ErrorKind::InvalidInput | ErrorKind::InvalidData
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData
         )
     };
     causes(source).any(|error| {

@@ -75,7 +75,7 @@ impl HttpOptions {
         /// The largest reply that is read, in bytes after decompression; 64 MiB unless set.
         ///
         /// What becomes of it in memory is limited as well: the lists of the types of this crate take at most 16 MiB or four times
-        /// the text, and a reply with more is [`is_protocol`](crate::Error::is_protocol). A type of your own takes what it takes.
+        /// the text, and a reply with more is [`Protocol`](crate::ErrorKind::Protocol). A type of your own takes what it takes.
         pub fn max_body_bytes(limit: usize) |it| it.max_body_bytes = limit;
 
         /// Sends everything through this proxy, an `http` or `https` address, except requests to hosts on loopback. The
@@ -120,7 +120,7 @@ impl HttpOptions {
         ///     .redirect_uri("https://app.example.com/callback")
         ///     .build();
         /// // This text has no private key.
-        /// assert!(provider.unwrap_err().is_config());
+        /// assert!(provider.unwrap_err().kind() == envd_sdk::ErrorKind::Config);
         /// ```
         #[doc(alias = "mTLS")]
         pub fn client_certificate(pem: impl Into<Secret>)
@@ -277,6 +277,7 @@ fn is_special_v6(ip: Ipv6Addr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     #[test]
     fn the_password_of_a_proxy_and_the_key_of_a_certificate_are_not_shown() {
@@ -317,7 +318,7 @@ mod tests {
             "",
         ] {
             assert!(
-                parse_endpoint("graphql", bad).unwrap_err().is_config(),
+                parse_endpoint("graphql", bad).unwrap_err().kind() == ErrorKind::Config,
                 "{bad}"
             );
         }
@@ -394,7 +395,7 @@ mod tests {
             "https://clerk:pa55w0rd@",
         ] {
             let error = parse_endpoint("graphql", bad).unwrap_err();
-            assert!(error.is_config(), "{bad}");
+            assert!(error.kind() == ErrorKind::Config, "{bad}");
             assert!(error.to_string().starts_with("graphql "), "{error}");
             let shown = format!("{error} {error:?}");
             assert!(

@@ -19,7 +19,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use crate::error::{Error, Repr, Unsent};
+use crate::error::{Error, ErrorKind, Repr};
 
 /// How often and for how long a call is tried.
 ///
@@ -153,16 +153,9 @@ impl Safety {
     pub(crate) fn may_have_applied(self, error: &Error) -> bool {
         self != Self::Repeatable
             && match error.repr() {
-                Repr::Transport(failure) => failure.unsent == Unsent::Perhaps,
-                Repr::Http | Repr::Rejected { .. } | Repr::Decode { .. } | Repr::Protocol(_) => {
-                    !error.is_refusal()
-                }
-                // These arise before a request is sent, or after a read.
-                Repr::Config(_)
-                | Repr::Auth(_)
-                | Repr::Stalled(_)
-                | Repr::AccountChoice(_)
-                | Repr::NotRegistered => false,
+                // Without a reply; most kinds arise before a request is sent, or after a read.
+                Repr::Said(kind, _) if *kind != ErrorKind::Protocol => error.was_sent(),
+                _ => !error.is_refusal(),
             }
     }
 }

@@ -1,9 +1,9 @@
 //! Selection of an account (spec 1.4, 2.8, 5.9, 5.10), and saving consignments with it.
 
-use envd_sdk::Result;
 use envd_sdk::fake::{Fake, User};
 use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput, Pic, Role};
 use envd_sdk::ops::{AccountChoice, ConsignmentFilter};
+use envd_sdk::{ErrorKind, Result};
 
 use crate::fixed_date::{fake_builder, start_fake};
 
@@ -54,7 +54,7 @@ async fn a_choice_that_matches_no_account_or_several_is_an_error() {
         (AccountChoice::Id("envd-1".into()), "none of the 3 accounts"),
     ] {
         let error = choose(&fake, &choice).await.unwrap_err();
-        assert!(error.is_account_choice(), "{choice:?}");
+        assert!(error.kind() == ErrorKind::AccountChoice, "{choice:?}");
         let message = error.to_string();
         assert!(
             message.starts_with(&format!("userDetails: {reason}")),
@@ -85,7 +85,7 @@ fn a_role_is_one_of_the_account_or_of_the_user_where_the_account_has_none() {
 async fn a_receiver_has_no_producer_account() {
     let fake = fake_builder().user(User::Receiver).start().await.unwrap();
     let error = choose(&fake, &AccountChoice::Producer).await.unwrap_err();
-    assert!(error.is_account_choice());
+    assert!(error.kind() == ErrorKind::AccountChoice);
 }
 
 #[tokio::test]
@@ -94,15 +94,9 @@ async fn an_unregistered_user_gets_an_error_that_explains_how_to_register() {
     let client = fake.client().build().unwrap();
     let user = client.user_details().await.unwrap().value;
     assert_eq!(user.is_new_user, Some(true));
-    assert!(
-        client
-            .registered_user()
-            .await
-            .unwrap_err()
-            .is_not_registered()
-    );
+    assert!(client.registered_user().await.unwrap_err().kind() == ErrorKind::NotRegistered);
     let error = choose(&fake, &AccountChoice::Default).await.unwrap_err();
-    assert!(error.is_not_registered() && !error.is_account_choice());
+    assert!(error.kind() == ErrorKind::NotRegistered && error.kind() != ErrorKind::AccountChoice);
     assert!(
         error.to_string().contains("register on its website"),
         "{error}"
@@ -115,7 +109,7 @@ fn a_default_account_that_is_not_in_the_list_is_an_error() {
         "accounts": [{"envdAccountId": "envd-7", "accountId": "7"}]}"#;
     let user = serde_json::from_str(user).unwrap();
     let error = AccountChoice::Default.among(&user).unwrap_err();
-    assert!(error.is_account_choice());
+    assert!(error.kind() == ErrorKind::AccountChoice);
     assert_eq!(error.attempts(), 0);
 }
 

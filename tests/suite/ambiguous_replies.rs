@@ -139,8 +139,8 @@ impl Verdict {
             }
             (true, 1) if !retryable => Self::MayHaveApplied,
             (false, 1) if !retryable => Self::Refused,
-            (false, 2) if !retryable && error.is_unauthorized() => Self::Token,
-            (false, 4) if retryable && error.is_rate_limited() => Self::Limit,
+            (false, 2) if !retryable && error.kind() == ErrorKind::Unauthorized => Self::Token,
+            (false, 4) if retryable && error.kind() == ErrorKind::RateLimited => Self::Limit,
             (false, 5) if retryable && error.kind() == ErrorKind::NoAnswer => Self::TokenPage,
             (applied, sent) => {
                 return Err(format!(

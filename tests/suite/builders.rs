@@ -16,19 +16,22 @@ fn written(input: &impl serde::Serialize) -> Value {
 }
 
 #[test]
-fn setters_can_follow_an_extra_field() {
+fn setters_come_before_or_inside_of_an_extra_field() {
     let party = || PartyInput::new("QAZZ7777");
     let input = ConsignmentInput::new([FormType::Lpac1], party(), party());
     let after: WithExtra<ConsignmentInput> = input
-        .extra("revision", 7)
         .id("c-1")
         .number("C-900000101")
         .owner(party())
         .consignee(party())
         .declaration(DeclarationInput::default().full_name("Sam Sample"))
         .movement("2026-11-23", "05:15")
-        .status(ConsignmentStatus::Draft)
-        .answer(AnswerInput::new("17", "Yes"))
+        .extra("revision", 7)
+        .map(|input| {
+            input
+                .status(ConsignmentStatus::Draft)
+                .answer(AnswerInput::new("17", "Yes"))
+        })
         .extra("vendorTrackingCode", "a");
     let party = json!({"pic": "QAZZ7777"});
     let json = json!({
@@ -41,7 +44,7 @@ fn setters_can_follow_an_extra_field() {
 
     let template = WithExtra::from(TemplateInput::new("a", [FormType::Lpac1]))
         .extra("b", 1)
-        .name("c");
+        .map(|input| input.name("c"));
     let json = json!({"name": "c", "forms": ["LPAC1"], "b": 1});
     assert_eq!(written(&template), json);
 }

@@ -7,7 +7,7 @@ use envd_sdk::graphql::generated::{Consignment, Consignments};
 use envd_sdk::model::{
     AnswerInput, ConsignmentId, ConsignmentInput, ConsignmentSummary, Day, FormType, PartyInput,
 };
-use envd_sdk::{Account, Clock, RetryPolicy};
+use envd_sdk::{Account, Clock, ErrorKind, RetryPolicy};
 use equipment::{Reply, Server};
 use serde_json::{Value, json};
 
@@ -212,7 +212,8 @@ async fn an_incomplete_list_is_an_error() {
         let account = serve(replies);
         let found = account.candidates(&input("2027-02-02")).find().await;
         let error = found.expect_err(name);
-        let is_named = error.operation() == Some("consignments") || error.is_pagination_stalled();
+        let is_named =
+            error.operation() == Some("consignments") || error.kind() == ErrorKind::Stalled;
         assert!(is_named, "{name}: {error}");
         assert!(!error.may_have_applied(), "{name}");
     }

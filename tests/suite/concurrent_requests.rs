@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use envd_sdk::auth::StaticToken;
 use envd_sdk::model::ConsignmentInput;
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::{Client, ClientBuilder, Clock, HttpOptions};
+use envd_sdk::{Client, ClientBuilder, Clock, ErrorKind, HttpOptions};
 use equipment::{Reply, Server};
 use serde_json::json;
 use tokio::sync::{Barrier, mpsc, oneshot};
@@ -121,7 +121,7 @@ async fn a_change_whose_time_runs_out_before_its_turn_was_not_sent() {
     assert!(save.as_mut().poll(&mut context).is_pending());
     clock.advance(Duration::from_secs(11));
     let error = save.await.unwrap_err();
-    assert!(error.is_timeout() && !error.may_have_applied());
+    assert!(error.kind() == ErrorKind::Timeout && !error.may_have_applied());
     assert_eq!(error.attempts(), 0);
     reply.send(nothing()).unwrap();
     let _ = first.await.unwrap().unwrap();
@@ -161,6 +161,8 @@ async fn a_token_is_renewed_within_the_only_turn() {
 fn a_limit_of_zero_is_refused_and_the_largest_is_not() {
     let build = |limit| builder("http://127.0.0.1:1/").http(at_most(limit)).build();
     let error = build(0).unwrap_err();
-    assert!(error.is_config() && error.to_string().contains("max_concurrent_requests"));
+    assert!(
+        error.kind() == ErrorKind::Config && error.to_string().contains("max_concurrent_requests")
+    );
     assert!(build(usize::MAX).is_ok());
 }

@@ -1,5 +1,6 @@
 //! A save of a text: what was signed is what is sent, byte for byte, however the service wants its record to be named.
 
+use envd_sdk::ErrorKind;
 use envd_sdk::model::ConsignmentText;
 use envd_sdk::profile::{OperationProfile, RecordNames, ServiceProfile, Sourced};
 use equipment::Server;
@@ -98,7 +99,7 @@ async fn an_update_that_the_profile_cannot_name_is_not_sent() {
         let server = Server::script([ok(json!({}))]);
         let client = client(&server).profile(&profile).build().unwrap();
         let save = client.account("envd-1").save_consignment_text(&text);
-        assert!(save.await.unwrap_err().is_config());
+        assert!(save.await.unwrap_err().kind() == ErrorKind::Config);
         assert_eq!(server.count(), 0);
     }
 }

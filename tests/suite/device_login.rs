@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use envd_sdk::Clock;
 use envd_sdk::auth::{DeviceLogin, Provider, ProviderBuilder, TokenManager, TokenSet};
 use envd_sdk::fake::{Fake, FakeBuilder, Fault};
+use envd_sdk::{Clock, ErrorKind};
 
 use crate::fixed_date::{fake_builder, noon};
 
@@ -68,7 +68,7 @@ async fn rfc_8628_3_1_a_confidential_client_authenticates_at_both_endpoints() {
     let fake = manual().client_secret("s3cr3t").start().await.unwrap();
     let provider = fake.provider().build().unwrap();
     let anonymous = provider.authorization().start_device().await;
-    assert!(anonymous.unwrap_err().is_config());
+    assert!(anonymous.unwrap_err().kind() == ErrorKind::Config);
     let provider = fake.provider().client_secret_basic("s3cr3t");
     let (manager, login) = begun_with(provider).await;
     finish(&fake, &manager, login).await;

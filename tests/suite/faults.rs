@@ -153,7 +153,7 @@ async fn a_truncated_body_is_valid_http_and_a_cut_or_dropped_one_is_not() {
     assert!(query(&fake).await.is_some());
     fake.on::<UserDetails>().fault(Fault::cut(20)).forever();
     let error = client(&fake).user_details().await.unwrap_err();
-    assert!(error.is_transport());
+    assert!(error.kind() == ErrorKind::Transport);
 }
 
 #[tokio::test]
@@ -204,10 +204,10 @@ async fn one_invalid_element_of_a_list_does_not_fail_the_client() {
     let account = client(&fake).account(fake.account_id());
     let filter = ConsignmentFilter::default();
     let outcome = account.consignments_page(&filter, None).await.unwrap();
-    assert_eq!(outcome.value.edges.null_positions(), [1]);
+    assert_eq!((&outcome.value.edges[1].node, outcome.nulls()), (&None, 0));
     assert!(outcome.value.edges.len() > 2);
     let error = outcome.unreadable().next().unwrap();
-    assert!(error.is_decode() && error.is_unreadable_record());
+    assert!(error.kind() == ErrorKind::Decode && error.kind() == ErrorKind::UnreadableRecord);
     assert!(error.json_path().unwrap().contains("edges[1]"), "{error:?}");
     assert_eq!(error.raw_data(), Some(&json!({"cursor": 7, "node": "?"})));
 }

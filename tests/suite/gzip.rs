@@ -7,7 +7,7 @@ use std::time::Duration;
 use envd_sdk::fake::{Fake, Fault, Received};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::register::{IfModified, PropertySearch, Register};
-use envd_sdk::{HttpOptions, RetryPolicy};
+use envd_sdk::{ErrorKind, HttpOptions, RetryPolicy};
 use zlib_rs::{DeflateConfig, ReturnCode, compress_bound, compress_slice};
 
 use crate::fixed_date::start_fake;
@@ -141,7 +141,7 @@ async fn compressed_errors_are_read() {
         .body("application/json", body);
     fake.on_operation("UserDetails").fault(fault);
     let error = client.user_details().await.unwrap_err();
-    assert!(error.is_rate_limited(), "{error}");
+    assert!(error.kind() == ErrorKind::RateLimited, "{error}");
     assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
     assert!(
         error.body_excerpt().unwrap().starts_with("{\"Message\""),
@@ -205,7 +205,7 @@ async fn the_limit_counts_what_comes_out() {
             ] {
                 assert_eq!(error.to_string(), expected.to_string());
                 assert_eq!(error.http_status(), Some(status));
-                assert!(error.is_transport() && !error.is_retryable() && sent == 1);
+                assert!(error.kind() == ErrorKind::Transport && !error.is_retryable() && sent == 1);
             }
             let (error, sent) = server.mutate().await;
             assert!(error.may_have_applied() && sent == 1, "{error}");

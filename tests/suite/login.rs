@@ -1,5 +1,6 @@
 //! Login and logout against the fake (spec 5.2 to 5.4, 5.8).
 
+use envd_sdk::ErrorKind;
 use envd_sdk::auth::{FileStore, PendingLogin, TokenManager, TokenSource};
 use envd_sdk::fake::User;
 use equipment::TestFolder;
@@ -24,7 +25,7 @@ async fn a_login_that_is_finished_on_another_host_works_once() {
     assert!(tokens.subject().is_some() && tokens.refresh_token().is_some());
     // A replayed callback: the provider refuses the code, and ends the session.
     let error = manager.complete_login(read(), callback.as_str()).await;
-    assert!(error.unwrap_err().is_login_refused());
+    assert!(error.unwrap_err().kind() == ErrorKind::LoginRefused);
 }
 
 #[tokio::test]
@@ -39,7 +40,7 @@ async fn a_cancelled_login_differs_from_a_required_login() {
         .complete_login(login, callback.as_str())
         .await
         .unwrap_err();
-    assert!(error.is_login_refused() && !error.is_reauth_required());
+    assert!(error.kind() == ErrorKind::LoginRefused && !error.is_reauth_required());
     assert!(manager.current().is_none());
 }
 
@@ -50,7 +51,9 @@ async fn an_unexpected_issuer_is_refused() {
     let login = provider.unwrap().authorization().start().unwrap();
     let callback = fake.consent(login.url()).unwrap();
     let error = login.check(callback.as_str()).unwrap_err();
-    assert!(error.is_login_refused() && error.to_string().contains("issuer_mismatch"));
+    assert!(
+        error.kind() == ErrorKind::LoginRefused && error.to_string().contains("issuer_mismatch")
+    );
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! A condition that is checked right before the first byte of each request.
 
+use envd_sdk::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -28,7 +29,7 @@ async fn no_attempt_is_sent_once_the_condition_no_longer_holds() {
             Ok(_) => assert!(succeeds, "{holds}"),
             Err(error) => {
                 assert!(
-                    !succeeds && error.is_transport() && !error.is_retryable(),
+                    !succeeds && error.kind() == ErrorKind::Transport && !error.is_retryable(),
                     "{holds}"
                 );
                 assert_eq!(error.may_have_applied(), may_have_applied, "{holds}");

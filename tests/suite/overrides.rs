@@ -1,8 +1,8 @@
 //! Documents of the caller that replace ours, for a live schema that differs from the assumed one.
 
-use envd_sdk::ClientBuilder;
 use envd_sdk::model::CommentInput;
 use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::{ClientBuilder, ErrorKind};
 use equipment::Server;
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ async fn a_filter_that_the_document_lacks_is_an_error_and_nothing_is_sent() {
         .consignments_page(&filter.page_size(3), None)
         .await
         .unwrap_err();
-    assert!(error.is_config());
+    assert!(error.kind() == ErrorKind::Config);
     assert_eq!(error.attempts(), 0);
     assert!(error.to_string().contains("$first"), "{error}");
 }
@@ -111,12 +111,12 @@ async fn server_errors_and_unexpected_records_are_reported_as_without_an_overrid
     let (_, client) =
         serve(json!({"data": {"copy": {"id": []}}, "errors": [{"message": "partial"}]}));
     let error = of(client).copy_consignment("c-1").await.unwrap_err();
-    assert!(error.is_decode() && error.may_have_applied());
+    assert!(error.kind() == ErrorKind::Decode && error.may_have_applied());
     assert_eq!(error.server_errors().len(), 1);
 
     let (server, client) = serve(json!({"data": {"elsewhere": {"id": "c-9"}}}));
     let error = of(client).copy_consignment("c-1").await.unwrap_err();
-    assert!(error.is_protocol());
+    assert!(error.kind() == ErrorKind::Protocol);
     // A document without a name is sent without one.
     assert_eq!(sent(&server).get("operationName"), None);
 }
@@ -169,7 +169,7 @@ async fn the_fields_of_an_input_may_be_variables_of_their_own() {
             Err(why) => {
                 let error = made.unwrap_err();
                 assert!(
-                    error.is_config() && error.to_string().contains(why),
+                    error.kind() == ErrorKind::Config && error.to_string().contains(why),
                     "{error}"
                 );
                 assert_eq!(server.count(), 0);
@@ -215,7 +215,9 @@ async fn a_delete_is_done_where_the_server_only_says_true() {
                 Err(error) => {
                     assert!(!is_done, "{name} {result}: {error}");
                     assert!(
-                        error.is_protocol() || pointer.is_some() || name == "copyConsignment",
+                        error.kind() == ErrorKind::Protocol
+                            || pointer.is_some()
+                            || name == "copyConsignment",
                         "{name} {result}: {error}"
                     );
                     assert!(error.may_have_applied(), "{name} {result}");
@@ -235,7 +237,7 @@ async fn an_invalid_override_is_refused_when_the_client_is_built() {
         ("question", "{ questions { id } }"),
     ] {
         let built = fake.client().override_operation(name, document).build();
-        assert!(built.unwrap_err().is_config(), "{document}");
+        assert!(built.unwrap_err().kind() == ErrorKind::Config, "{document}");
     }
 }
 

@@ -12,7 +12,7 @@ use envd_sdk::profile::{
     RegisterAuthentication, ServiceProfile, Sourced,
 };
 use envd_sdk::register::{PropertySearch, Register};
-use envd_sdk::{Account, Client, Result};
+use envd_sdk::{Account, Client, ErrorKind, Result};
 
 use crate::fixed_date::fake_builder;
 
@@ -233,7 +233,10 @@ async fn a_client_with_the_profile_of_the_service_does_the_main_job() {
         let user = client.user_details().await;
         let user = user.unwrap_or_else(|error| panic!("{name}: {error}")).value;
         assert!(
-            user.roles.contains(&Role::Producer),
+            user.roles
+                .iter()
+                .flatten()
+                .any(|role| *role == Role::Producer),
             "{name}: {:?}",
             user.roles
         );
@@ -307,7 +310,7 @@ fn a_profile_that_fits_no_operation_is_refused() {
         let token = StaticToken::new("token").unwrap();
         let error = client.token_source(token).build().unwrap_err();
         assert!(
-            error.is_config() && error.to_string().contains(said),
+            error.kind() == ErrorKind::Config && error.to_string().contains(said),
             "{said}: {error}"
         );
     }

@@ -1,5 +1,6 @@
 //! Scripted replies, received requests, and expectations.
 
+use envd_sdk::ErrorKind;
 use envd_sdk::fake::Fault;
 use envd_sdk::graphql::generated::{Comments, Consignments, UserDetails};
 use envd_sdk::ops::ConsignmentFilter;
@@ -60,7 +61,7 @@ async fn an_unscripted_operation_is_an_error_with_its_name_and_a_hint() {
     let fake = start_fake().await;
     let client = fake.client().build().unwrap();
     let error = client.execute::<HerdReport>(herd("a")).await.unwrap_err();
-    assert!(error.is_schema_mismatch());
+    assert!(error.kind() == ErrorKind::SchemaMismatch);
 
     let fake = fake_builder().scripted_only().start().await.unwrap();
     let client = fake.client().build().unwrap();
@@ -115,7 +116,7 @@ async fn variables_of_our_operations_are_typed() {
     let body: Value = serde_json::from_slice(received.body()).unwrap();
     let document = body["query"].as_str().unwrap();
     assert!(document.starts_with("query Consignments"));
-    assert!(received.variables::<Herd>().unwrap_err().is_config());
+    assert!(received.variables::<Herd>().unwrap_err().kind() == ErrorKind::Config);
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! An instant that cannot be read is an error where it is given, and nothing is sent.
 
+use envd_sdk::ErrorKind;
 use envd_sdk::fake::Fake;
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput, Timestamp};
 use envd_sdk::ops::ConsignmentFilter;
@@ -23,7 +24,10 @@ async fn a_list_with_an_instant_that_cannot_be_read_is_not_asked_for() {
         ];
         for filter in filters {
             let page = account.consignments_page(&filter, None);
-            assert!(page.dry_run().unwrap_err().is_config(), "{text}");
+            assert!(
+                page.dry_run().unwrap_err().kind() == ErrorKind::Config,
+                "{text}"
+            );
             let errors = [
                 page.await.map(drop),
                 account.consignments(&filter).next_page().await.map(drop),
@@ -35,11 +39,11 @@ async fn a_list_with_an_instant_that_cannot_be_read_is_not_asked_for() {
             ];
             for error in errors {
                 let error = error.unwrap_err();
-                assert!(error.is_config(), "{text}: {error}");
+                assert!(error.kind() == ErrorKind::Config, "{text}: {error}");
             }
         }
         let error = account.candidates(&input).from(text).find().await;
-        assert!(error.unwrap_err().is_config(), "{text}");
+        assert!(error.unwrap_err().kind() == ErrorKind::Config, "{text}");
     }
     assert_eq!(fake.requests().len(), 0);
     // A later setting takes the place of an earlier one, and what the clock says can always be sent.

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use envd_sdk::auth::{
     MemoryStore, Provider, Record, StaticToken, TokenManager, TokenManagerBuilder, TokenStore,
 };
-use envd_sdk::model::{Consignment, ConsignmentInput, Day, List, PageInfo, Question};
+use envd_sdk::model::{Consignment, ConsignmentInput, Day, PageInfo, Question};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::profile::{ComparedDate, ServiceProfile, Sourced};
 use envd_sdk::validate::{Context, Questionnaire};
@@ -104,7 +104,7 @@ pub async fn walk(client: Client, work: Duration) -> usize {
 
 wire! { "camelCase":
     Data { consignments: Connection }
-    Connection { total_count: Option<i64>, page_info: PageInfo, edges: List<Edge> }
+    Connection { total_count: Option<i64>, page_info: PageInfo, edges: Vec<Edge> }
     Edge { cursor: Option<String>, node: Option<Consignment> }
 }
 

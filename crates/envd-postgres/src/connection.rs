@@ -61,7 +61,7 @@ impl Drop for Connection {
 ///
 /// # Errors
 ///
-/// [`is_insecure`](StoreError::is_insecure) when the database is on another machine.
+/// [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure) when the database is on another machine.
 pub fn loopback_pool(url: &str, size: usize) -> Result<Pool, StoreError> {
     // The reason is left out: it may repeat a part of the text, and there is a password in it.
     let mut config: Config = url.parse().map_err(|_| {
@@ -240,6 +240,8 @@ fn of_connection(error: &tokio_postgres::Error) -> DatabaseError {
 
 #[cfg(test)]
 mod tests {
+    use envd_sdk::auth::StoreErrorKind;
+
     use super::*;
 
     fn of(state: &str) -> DatabaseError {
@@ -248,33 +250,33 @@ mod tests {
 
     #[test]
     fn the_servers_codes_say_what_to_do() {
-        for (state, fits) in [
-            ("42P01", StoreError::is_missing as fn(&StoreError) -> bool),
-            (FOREIGN_STATE, StoreError::is_insecure),
-            (NEWER_STATE, StoreError::is_newer_version),
-            ("3F000", StoreError::is_missing),
-            ("25006", StoreError::is_denied),
-            ("42501", StoreError::is_denied),
-            ("28P01", StoreError::is_denied),
-            ("53100", StoreError::is_full),
-            ("53200", StoreError::is_full),
-            ("53300", StoreError::is_unreachable),
-            ("57P01", StoreError::is_unreachable),
-            ("57P03", StoreError::is_unreachable),
-            ("08006", StoreError::is_unreachable),
-            ("08P01", StoreError::is_unreachable),
+        for (state, kind) in [
+            ("42P01", StoreErrorKind::Missing),
+            (FOREIGN_STATE, StoreErrorKind::Insecure),
+            (NEWER_STATE, StoreErrorKind::NewerVersion),
+            ("3F000", StoreErrorKind::Missing),
+            ("25006", StoreErrorKind::Denied),
+            ("42501", StoreErrorKind::Denied),
+            ("28P01", StoreErrorKind::Denied),
+            ("53100", StoreErrorKind::Full),
+            ("53200", StoreErrorKind::Full),
+            ("53300", StoreErrorKind::Unreachable),
+            ("57P01", StoreErrorKind::Unreachable),
+            ("57P03", StoreErrorKind::Unreachable),
+            ("08006", StoreErrorKind::Unreachable),
+            ("08P01", StoreErrorKind::Unreachable),
         ] {
-            assert!(fits(&of(state).error), "{state}");
+            assert_eq!(of(state).error.kind(), kind, "{state}");
         }
         let other = of("23514").error;
-        assert!(!other.is_missing() && !other.is_unreachable() && !other.is_denied());
+        assert_eq!(other.kind(), StoreErrorKind::Other);
     }
 
     #[test]
     fn statement_pooling_differs_from_other_errors_of_the_pooler() {
         let message = "transaction blocks not allowed in statement pooling mode";
         let fault = of_reply("08P01", message);
-        assert!(fault.error.is_unsupported() && fault.retry == Retry::Never);
+        assert!(fault.error.kind() == StoreErrorKind::Unsupported && fault.retry == Retry::Never);
         let fault = of_reply("08P01", "query_wait_timeout");
         assert_eq!(fault.retry, Retry::OtherConnection);
     }
@@ -308,7 +310,10 @@ mod tests {
             "host=127.0.0.1,10.0.0.1 user=u",
             "host=localhost hostaddr=10.0.0.1 user=u",
         ] {
-            assert!(loopback_pool(far, 2).unwrap_err().is_insecure(), "{far}");
+            assert!(
+                loopback_pool(far, 2).unwrap_err().kind() == StoreErrorKind::Insecure,
+                "{far}"
+            );
         }
         let error = loopback_pool("postgres://u:hunter2@[/d", 2).unwrap_err();
         assert!(!format!("{error:?}").contains("hunter2"));

@@ -42,7 +42,7 @@
 //! * **Server**: Postgres 11 or newer, or a compatible database with advisory locks and PL/pgSQL, which migrations use.
 //! * **Pooler**: `PgBouncer` may pool sessions or transactions, since everything runs in transactions and rests on nothing
 //!   outside them. Behind one that pools statements (`pool_mode = statement`) every call but `migrate` fails with
-//!   [`is_unsupported`](envd_sdk::auth::StoreError::is_unsupported) and SQLSTATE 08P01. A refresh of a token takes one of its
+//!   [`Unsupported`](envd_sdk::auth::StoreErrorKind::Unsupported) and SQLSTATE 08P01. A refresh of a token takes one of its
 //!   connections for as long as the identity provider does, so count them in `default_pool_size`.
 //! * **Rights**: `SELECT`, `INSERT`, `UPDATE` and `DELETE` on the tables, and the right to create them for `migrate`. If
 //!   another role creates the tables, it runs `migration_sql`; name it with [`owner`](PostgresBuilder::owner).
@@ -55,10 +55,10 @@
 //!
 //! The owner of a table, and of its schema, can change what is stored, so both must belong to the connection's role, the
 //! owner of the database, a superuser, or the role of [`PostgresBuilder::owner`]. Any other owner is refused with
-//! [`is_insecure`](envd_sdk::auth::StoreError::is_insecure), in `migrate` and before the tables are first used.
+//! [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure), in `migrate` and before the tables are first used.
 //!
 //! The lock of a user's tokens is an advisory lock. Any role that may connect to the same database can take it by its number and
-//! so stop refreshes, which then end in [`is_lock_timeout`](envd_sdk::auth::StoreError::is_lock_timeout). It cannot release
+//! so stop refreshes, which then end in [`LockTimeout`](envd_sdk::auth::StoreErrorKind::LockTimeout). It cannot release
 //! a lock that a host holds, so no refresh token is ever sent twice by it. Give the store a database of its own where
 //! other roles are not trusted to leave it running.
 //!
@@ -67,7 +67,7 @@
 //! A call over a lost connection is repeated once over another one if it wrote nothing yet, or may be written twice without harm.
 //! After a failover the pool may hold sessions that are read-only; the first write over one of them closes the idle ones and is
 //! repeated over a new one. What fails then is an error of the store, most often
-//! [`is_unreachable`](envd_sdk::auth::StoreError::is_unreachable).
+//! [`Unreachable`](envd_sdk::auth::StoreErrorKind::Unreachable).
 //!
 //! During a refresh: the lock ends with its connection, so a restart, a failover or a cut network frees it while its host may
 //! still get the reply of the identity provider. The mark in the record stays, and other hosts do not refresh a marked record

@@ -47,7 +47,7 @@ impl<S> PostgresBuilder<S> {
     /// The role that owns schema and tables, when it is neither the role of the connections nor the owner of the database
     /// nor a superuser: such as one that only deploys.
     ///
-    /// Schema and tables of any other role are refused with [`is_insecure`](envd_sdk::auth::StoreError::is_insecure), when they
+    /// Schema and tables of any other role are refused with [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure), when they
     /// are migrated and before they are first used: their owner could read and replace what is stored.
     pub fn owner(mut self, role: impl Into<String>) -> Self {
         self.owner = role.into();

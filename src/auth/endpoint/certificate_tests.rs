@@ -2,6 +2,7 @@
 
 use super::{Class, authorize_device, refresh};
 use crate::auth::{Provider, ProviderBuilder};
+use crate::error::ErrorKind;
 use crate::transport::HttpOptions;
 use crate::transport::tls::TlsServer;
 
@@ -36,10 +37,10 @@ async fn a_certificate_that_the_provider_refuses_is_an_error_of_the_settings_and
         let provider = settings(&server, http).build().unwrap();
         let refusal = refresh(&provider, &"rt".into()).await.err().unwrap();
         assert_eq!(refusal.class, Class::Refused);
-        assert!(refusal.error.is_config() && !refusal.error.is_reauth_required());
+        assert!(refusal.error.kind() == ErrorKind::Config && !refusal.error.is_reauth_required());
         assert!(refusal.error.to_string().contains("client_certificate"));
         let error = authorize_device(&provider, &server.url, &[]).await;
-        assert!(error.err().unwrap().is_config());
+        assert!(error.err().unwrap().kind() == ErrorKind::Config);
     }
     assert!(server.requests().is_empty());
 }

@@ -11,7 +11,7 @@ use super::refusal::{Grant, Refusal};
 use super::{post, send};
 use crate::auth::failure::{error_code, login_error, misconfigured, unavailable};
 use crate::auth::{Provider, secret_json};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::secret::Secret;
 use crate::transport::{Reply, parse_endpoint};
 
@@ -57,7 +57,7 @@ pub(in crate::auth) async fn authorize_device(
 ) -> Result<DeviceCodes> {
     let request = post(&provider.0, url, fields).await?;
     let reply = provider.0.http.send(request).await.map_err(|error| {
-        if error.is_config() {
+        if error.kind() == ErrorKind::Config {
             // A client certificate that the server does not accept.
             return error;
         }
@@ -224,7 +224,7 @@ mod tests {
             ("expires_in", json!(0)),
         ] {
             let error = read(200, &with(name, value.clone())).err().unwrap();
-            assert!(error.is_protocol(), "{name}: {value}");
+            assert!(error.kind() == ErrorKind::Protocol, "{name}: {value}");
             assert!(error.to_string().contains(name), "{error}");
             assert!(!error.to_string().contains("WDJB"), "{error}");
         }
@@ -243,10 +243,10 @@ mod tests {
     #[test]
     fn rfc_8628_3_1_errors_are_those_of_rfc_6749_5_2() {
         let error = |status, code: &str| read(status, &json!({"error": code})).err().unwrap();
-        assert!(error(400, "unauthorized_client").is_config());
-        assert!(error(401, "invalid_client").is_config());
-        assert!(error(400, "invalid_scope").is_config());
-        assert!(error(403, "access_denied").is_login_refused());
+        assert!(error(400, "unauthorized_client").kind() == ErrorKind::Config);
+        assert!(error(401, "invalid_client").kind() == ErrorKind::Config);
+        assert!(error(400, "invalid_scope").kind() == ErrorKind::Config);
+        assert!(error(403, "access_denied").kind() == ErrorKind::LoginRefused);
         assert!(error(403, "consent_required").is_reauth_required());
         for (status, code) in [(429, "too_many_requests"), (500, "access_denied")] {
             let busy = error(status, code);
@@ -257,7 +257,7 @@ mod tests {
         for status in [200, 403, 408, 429, 503] {
             assert!(page(status).is_retryable(), "{status}");
         }
-        assert!(page(302).is_config());
+        assert!(page(302).kind() == ErrorKind::Config);
         let described = json!({"error": "access_denied", "error_description": "Sam is blocked"});
         let described = read(403, &described).err().unwrap();
         assert_eq!(described.error_description(), Some("Sam is blocked"));

@@ -6,11 +6,11 @@ use super::issued::{Issued, ReplyFields};
 use crate::auth::Provider;
 use crate::auth::client_authentication::clock_problem;
 use crate::auth::failure::{
-    auth, blames_settings, error_code, login_refused, misconfigured, reauth, unavailable,
-    wants_interaction,
+    blames_settings, error_code, interaction_required, login_refused, misconfigured, reauth,
+    refresh_refused, unavailable, wants_interaction,
 };
 use crate::auth::secret_json::from_json;
-use crate::error::{AuthProblem, Error, Repr, Unsent};
+use crate::error::{Error, ErrorKind, Repr};
 use crate::secret::Secret;
 use crate::transport::header::RETRY_AFTER;
 use crate::transport::{Reply, retry_after, server_time};
@@ -80,15 +80,14 @@ impl Refusal {
 
     /// No complete reply came.
     pub(super) fn without_reply(error: Error) -> Self {
-        if matches!(error.repr(), Repr::Config(_)) {
-            // A certificate that the server does not accept: nothing was processed.
-            return Self::without_request(error);
-        }
         let class = match error.repr() {
-            Repr::Transport(failure) if failure.unsent == Unsent::Surely => Class::NotSent,
-            Repr::Transport(failure) if failure.timeout => Class::TimedOut,
+            // A certificate that the server does not accept: nothing was processed.
+            Repr::Said(ErrorKind::Config, _) => return Self::without_request(error),
             // A reply that is not HTTP is a reply: the request may have been processed.
-            Repr::Transport(_) | Repr::Protocol(_) => Class::Ambiguous,
+            Repr::Said(ErrorKind::Protocol, _) => Class::Ambiguous,
+            Repr::Said(..) if !error.was_sent() => Class::NotSent,
+            Repr::Said(ErrorKind::Timeout, _) => Class::TimedOut,
+            Repr::Said(..) => Class::Ambiguous,
             _ => Class::Refused,
         };
         let unreachable = unavailable("the token endpoint could not be reached");
@@ -99,7 +98,7 @@ impl Refusal {
     pub(super) fn with_clock_problem(mut self, provider: &Provider, reply: &Reply) -> Self {
         let settings = &provider.0;
         if settings.authentication.signs()
-            && matches!(self.error.repr(), Repr::Auth(AuthProblem::Misconfigured { code }) if code == "invalid_client")
+            && self.error.code() == Some("invalid_client")
             && let Some(server) = server_time(&reply.headers)
             && let Some(problem) = clock_problem(settings.clock.now(), server)
         {
@@ -173,7 +172,6 @@ pub(super) fn read_reply(reply: &Reply, grant: Grant, now: SystemTime) -> Result
 
 /// RFC 6749 section 5.2 and its extensions.
 fn refused(code: &str, status: u16, grant: Grant) -> (Class, Error) {
-    let owned = code.to_owned();
     match code {
         "invalid_grant" => (
             Class::Dead,
@@ -182,17 +180,11 @@ fn refused(code: &str, status: u16, grant: Grant) -> (Class, Error) {
         "too_many_requests" | "slow_down" => (Class::Busy, busy()),
         _ if status == 429 => (Class::Busy, busy()),
         _ if blames_settings(code) => (Class::Refused, misconfigured(code)),
-        _ if wants_interaction(code) => (
-            Class::Refused,
-            auth(AuthProblem::InteractionRequired { code: owned }),
-        ),
+        _ if wants_interaction(code) => (Class::Refused, interaction_required(code)),
         "server_error" | "temporarily_unavailable" => (Class::Ambiguous, transient()),
         _ if status >= 500 => (Class::Ambiguous, transient()),
         _ if grant != Grant::RefreshToken => (Class::Refused, login_refused(code)),
-        _ => (
-            Class::Refused,
-            auth(AuthProblem::RefreshRefused { code: owned }),
-        ),
+        _ => (Class::Refused, refresh_refused(code)),
     }
 }
 

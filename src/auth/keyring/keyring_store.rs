@@ -47,7 +47,7 @@ struct StoredEntry<'a> {
 /// let store: Arc<dyn TokenStore> = match KeyringStore::open("my-app", locks).await {
 ///     Ok(keyring) => Arc::new(keyring),
 ///     // No keyring: tokens in a file are less protected, so tell the user.
-///     Err(error) if error.is_unsupported() => {
+///     Err(error) if error.kind() == StoreErrorKind::Unsupported => {
 ///         Arc::new(FileStore::new(folder.join("my-app-tokens.json")))
 ///     }
 ///     Err(error) => return Err(error.into()),
@@ -72,7 +72,7 @@ impl KeyringStore {
     ///
     /// # Errors
     ///
-    /// [`is_unsupported`](StoreError::is_unsupported) when there is no keyring, such as on a machine without a session
+    /// [`Unsupported`](crate::auth::StoreErrorKind::Unsupported) when there is no keyring, such as on a machine without a session
     /// bus. There is no silent fallback; the example above shows one.
     pub async fn open(
         service: impl Into<String>,

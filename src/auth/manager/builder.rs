@@ -122,7 +122,7 @@ impl TokenManagerBuilder {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the account's key is empty.
+    /// [`Config`](crate::ErrorKind::Config) when the account's key is empty.
     pub fn build(self) -> Result<TokenManager> {
         if self.account.is_empty() {
             return Err(Error::config("account key of the token manager is empty"));

@@ -294,7 +294,7 @@ impl Logout {
 
     /// Sets an unreadable record aside, so that the next login can be saved. Returns the error to report.
     async fn set_aside(&self, error: StoreError) -> StoreError {
-        if !error.is_unreadable() || error.is_newer_version() {
+        if error.kind() != StoreErrorKind::Unreadable {
             return error;
         }
         let shared = &self.epoch.shared;

@@ -19,8 +19,10 @@ use super::shared::{Epoch, Shared, StoreRead};
 use crate::auth::endpoint::{self, Issued, Refusal};
 use crate::auth::failure::reauth;
 use crate::auth::store::{Ended, StoredMark};
-use crate::auth::{AccessToken, Provider, Record, StoreError, StoreGuard, TokenSet, Version};
-use crate::error::{AuthProblem, Error, Repr, Result};
+use crate::auth::{
+    AccessToken, Provider, Record, StoreError, StoreErrorKind, StoreGuard, TokenSet, Version,
+};
+use crate::error::{Error, Result};
 
 /// The longest pause between two attempts to store tokens: other processes wait longer before they send the stored refresh
 /// token (see [`CLAIM_PERIOD`]).
@@ -152,7 +154,7 @@ async fn save_once(shared: &Arc<Shared>) {
                 transaction.lock.take();
             }
             match transaction.relock(SAVE_LOCK_WAIT).await {
-                Err(error) if !error.is_lock_timeout() => return,
+                Err(error) if error.kind() != StoreErrorKind::LockTimeout => return,
                 _ => Some(transaction),
             }
         }
@@ -253,7 +255,7 @@ impl Refresh {
                     let locked = RefreshTransaction::begin_and_load(shared, left());
                     let (begun, lock, read) = match self.epoch.run(locked).await? {
                         Ok(locked) => locked,
-                        Err(error) if error.is_lock_timeout() => {
+                        Err(error) if error.kind() == StoreErrorKind::LockTimeout => {
                             // A process that hangs with the lock may have renewed the tokens before.
                             let token = self.read_store().await?;
                             self.epoch.state()?.trials.foreign_mark = None;
@@ -589,10 +591,7 @@ fn drop_invalid_id_token(provider: &Provider, issued: &mut Issued) {
         && let Err(error) = provider.check_id_token(id_token, None, None, now)
     {
         // Only the code is logged: the source may be an error of the application.
-        let reason = match error.repr() {
-            Repr::Auth(AuthProblem::LoginRefused { code }) => code.as_str(),
-            _ => "unreadable",
-        };
+        let reason = error.code().unwrap_or("unreadable");
         tracing::warn!(reason, "the id token of a refresh is not kept");
         issued.id_token = None;
     }

@@ -60,13 +60,13 @@ impl TokenManager {
     ///
     /// # Errors
     ///
-    /// [`is_login_refused`](Error::is_login_refused), [`is_reauth_required`](Error::is_reauth_required): start a new
+    /// [`LoginRefused`](crate::ErrorKind::LoginRefused), [`is_reauth_required`](Error::is_reauth_required): start a new
     /// login. [`is_retryable`](Error::is_retryable): the provider could not be reached; the code is used up, so start a new
-    /// login later. [`is_protocol`](Error::is_protocol): the token endpoint issued a token of another type than Bearer.
-    /// [`is_config`](Error::is_config): the login was started with another provider, or the stored record is another client's;
+    /// login later. [`Protocol`](crate::ErrorKind::Protocol): the token endpoint issued a token of another type than Bearer.
+    /// [`Config`](crate::ErrorKind::Config): the login was started with another provider, or the stored record is another client's;
     /// then nothing was sent.
     ///
-    /// [`is_store`](Error::is_store): nothing was stored, for a [reason](crate::auth::StoreErrorKind) that does not pass by itself, such as
+    /// [`Store`](crate::ErrorKind::Store): nothing was stored, for a [reason](crate::auth::StoreErrorKind) that does not pass by itself, such as
     /// a folder that others can write or that is missing. The source is a [`StoreError`](crate::auth::StoreError) with the
     /// reason and what to do. The user is logged in for as long as this process lives: the tokens are in memory, and storing them is retried. Over
     /// an unreadable record, [`logout`](Self::logout) sets it aside, and the next login is stored. For a reason that passes,

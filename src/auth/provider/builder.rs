@@ -262,7 +262,7 @@ impl ProviderBuilder {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) names the setting that is missing or cannot be used.
+    /// [`Config`](crate::ErrorKind::Config) names the setting that is missing or cannot be used.
     pub fn build(mut self) -> Result<Provider> {
         self = self.with_found();
         self.check_texts()?;

@@ -8,7 +8,7 @@ use url::Url;
 
 use super::ProviderBuilder;
 use super::metadata::{self, Metadata};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::transport::header::{ACCEPT, HeaderValue};
 use crate::transport::{Http, Reply, Request};
 
@@ -75,11 +75,11 @@ impl ProviderBuilder {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the issuer is missing or not an https address, or the metadata is refused: it
+    /// [`Config`](crate::ErrorKind::Config) when the issuer is missing or not an https address, or the metadata is refused: it
     /// names another issuer (RFC 8414 section 3.3), has an address that is not https or is private, or lists PKCE methods without S256;
-    /// [`is_not_found`](Error::is_not_found) when the issuer has no metadata; [`is_protocol`](Error::is_protocol) when it
+    /// [`NotFound`](crate::ErrorKind::NotFound) when the issuer has no metadata; [`Protocol`](crate::ErrorKind::Protocol) when it
     /// cannot be read; [`is_retryable`](Error::is_retryable) when the provider could not be reached or has a temporary
-    /// problem; [`is_unexpected_status`](Error::is_unexpected_status) when it redirects.
+    /// problem; [`NoAnswer`](crate::ErrorKind::NoAnswer) when it redirects.
     pub async fn discover(mut self) -> Result<Self> {
         let named = |error: Error| error.with_operation("discover");
         let issuer = self.issuer.clone().unwrap_or_default();
@@ -101,7 +101,7 @@ impl ProviderBuilder {
         let (metadata, lifetime) = match (fetched, cached.take()) {
             (Ok(fetched), _) => fetched,
             // Refused metadata is not an outage: the old metadata may be as wrong.
-            (Err(error), Some(held)) if !error.is_config() => {
+            (Err(error), Some(held)) if error.kind() != ErrorKind::Config => {
                 tracing::warn!("the provider's metadata could not be renewed: {error}");
                 (held.metadata, RETRY_INTERVAL)
             }

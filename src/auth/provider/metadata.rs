@@ -158,6 +158,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::error::ErrorKind;
     use crate::transport::header::CACHE_CONTROL;
 
     const ISSUER: &str = "https://id.example/tenant/";
@@ -177,7 +178,7 @@ mod tests {
 
     fn refusal(changes: Value) -> String {
         let error = read(changes).err().unwrap();
-        assert!(error.is_config());
+        assert!(error.kind() == ErrorKind::Config);
         error.to_string()
     }
 
@@ -216,7 +217,7 @@ mod tests {
             "",
         ] {
             let error = addresses(issuer, false).unwrap_err();
-            assert!(error.is_config(), "{issuer}");
+            assert!(error.kind() == ErrorKind::Config, "{issuer}");
             let text = error.to_string();
             assert!(
                 text.starts_with("issuer ") && !text.contains("pw"),
@@ -311,7 +312,7 @@ mod tests {
             let error = Metadata::read(body.as_bytes(), ISSUER, false)
                 .err()
                 .unwrap();
-            assert!(error.is_protocol(), "{body}");
+            assert!(error.kind() == ErrorKind::Protocol, "{body}");
             assert!(!format!("{error} {error:?}").contains("pr1vate"), "{error}");
         }
     }

@@ -345,7 +345,7 @@ fn missing_key(id: &str) -> StoreError {
 
 /// Whether no host can read it: neither one with another key, nor one of a newer version.
 fn is_damaged(error: &StoreError) -> bool {
-    error.is_unreadable() && !error.is_newer_version() && error.missing_key_id().is_none()
+    error.kind() == StoreErrorKind::Unreadable && error.missing_key_id().is_none()
 }
 
 debug_shows!(SealedStore<S: std::fmt::Debug>, |it|

@@ -217,8 +217,8 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// [`is_unreadable`](StoreError::is_unreadable) when the text is not a record, and
-    /// [`is_newer_version`](StoreError::is_newer_version) when a newer version of this crate wrote it. Do not overwrite it:
+    /// [`Unreadable`](crate::auth::StoreErrorKind::Unreadable) when the text is not a record, and
+    /// [`NewerVersion`](crate::auth::StoreErrorKind::NewerVersion) when a newer version of this crate wrote it. Do not overwrite it:
     /// another process may still read it.
     pub fn from_secret_json(json: &Secret) -> Result<Self, StoreError> {
         const NAME: &str = "the stored record";

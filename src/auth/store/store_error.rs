@@ -4,11 +4,11 @@ use std::error::Error as StdError;
 use std::sync::Arc;
 use std::{fmt, io};
 
-use crate::error::{AuthProblem, Error, Repr};
+use crate::error::{Error, ErrorKind};
 
 /// Why a store failed: a [`TokenStore`](super::TokenStore), or a store of your own for other data.
 ///
-/// An [`Error`] with [`is_store`](Error::is_store) has it as its [`source`](StdError::source):
+/// An [`Error`] with [`Store`](crate::ErrorKind::Store) has it as its [`source`](StdError::source):
 ///
 /// ```
 /// use std::error::Error as _;
@@ -16,7 +16,7 @@ use crate::error::{AuthProblem, Error, Repr};
 ///
 /// let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
 /// let error: envd_sdk::Error = StoreError::io("the tokens could not be written", full).into();
-/// assert!(error.is_store());
+/// assert!(error.kind() == envd_sdk::ErrorKind::Store);
 /// let below = error.source().and_then(|source| source.downcast_ref::<StoreError>());
 /// assert_eq!(below.map(StoreError::kind), Some(StoreErrorKind::Full));
 /// ```
@@ -131,7 +131,7 @@ pub enum StoreErrorKind {
     /// What is stored belongs to another client id or token endpoint than the provider of the token manager. Only a manager finds it.
     ///
     /// Correct the setting, or give the client a store or an account key of its own. The record stays, since it is another
-    /// client's session; if the provider has moved its token endpoint, delete the record and log in again. [`Error::is_config`] is true.
+    /// client's session; if the provider has moved its token endpoint, delete the record and log in again. The [kind](Error::kind) is [`Config`](ErrorKind::Config).
     /// It does not pass.
     AnotherClient,
 }
@@ -248,56 +248,10 @@ impl StoreError {
         }
     }
 
-    /// Whether the lock was not free before the deadline. Retry later.
-    pub fn is_lock_timeout(&self) -> bool {
-        self.kind == StoreErrorKind::LockTimeout
-    }
-
-    /// Whether what is stored cannot be read. It was left as it is, for another process may read it. If none can, delete
-    /// it; then log in again, or copy again.
-    pub fn is_unreadable(&self) -> bool {
-        self.kind == StoreErrorKind::Unreadable || self.is_newer_version()
-    }
-
     /// The id of the key that what is stored is sealed with, if this process does not have it; then
-    /// [`is_unreadable`](Self::is_unreadable) is true as well. Add the key; do not delete what is stored.
+    /// the kind is [`Unreadable`](StoreErrorKind::Unreadable). Add the key; do not delete what is stored.
     pub fn missing_key_id(&self) -> Option<&str> {
         self.missing_key_id.as_deref()
-    }
-
-    /// Whether a newer version of this crate wrote what is stored. Update the program; do not delete what is stored.
-    pub fn is_newer_version(&self) -> bool {
-        self.kind == StoreErrorKind::NewerVersion
-    }
-
-    /// Whether other users or roles could change what is stored. Have a person check it.
-    pub fn is_insecure(&self) -> bool {
-        self.kind == StoreErrorKind::Insecure
-    }
-
-    /// Whether this kind of store does not work on this machine, such as a file system without locks. Choose another.
-    pub fn is_unsupported(&self) -> bool {
-        self.kind == StoreErrorKind::Unsupported
-    }
-
-    /// Whether no space is left. Make room; tokens stay in memory and are written then.
-    pub fn is_full(&self) -> bool {
-        self.kind == StoreErrorKind::Full
-    }
-
-    /// Whether access is denied: a read-only directory, file system or database, another user's file, a wrong password.
-    pub fn is_denied(&self) -> bool {
-        self.kind == StoreErrorKind::Denied
-    }
-
-    /// Whether the directory or table of the store does not exist. Create it.
-    pub fn is_missing(&self) -> bool {
-        self.kind == StoreErrorKind::Missing
-    }
-
-    /// Whether the server of the store does not answer: it is down, starting or full, or the network is cut. Retry later.
-    pub fn is_unreachable(&self) -> bool {
-        self.kind == StoreErrorKind::Unreachable
     }
 }
 
@@ -319,12 +273,14 @@ impl From<StoreError> for Error {
             let what = "client_id or token_url is not that of the stored tokens";
             return Self::config(what).with_source(error);
         }
-        let problem = match error.kind {
-            StoreErrorKind::LockTimeout => AuthProblem::LockTimeout,
-            StoreErrorKind::Unreachable => AuthProblem::StoreUnreachable,
-            _ => AuthProblem::Store,
+        let (passes, what) = match error.kind {
+            StoreErrorKind::LockTimeout => (true, "another process holds a lock in the store"),
+            StoreErrorKind::Unreachable => (true, "the server of the store does not answer"),
+            _ => (false, "the store failed"),
         };
-        Self::new(Repr::Auth(problem)).with_source(error)
+        Self::said(ErrorKind::Store, what)
+            .with_passes(passes)
+            .with_source(error)
     }
 }
 
@@ -332,43 +288,20 @@ impl From<StoreError> for Error {
 mod tests {
     use super::*;
 
-    /// The kind, the I/O errors that mean it, and the predicates that are true of it.
-    const KINDS: &[(StoreErrorKind, &[io::ErrorKind], &str)] = {
+    /// The kind, and the I/O errors that mean it.
+    const KINDS: &[(StoreErrorKind, &[io::ErrorKind])] = {
         use io::ErrorKind as Io;
         &[
-            (StoreErrorKind::Other, &[Io::Other, Io::Interrupted], ""),
-            (StoreErrorKind::LockTimeout, &[], "is_lock_timeout"),
-            (
-                StoreErrorKind::Unreadable,
-                &[Io::InvalidData],
-                "is_unreadable",
-            ),
-            (
-                StoreErrorKind::NewerVersion,
-                &[],
-                "is_newer_version is_unreadable",
-            ),
-            (StoreErrorKind::Insecure, &[], "is_insecure"),
-            (
-                StoreErrorKind::Unsupported,
-                &[Io::Unsupported],
-                "is_unsupported",
-            ),
-            (
-                StoreErrorKind::Full,
-                &[Io::StorageFull, Io::QuotaExceeded],
-                "is_full",
-            ),
+            (StoreErrorKind::Other, &[Io::Other, Io::Interrupted]),
+            (StoreErrorKind::Insecure, &[]),
+            (StoreErrorKind::Unreadable, &[Io::InvalidData]),
+            (StoreErrorKind::Unsupported, &[Io::Unsupported]),
+            (StoreErrorKind::Full, &[Io::StorageFull, Io::QuotaExceeded]),
             (
                 StoreErrorKind::Denied,
                 &[Io::PermissionDenied, Io::ReadOnlyFilesystem],
-                "is_denied",
             ),
-            (
-                StoreErrorKind::Missing,
-                &[Io::NotFound, Io::NotADirectory],
-                "is_missing",
-            ),
+            (StoreErrorKind::Missing, &[Io::NotFound, Io::NotADirectory]),
             (
                 StoreErrorKind::Unreachable,
                 &[
@@ -377,39 +310,16 @@ mod tests {
                     Io::TimedOut,
                     Io::NetworkUnreachable,
                 ],
-                "is_unreachable",
             ),
-            (StoreErrorKind::AnotherClient, &[], ""),
         ]
     };
 
-    type Predicate = fn(&StoreError) -> bool;
-
-    fn true_predicates(error: &StoreError) -> String {
-        let predicates: [(&str, Predicate); 9] = [
-            ("is_denied", StoreError::is_denied),
-            ("is_full", StoreError::is_full),
-            ("is_insecure", StoreError::is_insecure),
-            ("is_lock_timeout", StoreError::is_lock_timeout),
-            ("is_missing", StoreError::is_missing),
-            ("is_newer_version", StoreError::is_newer_version),
-            ("is_unreachable", StoreError::is_unreachable),
-            ("is_unreadable", StoreError::is_unreadable),
-            ("is_unsupported", StoreError::is_unsupported),
-        ];
-        let is_true =
-            |(name, predicate): (&'static str, Predicate)| predicate(error).then_some(name);
-        let names: Vec<_> = predicates.into_iter().filter_map(is_true).collect();
-        names.join(" ")
-    }
-
     #[test]
     fn the_kind_is_the_one_of_the_constructor_or_of_the_io_error() {
-        for &(kind, io_kinds, predicates) in KINDS {
+        for &(kind, io_kinds) in KINDS {
             let by_io = io_kinds.iter().map(|&io| StoreError::io("x", io.into()));
             for error in by_io.chain([StoreError::new(kind, "x").with_source("below")]) {
                 assert_eq!(error.kind(), kind, "{error:?}");
-                assert_eq!(true_predicates(&error), predicates, "{error:?}");
                 assert_eq!(error.to_string(), "x");
                 assert!(StdError::source(&error).is_some(), "{error:?}");
             }
@@ -426,6 +336,8 @@ mod tests {
         error.missing_key_id = Some("2027".to_owned());
         let error = error.with_login_not_saved();
         assert_eq!(error.missing_key_id(), Some("2027"));
-        assert!(error.is_unreadable() && error.to_string().contains("add the key"));
+        assert!(
+            error.kind() == StoreErrorKind::Unreadable && error.to_string().contains("add the key")
+        );
     }
 }

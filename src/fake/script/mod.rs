@@ -129,7 +129,7 @@ impl Fake {
     /// });
     /// let client = |network: &str| fake.client().header("x-network", network).build().unwrap();
     /// assert!(client("house").user_details().await.is_ok());
-    /// assert!(client("barn").user_details().await.unwrap_err().is_unavailable());
+    /// assert!(client("barn").user_details().await.unwrap_err().kind() == envd_sdk::ErrorKind::Unavailable);
     /// # Ok(()) });
     /// ```
     pub fn on_every_request(

@@ -132,7 +132,7 @@ impl Received {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the variables do not fit the type; the message names the JSON path.
+    /// [`Config`](crate::ErrorKind::Config) when the variables do not fit the type; the message names the JSON path.
     pub fn variables<T: DeserializeOwned>(&self) -> Result<T, Error> {
         let body = GraphqlBody::read(&self.0.body);
         let mut variables = serde_json::Deserializer::from_str(body.variables());

@@ -23,7 +23,7 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`is_config`](Error::is_config) when the folder or a file cannot be read, or has other content. The message
+    /// [`Config`](crate::ErrorKind::Config) when the folder or a file cannot be read, or has other content. The message
     /// names the file.
     pub fn from_folder(folder: impl AsRef<Path>) -> Result<Self, Error> {
         let folder = folder.as_ref();

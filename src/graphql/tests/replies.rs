@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::graphql::{Outcome, decode};
 use crate::model::Condition;
 
@@ -120,7 +120,7 @@ fn json_that_no_value_can_hold_is_kept_as_its_text() {
 fn a_shape_that_does_not_fit_hides_neither_the_errors_nor_the_data() {
     let body = r#"{"data": {"count": "many"}, "errors": [{"message": "Sam Sample"}]}"#;
     let error = refused(200, JSON, body);
-    assert!(error.is_decode());
+    assert!(error.kind() == ErrorKind::Decode);
     assert_eq!(error.json_path(), Some("data.count"));
     assert_eq!(error.server_errors()[0].message(), "Sam Sample");
     assert_eq!(error.raw_data().unwrap()["count"], "many");
@@ -146,7 +146,7 @@ fn neither_data_nor_errors_breaks_the_protocol_and_keeps_what_came() {
         r#"{"message": "Unauthorized"}"#,
     ] {
         let error = refused(200, JSON, body);
-        assert!(error.is_protocol(), "{body}");
+        assert!(error.kind() == ErrorKind::Protocol, "{body}");
         assert_eq!(error.http_status(), Some(200));
         assert_eq!(error.body_excerpt(), Some(body));
         assert!(!error.to_string().contains("Unauthorized"));
@@ -184,7 +184,7 @@ fn what_is_wrong_with_the_json_is_named_and_located() {
         ),
     ] {
         let error = refused(200, JSON, body);
-        assert!(error.is_decode(), "{error}");
+        assert!(error.kind() == ErrorKind::Decode, "{error}");
         assert_eq!(error.json_path(), Some(path), "{body}");
         let end = &body[body.len() - 4..];
         assert!(error.body_excerpt().unwrap().ends_with(end), "{error}");
@@ -210,7 +210,7 @@ fn bytes_that_are_not_utf8_cost_the_data_but_not_the_errors() {
     let body = b"{\"data\": {\"count\": 1}, \"errors\": [{\"message\": \"Caf\xe9\"}]}";
     let read: Option<Result<Outcome<Data>, Error>> = decode(200, Some(JSON), body);
     let error = read.unwrap().unwrap_err();
-    assert!(error.is_decode());
+    assert!(error.kind() == ErrorKind::Decode);
     assert_eq!(error.server_errors()[0].message(), "Caf\u{fffd}");
     assert_eq!(error.raw_data().unwrap()["count"], 1);
 }
@@ -229,7 +229,7 @@ fn a_token_that_the_body_refuses_is_as_refused_as_by_401() {
         let error = decode::<Value>(200, Some(JSON), body.as_bytes())
             .unwrap()
             .unwrap_err();
-        assert!(error.is_unauthorized(), "{data}");
+        assert!(error.kind() == ErrorKind::Unauthorized, "{data}");
         assert!(error.has(Condition::InvalidToken));
     }
     // An empty list beside another problem is an answer.

@@ -7,12 +7,12 @@ mod wire_record;
 use std::fmt;
 
 use serde::Serialize;
-use serde::de::Error;
+use serde::de::MapAccess;
 use serde_json::{Map, Value};
 
-use self::wire_record::{Codes, Int, Status, wire_record};
+use self::wire_record::{AnyValue, Codes, Int, Records, Status, wire_record};
 use super::redact::redacted_debug;
-use super::{List, PropertyStatus, PropertyTypeCode, SpeciesCode, reply_memory};
+use super::{PropertyStatus, PropertyTypeCode, SpeciesCode, reply_memory};
 
 wire_record! {
     /// A property of the register (spec 2.10). Any field may be missing. `Debug` does not show names of people and firms.
@@ -25,7 +25,7 @@ wire_record! {
     ///         "AdminStatus": {"ShortCode": "A", "Description": "Active"}}"#,
     /// )?;
     /// assert_eq!(property.pic.as_deref(), Some("QAZZ7777"));
-    /// assert_eq!(*property.species, [SpeciesCode::Cattle]);
+    /// assert_eq!(property.species, [SpeciesCode::Cattle]);
     /// assert!(property.is_active());
     /// # Ok::<(), serde_json::Error>(())
     /// ```
@@ -46,13 +46,13 @@ wire_record! {
         "Town" => town: Option<String>,
         /// The species that are kept.
         #[serde(serialize_with = "wire_record::write_codes")]
-        "Species" => species: List<SpeciesCode> as Codes,
+        "Species" => species: Vec<SpeciesCode> as Codes,
         /// What the property is used for.
         #[serde(serialize_with = "wire_record::write_codes")]
-        "PropertyTypes" => property_types: List<PropertyTypeCode> as Codes,
+        "PropertyTypes" => property_types: Vec<PropertyTypeCode> as Codes,
         /// The codes of its brands.
         #[serde(serialize_with = "wire_record::write_codes")]
-        "Brands" => brands: List<String> as Codes,
+        "Brands" => brands: Vec<String> as Codes,
         /// The state or territory in which it is registered, such as `QLD`.
         "RegisteredState" => registered_state: Option<String>,
         /// The state of the property in the register.
@@ -61,7 +61,7 @@ wire_record! {
         /// The code of the shire.
         "ShireCode" => shire_code: Option<String>,
         /// The contact persons.
-        "ContactDetails" => contacts: List<PropertyContact>,
+        "ContactDetails" => contacts: Vec<PropertyContact> as Records,
     }
 }
 
@@ -114,9 +114,11 @@ redacted_debug! {
 struct Unknown(Option<Box<Map<String, Value>>>);
 
 impl Unknown {
-    fn insert<E: Error>(&mut self, name: String, value: Value) -> Result<(), E> {
-        reply_memory::charge_member(self.0.is_none(), &name)?;
-        self.0.get_or_insert_default().insert(name, value);
+    fn read<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+        let AnyValue(value) = map.next_value()?;
+        reply_memory::charge_member(self.0.is_none(), name)?;
+        let fields = self.0.get_or_insert_default();
+        fields.insert(name.to_owned(), value);
         Ok(())
     }
 

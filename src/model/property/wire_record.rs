@@ -3,17 +3,17 @@
 //! `#[serde(flatten)]` would keep them too, but it collects each whole record first. Here known fields are read in place and
 //! only unknown ones are collected.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::value::{MapAccessDeserializer, StrDeserializer};
-use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::model::{List, PropertyStatus, lenient, reply_memory};
+use crate::model::lenient::{self, BorrowedText};
+use crate::model::{PropertyStatus, reply_memory};
 
 /// Makes a record of the wire; the wire's name of each field is written once.
 macro_rules! wire_record {
@@ -39,60 +39,23 @@ macro_rules! wire_record {
             }
         }
 
+        impl $crate::model::property::wire_record::WireRecord for $name {
+            fn read<'de, A: serde::de::MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+                match name {
+                    $($wire => {
+                        let wire_record!(@value value $($format)?) = map.next_value()?;
+                        self.$field = value;
+                    })*
+                    _ => self.unknown.read(name, map)?,
+                }
+                Ok(())
+            }
+        }
+
         #[automatically_derived]
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                #[allow(non_camel_case_types)] // The names of the fields.
-                enum Key {
-                    $($field,)*
-                    Unknown(String),
-                }
-
-                #[automatically_derived]
-                impl From<&str> for Key {
-                    fn from(name: &str) -> Self {
-                        match name {
-                            $($wire => Self::$field,)*
-                            _ => Self::Unknown(name.to_owned()),
-                        }
-                    }
-                }
-
-                #[automatically_derived]
-                impl<'de> serde::Deserialize<'de> for Key {
-                    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                        $crate::model::lenient::from_text(deserializer)
-                    }
-                }
-
-                struct RecordVisitor;
-
-                #[automatically_derived]
-                impl<'de> serde::de::Visitor<'de> for RecordVisitor {
-                    type Value = $name;
-
-                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                        f.write_str("a record")
-                    }
-
-                    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
-                        let mut record = $name::default();
-                        while let Some(key) = map.next_key()? {
-                            match key {
-                                $(Key::$field => {
-                                    let wire_record!(@value value $($format)?) = map.next_value()?;
-                                    record.$field = value;
-                                })*
-                                Key::Unknown(name) => {
-                                    let $crate::model::property::wire_record::AnyValue(value) = map.next_value()?;
-                                    record.unknown.insert(name, value)?;
-                                }
-                            }
-                        }
-                        Ok(record)
-                    }
-                }
-                deserializer.deserialize_map(RecordVisitor)
+                $crate::model::property::wire_record::read(deserializer)
             }
         }
     };
@@ -101,6 +64,37 @@ macro_rules! wire_record {
 }
 
 pub(super) use wire_record;
+
+/// A record that is read field by field.
+pub(super) trait WireRecord: Default {
+    /// Reads the value of the field with this name.
+    fn read<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error>;
+}
+
+pub(super) fn read<'de, D, R>(deserializer: D) -> Result<R, D::Error>
+where
+    D: Deserializer<'de>,
+    R: WireRecord,
+{
+    struct RecordVisitor<R>(PhantomData<R>);
+
+    impl<'de, R: WireRecord> Visitor<'de> for RecordVisitor<R> {
+        type Value = R;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a record")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<R, A::Error> {
+            let mut record = R::default();
+            while let Some(BorrowedText(name)) = map.next_key()? {
+                record.read(&name, &mut map)?;
+            }
+            Ok(record)
+        }
+    }
+    deserializer.deserialize_map(RecordVisitor(PhantomData))
+}
 
 /// A field that this version of the crate does not know.
 #[derive(Deserialize)]
@@ -112,70 +106,66 @@ pub(super) struct AnyValue(#[serde(deserialize_with = "reply_memory::any_value")
 #[serde(transparent)]
 pub(super) struct Int(#[serde(deserialize_with = "lenient::int")] pub(super) Option<i64>);
 
-/// `{ShortCode, Description}`, or the bare code. assumed: the latter is tolerated, not seen
+/// `{ShortCode, Description}`.
 #[derive(Deserialize)]
-#[serde(bound = "T: DeserializeOwned")]
-struct CodeFields<T> {
+struct CodeFields {
     #[serde(rename = "ShortCode")]
-    code: Option<T>,
+    code: Option<String>,
     #[serde(rename = "Description")]
-    name: Option<T>,
+    name: Option<String>,
 }
 
-struct Wire<T>(CodeFields<T>);
+/// The same, or the bare code. assumed: the latter is tolerated, not seen
+struct Wire(CodeFields);
 
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Wire<T> {
+impl<'de> Deserialize<'de> for Wire {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct CodeVisitor<T>(PhantomData<T>);
+        struct WireVisitor;
 
-        impl<'de, T: DeserializeOwned> Visitor<'de> for CodeVisitor<T> {
-            type Value = CodeFields<T>;
+        impl<'de> Visitor<'de> for WireVisitor {
+            type Value = Wire;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object with a short code")
             }
 
-            fn visit_str<E: Error>(self, code: &str) -> Result<CodeFields<T>, E> {
-                let code = Some(T::deserialize(StrDeserializer::new(code))?);
-                Ok(CodeFields { code, name: None })
+            fn visit_str<E: Error>(self, code: &str) -> Result<Wire, E> {
+                let (code, name) = (Some(code.to_owned()), None);
+                Ok(Wire(CodeFields { code, name }))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<CodeFields<T>, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Wire, A::Error> {
                 lenient::unfit_list(list, &self)
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<CodeFields<T>, A::Error> {
-                CodeFields::deserialize(MapAccessDeserializer::new(map))
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Wire, A::Error> {
+                CodeFields::deserialize(MapAccessDeserializer::new(map)).map(Wire)
             }
         }
-        deserializer
-            .deserialize_any(CodeVisitor(PhantomData))
-            .map(Self)
+        deserializer.deserialize_any(WireVisitor)
     }
 }
+
+/// A list of records.
+#[derive(Deserialize)]
+#[serde(transparent, bound = "T: Deserialize<'de>")]
+pub(super) struct Records<T>(#[serde(deserialize_with = "lenient::list")] pub(super) Vec<T>);
 
 /// A list of `{ShortCode}`.
-pub(super) struct Codes<T>(pub(super) List<T>);
+pub(super) struct Codes<T>(pub(super) Vec<T>);
 
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Codes<T> {
+impl<'de, T: From<String>> Deserialize<'de> for Codes<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let codes = List::<ShortCode<T>>::deserialize(deserializer)?.into_iter();
-        Ok(Self(codes.filter_map(|ShortCode(code)| code).collect()))
-    }
-}
-
-/// The code alone: a list of the objects would take four times the memory.
-struct ShortCode<T>(Option<T>);
-
-impl<'de, T: DeserializeOwned> Deserialize<'de> for ShortCode<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Wire::deserialize(deserializer).map(|Wire(fields)| Self(fields.code))
+        let code = |element: Option<Wire>| element?.0.code.map(T::from);
+        Ok(Self(
+            lenient::places(deserializer, code)?.unwrap_or_default(),
+        ))
     }
 }
 
 /// For `#[serde(serialize_with)]`.
 pub(super) fn write_codes<T: Serialize, S: Serializer>(
-    list: &List<T>,
+    list: &[T],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
@@ -189,33 +179,16 @@ pub(super) fn write_codes<T: Serialize, S: Serializer>(
 /// `{ShortCode, Description}` of a status.
 pub(super) struct Status(pub(super) Option<PropertyStatus>);
 
-/// A status by short code or by name.
-struct Term(PropertyStatus);
-
-impl<'de> Deserialize<'de> for Term {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(transparent)]
-        struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
-
-        let BorrowedText(text) = BorrowedText::deserialize(deserializer)?;
-        Ok(Self(PropertyStatus::from_code(&text)))
-    }
-}
-
 impl<'de> Deserialize<'de> for Status {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Some(Wire(CodeFields { code, name })) =
-            Option::<Wire<Term>>::deserialize(deserializer)?
-        else {
+        let Some(Wire(CodeFields { code, name })) = Option::deserialize(deserializer)? else {
             return Ok(Self(None));
         };
+        let [code, name] = [code, name].map(|text| text.as_deref().map(PropertyStatus::from_code));
         // The code of an amalgamated property is not shown, so its name decides.
         Ok(Self(match (code, name) {
-            (Some(Term(PropertyStatus::Unrecognized(_))), Some(Term(name))) if name.is_known() => {
-                Some(name)
-            }
-            (code, name) => code.or(name).map(|Term(status)| status),
+            (Some(PropertyStatus::Unrecognized(_)), Some(name)) if name.is_known() => Some(name),
+            (code, name) => code.or(name),
         }))
     }
 }

@@ -14,7 +14,7 @@ use crate::model::{ListNotice, Position, ServerError};
 
 /// The records of a list as a stream, from [`Pager::items`]. One page is in memory at a time, and those of the look-ahead.
 ///
-/// A record that cannot be read is an error in its place ([`is_unreadable_record`](crate::Error::is_unreadable_record)),
+/// A record that cannot be read is an error in its place ([`UnreadableRecord`](crate::ErrorKind::UnreadableRecord)),
 /// and the stream continues behind it; after any other error it ends.
 ///
 /// ```
@@ -73,7 +73,7 @@ impl<T: Send + 'static, P: ListPosition> Items<T, P> {
     ///
     /// # Errors
     ///
-    /// As [`Pager::next_page`], and [`is_unreadable_record`](crate::Error::is_unreadable_record) for a record that cannot
+    /// As [`Pager::next_page`], and [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord) for a record that cannot
     /// be read; the next call continues behind it.
     pub async fn collect_up_to(&mut self, limit: usize, records: &mut Vec<T>) -> Result<bool> {
         while records.len() < limit {

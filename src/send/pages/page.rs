@@ -22,7 +22,7 @@ pub struct Page<T, P = Position> {
     /// The number of null elements in place of records.
     pub missing: usize,
     /// The records of the page that could not be read, mostly none: each
-    /// [`is_unreadable_record`](Error::is_unreadable_record), with the record as [`raw_data`](Error::raw_data) and the
+    /// [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord), with the record as [`raw_data`](Error::raw_data) and the
     /// path at which it does not fit as [`json_path`](Error::json_path).
     pub unreadable: Vec<Error>,
     /// Whether the list changed or repeated itself; mostly empty.

@@ -12,7 +12,7 @@ use futures_util::stream;
 use super::list_guard::{ListGuard, RecordIdentity};
 use super::page_task::{Fetch, LookAhead, PageRequest, PageSource, PageTask, Run, Task};
 use super::{Items, ListPosition, Page};
-use crate::error::{Error, Repr, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::AsReceived;
 use crate::model::Position;
 
@@ -96,7 +96,7 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
         pub fn look_ahead(pages: usize) |it| it.look_ahead = pages;
 
         /// How many pages in a row may have no new record before the list fails with
-        /// [`is_pagination_stalled`](Error::is_pagination_stalled); 20 unless set, and 0 counts as 1. A record is new if no
+        /// [`Stalled`](crate::ErrorKind::Stalled); 20 unless set, and 0 counts as 1. A record is new if no
         /// record before it has the same id.
         pub fn max_empty_pages(pages: u32) |it| it.max_empty_pages = pages;
 
@@ -128,7 +128,7 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
     /// # Errors
     ///
     /// As [`Client::execute`](crate::Client::execute) or [`Register`](crate::register::Register), and
-    /// [`is_pagination_stalled`](Error::is_pagination_stalled) when the list does not end. The next call tries the same
+    /// [`Stalled`](crate::ErrorKind::Stalled) when the list does not end. The next call tries the same
     /// page again; [`position`](Self::position) is where it starts, for consignments and templates also
     /// [`resume_from`](Error::resume_from) of the error. A record that cannot be read is no error here: it is in
     /// [`Page::unreadable`].
@@ -162,7 +162,7 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Page<T, P>>>> {
         if let Some(reason) = self.stalled.take() {
-            let error = self.failed(Error::new(Repr::Stalled(reason)));
+            let error = self.failed(Error::said(ErrorKind::Stalled, reason));
             return Poll::Ready(Some(Err(error)));
         }
         if self.ended {
@@ -263,7 +263,7 @@ impl<T: Send + 'static> Pager<T> {
     ///
     /// # Errors
     ///
-    /// [`next_page`](Self::next_page) fails as without this, and with [`is_config`](Error::is_config) for a list of a
+    /// [`next_page`](Self::next_page) fails as without this, and with [`Config`](crate::ErrorKind::Config) for a list of a
     /// [document of your own](crate::Client::pager): its type can hold the JSON itself.
     #[doc(alias("raw", "json", "unknown fields"))]
     pub fn received(self) -> Pager<AsReceived<T>> {

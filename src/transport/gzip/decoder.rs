@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
-use crate::error::{Error, Failure, Repr, Unsent};
+use crate::error::{Error, ErrorKind};
 use crate::transport::failure::too_large;
 use crate::transport::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap};
 use crate::transport::message::content_encoding;
@@ -171,12 +171,10 @@ fn suspicious() -> Error {
 
 /// As when a connection is lost: another attempt may succeed.
 fn incomplete() -> Error {
-    Error::new(Repr::Transport(Failure {
-        what: "the gzip body of the reply ends too early",
-        timeout: false,
-        unsent: Unsent::Perhaps,
-        refused_locally: false,
-    }))
+    let what = "the gzip body of the reply ends too early";
+    Error::said(ErrorKind::Transport, what)
+        .with_passes(true)
+        .with_sent(true)
 }
 
 #[cfg(test)]
@@ -265,7 +263,10 @@ mod tests {
                 continue;
             }
             let error = result.unwrap_err();
-            assert!(error.is_transient() && error.is_transport(), "{error}");
+            assert!(
+                error.is_transient() && error.kind() == ErrorKind::Transport,
+                "{error}"
+            );
             assert_eq!(
                 error.to_string(),
                 "the gzip body of the reply ends too early"
@@ -295,7 +296,7 @@ mod tests {
             packed[end - place] ^= 1;
             let error = decode([packed.as_slice()], 1 << 20).unwrap_err();
             assert!(error.to_string().contains("damaged"), "{error}");
-            assert!(error.is_protocol() && !error.is_transient());
+            assert!(error.kind() == ErrorKind::Protocol && !error.is_transient());
         }
     }
 
@@ -348,7 +349,10 @@ mod tests {
         let grows = |length: usize| decode([gzip(&vec![b'0'; length]).as_slice()], 1 << 30);
         assert_eq!(grows(FREE).unwrap().len(), FREE);
         let error = grows(FREE + 1).unwrap_err();
-        assert!(error.is_protocol() && !error.is_transient(), "{error}");
+        assert!(
+            error.kind() == ErrorKind::Protocol && !error.is_transient(),
+            "{error}"
+        );
         assert!(error.to_string().contains("grows too much"), "{error}");
         // As large, and less than a hundred times.
         let mut body = text(60_000);

@@ -72,6 +72,7 @@ fn encrypted() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----\nY2VydA==\n-----END CERTIFICATE-----";
     const KEY: &str = "-----BEGIN PRIVATE KEY-----\nczNjcjN0\n-----END PRIVATE KEY-----";
@@ -114,7 +115,7 @@ mod tests {
             ("-----BEGIN CERT".to_owned(), "damaged"),
         ] {
             let error = ClientCertificate::read(&text.clone().into()).err().unwrap();
-            assert!(error.is_config());
+            assert!(error.kind() == ErrorKind::Config);
             let shown = format!("{error} {error:?}");
             assert!(shown.contains(expected), "{text}: {shown}");
             assert!(!shown.contains("czNj"), "{shown}");

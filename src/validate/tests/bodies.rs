@@ -21,7 +21,7 @@ pub(super) fn fixture(file: &str) -> Value {
 pub(super) fn questions() -> Vec<Question> {
     let list: QuestionList =
         serde_json::from_value(fixture("questions.json")["data"]["questions"].clone()).unwrap();
-    list.items.into_vec()
+    list.items
 }
 
 pub(super) fn input(file: &str) -> ConsignmentInput {

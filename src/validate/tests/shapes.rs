@@ -4,7 +4,7 @@ use proptest::prelude::{BoxedStrategy, Just, Strategy, any, prop, prop_oneof};
 use serde_json::{Value, json};
 
 use super::questions::{ask, input, list, today};
-use crate::model::{AnswerInput, ConsignmentInput, List, Question};
+use crate::model::{AnswerInput, ConsignmentInput, Question};
 use crate::validate::{Questionnaire, Rule};
 
 /// As many questions, each under the one before, and what is made of them.
@@ -14,13 +14,13 @@ pub(super) fn nested<T>(levels: usize, outermost: &str, then: impl FnOnce(&[Ques
         let kind = if level == 0 { outermost } else { "STRING" };
         let mut question: Question =
             serde_json::from_value(ask(&level.to_string(), kind, &[], &[])).unwrap();
-        question.child_questions = List::from(questions);
+        question.child_questions = questions;
         questions = vec![question];
     }
     let made = then(&questions);
     // Dropped one by one: the destructor of nested questions is recursive.
     while let Some(mut question) = questions.pop() {
-        questions.extend(std::mem::take(&mut question.child_questions).into_vec());
+        questions.extend(std::mem::take(&mut question.child_questions));
     }
     made
 }

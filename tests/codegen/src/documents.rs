@@ -147,12 +147,8 @@ impl Documents {
             };
             let definition = self.schema.type_field(of, &field.name);
             let definition = definition.unwrap_or_else(|_| panic!("{of} has no {}", field.name));
-            Field::new(
-                of,
-                &field.name,
-                &definition.ty,
-                record_name(field, &definition.ty),
-            )
+            let leaf = self.rust_type(record_name(field, &definition.ty));
+            Field::new(of, &field.name, &definition.ty, &leaf)
         });
         fields.collect()
     }
@@ -171,6 +167,23 @@ impl Documents {
                 .map(|field| Field::new(name, &field.name, &field.ty, field.ty.inner_named_type()));
             (name, fields.collect())
         })
+    }
+
+    /// The type that a fragment is read into: its own record, or one of the generic types of `src/model/connection.rs` with the
+    /// record inside.
+    pub(crate) fn rust_type(&self, name: &str) -> String {
+        let Some(fragment) = self.fragments.get(name) else {
+            return names::type_name(name).to_owned();
+        };
+        let fields = self.record(fragment);
+        let wire: Vec<&str> = fields.iter().map(|field| &*field.wire).collect();
+        match (names::generic(&wire), fields.last()) {
+            (Some(generic), Some(inner)) => {
+                let inner = inner.leaf.trim_start_matches("Edge<").trim_end_matches('>');
+                format!("{generic}<{inner}>")
+            }
+            _ => names::type_name(name).to_owned(),
+        }
     }
 
     pub(crate) fn validate(&self, document: &str) -> Result<Valid<ExecutableDocument>, String> {

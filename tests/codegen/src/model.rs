@@ -9,12 +9,11 @@ use crate::documents::{Documents, Field};
 use crate::names;
 use crate::rust_text::{aliases, comment, fill, import, indent, rename_all, serde, structure};
 
-const USES: [&str; 13] = [
+const USES: [&str; 12] = [
     "AccountId",
     "AccountType",
     "ConsignmentId",
     "ConsignmentNumber",
-    "List",
     "Maybe",
     "PdfUrl",
     "QuestionId",
@@ -29,8 +28,8 @@ pub(crate) fn file(documents: &Documents, docs: &Docs) -> String {
     let mut items = String::new();
     let mut debugs = BTreeMap::new();
     for (name, fragment) in &documents.fragments {
-        // The outermost record has all fields and is used for all levels of a tree.
-        if names::type_name(name) == name {
+        // The outermost record has all fields and is used for all levels of a tree; generic types are written by hand.
+        if documents.rust_type(name) == *name {
             let fields = documents.record(fragment);
             let debug = debug(name, &fields);
             items += &record(
@@ -51,7 +50,7 @@ pub(crate) fn file(documents: &Documents, docs: &Docs) -> String {
     for (name, graphql, fields) in &inputs {
         let debug = debug(name, fields);
         items += &input(docs, name, graphql, fields, debug.is_some());
-        items += &setters(docs, name, graphql, fields);
+        items += &setters(docs, name, fields);
         debugs.insert(name, debug);
     }
     let types = documents.schema.types.values();
@@ -70,7 +69,7 @@ pub(crate) fn file(documents: &Documents, docs: &Docs) -> String {
          use super::open_enum::open_enum;\n\
          use super::redact::redacted_debug;\n\
          {}{items}redacted_debug! {{\n{}}}\n{}",
-        import("super", USES.into_iter().chain(["WithExtra"]), 0),
+        import("super", USES, 0),
         debugs.into_values().flatten().collect::<String>(),
         enums.collect::<String>(),
     )
@@ -80,18 +79,23 @@ fn record(docs: &Docs, name: &str, graphql: &str, fields: &[Field], hides: bool)
     let lines = fields.iter().map(|field| {
         let reader = names::reader(&field.coordinate);
         let is_list = field.ty.is_list() || reader == Some("one_or_many");
-        let reader = reader.or_else(|| (field.leaf == "i64").then_some("int"));
+        let reader = reader
+            .or_else(|| (field.leaf == "i64").then_some("int"))
+            .or_else(|| is_list.then_some("list"));
         let settings: Vec<String> = match reader {
             Some(reader) => vec![
                 "default".to_owned(),
                 format!("deserialize_with = \"super::lenient::{reader}\""),
             ],
-            None if is_list => vec!["default".to_owned()],
             None => Vec::new(),
         };
-        // Every field is optional, and a list keeps its nulls.
-        let around = if is_list { "List" } else { "Option" };
-        member(docs, field, &settings, &format!("{around}<{}>", field.leaf))
+        // Every field is optional; a list is empty where there is none.
+        let rust_type = match (is_list, reader) {
+            (true, Some("known_list")) => format!("Option<Vec<{}>>", field.leaf),
+            (true, _) => format!("Vec<{}>", field.leaf),
+            (false, _) => format!("Option<{}>", field.leaf),
+        };
+        member(docs, field, &settings, &rust_type)
     });
     let lines: String = lines.collect();
     comment(docs.page(name, graphql))
@@ -149,9 +153,9 @@ pub(crate) fn plain_type(ty: &Type, leaf: &str) -> String {
     }
 }
 
-/// A setter for each field, and one for the input with further fields if there is such a type.
-fn setters(docs: &Docs, name: &str, graphql: &str, fields: &[Field]) -> String {
-    let (mut own, mut forwarded) = (String::new(), String::new());
+/// A setter for each field.
+fn setters(docs: &Docs, name: &str, fields: &[Field]) -> String {
+    let mut setters = String::new();
     for field in fields {
         let Field {
             rust, coordinate, ..
@@ -167,21 +171,11 @@ fn setters(docs: &Docs, name: &str, graphql: &str, fields: &[Field]) -> String {
             (true, false) => format!("Maybe::Value({rust}.into_iter().collect())"),
             (false, _) => format!("{rust}.into()"),
         };
-        own += &comment(docs.lines(coordinate));
-        own += &one_setter(setter, &argument, &format!("it.{rust} = {value};"));
-        forwarded += &comment([format!("As [`{name}::{setter}`].")]);
-        forwarded += &one_setter(setter, &argument, &format!("it.input.{rust} = {value};"));
+        setters += &comment(docs.lines(coordinate));
+        setters += &one_setter(setter, &argument, &format!("it.{rust} = {value};"));
     }
-    let block = |of: &str, setters: &str| {
-        let setters = format!("setters! {{\n{}}}\n", indent(setters));
-        format!("impl {of} {{\n{}}}\n", indent(&setters))
-    };
-    let own = block(name, &own);
-    if names::takes_further_fields(graphql) {
-        own + &block(&format!("WithExtra<{name}>"), &forwarded)
-    } else {
-        own
-    }
+    let setters = format!("setters! {{\n{}}}\n", indent(&setters));
+    format!("impl {name} {{\n{}}}\n", indent(&setters))
 }
 
 /// A line of `setters!`, or two if it is long.

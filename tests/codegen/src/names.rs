@@ -19,6 +19,16 @@ pub(crate) fn type_name(graphql: &str) -> &str {
     }
 }
 
+/// The generic type for a record with these fields.
+pub(crate) fn generic(fields: &[&str]) -> Option<&'static str> {
+    Some(match fields {
+        ["totalCount", "pageInfo", "edges"] => "Connection",
+        ["cursor", "node"] => "Edge",
+        ["data"] => "Saved",
+        _ => return None,
+    })
+}
+
 /// String fields with a dedicated Rust type, by `Type.field`.
 pub(crate) fn text_type(coordinate: &str) -> Option<&'static str> {
     Some(match coordinate {
@@ -139,14 +149,6 @@ pub(crate) fn search_words(field: &str) -> &'static [&'static str] {
     }
 }
 
-/// Inputs that can be sent with further fields.
-pub(crate) fn takes_further_fields(input: &str) -> bool {
-    matches!(
-        input,
-        "CreateOrSaveConsignmentInput" | "CreateOrSaveTemplateInput"
-    )
-}
-
 /// Fields that `Debug` hides: personal data, answers, signatures.
 pub(crate) fn is_hidden(coordinate: &str) -> bool {
     let Some((of, field)) = coordinate.split_once('.') else {
@@ -179,6 +181,8 @@ pub(crate) fn reader(coordinate: &str) -> Option<&'static str> {
         "operation UserDetails.userDetails" => "record_or_data",
         // An object in the specification, a list in public queries.
         "Account.properties" => "one_or_many",
+        // Where they are null, the service does not say which roles there are.
+        "Account.roles" | "UserDetails.roles" => "known_list",
         _ => return None,
     })
 }

@@ -92,18 +92,16 @@ fn reply(
     let coordinate = operation.coordinate();
     let (root, field) = coordinate.split_once('.').unwrap();
     let ty = &documents.schema.type_field(root, field).unwrap().ty;
-    let leaf = names::type_name(record_name(&operation.root, ty));
-    use_of_model(used, leaf);
+    let leaf = documents.rust_type(record_name(&operation.root, ty));
+    use_of_model(used, &leaf);
     let mut settings = Vec::new();
     let reader = names::reader(&format!("operation {}.{wire}", operation.name));
-    if ty.is_list() || reader.is_some() {
+    let reader = reader.or_else(|| ty.is_list().then_some("list"));
+    if reader.is_some() {
         settings.push("default".to_owned());
     }
     settings.extend(reader.map(|reader| format!("deserialize_with = \"crate::model::{reader}\"")));
-    let around = if ty.is_list() { "List" } else { "Option" };
-    if ty.is_list() {
-        used.insert(around.to_owned());
-    }
+    let around = if ty.is_list() { "Vec" } else { "Option" };
     let field = comment(docs.lines(&coordinate))
         + &serde(&rust, wire, &settings)
         + &format!("pub {rust}: {around}<{leaf}>,\n");
@@ -128,7 +126,7 @@ fn part<'a>(
 }
 
 fn use_of_model(used: &mut BTreeSet<String>, leaf: &str) {
-    if !matches!(leaf, "String" | "bool" | "i64" | "f64") {
-        used.insert(leaf.to_owned());
-    }
+    let names = leaf.trim_end_matches('>').split('<');
+    let of_model = names.filter(|name| !matches!(*name, "String" | "bool" | "i64" | "f64"));
+    used.extend(of_model.map(str::to_owned));
 }

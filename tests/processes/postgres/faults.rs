@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use envd_postgres::PostgresStore;
-use envd_sdk::Clock;
-use envd_sdk::auth::{Record, TokenManager, TokenStore};
+use envd_sdk::auth::{Record, StoreErrorKind, TokenManager, TokenStore};
 use envd_sdk::fake::Fake;
+use envd_sdk::{Clock, ErrorKind};
 use envd_sync::store::SyncStore;
 use processes::Mode;
 
@@ -55,7 +55,7 @@ impl Host {
         }
         self.clock.advance(LIFETIME);
         let error = self.manager.access_token().await.unwrap_err();
-        let is_of_store = error.is_store() && !error.is_reauth_required();
+        let is_of_store = error.kind() == ErrorKind::Store && !error.is_reauth_required();
         assert!(is_of_store, "{}", chain(&error));
         assert_eq!(self.fake.token_requests(), self.before);
         error
@@ -74,10 +74,10 @@ async fn on_a_read_only_database_a_token_is_served_and_no_refresh_is_sent() {
     let pool = database::pool_with("-c default_transaction_read_only=on", 2);
     let store = database::store(&pool, &database.schema);
     let swapped = store.swap("new", None, &record(1)).await;
-    assert!(swapped.unwrap_err().is_denied());
+    assert!(swapped.unwrap_err().kind() == StoreErrorKind::Denied);
     let host = Host::new(&database, store).await;
     let error = host.serves_until_it_expires().await;
-    assert!(below(&error).is_denied());
+    assert!(below(&error).kind() == StoreErrorKind::Denied);
 }
 
 /// After a failover, sessions with the former primary are read-only, and new ones are with the new primary.
@@ -127,7 +127,7 @@ async fn on_a_full_disk_a_token_is_served_and_no_refresh_is_sent() {
     let host = Host::new(&database, database.store()).await;
     database.fill("{table}", "INSERT OR UPDATE").await;
     let error = host.serves_until_it_expires().await;
-    assert!(below(&error).is_full());
+    assert!(below(&error).kind() == StoreErrorKind::Full);
     database.run("DROP TRIGGER full_disk ON {table}").await;
     host.refreshes_once().await;
 }
@@ -139,7 +139,7 @@ async fn while_the_network_is_down_a_token_is_served_and_then_the_error_is_retry
     let host = Host::new(&database, store).await;
     proxy.set(Mode::Cut);
     let error = host.serves_until_it_expires().await;
-    let unreachable = below(&error).is_unreachable();
+    let unreachable = below(&error).kind() == StoreErrorKind::Unreachable;
     assert!(unreachable && error.is_retryable(), "{}", chain(&error));
     proxy.set(Mode::Pass);
     host.refreshes_once().await;
@@ -159,11 +159,15 @@ async fn a_connection_without_replies_times_out() {
             Err(error) => break error,
         }
     };
-    assert!(error.is_unreachable(), "{}", chain(&error));
+    assert!(
+        error.kind() == StoreErrorKind::Unreachable,
+        "{}",
+        chain(&error)
+    );
     proxy.set(Mode::HoldRequests);
-    assert!(store.load(KEY).await.unwrap_err().is_unreachable());
+    assert!(store.load(KEY).await.unwrap_err().kind() == StoreErrorKind::Unreachable);
     let locked = store.lock(KEY, Duration::from_secs(10)).await;
-    assert!(locked.unwrap_err().is_unreachable());
+    assert!(locked.unwrap_err().kind() == StoreErrorKind::Unreachable);
 }
 
 #[tokio::test]
@@ -172,9 +176,13 @@ async fn a_missing_server_is_unreachable() {
     let pool = envd_postgres::loopback_pool(url, 2).unwrap();
     let store = database::store(&pool, "envd");
     let error = store.load(KEY).await.unwrap_err();
-    assert!(error.is_unreachable(), "{}", chain(&error));
+    assert!(
+        error.kind() == StoreErrorKind::Unreachable,
+        "{}",
+        chain(&error)
+    );
     let error: envd_sdk::Error = error.into();
-    assert!(error.is_store() && error.is_retryable());
+    assert!(error.kind() == ErrorKind::Store && error.is_retryable());
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use envd_postgres::PostgresStore;
 use envd_postgres::deadpool_postgres::Pool;
 use envd_postgres::deadpool_postgres::tokio_postgres::Client;
-use envd_sdk::auth::{StoreError, TokenStore};
+use envd_sdk::auth::{StoreError, StoreErrorKind, TokenStore};
 
 use super::database::{self, Access, chain, connect};
 use super::faults::record;
@@ -226,7 +226,11 @@ async fn use_everything(store: &PostgresStore) -> Result<(), StoreError> {
     let (guard, stored) = store.lock_and_load(KEY, Duration::ZERO).await?;
     assert_eq!(stored.unwrap().record.tokens().generation(), 1);
     let excluded = store.lock(KEY, Duration::ZERO).await.unwrap_err();
-    assert!(excluded.is_lock_timeout(), "{}", chain(&excluded));
+    assert!(
+        excluded.kind() == StoreErrorKind::LockTimeout,
+        "{}",
+        chain(&excluded)
+    );
     let other = store.lock("another account", Duration::ZERO).await?;
     let second = store.swap(KEY, first, &record(2)).await?.unwrap();
     drop((guard, other));
@@ -250,7 +254,11 @@ async fn refused(store: &PostgresStore) {
             .unwrap_err(),
     ];
     for error in refusals {
-        assert!(error.is_insecure(), "{}", chain(&error));
+        assert!(
+            error.kind() == StoreErrorKind::Insecure,
+            "{}",
+            chain(&error)
+        );
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use envd_sdk::auth::TokenStore;
+use envd_sdk::auth::{StoreErrorKind, TokenStore};
 use envd_sdk::fake::check_token_store;
 use envd_sync::store::check_sync_store;
 
@@ -40,7 +40,7 @@ async fn the_lock_of_a_host_that_was_killed_is_free_at_once() {
     let mut holder = hold_lock(&database.of_host());
     let store = database.store();
     let error = store.lock(KEY, Duration::ZERO).await.unwrap_err();
-    assert!(error.is_lock_timeout());
+    assert!(error.kind() == StoreErrorKind::LockTimeout);
     holder.kill();
     store.lock(KEY, PATIENT).await.unwrap();
 }

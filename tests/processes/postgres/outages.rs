@@ -8,7 +8,7 @@ use std::env;
 use std::process::Command;
 use std::time::Duration;
 
-use envd_sdk::auth::{AccessToken, Event, TokenManager, TokenStore};
+use envd_sdk::auth::{AccessToken, Event, StoreErrorKind, TokenManager, TokenStore};
 use envd_sdk::fake::Fake;
 use envd_sdk::{Clock, Result};
 use processes::{Mode, Proxy};
@@ -114,7 +114,7 @@ async fn waits(host: &TokenManager) {
     // The limit only turns a hang into a failure.
     let token = tokio::time::timeout(Duration::from_secs(60), host.access_token());
     let error = token.await.expect("the call does not return").unwrap_err();
-    let timed_out = below(&error).is_lock_timeout();
+    let timed_out = below(&error).kind() == StoreErrorKind::LockTimeout;
     assert!(timed_out && error.is_retryable(), "{}", chain(&error));
 }
 
@@ -130,21 +130,29 @@ async fn database_outage_of(length: Duration) {
         let token = refreshing.await.unwrap().unwrap();
         loop {
             if let Event::PersistFailed { error } = events.next().await.unwrap() {
-                assert!(below(&error).is_unreachable(), "{}", chain(&error));
+                assert!(
+                    below(&error).kind() == StoreErrorKind::Unreachable,
+                    "{}",
+                    chain(&error)
+                );
                 break;
             }
         }
         for _ in 0..4 {
             bench.clock.advance(length / 4);
             let error = bench.new_host().access_token().await.unwrap_err();
-            let unreachable = below(&error).is_unreachable();
+            let unreachable = below(&error).kind() == StoreErrorKind::Unreachable;
             assert!(unreachable && error.is_retryable(), "{}", chain(&error));
         }
         bench.to_database.set(Mode::Pass);
         // The next attempt stores the new tokens; if it already has, they are found.
         match bench.new_host().access_token().await {
             Ok(found) => assert_eq!(fingerprint(&found), fingerprint(&token)),
-            Err(error) => assert!(below(&error).is_lock_timeout(), "{}", chain(&error)),
+            Err(error) => assert!(
+                below(&error).kind() == StoreErrorKind::LockTimeout,
+                "{}",
+                chain(&error)
+            ),
         }
         bench.until_stored(&token).await;
         bench.end(round, &fingerprint(&token)).await;

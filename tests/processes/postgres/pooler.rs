@@ -10,7 +10,8 @@ use std::{env, fs};
 use envd_postgres::deadpool_postgres::Pool;
 use envd_postgres::deadpool_postgres::tokio_postgres::config::Host;
 use envd_postgres::deadpool_postgres::tokio_postgres::{Config, NoTls};
-use envd_sdk::auth::TokenStore;
+use envd_sdk::ErrorKind;
+use envd_sdk::auth::{StoreErrorKind, TokenStore};
 use envd_sdk::fake::check_token_store;
 
 use super::database::{self, Database, chain};
@@ -161,13 +162,17 @@ async fn statement_pooling_is_named_in_the_error() {
         store.lock(KEY, Duration::ZERO).await.unwrap_err(),
     ];
     for error in errors {
-        assert!(error.is_unsupported(), "{}", chain(&error));
+        assert!(
+            error.kind() == StoreErrorKind::Unsupported,
+            "{}",
+            chain(&error)
+        );
         let text = chain(&error);
         assert!(
             text.contains("statement") && text.contains("08P01"),
             "{text}"
         );
         let error: envd_sdk::Error = error.into();
-        assert!(error.is_store() && !error.is_retryable());
+        assert!(error.kind() == ErrorKind::Store && !error.is_retryable());
     }
 }

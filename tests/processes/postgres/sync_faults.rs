@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use envd_postgres::PostgresSync;
-use envd_sdk::auth::StoreError;
+use envd_sdk::auth::{StoreError, StoreErrorKind};
 use envd_sync::store::SyncStore;
 use envd_sync::store::rows::*;
 use processes::{Mode, Proxy};
@@ -120,7 +120,11 @@ async fn interrupted(
             // Nothing was written when the connection was lost, so it was begun once more.
             Ok(written) => assert!(written && passed < BEGIN, "{passed}"),
             Err(error) => {
-                assert!(error.is_unreachable(), "{passed}: {}", chain(&error));
+                assert!(
+                    error.kind() == StoreErrorKind::Unreachable,
+                    "{passed}: {}",
+                    chain(&error)
+                );
                 ensure_quiet(&error);
                 assert_eq!(contents(&near).await, before, "{passed}");
                 assert!(near.commit(ACCOUNT, &batch(version)).await.unwrap());
@@ -181,7 +185,11 @@ async fn a_commit_whose_answer_is_lost_is_an_error_and_there_once() {
         proxy.set(Mode::Cut);
         proxy.set(Mode::Pass);
         let error = committing.await.unwrap().unwrap_err();
-        assert!(error.is_unreachable(), "{}", chain(&error));
+        assert!(
+            error.kind() == StoreErrorKind::Unreachable,
+            "{}",
+            chain(&error)
+        );
         ensure_quiet(&error);
         assert!(!far.commit(ACCOUNT, &batch(version)).await.unwrap());
         ensure_written(&near, version).await;
@@ -200,7 +208,11 @@ async fn a_commit_without_an_answer_times_out_and_frees_the_account() {
         while far.documents(ACCOUNT, "").await.is_err() {}
         proxy.hold_after(passed);
         let error = far.commit(ACCOUNT, &batch(version)).await.unwrap_err();
-        assert!(error.is_unreachable(), "{}", chain(&error));
+        assert!(
+            error.kind() == StoreErrorKind::Unreachable,
+            "{}",
+            chain(&error)
+        );
         // The connection is still there, and its transaction ends because it is idle.
         assert!(near.commit(ACCOUNT, &batch(version)).await.unwrap());
         proxy.set(Mode::Cut);
@@ -219,7 +231,11 @@ async fn an_account_that_another_process_writes_is_a_lock_timeout() {
     let hasty = database::sync_settings(&database::pool(2), &database.schema);
     let hasty = hasty.time_out(Duration::from_secs(2)).build().unwrap();
     let error = hasty.commit(ACCOUNT, &batch(1)).await.unwrap_err();
-    assert!(error.is_lock_timeout(), "{}", chain(&error));
+    assert!(
+        error.kind() == StoreErrorKind::LockTimeout,
+        "{}",
+        chain(&error)
+    );
     // Reads do not wait, and other accounts do not either.
     assert_eq!(hasty.documents(ACCOUNT, "").await.unwrap().len(), 2);
     assert!(hasty.commit("another account", &batch(0)).await.unwrap());
@@ -237,12 +253,12 @@ async fn full_read_only_and_slow_databases_are_errors_of_their_own_and_write_not
     };
     let read_only = with("-c default_transaction_read_only=on");
     let error = read_only.commit(ACCOUNT, &batch(1)).await.unwrap_err();
-    assert!(error.is_denied(), "{}", chain(&error));
+    assert!(error.kind() == StoreErrorKind::Denied, "{}", chain(&error));
     assert_eq!(read_only.documents(ACCOUNT, "").await.unwrap().len(), 2);
 
     database.fill("{schema}.sync_payload", "INSERT").await;
     let error = store.commit(ACCOUNT, &batch(1)).await.unwrap_err();
-    assert!(error.is_full(), "{}", chain(&error));
+    assert!(error.kind() == StoreErrorKind::Full, "{}", chain(&error));
     ensure_quiet(&error);
     database
         .run("DROP TRIGGER full_disk ON {schema}.sync_payload")
@@ -253,7 +269,11 @@ async fn full_read_only_and_slow_databases_are_errors_of_their_own_and_write_not
     let hold = database.named("BEGIN; LOCK TABLE {schema}.sync_change");
     client.batch_execute(&hold).await.unwrap();
     let error = impatient.commit(ACCOUNT, &batch(1)).await.unwrap_err();
-    assert!(error.is_unreachable(), "{}", chain(&error));
+    assert!(
+        error.kind() == StoreErrorKind::Unreachable,
+        "{}",
+        chain(&error)
+    );
     client.batch_execute("ROLLBACK").await.unwrap();
     ensure_written(&store, 0).await;
     assert!(store.commit(ACCOUNT, &batch(1)).await.unwrap());

@@ -1,7 +1,7 @@
 //! Migrations, names of schemas and tables, and the contents of a dump.
 
 use envd_postgres::PostgresStore;
-use envd_sdk::auth::TokenStore;
+use envd_sdk::auth::{StoreErrorKind, TokenStore};
 
 use super::database::{self, Database, chain, client, pool, settings};
 use super::faults::record;
@@ -13,7 +13,7 @@ async fn without_tables_the_error_names_migrate() {
     let store = database.store();
     for _ in 0..2 {
         let error = store.load(KEY).await.unwrap_err();
-        assert!(error.is_missing(), "{}", chain(&error));
+        assert!(error.kind() == StoreErrorKind::Missing, "{}", chain(&error));
         assert!(error.to_string().contains("migrate"), "{error}");
     }
     store.migrate().await.unwrap();
@@ -61,14 +61,18 @@ async fn tables_of_another_version_are_not_touched() {
     let newer = "INSERT INTO {table}_migrations (version) VALUES (99)";
     database.run(newer).await;
     let store = database.store();
-    assert!(store.load(KEY).await.unwrap_err().is_newer_version());
+    assert!(store.load(KEY).await.unwrap_err().kind() == StoreErrorKind::NewerVersion);
     let swapped = store.swap(KEY, None, &record(4)).await;
-    assert!(swapped.unwrap_err().is_newer_version());
+    assert!(swapped.unwrap_err().kind() == StoreErrorKind::NewerVersion);
     let error = store.migrate().await.unwrap_err();
-    assert!(error.is_newer_version(), "{}", chain(&error));
+    assert!(
+        error.kind() == StoreErrorKind::NewerVersion,
+        "{}",
+        chain(&error)
+    );
     database.run("DELETE FROM {table}_migrations").await;
     let error = database.store().load(KEY).await.unwrap_err();
-    assert!(error.is_missing() && error.to_string().contains("migrate"));
+    assert!(error.kind() == StoreErrorKind::Missing && error.to_string().contains("migrate"));
 }
 
 #[tokio::test]
@@ -79,10 +83,10 @@ async fn a_role_without_rights_gets_a_permission_error() {
     let pool = database::pool_with(&format!("-c role={role}"), 2);
     let store = database::store(&pool, &database.schema);
     let error = store.load(KEY).await.unwrap_err();
-    assert!(error.is_denied(), "{}", chain(&error));
+    assert!(error.kind() == StoreErrorKind::Denied, "{}", chain(&error));
     let elsewhere = settings(&pool, "not_there").build().unwrap();
     let error = elsewhere.migrate().await.unwrap_err();
-    assert!(error.is_denied(), "{}", chain(&error));
+    assert!(error.kind() == StoreErrorKind::Denied, "{}", chain(&error));
     drop((store, elsewhere, pool));
     database.run(&format!("DROP ROLE {role}")).await;
 }

@@ -3,9 +3,9 @@
 use std::fs;
 use std::time::Duration;
 
-use envd_sdk::Clock;
-use envd_sdk::auth::{Event, FileStore, SessionState, TokenStore};
+use envd_sdk::auth::{Event, FileStore, SessionState, StoreErrorKind, TokenStore};
 use envd_sdk::fake::Fake;
+use envd_sdk::{Clock, ErrorKind};
 use processes::{Child, Folder, Mode, Proxy};
 
 use super::faulty_file::{Fault, FaultyFile};
@@ -48,7 +48,7 @@ async fn the_lock_of_a_process_that_was_killed_is_free_at_once() {
     let (_fake, folder, file) = logged_in().await;
     let mut holder = hold_lock(&folder.text(FILE));
     let error = file.lock(KEY, Duration::ZERO).await.unwrap_err();
-    assert!(error.is_lock_timeout());
+    assert!(error.kind() == StoreErrorKind::LockTimeout);
     holder.kill();
     file.lock(KEY, Duration::ZERO).await.unwrap();
 }
@@ -74,7 +74,10 @@ async fn while_a_process_hangs_with_the_lock_a_valid_token_is_served_without_a_r
     // Expired.
     clock.advance(LIFETIME);
     let error = manager.access_token().await.unwrap_err();
-    assert!(error.is_store() && error.is_retryable(), "{error:?}");
+    assert!(
+        error.kind() == ErrorKind::Store && error.is_retryable(),
+        "{error:?}"
+    );
     assert_eq!(fake.token_requests(), before);
     holder.kill();
     clock.advance(LIFETIME);

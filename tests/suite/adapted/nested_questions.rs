@@ -1,5 +1,6 @@
 //! Nested questions.
 
+use envd_sdk::ErrorKind;
 use envd_sdk::fake::World;
 use envd_sdk::model::Question;
 use envd_sdk::ops::ConsignmentFilter;
@@ -64,7 +65,7 @@ async fn a_ninth_level_is_an_error_unless_the_document_is_the_callers() {
         account.consignment(NUMBER).await.unwrap_err(),
         pager.next_page().await.unwrap_err(),
     ] {
-        assert!(error.is_protocol(), "{error}");
+        assert!(error.kind() == ErrorKind::Protocol, "{error}");
         assert!(error.to_string().contains("more than 8 levels"), "{error}");
     }
     let levels = (0..9).fold("id text".to_owned(), |below, _| {

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use envd_sdk::auth::{AccessToken, BoxFuture, TokenSource};
 use envd_sdk::graphql::generated::{CopyConsignment, copy_consignment};
-use envd_sdk::model::Condition;
+use envd_sdk::model::{Condition, ServerError};
 use envd_sdk::ops::TemplateFilter;
 use envd_sdk::{Clock, ErrorKind, Result};
 use equipment::{Reply, Server};
@@ -77,10 +77,14 @@ async fn queries_are_retried_after_pages_502_to_504_and_limits_only_and_cannot_h
                 continue;
             };
             assert!(!error.may_have_applied(), "{context}");
-            let (limited, refused) = (error.is_rate_limited(), error.is_unauthorized());
+            let (limited, refused) = (
+                error.kind() == ErrorKind::RateLimited,
+                error.kind() == ErrorKind::Unauthorized,
+            );
             // Data without the record is a final reply with any status.
-            let final_reply =
-                row.media_type == GRAPHQL && error.is_protocol() && body.contains("data");
+            let final_reply = row.media_type == GRAPHQL
+                && error.kind() == ErrorKind::Protocol
+                && body.contains("data");
             let is_page = error.kind() == ErrorKind::NoAnswer;
             assert_eq!(
                 is_page,
@@ -136,8 +140,9 @@ async fn not_found_requires_an_id_in_the_request() {
         (own(with_id).await, true),
     ] {
         assert!(error.is_rejected(), "{error}");
-        assert_eq!(error.is_not_found(), not_found, "{error}");
-        let condition = error.has(Condition::NotFoundOrForbidden);
+        assert_eq!(error.kind() == ErrorKind::NotFound, not_found, "{error}");
+        let mut conditions = error.server_errors().iter().map(ServerError::condition);
+        let condition = conditions.any(|it| it == Condition::NotFoundOrForbidden);
         assert_eq!(condition, not_found, "{error}");
         let text = error.to_string();
         assert_eq!(text.contains("NotFound"), not_found, "{text}");
@@ -283,6 +288,9 @@ async fn a_refused_mutation_cannot_have_applied_if_its_deadline_passes_during_th
     renewal_begun.notified().await;
     clock.advance(Duration::from_secs(5));
     let error = running.await.unwrap().unwrap_err();
-    assert!(error.is_timeout() && !error.may_have_applied(), "{error}");
+    assert!(
+        error.kind() == ErrorKind::Timeout && !error.may_have_applied(),
+        "{error}"
+    );
     assert_eq!(error.attempts(), 1);
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use envd_sdk::fake::Fake;
-use envd_sdk::{Clock, Secret};
+use envd_sdk::{Clock, ErrorKind, Secret};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -78,7 +78,7 @@ async fn rfc_8628_3_5_a_device_gets_tokens_once_its_user_has_approved() {
     // Section 6.1: neither the case nor the dash matters.
     let typed = codes["user_code"].as_str().unwrap().replace('-', " ");
     fake.approve_device(&typed.to_lowercase()).unwrap();
-    assert!(fake.approve_device(&typed).unwrap_err().is_config());
+    assert!(fake.approve_device(&typed).unwrap_err().kind() == ErrorKind::Config);
     clock.advance(Duration::from_secs(5));
     let tokens = poll(&fake, &codes).await;
     assert_eq!(tokens.status, 200);
@@ -120,8 +120,8 @@ async fn rfc_8628_3_5_denied_expired_and_unknown_codes_are_told_apart() {
     clock.advance(Duration::from_secs(900));
     assert_error(&fake, &late, 403, "expired_token").await;
     let late = late["user_code"].as_str().unwrap();
-    assert!(fake.approve_device(late).unwrap_err().is_config());
-    assert!(fake.approve_device("WDJB-MJHT").unwrap_err().is_config());
+    assert!(fake.approve_device(late).unwrap_err().kind() == ErrorKind::Config);
+    assert!(fake.approve_device("WDJB-MJHT").unwrap_err().kind() == ErrorKind::Config);
     let revoked = codes(&fake).await;
     fake.revoke_logins();
     assert_error(&fake, &revoked, 403, "invalid_grant").await;

@@ -11,7 +11,7 @@ use envd_sdk::auth::{Provider, StaticToken, TokenManager};
 use envd_sdk::fake::{InProcess, InProcessReply, NoReply};
 use envd_sdk::model::Pic;
 use envd_sdk::register::Register;
-use envd_sdk::{Account, Client, ClientBuilder, Clock, HttpOptions, RetryPolicy};
+use envd_sdk::{Account, Client, ClientBuilder, Clock, ErrorKind, HttpOptions, RetryPolicy};
 use serde_json::json;
 use tokio::task::yield_now;
 
@@ -64,12 +64,20 @@ async fn an_error_without_a_reply_says_whether_the_change_may_have_applied() {
     ] {
         let account = account(InProcess::new(move |_| ready(Err(no_reply))));
         let change = account.copy_consignment("C-1").await.unwrap_err();
-        assert!(change.is_transport(), "{no_reply:?}");
-        assert_eq!(change.is_connect(), is_connect, "{no_reply:?}");
-        assert_eq!(change.is_timeout(), is_timeout, "{no_reply:?}");
+        assert!(change.kind() == ErrorKind::Transport, "{no_reply:?}");
+        assert_eq!(
+            change.kind() == ErrorKind::Connect,
+            is_connect,
+            "{no_reply:?}"
+        );
+        assert_eq!(
+            change.kind() == ErrorKind::Timeout,
+            is_timeout,
+            "{no_reply:?}"
+        );
         assert_eq!(change.may_have_applied(), may_have_applied, "{no_reply:?}");
         let read = account.comments("C-1").await.unwrap_err();
-        assert!(read.is_transport() && !read.may_have_applied());
+        assert!(read.kind() == ErrorKind::Transport && !read.may_have_applied());
     }
 }
 
@@ -142,7 +150,7 @@ async fn a_request_that_is_never_answered_ends_with_the_deadline_of_its_call() {
         clock.advance(Duration::from_secs(10));
     });
     let error = copied.unwrap_err();
-    assert!(error.is_timeout() && error.may_have_applied());
+    assert!(error.kind() == ErrorKind::Timeout && error.may_have_applied());
     assert_eq!(clock.sleepers(), 0);
 }
 
@@ -157,7 +165,7 @@ async fn clients_registers_and_token_managers_may_have_one_service() {
         ready(Err(NoReply::ConnectionLost))
     });
     let client = builder(service.clone()).build().unwrap();
-    assert!(client.user_details().await.unwrap_err().is_transport());
+    assert!(client.user_details().await.unwrap_err().kind() == ErrorKind::Transport);
 
     let register = Register::builder("https://register.example.com");
     let register = register
@@ -168,7 +176,7 @@ async fn clients_registers_and_token_managers_may_have_one_service() {
         .unwrap()
         .lookup(&Pic::parse("QAZZ7777").unwrap())
         .await;
-    assert!(found.unwrap_err().is_transport());
+    assert!(found.unwrap_err().kind() == ErrorKind::Transport);
 
     let manager = manager(service, &Clock::manual(UNIX_EPOCH));
     assert!(log_in(&manager).await.is_err());
@@ -259,7 +267,7 @@ async fn a_reply_over_the_size_limit_is_refused() {
         let client = builder(service.clone()).http(http(service).max_body_bytes(limit));
         let account = client.build().unwrap().account("envd-1");
         let error = account.comments("C-1").await.unwrap_err();
-        assert_eq!(error.is_transport(), !is_read, "{limit}");
+        assert_eq!(error.kind() == ErrorKind::Transport, !is_read, "{limit}");
         assert_eq!(error.http_status().is_some(), is_read, "{limit}");
     }
 }

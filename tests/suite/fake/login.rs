@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use envd_sdk::Secret;
 use envd_sdk::fake::{Fake, User};
+use envd_sdk::{ErrorKind, Secret};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -237,7 +237,10 @@ async fn invalid_authorization_requests_redirect_only_to_a_valid_address() {
         ("redirect_uri", "javascript:alert(1)"),
     ] {
         let url = authorization(&fake, &[change]);
-        assert!(fake.consent(&url).unwrap_err().is_config(), "{change:?}");
+        assert!(
+            fake.consent(&url).unwrap_err().kind() == ErrorKind::Config,
+            "{change:?}"
+        );
         assert_eq!(get(url).await.status, 400, "{change:?}");
     }
     for (change, error) in [

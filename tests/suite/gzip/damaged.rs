@@ -1,6 +1,6 @@
 //! Bodies that are not what their `content-encoding` says: nothing is cut silently, and a change is in doubt.
 
-use envd_sdk::HttpOptions;
+use envd_sdk::{ErrorKind, HttpOptions};
 
 use super::{GZIP, USER, first_name, gzip, reply};
 use crate::unexpected_replies::Server;
@@ -14,11 +14,14 @@ async fn a_body_that_ends_early_is_a_transport_error() {
         for (error, sent) in [server.query().await, server.look_up().await] {
             let text = "the gzip body of the reply ends too early (HTTP 200)";
             assert!(error.to_string().contains(text), "{error}");
-            assert!(error.is_transport() && error.is_retryable());
+            assert!(error.kind() == ErrorKind::Transport && error.is_retryable());
             assert_eq!((error.attempts(), sent), (4, 4));
         }
         let (error, sent) = server.mutate().await;
-        assert!(error.is_transport() && error.may_have_applied(), "{error}");
+        assert!(
+            error.kind() == ErrorKind::Transport && error.may_have_applied(),
+            "{error}"
+        );
         assert_eq!((error.is_retryable(), sent), (false, 1));
     }
     // The connection ends too early as well.
@@ -29,7 +32,7 @@ async fn a_body_that_ends_early_is_a_transport_error() {
         error.to_string().contains("the connection was lost"),
         "{error}"
     );
-    assert!(error.is_transport() && sent == 4);
+    assert!(error.kind() == ErrorKind::Transport && sent == 4);
 }
 
 #[tokio::test]
@@ -63,13 +66,16 @@ async fn a_damaged_body_is_a_protocol_error() {
                     .contains("gzip body of the reply is damaged"),
                 "{what}: {error}"
             );
-            assert!(error.is_protocol() && !error.is_retryable(), "{what}");
+            assert!(
+                error.kind() == ErrorKind::Protocol && !error.is_retryable(),
+                "{what}"
+            );
             assert_eq!((error.http_status(), sent), (Some(200), 1), "{what}");
             assert!(!format!("{error:?}").contains("Sam"));
         }
         let (error, sent) = server.mutate().await;
         assert!(
-            error.is_protocol() && error.may_have_applied(),
+            error.kind() == ErrorKind::Protocol && error.may_have_applied(),
             "{what}: {error}"
         );
         assert_eq!((error.is_retryable(), sent), (false, 1), "{what}");
@@ -106,14 +112,14 @@ async fn other_encodings_are_refused() {
         let server = Server::start(reply("200 OK", head, &twice));
         for (error, sent) in [server.query().await, server.look_up().await] {
             assert!(error.to_string().contains(told), "{head}: {error}");
-            assert!(error.is_protocol() && sent == 1, "{head}");
+            assert!(error.kind() == ErrorKind::Protocol && sent == 1, "{head}");
         }
         let (error, sent) = server.mutate().await;
         assert!(error.may_have_applied() && sent == 1, "{head}: {error}");
     }
     // One header says gzip, and the body was compressed twice.
     let server = Server::start(reply("200 OK", GZIP, &twice));
-    assert!(server.query().await.0.is_protocol());
+    assert!(server.query().await.0.kind() == ErrorKind::Protocol);
     assert!(server.mutate().await.0.may_have_applied());
 }
 

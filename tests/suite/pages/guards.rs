@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use envd_sdk::ErrorKind;
 use envd_sdk::model::ListNotice;
 
 use super::{account, end, filter, more, ok, page, serve};
@@ -28,7 +29,11 @@ async fn read(
 async fn repeated_cursors_end_the_list_with_an_error() {
     let (pages, error, requests) = read(|_| more("a")).await;
     assert_eq!((pages, requests), (2, 2));
-    assert!(error.is_pagination_stalled() && error.is_protocol() && !error.is_retryable());
+    assert!(
+        error.kind() == ErrorKind::Stalled
+            && error.kind() == ErrorKind::Protocol
+            && !error.is_retryable()
+    );
     assert_eq!(error.resume_from().unwrap().cursor(), Some("a"));
     assert_eq!(error.operation(), Some("consignments"));
     // In a cycle.
@@ -38,7 +43,7 @@ async fn repeated_cursors_end_the_list_with_an_error() {
         _ => more("a"),
     })
     .await;
-    assert!(error.is_pagination_stalled() && pages < 12, "{pages}");
+    assert!(error.kind() == ErrorKind::Stalled && pages < 12, "{pages}");
 }
 
 #[tokio::test]
@@ -52,7 +57,7 @@ async fn a_missing_cursor_is_an_error_after_the_page_was_returned() {
     ] {
         let (pages, error, requests) = read(move |_| info.clone()).await;
         assert_eq!((pages, requests), (1, 1));
-        assert!(error.is_pagination_stalled());
+        assert!(error.kind() == ErrorKind::Stalled);
         assert_eq!(error.resume_from().unwrap().cursor(), None);
     }
 }
@@ -124,7 +129,7 @@ async fn pages_without_new_records_end_the_list_with_an_error() {
             assert!(read < 50, "the list does not end");
         };
         assert_eq!((read, server.count()), (1 + given, 1 + given));
-        assert!(error.is_pagination_stalled() && error.operation() == Some("consignments"));
+        assert!(error.kind() == ErrorKind::Stalled && error.operation() == Some("consignments"));
         // The error has the position, and the caller may continue.
         assert_eq!(error.resume_from(), Some(pager.position()));
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Lists of the caller's own documents.
 
-use envd_sdk::model::{ListNotice, Position};
-use envd_sdk::{Connection, Pager};
+use envd_sdk::model::{Connection, ListNotice, Position};
+use envd_sdk::{ErrorKind, Pager};
 use graphql_client::{GraphQLQuery, QueryBody};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -150,7 +150,7 @@ async fn a_list_that_does_not_end_is_an_error_with_the_operation() {
         read += 1;
         assert!(read < 50, "the list does not end");
     };
-    assert!(error.is_pagination_stalled() && error.operation() == Some("Numbers"));
+    assert!(error.kind() == ErrorKind::Stalled && error.operation() == Some("Numbers"));
     assert!(read == 4 && server.count() <= 6, "{read} pages");
     // Empty pages with new cursors.
     let server = serve(|after| ok(page(more(&format!("{after}x")), &[])));
@@ -160,7 +160,7 @@ async fn a_list_that_does_not_end_is_an_error_with_the_operation() {
         pager.next_page().await.unwrap().unwrap();
     }
     let error = pager.next_page().await.unwrap_err();
-    assert!(error.is_pagination_stalled() && error.operation() == Some("Numbers"));
+    assert!(error.kind() == ErrorKind::Stalled && error.operation() == Some("Numbers"));
     assert_eq!(error.resume_from().unwrap().cursor(), Some("xxx"));
 }
 
@@ -169,5 +169,5 @@ async fn a_reply_without_the_list_is_an_error() {
     let server = serve(|_| ok(json!({"data": {"consignments": null}})));
     let mut pager = numbers(account(&server).client(), "envd-1");
     let error = pager.next_page().await.unwrap_err();
-    assert!(error.is_protocol() && error.operation() == Some("Numbers"));
+    assert!(error.kind() == ErrorKind::Protocol && error.operation() == Some("Numbers"));
 }

@@ -1,7 +1,7 @@
 //! Every status of spec 7.1 with different bodies.
 
-use envd_sdk::RetryPolicy;
 use envd_sdk::register::PropertySearch;
+use envd_sdk::{ErrorKind, RetryPolicy};
 use equipment::Server;
 
 use super::{client, pic};
@@ -30,7 +30,7 @@ async fn every_status_is_reported_with_any_body() {
             let error = search.next_page().await.unwrap_err();
             let context = format!("{status} {media_type} {body}");
             assert_eq!(error.http_status(), Some(status), "{context}");
-            assert!(!error.is_decode(), "{context}");
+            assert!(error.kind() != ErrorKind::Decode, "{context}");
             let bare = media_type.split(';').next().filter(|name| !name.is_empty());
             assert_eq!(error.media_type(), bare, "{context}");
             assert_eq!(error.body_excerpt(), Some(body), "{context}");
@@ -41,9 +41,18 @@ async fn every_status_is_reported_with_any_body() {
                 "{context}"
             );
             let is_said = [JSON, XML].contains(&(media_type, body));
-            assert_eq!(error.is_unauthorized(), is_said && status == 401);
-            assert_eq!(error.is_forbidden(), is_said && status == 403);
-            assert_eq!(error.is_not_found(), is_said && status == 404);
+            assert_eq!(
+                error.kind() == ErrorKind::Unauthorized,
+                is_said && status == 401
+            );
+            assert_eq!(
+                error.kind() == ErrorKind::Forbidden,
+                is_said && status == 403
+            );
+            assert_eq!(
+                error.kind() == ErrorKind::NotFound,
+                is_said && status == 404
+            );
             let waits = !is_said || matches!(status, 429 | 503);
             assert_eq!(error.is_retryable(), waits, "{context}");
             assert_eq!(error.operation(), Some("PICRegister"));

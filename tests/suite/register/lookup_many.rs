@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use envd_sdk::auth::{AccessToken, BoxFuture, StaticToken, TokenSource};
 use envd_sdk::register::{Lookup, LookupResult, Register};
-use envd_sdk::{Clock, Result};
+use envd_sdk::{Clock, ErrorKind, Result};
 use equipment::{Reply, Server};
 use futures_core::Stream;
 use tokio::sync::Notify;
@@ -20,7 +20,7 @@ fn described(look_up: &LookupResult) -> String {
         Ok(Lookup::Found(_)) => "found".to_owned(),
         Ok(Lookup::NotFound) => "not found".to_owned(),
         Ok(other) => format!("{other:?}"),
-        Err(error) if error.is_config() => "no pic".to_owned(),
+        Err(error) if error.kind() == ErrorKind::Config => "no pic".to_owned(),
         Err(error) => format!("{:?}", error.http_status()),
     }
 }
@@ -281,9 +281,9 @@ async fn a_refused_token_or_key_stops_the_look_ups_that_are_not_sent_yet() {
             positions.push(look_up.position);
             match &look_up.result {
                 Ok(found) => assert!(found.property().is_some()),
-                Err(error) if look_up.pic().is_none() => assert!(error.is_config()),
+                Err(error) if look_up.pic().is_none() => assert!(error.kind() == ErrorKind::Config),
                 Err(error) => {
-                    assert!(error.is_unauthorized(), "{error}");
+                    assert!(error.kind() == ErrorKind::Unauthorized, "{error}");
                     refused += usize::from(error.attempts() > 0);
                     not_sent += usize::from(error.attempts() == 0);
                 }

@@ -1,7 +1,7 @@
 //! `Total` (spec 2.10) against the records that come with it.
 
-use envd_sdk::Error;
 use envd_sdk::register::{PagePosition, PropertySearch};
+use envd_sdk::{Error, ErrorKind};
 use equipment::Server;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn records(count: usize) -> Value {
 }
 
 fn contradiction(error: &Error) -> bool {
-    error.is_protocol() && error.operation() == Some("PICRegister")
+    error.kind() == ErrorKind::Protocol && error.operation() == Some("PICRegister")
 }
 
 #[tokio::test]
@@ -106,6 +106,6 @@ async fn errors_of_settings_name_the_operation() {
     let empty = client(&server).search(&PropertySearch::text(" "));
     for search in [other_size.start_at(position), empty] {
         let error = first(search).await.unwrap_err();
-        assert!(error.is_config() && error.operation() == Some("PICRegister"));
+        assert!(error.kind() == ErrorKind::Config && error.operation() == Some("PICRegister"));
     }
 }

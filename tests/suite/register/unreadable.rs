@@ -1,5 +1,6 @@
 //! Unreadable records of the register, and lists that change or repeat themselves.
 
+use envd_sdk::ErrorKind;
 use envd_sdk::model::ListNotice;
 use envd_sdk::register::{PagePosition, PropertySearch};
 use equipment::Server;
@@ -51,7 +52,9 @@ async fn an_unreadable_record_does_not_lose_its_page() {
         (1, 1, 0)
     );
     let error = &page.unreadable[0];
-    assert!(error.is_unreadable_record() && error.operation() == Some("PICRegister"));
+    assert!(
+        error.kind() == ErrorKind::UnreadableRecord && error.operation() == Some("PICRegister")
+    );
     assert_eq!(error.json_path(), Some("Value.SubSet[0].Town"));
     assert_eq!(error.raw_data(), Some(&broken("QAZZ7777")));
     assert!(!format!("{page:?} {error}").contains("hidden"));
@@ -93,7 +96,7 @@ async fn a_look_up_with_an_unreadable_record_is_an_error() {
     let body = json!({"Value": {"Total": 1, "SubSet": [broken("QAZZ7777")]}});
     let server = Server::script([ok(body)]);
     let error = client(&server).lookup(&pic("QAZZ7777")).await.unwrap_err();
-    assert!(error.is_unreadable_record());
+    assert!(error.kind() == ErrorKind::UnreadableRecord);
     assert_eq!(error.json_path(), Some("Value.SubSet[0].Town"));
 }
 
@@ -166,7 +169,7 @@ async fn pages_without_new_records_end_the_search_with_an_error() {
             read += 1;
         };
         assert_eq!(read, pages);
-        assert!(error.is_pagination_stalled() && error.operation() == Some("PICRegister"));
+        assert!(error.kind() == ErrorKind::Stalled && error.operation() == Some("PICRegister"));
         // The caller may continue.
         assert!(walk.next_page().await.unwrap().is_some());
     }

@@ -109,15 +109,15 @@ impl PostgresBuilder<PostgresSync> {
 /// # Two versions during a deploy
 ///
 /// A migration names the oldest version of the tables whose programs can go on with the new ones. Those do; older ones get
-/// [`is_newer_version`](StoreError::is_newer_version) and write nothing, also if they ran before the migration.
+/// [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion) and write nothing, also if they ran before the migration.
 ///
 /// # Errors
 ///
-/// Those of all methods have these predicates of [`StoreError`]: [`is_unreachable`](StoreError::is_unreachable),
-/// [`is_lock_timeout`](StoreError::is_lock_timeout) (another process writes to the account),
-/// [`is_full`](StoreError::is_full), [`is_denied`](StoreError::is_denied), [`is_missing`](StoreError::is_missing) (the
-/// tables), [`is_insecure`](StoreError::is_insecure), [`is_unreadable`](StoreError::is_unreadable),
-/// [`is_newer_version`](StoreError::is_newer_version), [`is_unsupported`](StoreError::is_unsupported) (a pooler that pools statements).
+/// Those of all methods have these predicates of [`StoreError`]: [`Unreachable`](envd_sdk::auth::StoreErrorKind::Unreachable),
+/// [`LockTimeout`](envd_sdk::auth::StoreErrorKind::LockTimeout) (another process writes to the account),
+/// [`Full`](envd_sdk::auth::StoreErrorKind::Full), [`Denied`](envd_sdk::auth::StoreErrorKind::Denied), [`Missing`](envd_sdk::auth::StoreErrorKind::Missing) (the
+/// tables), [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure), [`Unreadable`](envd_sdk::auth::StoreErrorKind::Unreadable),
+/// [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion), [`Unsupported`](envd_sdk::auth::StoreErrorKind::Unsupported) (a pooler that pools statements).
 #[derive(Clone, Debug)]
 pub struct PostgresSync(Arc<Database>);
 
@@ -132,9 +132,9 @@ impl PostgresSync {
     ///
     /// # Errors
     ///
-    /// [`is_newer_version`](StoreError::is_newer_version) when this program is too old for the tables;
-    /// [`is_denied`](StoreError::is_denied) when the role may not create tables;
-    /// [`is_insecure`](StoreError::is_insecure) when schema or tables are there and belong to a role that is not trusted, see
+    /// [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion) when this program is too old for the tables;
+    /// [`Denied`](envd_sdk::auth::StoreErrorKind::Denied) when the role may not create tables;
+    /// [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure) when schema or tables are there and belong to a role that is not trusted, see
     /// [`owner`](PostgresBuilder::owner).
     pub async fn migrate(&self) -> Result<(), StoreError> {
         self.0.migrate().await

@@ -121,9 +121,9 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// [`is_newer_version`](StoreError::is_newer_version) when a newer version of this crate was here before;
-    /// [`is_denied`](StoreError::is_denied) when the role may not create tables;
-    /// [`is_insecure`](StoreError::is_insecure) when schema or tables are there and belong to a role that is not trusted, see
+    /// [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion) when a newer version of this crate was here before;
+    /// [`Denied`](envd_sdk::auth::StoreErrorKind::Denied) when the role may not create tables;
+    /// [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure) when schema or tables are there and belong to a role that is not trusted, see
     /// [`owner`](PostgresBuilder::owner).
     pub async fn migrate(&self) -> Result<(), StoreError> {
         self.0.database.migrate().await

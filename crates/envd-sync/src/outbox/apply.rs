@@ -1,12 +1,11 @@
 //! Changes a row by an event: the only place where a row changes.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::compare::{Base, Record, ServiceFields, merge};
 use super::row::{
-    Doubt, Due, HISTORY, Happened, Listing, Reason, Request, Row, Sent, State, Text, Time, Unclear,
-    Watch, Wish,
+    Doubt, Due, HISTORY, Happened, Listing, Question, Request, Row, Sent, State, Text, Time,
+    Unclear, Watch, Wish,
 };
 
 pub(crate) const DAY: Time = 24 * 60 * 60;
@@ -36,6 +35,18 @@ pub(crate) enum Decision {
     Discard,
 }
 
+impl Decision {
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::KeepMine => "keep mine",
+            Self::TakeTheirs => "take theirs",
+            Self::Resend => "resend",
+            Self::Adopt(_) => "adopt",
+            Self::Discard => "discard",
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Event {
     Wished {
@@ -53,7 +64,7 @@ pub(crate) enum Event {
         /// No request of this row did it.
         is_found: bool,
     },
-    Refused(Vec<Value>),
+    Refused,
     /// The service did not carry it out, and may be asked again then.
     NotSent {
         wait: Time,
@@ -66,38 +77,24 @@ pub(crate) enum Event {
     },
     /// The answer to a read cannot be used.
     Unclear(String),
-    Asked {
-        reason: Reason,
-        read: Option<Record>,
-        candidates: Vec<String>,
-        late: Option<String>,
-    },
+    Asked(Question),
     /// Late duplicates were reported.
     Told(Vec<String>),
     Decided(Decision),
 }
 
 impl Event {
-    pub(crate) fn asked(reason: Reason) -> Self {
-        Self::Asked {
-            reason,
-            read: None,
-            candidates: Vec::new(),
-            late: None,
-        }
-    }
-
     fn name(&self) -> &'static str {
         match self {
             Self::Wished { .. } => "wished",
             Self::Marked(_) => "marked",
             Self::Applied { .. } => "applied",
-            Self::Refused(_) => "refused",
+            Self::Refused => "refused",
             Self::NotSent { .. } => "not_sent",
             Self::Doubt => "doubt",
             Self::Absent { .. } => "absent",
             Self::Unclear(_) => "unclear",
-            Self::Asked { .. } => "asked",
+            Self::Asked(_) => "asked",
             Self::Told(_) => "told",
             Self::Decided(_) => "decided",
         }
@@ -106,9 +103,9 @@ impl Event {
     fn why(&self) -> String {
         match self {
             Self::Unclear(reason) => reason.clone(),
-            Self::Asked { reason, .. } => format!("{reason:?}"),
+            Self::Asked(question) => question.reason().to_string(),
             Self::Told(records) => records.join(" "),
-            Self::Decided(decision) => format!("{decision:?}"),
+            Self::Decided(decision) => decision.name().to_owned(),
             _ => String::new(),
         }
     }
@@ -156,10 +153,7 @@ pub(crate) fn apply(row: &mut Row, event: &Event, moment: &Moment<'_>) -> Result
     );
     let is_of_person = matches!(event, Event::Wished { .. } | Event::Decided(_));
     // A question gets one more candidate.
-    let is_more = matches!(
-        (&row.state, event),
-        (State::Asked { .. }, Event::Asked { .. })
-    );
+    let is_more = matches!((&row.state, event), (State::Asked(_), Event::Asked(_)));
     if !is_open && !is_of_person && !is_more && !matches!(event, Event::Told(_)) {
         return Err(Unfit::State);
     }
@@ -195,16 +189,17 @@ impl Row {
                 self.count_wait();
                 self.listed = moment.begun;
                 (self.sent, self.state) = (Some(sent.clone()), State::Sending);
+                self.shown.attempts += 1;
+                self.shown.findings.clear();
             }
             Event::Applied {
                 request,
                 record,
                 is_found,
             } => self.applied(request, record, *is_found, moment),
-            Event::Refused(findings) => {
+            Event::Refused => {
                 self.answered()?;
-                let findings = findings.clone();
-                self.state = State::Refused { findings };
+                self.state = State::Refused;
             }
             Event::NotSent { wait } => {
                 self.answered()?;
@@ -229,22 +224,12 @@ impl Row {
                 self.listed = moment.begun;
             }
             Event::Unclear(reason) => self.unclear(reason, moment),
-            Event::Asked {
-                reason,
-                read,
-                candidates,
-                late,
-            } => {
+            Event::Asked(question) => {
                 self.adopt = None;
                 if self.state == State::Sending {
                     self.doubted(moment)?;
                 }
-                self.state = State::Asked {
-                    reason: *reason,
-                    read: read.clone(),
-                    candidates: candidates.clone(),
-                    late: late.clone(),
-                };
+                self.state = State::Asked(question.clone());
             }
             Event::Told(records) => {
                 self.duplicates.extend(records.iter().cloned());
@@ -274,34 +259,24 @@ impl Row {
             self.first = None;
         }
         if let (Wish::Delete, Some(base)) = (&wish, base) {
-            self.seen_at = Some(base.updated_at.clone()).filter(|at| !at.is_empty());
+            self.seen_at = base.seen_at();
         }
         self.wish = wish;
-        let is_base = is_at_rest || self.base.is_none() && self.record.is_some();
-        // Of a delete it may be known only when the record was changed.
-        if let Some(base) = base.filter(|base| is_base && !base.fields.is_null()) {
-            self.base = Some(Base::shown(&base.fields));
+        if is_at_rest || self.base.is_none() && self.record.is_some() {
+            self.base = base.and_then(Record::base).or(self.base.take());
         }
         self.listed = moment.begun;
-        let is_answered = match &self.state {
-            State::Queued { .. } | State::Sending | State::InDoubt { .. } | State::Discarded => {
-                false
+        let is_answered = match (&self.state, base) {
+            (State::Asked(Question::Changed(read)), None) => {
+                let read = read.clone();
+                self.keep_mine_over(&read);
+                true
             }
-            State::Confirmed | State::Refused { .. } => true,
-            State::Asked { reason, read, .. } => {
-                let is_about_text = matches!(
-                    reason,
-                    Reason::Changed
-                        | Reason::NotAfterPassed
-                        | Reason::MovementPassed
-                        | Reason::MovementUnreadable
-                        | Reason::FormRetired
-                );
-                if let (Reason::Changed, None, Some(read)) = (reason, base, read.clone()) {
-                    self.keep_mine_over(&read);
-                }
-                base.is_none() && (is_about_text || *intent == Intent::Delete)
+            (State::Confirmed | State::Refused, _) | (State::Asked(Question::Late(..)), None) => {
+                true
             }
+            (State::Asked(_), None) => *intent == Intent::Delete,
+            _ => false,
         };
         if is_answered {
             self.state = self.resumed();
@@ -358,6 +333,7 @@ impl Row {
         // One of the creations that were in doubt is explained, if it was found.
         let explained = u32::from(is_found && self.adopt.is_none());
         self.watch(explained, moment);
+        self.shown.is_adopted = self.state != State::Sending;
         self.record = Some(record.id.clone());
         if self.first.as_ref() == request.text() {
             self.first = None;
@@ -427,77 +403,58 @@ impl Row {
         if is_over || self.state == State::Sending {
             return Err(Unfit::State);
         }
-        let (asked, read) = match &self.state {
-            State::Asked { reason, read, .. } => (Some(*reason), read.clone()),
-            _ => (None, None),
+        let question = match self.state.clone() {
+            State::Asked(question) => Some(question),
+            _ => None,
         };
-        match (decision, asked) {
+        match (decision, question) {
             (Decision::Discard, _)
-            | (Decision::TakeTheirs, Some(Reason::Changed | Reason::NotADraft | Reason::Gone)) => {
+            | (
+                Decision::TakeTheirs,
+                Some(Question::Changed(_) | Question::NotADraft(_) | Question::Gone),
+            ) => {
                 self.end(moment);
                 self.state = State::Discarded;
                 return Ok(());
             }
-            (Decision::KeepMine, Some(Reason::Changed | Reason::NotADraft)) => {
-                self.keep_mine_over(&read.ok_or(Unfit::Decision)?);
+            (Decision::KeepMine, Some(Question::Changed(read) | Question::NotADraft(read))) => {
+                self.keep_mine_over(&read);
             }
-            (Decision::KeepMine, Some(Reason::Gone)) => {
-                if !self
-                    .next_request()
-                    .is_some_and(|request| request.text().is_some_and(Text::is_whole))
-                {
+            (Decision::KeepMine, Some(Question::Late(_, late))) => {
+                self.agreed.late.insert(late);
+            }
+            (Decision::KeepMine, Some(Question::Gone)) => {
+                let request = self.next_request();
+                let text = request.as_ref().and_then(Request::text);
+                if !text.is_some_and(Text::is_whole) {
                     return Err(Unfit::Decision);
                 }
                 (self.sent, self.doubt, self.seen_at) = (None, None, None);
                 (self.record, self.base, self.is_named) = (None, None, false);
                 self.known = moment.listed.clone();
             }
-            (Decision::KeepMine, Some(_)) => {
-                let State::Asked {
-                    late: Some(late), ..
-                } = &self.state
-                else {
-                    return Err(Unfit::Decision);
-                };
-                self.agreed.late.insert(late.clone());
-            }
-            (Decision::Adopt(id), _) => {
-                let is_asked = matches!(
-                    asked,
-                    Some(Reason::Candidates | Reason::OtherRecord | Reason::NotAdopted)
-                );
-                if self.record.is_some() || !(is_asked || self.is_creation_in_doubt()) {
+            (Decision::Adopt(id), question) => {
+                let is_offered = question.is_some_and(|asked| !asked.candidates().is_empty());
+                if self.record.is_some() || !is_offered && !self.is_creation_in_doubt() {
                     return Err(Unfit::Decision);
                 }
                 self.adopt = Some(id.clone());
             }
-            (Decision::Resend, _) => self.resend(asked)?,
-            _ => return Err(Unfit::Decision),
-        }
-        self.state = self.resumed();
-        self.listed = moment.begun;
-        Ok(())
-    }
-
-    fn resend(&mut self, asked: Option<Reason>) -> Result<(), Unfit> {
-        match (&self.state, asked) {
-            (State::Refused { .. }, _) => {}
-            (
-                State::Asked { candidates, .. },
-                Some(
-                    Reason::Candidates
-                    | Reason::OtherRecord
-                    | Reason::NoUsableAnswer
-                    | Reason::NotAdopted,
-                ),
-            ) => {
-                self.agreed.not.extend(candidates.iter().cloned());
+            (Decision::Resend, None) if self.state == State::Refused => {}
+            (Decision::Resend, Some(question))
+                if question == Question::NoUsableAnswer || !question.candidates().is_empty() =>
+            {
+                self.agreed
+                    .not
+                    .extend(question.candidates().iter().cloned());
                 if let Some(doubt) = &mut self.doubt {
                     (doubt.resends, doubt.waited, doubt.looks) = (0, 0, 0);
                 }
             }
             _ => return Err(Unfit::Decision),
         }
+        self.state = self.resumed();
+        self.listed = moment.begun;
         Ok(())
     }
 
@@ -582,10 +539,10 @@ mod tests {
             "delete" => wished(Intent::Delete, false),
             "applied" => saved(&row.sent.as_ref().unwrap().request, false),
             "found" => saved(&Request::Create(row.wish.text().unwrap().clone()), true),
-            "refused" => Event::Refused(Vec::new()),
+            "refused" => Event::Refused,
             "not-sent" => Event::NotSent { wait: 60 },
             "doubt" => Event::Doubt,
-            "ask" => Event::asked(Reason::OtherRecord),
+            "ask" => Event::Asked(Question::OtherRecord("c2".to_owned())),
             "marked" => Event::Marked(cases::row("save sending").sent.unwrap()),
             "absent" => Event::Absent { is_over: false },
             "over" => Event::Absent { is_over: true },
@@ -607,8 +564,8 @@ mod tests {
             State::Sending => ("sending".to_owned(), None),
             State::InDoubt { next_at } => ("in-doubt".to_owned(), *next_at),
             State::Confirmed => ("confirmed".to_owned(), None),
-            State::Refused { .. } => ("refused".to_owned(), None),
-            State::Asked { reason, .. } => (format!("asked:{reason:?}"), None),
+            State::Refused => ("refused".to_owned(), None),
+            State::Asked(question) => (format!("asked:{:?}", question.reason()), None),
             State::Discarded => ("discarded".to_owned(), None),
         };
         let mut said = state;

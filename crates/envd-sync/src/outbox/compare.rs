@@ -31,6 +31,16 @@ impl Record {
     pub(crate) fn is_draft(&self) -> bool {
         self.status().is_none_or(|status| status == "DRAFT")
     }
+
+    /// When the person saw it changed last, if that is known.
+    pub(crate) fn seen_at(&self) -> Option<String> {
+        Some(self.updated_at.clone()).filter(|at| !at.is_empty())
+    }
+
+    /// The record as a person saw it; `None`: the copy shows only when it was changed.
+    pub(crate) fn base(&self) -> Option<Base> {
+        (!self.fields.is_null()).then(|| Base::shown(&self.fields))
+    }
 }
 
 /// How sure the value of an expected field is.

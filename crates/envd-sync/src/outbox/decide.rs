@@ -16,7 +16,9 @@ use serde_json::Value;
 
 use super::apply::{DAY, Event};
 use super::compare::{Base, Compared, Record, ServiceFields, Whose, compare, whose};
-use super::row::{Due, Listing, Reason, Request, Row, Sent, State, Text, Time, Wish};
+use super::row::{
+    Due, Listing, Owner, Question, Reason, Request, Row, Sent, State, Text, Time, Wish,
+};
 
 /// How many looks, a wait apart, find nothing before a request is sent again.
 const LOOKS: u32 = 2;
@@ -35,15 +37,6 @@ pub(crate) enum Action {
     List,
     /// The event is true of the row. After [`Event::Marked`] is committed, its request is sent.
     Append(Event),
-}
-
-/// Which row a record belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
-    /// A row that made it.
-    Maker,
-    /// A row that began with the record: a creation in doubt may have made it all the same.
-    Namer,
 }
 
 /// A record, as it was read for a row.
@@ -75,7 +68,7 @@ pub(crate) enum Read {
 pub(crate) enum Reply {
     Record(Seen),
     /// The service itself refused it.
-    Refused(Vec<Value>),
+    Refused,
     NotSent {
         wait: Time,
     },
@@ -87,6 +80,8 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) now: Time,
     /// In the place where the day ends last.
     pub(crate) today: &'a str,
+    /// The day of a date, as in `today`; `None`: it is none.
+    pub(crate) day: fn(&str) -> Option<String>,
     /// Forms, and the days from which on they are not accepted for new declarations.
     pub(crate) retired: &'a [(&'a str, &'a str)],
     pub(crate) service: &'a ServiceFields,
@@ -109,7 +104,7 @@ pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -
     let is_queued = is_queued(row);
     if let Some(id) = &row.adopt {
         return match read {
-            Some(Read::Record(seen)) => adopted(row, seen.as_ref()),
+            Some(Read::Record(seen)) => adopted(row, id, seen.as_ref()),
             _ => Action::Read(id.clone()),
         };
     }
@@ -118,7 +113,7 @@ pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -
         return Action::Append(Event::Absent { is_over: true });
     }
     if let Some(late) = late(row, when).filter(|_| is_queued) {
-        return Action::Append(late);
+        return ask(late);
     }
     match (&row.record, read) {
         (None, Some(Read::Listed(listing, seen))) if is_fresh(row, listing, when.now) => {
@@ -135,7 +130,7 @@ pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -
                 }
             }
             _ if row.wish == Wish::Delete => Action::Append(Event::Absent { is_over: true }),
-            _ => Action::Append(Event::asked(Reason::Gone)),
+            _ => ask(Question::Gone),
         },
         (Some(id), _) => Action::Read(id.clone()),
     }
@@ -151,40 +146,28 @@ pub(crate) fn is_fresh(row: &Row, listing: &Listing, now: Time) -> bool {
     listing.number > row.listed && (!is_queued(row) || age.is_some_and(|age| age <= FRESH))
 }
 
+fn ask(question: Question) -> Action {
+    Action::Append(Event::Asked(question))
+}
+
 fn unclear(row: &Row, reason: &str) -> Action {
     let waited = row.unclear.as_ref().map_or(0, |unclear| unclear.waited);
-    Action::Append(if waited >= DAY {
-        Event::asked(Reason::NoUsableAnswer)
+    if waited >= DAY {
+        ask(Question::NoUsableAnswer)
     } else {
-        Event::Unclear(reason.to_owned())
-    })
+        Action::Append(Event::Unclear(reason.to_owned()))
+    }
 }
 
 /// The record that a person says is the declaration. It may differ: that is compared next.
-fn adopted(row: &Row, seen: Option<&Seen>) -> Action {
+fn adopted(row: &Row, id: &str, seen: Option<&Seen>) -> Action {
     let text = row.doubt.as_ref().and_then(|doubt| doubt.texts.last());
     let text = text.or(row.first.as_ref()).or(row.wish.text());
-    Action::Append(match (seen, text) {
-        (
-            Some(Seen {
-                record,
-                owner: None,
-                ..
-            }),
-            Some(text),
-        ) => Event::Applied {
-            request: Request::Create(text.clone()),
-            record: record.clone(),
-            is_found: true,
-        },
+    match seen.filter(|seen| seen.owner.is_none()).zip(text) {
+        Some((seen, text)) => applied(&Request::Create(text.clone()), &seen.record, true),
         // It stays a candidate: to send again says that it is not the declaration.
-        _ => Event::Asked {
-            reason: Reason::NotAdopted,
-            read: None,
-            candidates: row.adopt.iter().cloned().collect(),
-            late: None,
-        },
-    })
+        None => ask(Question::NotAdopted(id.to_owned())),
+    }
 }
 
 /// A row without a record, after the account was listed.
@@ -195,48 +178,30 @@ fn creation(
     when: &Circumstances<'_>,
     is_queued: bool,
 ) -> Action {
-    let mut found = Vec::new();
-    for seen in seen {
-        if let Some(pair) = candidate(row, seen, when) {
-            found.push(pair);
-        }
-    }
-    let rivals = found.iter().filter(|(whose, _)| match whose {
-        Whose::Ours | Whose::Agrees | Whose::AndMore => true,
-        Whose::AnotherUsers | Whose::InPart => !is_queued,
-        Whose::Unrelated => false,
-    });
-    let ids: Vec<String> = rivals.map(|(_, record)| record.id.clone()).collect();
-    let close = |whose: &Whose| matches!(whose, Whose::Ours | Whose::Agrees | Whose::AndMore);
-    let mut exact = found.iter().filter(|(whose, _)| close(whose));
-    if let (false, Some((Whose::Ours, record)), None) = (is_queued, exact.next(), exact.next()) {
+    let found = seen.iter().filter_map(|seen| candidate(row, seen, when));
+    let found: Vec<(Whose, &Record)> = found.collect();
+    let is_close = |whose: Whose| matches!(whose, Whose::Ours | Whose::Agrees | Whose::AndMore);
+    let mut close = found.iter().filter(|(whose, _)| is_close(*whose));
+    if let (false, Some((Whose::Ours, record)), None) = (is_queued, close.next(), close.next()) {
         let text = made_of(row, record, when);
-        return Action::Append(Event::Applied {
-            request: Request::Create(text),
-            record: (*record).clone(),
-            is_found: true,
-        });
+        return applied(&Request::Create(text), record, true);
     }
-    if !ids.is_empty() {
-        return Action::Append(Event::Asked {
-            reason: Reason::Candidates,
-            read: None,
-            candidates: ids,
-            late: None,
-        });
+    // One that is merely like it may be the declaration only if that was sent.
+    let rivals = found
+        .iter()
+        .filter(|(whose, _)| !is_queued || is_close(*whose));
+    let rivals: Vec<String> = rivals.map(|(_, record)| record.id.clone()).collect();
+    if !rivals.is_empty() {
+        return ask(Question::Candidates(rivals));
     }
-    let is_first = row
-        .doubt
-        .as_ref()
-        .is_some_and(|doubt| doubt.looks + 1 < LOOKS);
-    if !is_queued && is_first {
+    if !is_queued && is_first_look(row) {
         return Action::Append(Event::Absent { is_over: false });
     }
     if row.wish == Wish::Delete {
         return Action::Append(Event::Absent { is_over: true });
     }
-    if !is_queued && let Some(event) = is_hopeless(row).or_else(|| late(row, when)) {
-        return Action::Append(event);
+    if !is_queued && let Some(question) = hindrance(row, when) {
+        return ask(question);
     }
     if when.open.iter().any(|other| is_before(other, row)) {
         return Action::Wait(None);
@@ -337,17 +302,12 @@ fn change(row: &Row, record: &Record, when: &Circumstances<'_>) -> Action {
         match compare(&before, sent.as_ref(), &record.fields, when.service) {
             Compared::Ours(_) => return applied(request, record, false),
             Compared::Theirs(_) => return changed(record),
-            Compared::Same
-                if row
-                    .doubt
-                    .as_ref()
-                    .is_some_and(|doubt| doubt.looks + 1 < LOOKS) =>
-            {
+            Compared::Same if is_first_look(row) => {
                 return Action::Append(Event::Absent { is_over: false });
             }
             Compared::Same => {
-                if let Some(event) = is_hopeless(row).or_else(|| late(row, when)) {
-                    return Action::Append(event);
+                if let Some(question) = hindrance(row, when) {
+                    return ask(question);
                 }
             }
         }
@@ -395,16 +355,11 @@ fn applied(request: &Request, record: &Record, is_found: bool) -> Action {
 }
 
 fn changed(record: &Record) -> Action {
-    let reason = if record.is_draft() {
-        Reason::Changed
+    let record = record.clone();
+    ask(if record.is_draft() {
+        Question::Changed(record)
     } else {
-        Reason::NotADraft
-    };
-    Action::Append(Event::Asked {
-        reason,
-        read: Some(record.clone()),
-        candidates: Vec::new(),
-        late: None,
+        Question::NotADraft(record)
     })
 }
 
@@ -419,69 +374,44 @@ fn send(row: &Row, before: Option<Record>, listed: Listing) -> Action {
     }
 }
 
-/// Whether a person is asked instead of sending again.
-fn is_hopeless(row: &Row) -> Option<Event> {
-    let doubt = row.doubt.as_ref()?;
-    let is_over = doubt.resends >= RESENDS || doubt.waited >= DAY;
-    is_over.then(|| Event::asked(Reason::NoUsableAnswer))
+/// Whether another look follows before the request is sent again.
+fn is_first_look(row: &Row) -> bool {
+    let doubt = row.doubt.as_ref();
+    doubt.is_some_and(|doubt| doubt.looks + 1 < LOOKS)
+}
+
+/// What a person is asked instead of sending again.
+fn hindrance(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
+    let doubt = row.doubt.as_ref();
+    let is_hopeless = doubt.is_some_and(|doubt| doubt.resends >= RESENDS || doubt.waited >= DAY);
+    let given_up = is_hopeless.then_some(Question::NoUsableAnswer);
+    given_up.or_else(|| late(row, when))
 }
 
 /// Why the request must not be sent without an agreement.
-fn late(row: &Row, when: &Circumstances<'_>) -> Option<Event> {
+fn late(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
     let request = row.next_request()?;
     let text = request.text().map(Text::value).unwrap_or_default();
-    let date = text["movementDate"]
-        .as_str()
-        .map(str::trim)
-        .filter(|date| !date.is_empty());
-    let not_after = row.not_after.filter(|limit| when.now > *limit);
-    let movement = match (date, date.and_then(day)) {
-        (Some(date), None) => Some((Reason::MovementUnreadable, date)),
-        (Some(date), Some(day)) if day < when.today => Some((Reason::MovementPassed, date)),
-        _ => None,
-    };
+    let limit = row.not_after.filter(|limit| when.now > *limit);
+    let limit = limit.map(|limit| (Reason::NotAfterPassed, limit.to_string()));
+    let date = text["movementDate"].as_str().map(str::trim);
+    let movement = date.filter(|date| !date.is_empty()).and_then(|date| {
+        let reason = match (when.day)(date) {
+            None => Reason::MovementUnreadable,
+            Some(day) if day.as_str() < when.today => Reason::MovementPassed,
+            Some(_) => return None,
+        };
+        Some((reason, date.to_owned()))
+    });
     let forms = text["forms"].as_array().into_iter().flatten();
-    let is_retired = |form: &&str| {
+    let retired = forms.filter_map(Value::as_str).find(|form| {
         let mut retired = when.retired.iter();
-        retired.any(|(retired, from)| retired == form && *from <= when.today)
-    };
-    let form = forms.filter_map(Value::as_str).find(is_retired);
-    let form = form.filter(|_| row.record.is_none());
-    let reasons = [
-        not_after.map(|limit| (Reason::NotAfterPassed, limit.to_string())),
-        movement.map(|(reason, date)| (reason, date.to_owned())),
-        form.map(|form| (Reason::FormRetired, form.to_owned())),
-    ];
-    let late = reasons.into_iter().flatten();
-    let mut open = late.filter(|(_, late)| !row.agreed.late.contains(late));
-    let (reason, late) = open.next()?;
-    Some(Event::Asked {
-        reason,
-        read: None,
-        candidates: Vec::new(),
-        late: Some(late),
-    })
-}
-
-/// The day of a date, with or without a time after it.
-fn day(date: &str) -> Option<&str> {
-    let (day, rest) = date.split_at_checked(10)?;
-    let number = |range: std::ops::Range<usize>| day.get(range)?.parse::<u32>().ok();
-    let is_date = |(at, byte): (usize, u8)| match at {
-        4 | 7 => byte == b'-',
-        _ => byte.is_ascii_digit(),
-    };
-    let is_date = day.bytes().enumerate().all(is_date);
-    let (year, month, date) = (number(0..4)?, number(5..7)?, number(8..10)?);
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        2 => 28 + u32::from(is_leap),
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    };
-    let has_end = rest.is_empty() || rest.starts_with(['T', ' ']);
-    (is_date && has_end && (1..=days).contains(&date)).then_some(day)
+        row.record.is_none() && retired.any(|(name, from)| name == form && *from <= when.today)
+    });
+    let retired = retired.map(|form| (Reason::FormRetired, form.to_owned()));
+    let mut late = [limit, movement, retired].into_iter().flatten();
+    let (reason, what) = late.find(|(_, what)| !row.agreed.late.contains(what))?;
+    Some(Question::Late(reason, what))
 }
 
 /// What an answer to the request under way means.
@@ -494,7 +424,7 @@ pub(crate) fn answer(row: &Row, reply: Reply) -> Event {
     };
     let seen = match reply {
         Reply::Record(seen) => seen,
-        Reply::Refused(findings) => return Event::Refused(findings),
+        Reply::Refused => return Event::Refused,
         Reply::NotSent { wait } => return Event::NotSent { wait },
         Reply::Unclear => return Event::Doubt,
     };
@@ -503,12 +433,7 @@ pub(crate) fn answer(row: &Row, reply: Reply) -> Event {
         None => seen.owner.is_none() && seen.sequence.is_none_or(|at| at > listed.last),
     };
     if !is_its_own {
-        return Event::Asked {
-            reason: Reason::OtherRecord,
-            candidates: vec![seen.record.id.clone()],
-            read: Some(seen.record),
-            late: None,
-        };
+        return Event::Asked(Question::OtherRecord(seen.record.id));
     }
     let is_submitted = seen.record.status() == Some("SUBMITTED");
     if matches!(request, Request::Submit(..)) && !is_submitted {
@@ -526,8 +451,8 @@ pub(crate) fn answer(row: &Row, reply: Reply) -> Event {
 pub(crate) fn claim(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> Option<Event> {
     let asked = match &row.state {
         State::Queued { .. } | State::InDoubt { .. } => None,
-        State::Asked { candidates, .. } if !candidates.contains(&seen.record.id) => {
-            Some(candidates.clone())
+        State::Asked(asked) if !asked.candidates().contains(&seen.record.id) => {
+            Some(asked.candidates())
         }
         _ => return None,
     };
@@ -545,14 +470,9 @@ pub(crate) fn claim(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> Option<
             })
         }
         (_, record) => {
-            let mut candidates = asked.unwrap_or_default();
+            let mut candidates = asked.unwrap_or_default().to_vec();
             candidates.push(record.id.clone());
-            Some(Event::Asked {
-                reason: Reason::Candidates,
-                read: None,
-                candidates,
-                late: None,
-            })
+            Some(Event::Asked(Question::Candidates(candidates)))
         }
     }
 }
@@ -564,10 +484,7 @@ pub(crate) fn late_duplicates(
     is_there: bool,
     when: &Circumstances<'_>,
 ) -> Option<Event> {
-    let watch = row
-        .watch
-        .as_ref()
-        .filter(|watch| watch.left > 0 && watch.until.is_ahead(when.now))?;
+    let watch = row.watch.as_ref().filter(|watch| watch.is_open(when.now))?;
     let texts: Vec<Value> = watch.texts.iter().map(Text::value).collect();
     let is_one = |seen: &&Seen| {
         let id = &seen.record.id;
@@ -626,11 +543,9 @@ mod tests {
                 }
                 Event::Absent { is_over } => (if *is_over { "over" } else { "absent" }).to_owned(),
                 Event::Unclear(_) => "unclear".to_owned(),
-                Event::Asked {
-                    reason, candidates, ..
-                } => {
-                    let asked = format!("ask {reason:?} {}", candidates.join(" "));
-                    asked.trim().to_owned()
+                Event::Asked(question) => {
+                    let (reason, records) = (question.reason(), question.candidates().join(" "));
+                    format!("ask {reason:?} {records}").trim().to_owned()
                 }
                 other => format!("{other:?}"),
             },
@@ -735,7 +650,7 @@ mod tests {
                 Reply::NotSent { wait: 5 },
                 "NotSent { wait: 5 }",
             ),
-            ("save sending", Reply::Refused(Vec::new()), "Refused([])"),
+            ("save sending", Reply::Refused, "Refused"),
         ] {
             let event = answer(&row(of), reply);
             assert_eq!(said(&Action::Append(event)), means, "{of}");
@@ -753,7 +668,11 @@ mod tests {
             ("save doubt", "unrelated", "-"),
             ("save doubt", "known", "-"),
             ("save doubt not", "ours", "-"),
-            ("save doubt asked:no-answer", "two", "ask Candidates c2 c3"),
+            (
+                "save doubt asked:other-record",
+                "two",
+                "ask Candidates c2 c3",
+            ),
             ("save doubt asked:candidates", "ours", "-"),
         ] {
             let row = row(of);
@@ -819,28 +738,5 @@ mod tests {
             until: 1,
         };
         assert!(!found(&over, "ours", true), "for a day");
-    }
-
-    #[test]
-    fn a_movement_day_is_read_with_a_time_after_it() {
-        let days = [
-            "2027-06-01",
-            "2027-06-01T05:15:00",
-            "2027-06-01 05:15",
-            "2028-02-29",
-        ];
-        assert!(days.into_iter().all(|date| day(date) == date.get(..10)));
-        let others = [
-            "",
-            "soon",
-            "2027-06-31",
-            "2027-02-29",
-            "01/06/2027",
-            "2027-6-1",
-            "2027-06-01x",
-            "2027-06-0ä",
-            "+027-06-01",
-        ];
-        assert_eq!(others.map(day), [None; 9]);
     }
 }

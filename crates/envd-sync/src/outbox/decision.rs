@@ -35,13 +35,7 @@ pub enum Decision {
 /// The name, such as `keep mine`.
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::KeepMine => "keep mine",
-            Self::TakeTheirs => "take theirs",
-            Self::Resend => "resend",
-            Self::Adopt(_) => "adopt",
-            Self::Discard => "discard",
-        })
+        f.pad(apply::Decision::from(self).name())
     }
 }
 
@@ -149,16 +143,11 @@ impl Outbox {
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn decide(&self, id: DeclarationId, decision: Decision) -> Result<Declaration> {
         let event = Event::Decided((&decision).into());
-        self.change_row(id.0, |draft| {
-            draft.append(id.0, &event, None).map_err(|_| {
-                let is_there = draft.get(id.0).is_some();
-                let why = if is_there {
-                    "does not fit it now"
-                } else {
-                    "finds no such declaration"
-                };
-                Error::usage(format!("declaration {id}: \"{decision}\" {why}"))
-            })
+        self.change_row(id, |draft, row| match draft.append(row, &event) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(Error::usage(format!(
+                "declaration {id}: \"{decision}\" does not fit it now"
+            ))),
         })
         .await
     }

@@ -8,10 +8,10 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::apply;
 use super::compare::{Difference, differences};
 use super::decision::{Decision, fitting};
-use super::row::{self, Row, State, Time, Wish};
-use super::store::Kept;
+use super::row::{Question, Reason, Row, State, Time, Wish};
 use crate::error::{Error, Result};
 use envd_sdk::model::{ConsignmentId, ConsignmentInput, ConsignmentNumber, ServerError, Timestamp};
 
@@ -62,11 +62,7 @@ pub enum Wanted {
 
 impl fmt::Display for Wanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Save => "save",
-            Self::Submit => "submit",
-            Self::Delete => "delete",
-        })
+        self.serialize(f)
     }
 }
 
@@ -104,106 +100,7 @@ impl DeclarationState {
 
 impl fmt::Display for DeclarationState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Queued => "queued",
-            Self::Sending => "sending",
-            Self::Unconfirmed => "unconfirmed",
-            Self::Confirmed => "confirmed",
-            Self::Refused => "refused",
-            Self::NeedsAttention => "needs_attention",
-            Self::Discarded => "discarded",
-        })
-    }
-}
-
-/// Why a declaration is in its state. `Display` says it in words, and what can be done.
-///
-/// See [`Declaration`] for an example.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Reason {
-    /// The service refused it.
-    Refused,
-    /// It was sent, and no clear answer came.
-    NoClearAnswer,
-    /// The record changed on the service since it was edited here.
-    Conflict,
-    /// The record is no draft any more: it was submitted or locked.
-    NotADraft,
-    /// The service does not show the record any more.
-    Gone,
-    /// One record or several may be the declaration: see [`Declaration::candidates`].
-    Candidates,
-    /// The reply to a request shows another record, one of the [candidates](Declaration::candidates).
-    OtherRecord,
-    /// The record that was adopted is gone, or belongs to another declaration.
-    NotAdopted,
-    /// For a day, or after six more requests, the service has given no usable answer about it.
-    NoUsableAnswer,
-    /// The last answer of the service cannot be used: see [`Declaration::trouble`]. The service is asked again.
-    Unclear,
-    /// Its [`not_after`](super::Outbox::not_after) has passed.
-    NotAfterPassed,
-    /// The day of the movement is over everywhere in Australia.
-    MovementPassed,
-    /// The day of the movement cannot be read.
-    MovementUnreadable,
-    /// A form of it cannot be created any more: see [`FormType::closed_from`](envd_sdk::model::FormType::closed_from).
-    FormRetired,
-    /// A person kept what the service has.
-    TookTheirs,
-    /// A person gave it up.
-    GivenUp,
-    /// Nothing is sent before the user has logged in again.
-    LoginNeeded,
-    /// The service could not be reached, or asked to wait.
-    NoReception,
-    /// Another new declaration has no clear answer yet.
-    WaitsForAnother,
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Refused => "the service refused it: correct and edit it, or discard it",
-            Self::NoClearAnswer => "no clear answer came: the service is asked before it is sent again",
-            Self::Conflict => "the record was changed on the service: keep mine, take theirs, or edit",
-            Self::NotADraft => "the record is no draft any more on the service: take theirs, or keep mine",
-            Self::Gone => "the service does not show the record any more: discard it, or keep mine to make it anew",
-            Self::Candidates => "the service may have it already: adopt a record, or send it again",
-            Self::OtherRecord => "the reply shows another record: adopt it, or send it again",
-            Self::NotAdopted => "the adopted record is gone or belongs to another declaration: adopt another one, or send it again",
-            Self::NoUsableAnswer => "the service gives no usable answer about it: try again, or discard it",
-            Self::Unclear => "the last answer of the service cannot be used: the service is asked again",
-            Self::NotAfterPassed => "its time has passed: edit it with a later one, keep mine to send it anyway, or discard it",
-            Self::MovementPassed => "the day of the movement is over: edit it, keep mine to send it anyway, or discard it",
-            Self::MovementUnreadable => "the day of the movement cannot be read: edit it, keep mine to send it anyway, or discard it",
-            Self::FormRetired => "a form of it cannot be created any more: edit it, or discard it",
-            Self::TookTheirs => "what the service has was kept",
-            Self::GivenUp => "it was given up",
-            Self::LoginNeeded => "waits until the user has logged in again",
-            Self::NoReception => "waits for the service to be reached",
-            Self::WaitsForAnother => "waits for another new declaration, which has no clear answer yet",
-        })
-    }
-}
-
-impl From<row::Reason> for Reason {
-    fn from(reason: row::Reason) -> Self {
-        match reason {
-            row::Reason::Changed => Self::Conflict,
-            row::Reason::NotADraft => Self::NotADraft,
-            row::Reason::Gone => Self::Gone,
-            row::Reason::Candidates => Self::Candidates,
-            row::Reason::NotAfterPassed => Self::NotAfterPassed,
-            row::Reason::MovementPassed => Self::MovementPassed,
-            row::Reason::MovementUnreadable => Self::MovementUnreadable,
-            row::Reason::FormRetired => Self::FormRetired,
-            row::Reason::NoUsableAnswer => Self::NoUsableAnswer,
-            row::Reason::OtherRecord => Self::OtherRecord,
-            row::Reason::NotAdopted => Self::NotAdopted,
-        }
+        self.serialize(f)
     }
 }
 
@@ -398,28 +295,26 @@ pub struct Declaration {
     pub input: Option<ConsignmentInput>,
     /// The last hundred events, the oldest first.
     pub history: Vec<HistoryEvent>,
-    kept: Arc<Kept>,
+    row: Arc<Row>,
 }
 
 impl Declaration {
-    pub(super) fn of(kept: &Arc<Kept>) -> Self {
-        let (row, shown) = (&kept.row, &kept.shown);
-        let (mut candidates, mut conflict, mut next) = (Vec::new(), None, None);
+    pub(super) fn of(row: &Arc<Row>) -> Self {
+        let shown = &row.shown;
+        let (mut question, mut next) = (None, None);
         match &row.state {
             State::Queued { next_at } | State::InDoubt { next_at } => next = *next_at,
-            State::Asked {
-                reason,
-                read,
-                candidates: found,
-                ..
-            } => {
-                candidates.extend(found.iter().cloned().map(ConsignmentId::from));
-                let is_shown = matches!(reason, row::Reason::Changed | row::Reason::NotADraft);
-                let read = read.as_ref().filter(|_| is_shown);
-                conflict = read.map(|read| Conflict::new(row, &read.fields));
-            }
+            State::Asked(asked) => question = Some(asked),
             _ => {}
         }
+        let conflict = match question {
+            Some(Question::Changed(read) | Question::NotADraft(read)) => {
+                Some(Conflict::new(row, &read.fields))
+            }
+            _ => None,
+        };
+        let candidates = question.map_or(&[][..], Question::candidates);
+        let ids = |ids: &[String]| ids.iter().cloned().map(ConsignmentId::from).collect();
         let history = row.history.iter().map(|event| HistoryEvent {
             at: instant(event.at),
             event: event.event.clone(),
@@ -438,25 +333,20 @@ impl Declaration {
                 .map(ServerError::from_value)
                 .collect(),
             trouble: row.unclear.as_ref().map(|unclear| unclear.reason.clone()),
-            candidates,
+            candidates: ids(candidates),
             consignment: row.record.clone().map(ConsignmentId::from),
-            number: shown.number.clone(),
+            number: shown.number.clone().map(ConsignmentNumber::from),
             is_adopted: shown.is_adopted,
-            late_duplicates: row
-                .duplicates
-                .iter()
-                .cloned()
-                .map(ConsignmentId::from)
-                .collect(),
+            late_duplicates: ids(&row.duplicates),
             attempts: shown.attempts,
-            created_at: shown.created_at.clone(),
-            not_after: shown.not_after.clone(),
+            created_at: shown.created_at.as_str().into(),
+            not_after: shown.not_after.as_deref().map(Timestamp::from),
             next_at: next.map(|due| instant(due.until)),
             conflict,
             // OK because the text was written from an input.
             input: (row.wish.text()).map(|text| serde_json::from_str(&text.0).unwrap_or_default()),
             history: history.collect(),
-            kept: Arc::clone(kept),
+            row: Arc::clone(row),
         }
     }
 
@@ -481,7 +371,7 @@ impl Declaration {
     /// # Ok(()) });
     /// ```
     pub fn decisions(&self) -> Vec<Decision> {
-        fitting(&self.kept.row, &self.candidates)
+        fitting(&self.row, &self.candidates)
     }
 
     /// Where it is, in a farmer's words, for a list on a screen.
@@ -574,8 +464,8 @@ pub(super) fn state_of(row: &Row) -> DeclarationState {
         State::Sending => DeclarationState::Sending,
         State::InDoubt { .. } => DeclarationState::Unconfirmed,
         State::Confirmed => DeclarationState::Confirmed,
-        State::Refused { .. } => DeclarationState::Refused,
-        State::Asked { .. } => DeclarationState::NeedsAttention,
+        State::Refused => DeclarationState::Refused,
+        State::Asked(_) => DeclarationState::NeedsAttention,
         State::Discarded => DeclarationState::Discarded,
     }
 }
@@ -584,11 +474,11 @@ fn reason_of(row: &Row) -> Option<Reason> {
     Some(match &row.state {
         State::Queued { .. } | State::InDoubt { .. } if row.unclear.is_some() => Reason::Unclear,
         State::InDoubt { .. } => Reason::NoClearAnswer,
-        State::Refused { .. } => Reason::Refused,
-        State::Asked { reason, .. } => (*reason).into(),
+        State::Refused => Reason::Refused,
+        State::Asked(question) => question.reason(),
         State::Discarded => {
             let last = row.history.last().map(|event| event.why.as_str());
-            if last == Some("TakeTheirs") {
+            if last == Some(apply::Decision::TakeTheirs.name()) {
                 Reason::TookTheirs
             } else {
                 Reason::GivenUp

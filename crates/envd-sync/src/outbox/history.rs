@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::declaration::{Declaration, DeclarationId};
 use super::outbox::Outbox;
-use super::store::{BLOCK, Kept, past_name, record_name};
+use super::row::Row;
+use super::store::{BLOCK, Holder, past_name, record_name};
 use crate::error::Result;
 use crate::given_instant;
 use envd_sdk::model::Timestamp;
@@ -64,10 +65,10 @@ impl Outbox {
             let mut found = self.store().past_block(block).await?;
             // What is watched for late duplicates is still among the open rows.
             let open = self.store().rows().into_iter();
-            let open = open.filter(|kept| kept.is_over() && kept.row.id / BLOCK == block);
-            found.extend(open.map(|kept| (*kept).clone()));
-            found.retain(|kept| kept.row.id < before);
-            found.sort_by_key(|kept| kept.row.id);
+            let open = open.filter(|row| row.is_over() && row.id / BLOCK == block);
+            found.extend(open.map(|row| (*row).clone()));
+            found.retain(|row| row.id < before);
+            found.sort_by_key(|row| row.id);
             before = block * BLOCK;
             if found.is_empty() && before > 0 {
                 continue;
@@ -75,7 +76,7 @@ impl Outbox {
             let found = found.into_iter().rev().map(Arc::new);
             let next = Some(DeclarationId(before)).filter(|next| next.0 > head.pruned.max(1));
             return Ok(HistoryPage {
-                declarations: found.map(|kept| Declaration::of(&kept)).collect(),
+                declarations: found.map(|row| Declaration::of(&row)).collect(),
                 next,
             });
         }
@@ -105,8 +106,8 @@ impl Outbox {
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn prune(&self, before: impl Into<Timestamp>) -> Result<u64> {
         let before = given_instant(&before.into(), "prune")?;
-        let is_before = |kept: &Kept| {
-            let created_at = kept.shown.created_at.to_time();
+        let is_before = |row: &Row| {
+            let created_at = Timestamp::from(row.shown.created_at.as_str()).to_time();
             created_at.is_some_and(|at| at < before)
         };
         let store = self.store();
@@ -114,41 +115,34 @@ impl Outbox {
         let head = store.head();
         let (mut removed, mut all_before) = (0, true);
         for block in head.pruned / BLOCK..=head.last / BLOCK {
+            let mut draft = self.draft();
             let mut past = store.past_block(block).await?;
-            store.load().await?;
             // What a look compares new records with is needed.
             let is_looked_for = store.first_needed().is_some();
             let found = past.len();
-            past.retain(|kept| {
-                is_before(kept)
-                    && !(is_looked_for && kept.row.record.is_some() && !kept.row.is_named)
+            past.retain(|row| {
+                is_before(row) && !(is_looked_for && row.record.is_some() && !row.is_named)
             });
-            let is_open = store.ids().iter().any(|id| id / BLOCK == block);
-            let is_full = (block + 1) * BLOCK <= store.head().last + 1;
-            all_before &= past.len() == found && !is_open && is_full;
-            let mut names = Vec::new();
-            for kept in &past {
-                names.push(past_name(kept.row.id));
-                for record in kept.records() {
+            for row in &past {
+                draft.removed.push(past_name(row.id));
+                for record in row.records().filter(|_| !is_looked_for) {
                     // A look that begins with a copy of the account without this record must not take it for another one's.
                     let is_listed = self.replica().consignment(record.as_str()).await?.is_some();
-                    let owner = store.row_of(record, 0).await?;
-                    let is_its_own = owner.is_some_and(|owner| owner.row.id == kept.row.id);
-                    if is_listed && !is_looked_for && is_its_own {
-                        names.push(record_name(record));
+                    let holder = store.holder(record, 0).await?;
+                    let is_its_own = matches!(holder, Some(Holder::Row(one)) if one.id == row.id);
+                    if is_listed && is_its_own {
+                        draft.removed.push(record_name(record));
                     }
                 }
             }
-            let setting = self.setting();
-            let is_same = store.try_change(&setting, |draft| {
-                draft.removed.extend(names.iter().cloned());
-                if all_before {
-                    draft.head.pruned = (block + 1) * BLOCK;
-                }
-                Ok(())
-            });
+            let is_open = store.rows().iter().any(|row| row.id / BLOCK == block);
+            let is_full = (block + 1) * BLOCK <= draft.head.last + 1;
+            all_before &= past.len() == found && !is_open && is_full;
+            if all_before {
+                draft.head.pruned = (block + 1) * BLOCK;
+            }
             // Where another process was faster, the next call removes the rest.
-            if is_same.await?.is_none() {
+            if !store.commit(draft).await? {
                 return Ok(removed);
             }
             removed += past.len() as u64;

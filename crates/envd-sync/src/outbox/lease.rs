@@ -5,7 +5,6 @@
 
 use std::future::Future;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::{Either, select};
@@ -14,33 +13,44 @@ use super::apply::Event;
 use super::outbox::{LONGEST_LEASE, Outbox};
 use super::row::State;
 use super::store::{Draft, Head, Lease};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use envd_sdk::model::Timestamp;
+
+/// Why a pass ends before it has nothing more to do.
+pub(super) enum Stop {
+    /// Another process has the right to send.
+    Overtaken,
+    /// The report says why.
+    Reported,
+    Failed(Error),
+}
+
+impl<E: Into<Error>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
 
 /// The lease of a pass.
 pub(super) struct Held<'a> {
     outbox: &'a Outbox,
     /// Its number; 0: the pass has written nothing yet.
-    number: AtomicU64,
-    /// When it was taken or prolonged last, in milliseconds on the monotonic clock.
-    since: AtomicU64,
+    number: u64,
+    /// When it was taken or prolonged last, on the monotonic clock.
+    since: Duration,
 }
 
 impl<'a> Held<'a> {
     pub(super) fn new(outbox: &'a Outbox) -> Self {
         Self {
             outbox,
-            number: AtomicU64::new(0),
-            since: AtomicU64::new(0),
+            number: 0,
+            since: Duration::ZERO,
         }
     }
 
     pub(super) fn is_taken(&self) -> bool {
-        self.number() > 0
-    }
-
-    fn number(&self) -> u64 {
-        self.number.load(Ordering::Relaxed)
+        self.number > 0
     }
 
     /// Until when another process has the right to send, if one has.
@@ -54,111 +64,78 @@ impl<'a> Held<'a> {
     }
 
     /// Changes the rows with the right to send, which the first change of a pass takes: what was under way with another process, or
-    /// an earlier pass, is in doubt from then on. `None`: another process has the right.
+    /// an earlier pass, is in doubt from then on.
     pub(super) async fn change<T>(
-        &self,
-        mut change: impl FnMut(&mut Draft<'_>) -> Result<T>,
-    ) -> Result<Option<T>> {
-        loop {
-            if let Some(result) = self.try_change(&mut change).await? {
-                return Ok(result);
-            }
-            self.outbox.store().load().await?;
-        }
-    }
-
-    /// As [`change`](Self::change); the outer `None`: another process was faster.
-    pub(super) async fn try_change<T>(
-        &self,
-        change: impl FnOnce(&mut Draft<'_>) -> Result<T>,
-    ) -> Result<Option<Option<T>>> {
-        let setting = self.outbox.setting();
-        let changed = self.outbox.store().try_change(&setting, |draft| {
-            let Some(number) = self.hold(draft) else {
-                return Ok(None);
-            };
-            Ok(Some((number, change(draft)?)))
+        &mut self,
+        mut change: impl FnMut(&mut Draft<'_>) -> T,
+    ) -> Result<T, Stop> {
+        let since = self.outbox.settings.clock.monotonic();
+        let held = self.outbox.change(|draft| {
+            let number = self.hold(draft)?;
+            Some((number, change(draft)))
         });
-        let Some(held) = changed.await? else {
-            return Ok(None);
-        };
         // Only what is written counts: another process may have taken the same number.
-        let number = held.as_ref().map_or(0, |(number, _)| *number);
-        self.number.store(number, Ordering::Relaxed);
-        if number > 0 {
-            self.outbox.with_memory(|memory| memory.lease = number);
+        let held = held.await?;
+        self.number = held.as_ref().map_or(0, |(number, _)| *number);
+        self.since = since;
+        if self.is_taken() {
+            self.outbox.with_memory(|memory| memory.lease = self.number);
         }
-        Ok(Some(held.map(|(_, result)| result)))
+        let (_, result) = held.ok_or(Stop::Overtaken)?;
+        Ok(result)
     }
 
     /// The right to send, taken or prolonged; `None`: another process has it.
     fn hold(&self, draft: &mut Draft<'_>) -> Option<u64> {
-        self.since.store(self.monotonic(), Ordering::Relaxed);
-        let held = self.number();
-        let until = self.until();
-        if let Some(lease) = draft
-            .head
-            .lease
-            .as_mut()
-            .filter(|lease| lease.number == held)
-        {
+        let until = draft.now.checked_add(self.outbox.settings.lease);
+        let until: Timestamp = until.unwrap_or(draft.now).into();
+        let lease = draft.head.lease.as_mut();
+        if let Some(lease) = lease.filter(|lease| lease.number == self.number) {
             lease.until = until;
-            return Some(held);
+            return Some(self.number);
         }
-        if held > 0 || self.of_another(&draft.head).is_some() {
+        if self.is_taken() || self.of_another(&draft.head).is_some() {
             return None;
         }
         draft.head.leases += 1;
         let number = draft.head.leases;
         draft.head.lease = Some(Lease { number, until });
-        for kept in draft.expecting(0) {
-            if kept.row.state == State::Sending {
-                let why = "the program ended, or was suspended, while it was being sent";
-                // OK to ignore: a row that is being sent takes a doubt.
-                let _ = draft.append(kept.row.id, &Event::Doubt, Some(why.to_owned()));
+        let open = self.outbox.store().expecting(0);
+        for row in open.iter().filter(|row| row.state == State::Sending) {
+            if let Ok(row) = draft.append(row, &Event::Doubt) {
+                row.explain("the program ended, or was suspended, while it was being sent");
             }
         }
         Some(number)
     }
 
-    /// Waits for a request, and says meanwhile that this process works. `None`: another process has taken over, so what is not
-    /// sent yet must not be sent any more. A process that was suspended notices it here before it goes on.
-    pub(super) async fn during<T>(&self, request: impl Future<Output = T>) -> Option<T> {
+    /// Waits for a request, and says meanwhile that this process works. Where another one has taken over, what is not sent yet
+    /// must not be sent any more. A process that was suspended notices it here before it goes on.
+    pub(super) async fn during<T>(&mut self, request: impl Future<Output = T>) -> Result<T, Stop> {
         if !self.is_taken() {
-            return Some(request.await);
+            return Ok(request.await);
         }
         let mut request = pin!(request);
+        let clock = &self.outbox.settings.clock;
         loop {
-            let third = self.outbox.settings.lease / 3;
-            let held = self.monotonic() - self.since.load(Ordering::Relaxed);
-            let left = third.saturating_sub(Duration::from_millis(held));
+            let held = clock.monotonic().saturating_sub(self.since);
+            let left = (self.outbox.settings.lease / 3).saturating_sub(held);
             if left.is_zero() {
                 // A store that fails now fails again when the result is written.
-                if matches!(self.change(|_| Ok(())).await, Ok(None)) {
-                    return None;
+                if let Err(Stop::Overtaken) = self.change(|_| ()).await {
+                    return Err(Stop::Overtaken);
                 }
                 continue;
             }
-            let slept = pin!(self.outbox.settings.clock.sleep(left));
+            let slept = pin!(clock.sleep(left));
             if let Either::Right((result, _)) = select(slept, request.as_mut()).await {
-                return Some(result);
+                return Ok(result);
             }
         }
     }
 
-    fn monotonic(&self) -> u64 {
-        let monotonic = self.outbox.settings.clock.monotonic().as_millis();
-        u64::try_from(monotonic).unwrap_or(u64::MAX)
-    }
-
-    fn until(&self) -> Timestamp {
-        let now = self.outbox.now();
-        let until = now.checked_add(self.outbox.settings.lease);
-        until.unwrap_or(now).into()
-    }
-
     pub(super) async fn release(&self) -> Result<()> {
-        self.outbox.release_lease(self.number()).await
+        self.outbox.release_lease(self.number).await
     }
 }
 
@@ -173,11 +150,9 @@ impl Outbox {
         if held == 0 {
             return Ok(());
         }
-        let setting = self.setting();
-        let change = self.store().change(&setting, |draft| {
+        self.change(|draft| {
             draft.head.lease = draft.head.lease.take().filter(|lease| lease.number != held);
-            Ok(())
-        });
-        change.await
+        })
+        .await
     }
 }

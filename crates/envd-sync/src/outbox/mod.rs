@@ -70,7 +70,7 @@ mod wishes;
 pub use self::decision::Decision;
 pub use self::declaration::{
     ChangedBy, Conflict, Declaration, DeclarationId, DeclarationState, FieldDifference,
-    HistoryEvent, Reason, Wanted,
+    HistoryEvent, Wanted,
 };
 pub use self::events::DeclarationEvents;
 pub use self::history::HistoryPage;
@@ -79,3 +79,4 @@ pub use self::outbox::Outbox;
 pub use self::outbox_loop::OutboxEvent;
 pub use self::overlay::{RecordWithWaiting, WaitingPage};
 pub use self::report::OutboxReport;
+pub use self::row::Reason;

@@ -1,8 +1,6 @@
 //! What the service shows of a row: its record, or the records that appeared since it was written or sent.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -10,13 +8,14 @@ use super::compare::Record;
 use super::decide::{Read, Seen, is_fresh};
 use super::outbox::Outbox;
 use super::row::{Listing, Row, Text};
-use super::store::{OutboxStore, seconds};
+use super::store::seconds;
 use crate::error::{Error, Result};
-use crate::locked::lock;
 use crate::replica::{Change, RecordRead, SyncReport, instant_key};
 use crate::store::rows::ChangeRange;
-use envd_sdk::auth::BoxFuture;
-use envd_sdk::model::{Consignment, ConsignmentId, ConsignmentInput, Day, Similarity, Timestamp};
+use envd_sdk::ErrorKind;
+use envd_sdk::model::{
+    Consignment, ConsignmentId, ConsignmentInput, Day, FieldDiff, Timestamp, record_diff,
+};
 
 /// How often the list is read again at once when it changed while it was read.
 const WALKS: u32 = 3;
@@ -35,14 +34,9 @@ pub(super) struct List {
 /// Asks the service for a pass. What it reads serves all rows.
 pub(super) struct Reader<'a> {
     outbox: &'a Outbox,
-    requests: AtomicU64,
+    pub(super) requests: u64,
     /// Whether nothing changed while the whole list was read, for each of two times.
-    walked: [tokio::sync::OnceCell<bool>; 2],
-    readings: Mutex<Readings>,
-}
-
-#[derive(Debug, Default)]
-struct Readings {
+    walked: [Option<bool>; 2],
     /// The list cannot be read in this pass.
     unlisted: Option<Error>,
     /// The changes after the first of these, up to the second, were read.
@@ -65,49 +59,43 @@ impl<'a> Reader<'a> {
     pub(super) fn new(outbox: &'a Outbox) -> Self {
         Self {
             outbox,
-            requests: AtomicU64::new(0),
-            walked: Default::default(),
-            readings: Mutex::default(),
+            requests: 0,
+            walked: [None; 2],
+            unlisted: None,
+            range: None,
+            appeared: Vec::new(),
+            records: HashMap::new(),
         }
     }
 
-    pub(super) fn count_requests(&self, requests: u64) {
-        self.requests.fetch_add(requests, Ordering::Relaxed);
-    }
-
-    pub(super) fn requests(&self) -> u64 {
-        self.requests.load(Ordering::Relaxed)
-    }
-
     /// Reads the record of a row, or the one that it adopts.
-    pub(super) async fn record(&self, row: &Row, id: &str) -> Result<Read> {
+    pub(super) async fn record(&mut self, row: &Row, id: &str) -> Result<Read> {
         let Some(record) = self.read(id).await? else {
             return Ok(Read::Record(None));
         };
         let store = self.outbox.store();
-        let owner = store.owner(id, row.id, false).await?;
+        let holder = store.holder(id, row.id).await?;
         // A creation on its way may have made a record that a person named.
-        let sequence = if row.is_named && !store.expecting(row.id).is_empty() {
-            first_listed(store, id).await?
-        } else {
-            None
-        };
+        let is_awaited = row.is_named && !store.expecting(row.id).is_empty();
         Ok(Read::Record(Some(Seen {
+            owner: holder.and_then(|holder| holder.owner(id, false)),
+            sequence: if is_awaited {
+                self.first_listed(id).await?
+            } else {
+                None
+            },
             record,
-            sequence,
-            owner,
         })))
     }
 
     /// Reads a record; `None`: it is gone. A list decides, one of this pass for all that is gone: null alone is believed where the
     /// list does not show the record either; "not found", which has the text of any failure, where the list is whole as well.
-    async fn read(&self, id: &str) -> Result<Option<Record>> {
-        self.count_requests(1);
+    async fn read(&mut self, id: &str) -> Result<Option<Record>> {
+        self.requests += 1;
         let read = self.outbox.account().consignment(id);
         let (error, is_null) = match RecordRead::of(read.received().optional().await) {
             RecordRead::Found(read) => {
-                let record = record_of(&read.record);
-                let record = record.filter(|record| record.id == id);
+                let record = record_of(&read.record).filter(|record| record.id == id);
                 let what = "the service shows another record than the one that was requested";
                 return record.map(Some).ok_or(Error::Reply(what));
             }
@@ -116,12 +104,14 @@ impl<'a> Reader<'a> {
                 let what = "the service lists the record, and shows none";
                 (Error::Reply(what), true)
             }
-            RecordRead::Unclear(error) if error.is_not_found() => (error.into(), false),
+            RecordRead::Unclear(error) if error.kind() == ErrorKind::NotFound => {
+                (error.into(), false)
+            }
             RecordRead::Unclear(error) => return Err(error.into()),
         };
         // The copy forgets a record when two walks in a row have not listed it.
-        for walked in &self.walked {
-            let is_whole = self.walk_once(walked).await?;
+        for at in 0..self.walked.len() {
+            let is_whole = self.walk_once(at).await?;
             if !self.is_listed(id).await? {
                 let is_gone = is_null || is_whole && self.outbox.replica().lists_everything();
                 return if is_gone { Ok(None) } else { Err(error) };
@@ -135,7 +125,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The records that appeared since what a row knows, by a list that shows what the row waits for.
-    pub(super) async fn listed(&self, row: &Row) -> Result<Read> {
+    pub(super) async fn listed(&mut self, row: &Row) -> Result<Read> {
         let now = seconds(self.outbox.now());
         let known = self.outbox.last_list();
         let replica = self.outbox.with_memory(|memory| memory.replica.version);
@@ -150,29 +140,27 @@ impl<'a> Reader<'a> {
         let doubt = row.doubt.iter().flat_map(|doubt| &doubt.texts);
         let watch = row.watch.iter().flat_map(|watch| &watch.texts);
         let wanted = row.first.iter().chain(row.wish.text());
-        let texts: Vec<&Text> = doubt.chain(watch).chain(wanted).collect();
-        let seen = self.appeared(row.id, &texts, since).await?;
+        let texts = doubt.chain(watch).chain(wanted);
+        let seen = self.appeared(row.id, texts, since).await?;
         Ok(Read::Listed(list.listing, seen))
     }
 
     /// Brings the replica up to date. Only a clean sync counts: an existing record that it missed would pass for a new one. One that
     /// went on with a walk of another process does not show what appeared since on the pages before.
-    pub(super) async fn list(&self) -> Result<List> {
-        if let Some(error) = lock(&self.readings).unlisted.clone() {
-            return Err(error);
+    pub(super) async fn list(&mut self) -> Result<List> {
+        if let Some(error) = &self.unlisted {
+            return Err(error.clone());
         }
         let listed = self.list_anew().await;
-        if let Err(error) = &listed {
-            lock(&self.readings).unlisted = Some(error.clone());
-        }
+        self.unlisted = listed.as_ref().err().cloned();
         listed
     }
 
-    async fn list_anew(&self) -> Result<List> {
+    async fn list_anew(&mut self) -> Result<List> {
         for _ in 0..WALKS {
             let (number, begun) = (self.outbox.store().version(), self.outbox.now());
-            let sync = Box::pin(self.outbox.replica().sync());
-            let report = self.counted(sync).await?;
+            let report = Box::pin(self.outbox.replica().sync()).await;
+            let report = self.counted(report)?;
             if report.clean && !report.resumed {
                 let replica = self.outbox.read_replica().await?;
                 let list = List {
@@ -184,7 +172,7 @@ impl<'a> Reader<'a> {
                     },
                     replica: replica.version,
                 };
-                lock(&self.readings).records.clear();
+                self.records.clear();
                 self.outbox
                     .with_memory(|memory| memory.list = Some(list.clone()));
                 return Ok(list);
@@ -195,125 +183,106 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the whole list, at most twice a pass; `false`: it changed meanwhile.
-    async fn walk_once(&self, walked: &tokio::sync::OnceCell<bool>) -> Result<bool> {
-        let walk = walked.get_or_try_init(|| async {
-            let sync = Box::pin(self.outbox.replica().sync_full());
-            Ok(self.counted(sync).await?.clean)
-        });
-        walk.await.copied()
+    async fn walk_once(&mut self, at: usize) -> Result<bool> {
+        if let Some(is_whole) = self.walked[at] {
+            return Ok(is_whole);
+        }
+        let report = Box::pin(self.outbox.replica().sync_full()).await;
+        let is_whole = self.counted(report)?.clean;
+        self.walked[at] = Some(is_whole);
+        Ok(is_whole)
     }
 
     /// Counts the requests of a sync.
-    async fn counted(&self, sync: BoxFuture<'_, Result<SyncReport>>) -> Result<SyncReport> {
-        let report = sync.await;
-        self.count_requests(report.as_ref().map_or(1, |report| report.requests));
+    fn counted(&mut self, report: Result<SyncReport>) -> Result<SyncReport> {
+        self.requests += report.as_ref().map_or(1, |report| report.requests);
         report
     }
 
     /// The records that were listed after a change for the first time and may be made of these texts. One that cannot be read now
     /// makes it fail: it could be the one.
     pub(super) async fn appeared(
-        &self,
+        &mut self,
         row: u64,
-        texts: &[&Text],
+        texts: impl IntoIterator<Item = &Text>,
         since: u64,
     ) -> Result<Vec<Seen>> {
-        self.read_changes(since).await?;
-        let loads: Vec<ConsignmentInput> = texts.iter().map(|text| load_of_text(text)).collect();
+        let loads: Vec<ConsignmentInput> = texts.into_iter().map(load_of_text).collect();
         let may_be = |load: &ConsignmentInput| {
             let mut loads = loads.iter();
-            loads.any(|sent| sent.similarity(load) != Similarity::Differs)
+            loads.any(|sent| !record_diff(sent, load).iter().any(FieldDiff::contradicts))
         };
-        let appeared: Vec<(u64, String)> = (lock(&self.readings).appeared.iter())
+        self.read_changes(since).await?;
+        let appeared: Vec<(u64, String)> = (self.appeared.iter())
             .filter(|one| one.sequence > since && one.load.as_ref().is_none_or(may_be))
             .map(|one| (one.sequence, one.id.clone()))
             .collect();
         let mut seen = Vec::new();
         for (sequence, id) in appeared {
             if let Some(record) = self.read_listed(&id).await? {
-                let owner = self.outbox.store().owner(&id, row, true).await?;
+                let holder = self.outbox.store().holder(&id, row).await?;
                 seen.push(Seen {
                     record,
                     sequence: Some(sequence),
-                    owner,
+                    owner: holder.and_then(|holder| holder.owner(&id, true)),
                 });
             }
         }
         Ok(seen)
     }
 
-    /// Reads which records appeared: each change once a pass.
-    async fn read_changes(&self, since: u64) -> Result<()> {
-        let range = lock(&self.readings).range;
-        let mut read = match range {
-            Some((first, read)) if first <= since => read,
-            _ => {
-                let mut readings = lock(&self.readings);
-                (readings.range, readings.appeared) = (Some((since, since)), Vec::new());
-                since
-            }
+    /// The number of the change with which the replica listed a record, or 0 if that was before all that any row waits for; `None`:
+    /// it has not.
+    pub(super) async fn first_listed(&mut self, id: &str) -> Result<Option<u64>> {
+        if !self.is_listed(id).await? {
+            return Ok(None);
+        }
+        let Some(since) = self.outbox.store().first_needed() else {
+            return Ok(Some(0));
         };
+        self.read_changes(since).await?;
+        let mut appeared = self.appeared.iter().rev();
+        let found = appeared.find(|one| one.sequence > since && one.id == id);
+        Ok(Some(found.map_or(0, |one| one.sequence)))
+    }
+
+    /// Reads which records appeared: each change once a pass.
+    async fn read_changes(&mut self, since: u64) -> Result<()> {
+        let known = self.range.filter(|(first, _)| *first <= since);
+        let (first, mut read) = known.unwrap_or((since, since));
+        if known.is_none() {
+            self.appeared.clear();
+        }
         let store = &self.outbox.store().store;
         loop {
             let changes = store.changes(ChangeRange::After(read), CHUNK).await?;
             let Some(last) = changes.last() else {
                 return Ok(());
             };
-            read = last.sequence;
-            let mut appeared = Vec::new();
             for change in changes.iter().filter(|change| change.previous == 0) {
                 let summary = Change::from_row(change)?.record().summary().ok();
-                appeared.push(Appeared {
+                self.appeared.push(Appeared {
                     sequence: change.sequence,
                     id: change.id.clone(),
                     load: summary.map(|summary| load_of(&ConsignmentInput::of_listed(&summary))),
                 });
             }
-            let mut readings = lock(&self.readings);
-            readings.appeared.extend(appeared);
-            readings.range = readings.range.map(|(first, _)| (first, read));
+            read = last.sequence;
+            self.range = Some((first, read));
         }
     }
 
     /// Reads a record that was listed, once after each list; `None`: it is gone again.
-    async fn read_listed(&self, id: &str) -> Result<Option<Record>> {
+    async fn read_listed(&mut self, id: &str) -> Result<Option<Record>> {
         if !self.is_listed(id).await? {
             return Ok(None);
         }
-        if let Some(known) = lock(&self.readings).records.get(id).cloned() {
-            return Ok(known);
+        if let Some(known) = self.records.get(id) {
+            return Ok(known.clone());
         }
         let record = self.read(id).await?;
-        let known = record.clone();
-        lock(&self.readings).records.insert(id.to_owned(), known);
+        self.records.insert(id.to_owned(), record.clone());
         Ok(record)
-    }
-}
-
-/// The number of the change with which the replica listed a record; `None`: it has not.
-pub(super) async fn first_listed(store: &OutboxStore, id: &str) -> Result<Option<u64>> {
-    let ids = [id.to_owned()];
-    if store.store.rows(&ids).await?.is_empty() {
-        return Ok(None);
-    }
-    let Some(mut after) = store.first_needed() else {
-        return Ok(Some(0));
-    };
-    loop {
-        let changes = store
-            .store
-            .changes(ChangeRange::After(after), CHUNK)
-            .await?;
-        let Some(last) = changes.last() else {
-            // Before all that anybody waits for.
-            return Ok(Some(0));
-        };
-        after = last.sequence;
-        let first =
-            |change: &&crate::store::rows::ChangeRow| change.previous == 0 && change.id == id;
-        if let Some(change) = changes.iter().find(first) {
-            return Ok(Some(change.sequence));
-        }
     }
 }
 
@@ -385,6 +354,14 @@ pub(super) fn same_form(sent: &str, read: &str) -> bool {
         || instant_of(sent).is_some_and(|instant| instant_of(read) == Some(instant))
 }
 
+/// The day of a date, with or without a time after it.
+pub(super) fn day(date: &str) -> Option<String> {
+    let (day, rest) = date.split_at_checked(10)?;
+    let has_end = rest.is_empty() || rest.starts_with(['T', ' ']);
+    let day = Day::parse(day).ok().filter(|_| has_end);
+    day.map(|day| day.to_string())
+}
+
 /// What tells loads apart in a list: the forms, the day and the places.
 fn load_of(input: &ConsignmentInput) -> ConsignmentInput {
     let mut load = ConsignmentInput::default();
@@ -441,5 +418,31 @@ mod tests {
         ] {
             assert_eq!(same_form(sent, read), is_same, "{sent} {read}");
         }
+    }
+
+    #[test]
+    fn a_movement_day_is_read_with_a_time_after_it() {
+        let days = [
+            "2027-06-01",
+            "2027-06-01T05:15:00",
+            "2027-06-01 05:15",
+            "2028-02-29",
+        ];
+        assert!(
+            days.into_iter()
+                .all(|date| day(date).as_deref() == date.get(..10))
+        );
+        let others = [
+            "",
+            "soon",
+            "2027-06-31",
+            "2027-02-29",
+            "01/06/2027",
+            "2027-6-1",
+            "2027-06-01x",
+            "2027-06-0ä",
+            "+027-06-01",
+        ];
+        assert!(others.into_iter().all(|date| day(date).is_none()));
     }
 }

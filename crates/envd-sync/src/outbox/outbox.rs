@@ -6,18 +6,18 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Notify;
 
 use super::compare::ServiceFields;
-use super::decide::is_before;
-use super::declaration::{Declaration, DeclarationId, DeclarationState, Reason};
+use super::decide::{Circumstances, is_before};
+use super::declaration::{Declaration, DeclarationId, DeclarationState};
 use super::events::{DeclarationEvents, EventSender};
-use super::observe::{List, is_read, same_form};
-use super::row::Row;
-use super::store::{Kept, OutboxStore, Setting};
+use super::observe::{List, day, is_read, same_form};
+use super::row::{Reason, Row};
+use super::store::{Head, OutboxStore, seconds};
 use crate::error::Result;
 use crate::locked::lock;
 use crate::replica::{Replica, ReplicaState};
 use envd_sdk::Account;
 use envd_sdk::Clock;
-use envd_sdk::model::Timestamp;
+use envd_sdk::model::{Day, FormType, Jurisdiction, Timestamp};
 
 /// What is wanted of the service for an account, over its [replica](crate::Replica). Cheap to clone; clones share declarations and
 /// events, and each has settings of its own.
@@ -212,8 +212,8 @@ impl Outbox {
     pub async fn declarations(&self) -> Result<Vec<Declaration>> {
         self.store().load().await?;
         let rows = self.store().rows();
-        let open = rows.iter().filter(|kept| !kept.is_over());
-        Ok(open.map(|kept| self.show(kept)).collect())
+        let open = rows.iter().filter(|row| !row.is_over());
+        Ok(open.map(|row| self.show(row)).collect())
     }
 
     /// One declaration, also one of the history; `None`: there is none with this number, or it was pruned.
@@ -223,11 +223,8 @@ impl Outbox {
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn declaration(&self, id: DeclarationId) -> Result<Option<Declaration>> {
         self.store().load().await?;
-        if let Some(kept) = self.store().row(id.0) {
-            return Ok(Some(self.show(&kept)));
-        }
-        let past = self.store().past(id.0).await?;
-        Ok(past.map(|kept| Declaration::of(&Arc::new(kept))))
+        let row = self.store().any_row(id.0).await?;
+        Ok(row.map(|row| self.show(&row)))
     }
 
     /// The declarations that change from now on, for a screen. One may change without another state, so
@@ -245,14 +242,32 @@ impl Outbox {
         self.settings.clock.now()
     }
 
-    /// What a change relies on, as this process knows it.
-    pub(super) fn setting(&self) -> Setting {
-        Setting {
-            now: self.now(),
-            reconcile_after: self.settings.reconcile_after,
-            replica: self.with_memory(|memory| memory.replica.clone()),
-            told: self.shared.told.clone(),
-        }
+    /// What the service does with fields, by its profile and by what was learnt.
+    pub(super) fn service(&self, head: &Head) -> ServiceFields {
+        self.shared.told.clone().and_learnt(&head.service)
+    }
+
+    /// Calls a pure function with what it needs to know beside the row.
+    pub(super) fn judged<T>(&self, row: u64, judge: impl FnOnce(&Circumstances<'_>) -> T) -> T {
+        let others = self.store().expecting(row);
+        let others: Vec<&Row> = others.iter().map(Arc::as_ref).collect();
+        // In the west the day ends last.
+        let today = Day::today_in(Jurisdiction::Wa, self.now()).to_string();
+        let closed =
+            |form: &'static FormType| Some((form.as_str(), form.closed_from()?.to_string()));
+        let closed: Vec<_> = FormType::KNOWN.iter().filter_map(closed).collect();
+        let retired: Vec<_> = closed
+            .iter()
+            .map(|(form, day)| (*form, day.as_str()))
+            .collect();
+        judge(&Circumstances {
+            now: seconds(self.now()),
+            today: &today,
+            day,
+            retired: &retired,
+            service: &self.service(&self.store().head()),
+            open: &others,
+        })
     }
 
     /// Reads the state of the replica.
@@ -287,12 +302,12 @@ impl Outbox {
     /// Whether the creation of another row goes first.
     pub(super) fn is_another_first(&self, row: &Row) -> bool {
         let others = self.store().expecting(row.id);
-        others.iter().any(|other| is_before(&other.row, row))
+        others.iter().any(|other| is_before(other, row))
     }
 
     /// A declaration as it is shown, with what only this process knows: why one waits that could be sent.
-    pub(super) fn show(&self, kept: &Arc<Kept>) -> Declaration {
-        let mut declaration = Declaration::of(kept);
+    pub(super) fn show(&self, row: &Arc<Row>) -> Declaration {
+        let mut declaration = Declaration::of(row);
         if declaration.state != DeclarationState::Queued || declaration.reason.is_some() {
             return declaration;
         }
@@ -302,7 +317,7 @@ impl Outbox {
             Some(Reason::LoginNeeded)
         } else if is_paused {
             Some(Reason::NoReception)
-        } else if kept.row.record.is_none() && self.is_another_first(&kept.row) {
+        } else if row.record.is_none() && self.is_another_first(row) {
             Some(Reason::WaitsForAnother)
         } else {
             None

@@ -3,24 +3,20 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::future::IntoFuture;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::apply::Event;
-use super::decide::{Action, Circumstances, Read, Reply, Seen, answer, decide, late_duplicates};
-use super::lease::Held;
-use super::observe::{Reader, first_listed, record_of};
+use super::decide::{Action, Read, Reply, Seen, answer, decide, late_duplicates};
+use super::lease::{Held, Stop};
+use super::observe::{Reader, record_of};
 use super::outbox::{Memory, Outbox};
 use super::report::OutboxReport;
-use super::row::{Due, Request, Row, Sent, State, Text};
-use super::store::{Draft, Kept, seconds, whole};
+use super::row::{Due, Request, Row, Sent, State};
+use super::store::{seconds, whole};
 use crate::error::{Error, Result};
 use crate::replica::is_answer;
-use envd_sdk::model::{
-    ConsignmentStatus, ConsignmentText, Day, FormType, Jurisdiction, SavedConsignment, ServerError,
-    Timestamp,
-};
-use envd_sdk::{Outcome, RetryPolicy};
+use envd_sdk::model::{ConsignmentStatus, ConsignmentText, SavedConsignment, Timestamp};
+use envd_sdk::{ErrorKind, Outcome, RetryPolicy};
 
 /// How often late duplicates are looked for.
 const LOOK_EVERY: Duration = Duration::from_secs(60 * 60);
@@ -67,16 +63,6 @@ impl Next {
     pub(super) fn at(self) -> Option<SystemTime> {
         self.looks_at.into_iter().chain(self.retries_at).min()
     }
-}
-
-/// What became of a step.
-enum Step {
-    /// Another one follows.
-    GoesOn,
-    /// Nothing more is due of the row now.
-    Ended,
-    /// Nothing more can be done in this pass.
-    Stopped,
 }
 
 impl Outbox {
@@ -152,7 +138,17 @@ impl Outbox {
         let result = pass.run().await;
         // Whatever happened, the next pass of any process need not wait for this one.
         let released = pass.held.release().await;
-        result?;
+        match result {
+            Ok(()) | Err(Stop::Reported) => {}
+            Err(Stop::Overtaken) => {
+                let until = pass.held.of_another(&self.store().head());
+                pass.next = Next {
+                    looks_at: until,
+                    retries_at: None,
+                };
+            }
+            Err(Stop::Failed(error)) => return Err(error),
+        }
         released?;
         self.store().load().await?;
         Ok((pass.count(), pass.next))
@@ -161,7 +157,7 @@ impl Outbox {
 
 impl Pass<'_> {
     /// Goes over all open rows in their order, until that changes nothing any more.
-    async fn run(&mut self) -> Result<()> {
+    async fn run(&mut self) -> Result<(), Stop> {
         let store = self.outbox.store();
         loop {
             store.load().await?;
@@ -172,26 +168,22 @@ impl Pass<'_> {
                 self.next.retry(until);
                 return Ok(());
             }
-            if let Some(until) = self.held.of_another(&store.head()) {
-                self.next.look(until);
-                return Ok(());
+            if self.held.of_another(&store.head()).is_some() {
+                return Err(Stop::Overtaken);
             }
             let mut expecting = store.expecting(0).into_iter();
-            let is_sending = expecting.any(|kept| kept.row.state == State::Sending);
+            let is_sending = expecting.any(|row| row.state == State::Sending);
             if !self.held.is_taken() && is_sending {
                 // Another process ended while it was sending.
-                self.held.change(|_| Ok(())).await?;
+                self.held.change(|_| ()).await?;
                 continue;
             }
-            if let Err(error) = self.look_for_duplicates().await {
-                self.fail(None, error).await?;
-                return Ok(());
+            if let Err(stop) = self.look_for_duplicates().await {
+                self.fail(None, stop).await?;
             }
             let version = store.version();
-            for id in store.ids() {
-                if let Step::Stopped = self.carry_out(id).await? {
-                    return Ok(());
-                }
+            for row in store.rows() {
+                self.carry_out(row.id).await?;
             }
             if store.version() == version {
                 return Ok(());
@@ -214,32 +206,27 @@ impl Pass<'_> {
     }
 
     /// Makes steps of a row until it waits.
-    async fn carry_out(&mut self, id: u64) -> Result<Step> {
+    async fn carry_out(&mut self, id: u64) -> Result<(), Stop> {
         let mut read = None;
         for _ in 0..STEPS {
-            let Some(kept) = self.outbox.store().row(id) else {
-                return Ok(Step::Ended);
+            let Some(row) = self.outbox.store().row(id) else {
+                return Ok(());
             };
-            let step = match self.step(&kept, &mut read).await {
-                Ok(step) => step,
-                Err(error) => self.fail(Some(&kept), error).await?,
-            };
-            match step {
-                Step::GoesOn => {}
-                step => return Ok(step),
+            match self.step(&row, &mut read).await {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(stop) => return self.fail(Some(&row), stop).await,
             }
         }
-        Ok(Step::Ended)
+        Ok(())
     }
 
-    async fn step(&mut self, kept: &Kept, read: &mut Option<Read>) -> Result<Step> {
-        let row = &kept.row;
-        if !matches!(row.state, State::Queued { .. } | State::InDoubt { .. }) {
-            return Ok(Step::Ended);
-        }
+    /// One read, or one commit and what follows from it; `false`: nothing more is due of the row now.
+    async fn step(&mut self, row: &Row, read: &mut Option<Read>) -> Result<bool, Stop> {
+        let is_open = matches!(row.state, State::Queued { .. } | State::InDoubt { .. });
         let is_new = row.record.is_none() && row.adopt.is_none() && !row.is_creation_in_doubt();
-        if is_new && self.outbox.is_another_first(row) {
-            return Ok(Step::Ended);
+        if !is_open || is_new && self.outbox.is_another_first(row) {
+            return Ok(false);
         }
         match self.decided(row, read.as_ref()) {
             Action::Wait(due) => {
@@ -248,68 +235,35 @@ impl Pass<'_> {
                     Some(at) => self.next.look(at),
                     None => {}
                 }
-                return Ok(Step::Ended);
+                return Ok(false);
             }
-            Action::Read(id) => match self.held.during(self.reader.record(row, &id)).await {
-                Some(observed) => *read = Some(self.observed(observed)?),
-                None => return Ok(self.overtaken()),
-            },
-            Action::List => match self.held.during(self.reader.listed(row)).await {
-                Some(observed) => *read = Some(self.observed(observed)?),
-                None => return Ok(self.overtaken()),
-            },
-            Action::Append(Event::Marked(sent)) => {
-                *read = None;
-                return self.send(kept, sent).await;
+            Action::Read(id) => {
+                let observed = self.held.during(self.reader.record(row, &id)).await?;
+                *read = Some(self.observed(observed)?);
+            }
+            Action::List => {
+                let observed = self.held.during(self.reader.listed(row)).await?;
+                *read = Some(self.observed(observed)?);
             }
             Action::Append(event) => {
                 *read = None;
-                return self.append_if_same(kept, &event).await;
+                match event {
+                    Event::Marked(sent) => self.send(row, &sent).await?,
+                    event => self.append(row, &event).await?,
+                }
             }
         }
-        Ok(Step::GoesOn)
-    }
-
-    /// Another process has the right to send.
-    fn overtaken(&mut self) -> Step {
-        let until = self.held.of_another(&self.outbox.store().head());
-        self.next = Next::default();
-        self.next.looks_at = until;
-        Step::Stopped
+        Ok(true)
     }
 
     /// What was read. The service's own answer that cannot be used is one as well; any other failure ends the pass.
     fn observed(&self, observed: Result<Read>) -> Result<Read> {
         let read = match observed {
             Err(error) if is_usable_answer(&error) => Read::Unclear(error.to_string()),
-            read => read?,
+            observed => observed?,
         };
         self.outbox.with_memory(Memory::forget_failures);
         Ok(read)
-    }
-
-    /// Calls a pure function with what it needs to know beside the row.
-    fn judged<T>(&self, row: u64, judge: impl FnOnce(&Circumstances<'_>) -> T) -> T {
-        let (store, setting) = (self.outbox.store(), self.outbox.setting());
-        let others = store.expecting(row);
-        let open: Vec<&Row> = others.iter().map(|other| &other.row).collect();
-        let service = setting.told.clone().and_learnt(&store.head().service);
-        // In the west the day ends last.
-        let today = Day::today_in(Jurisdiction::Wa, setting.now).to_string();
-        let closed =
-            |form: &'static FormType| Some((form.as_str(), form.closed_from()?.to_string()));
-        let closed: Vec<_> = FormType::KNOWN.iter().filter_map(closed).collect();
-        let retired: Vec<_> = closed
-            .iter()
-            .map(|(form, day)| (*form, day.as_str()))
-            .collect();
-        judge(&Circumstances {
-            now: setting.time(),
-            today: &today,
-            retired: &retired,
-            service: &service,
-            open: &open,
-        })
     }
 
     fn decided(&self, row: &Row, read: Option<&Read>) -> Action {
@@ -321,97 +275,73 @@ impl Pass<'_> {
         {
             *next_at = None;
         }
-        self.judged(row.id, |when| decide(&row, read, when))
+        self.outbox.judged(row.id, |when| decide(&row, read, when))
     }
 
     /// An event becomes true of a row that is as it was when that was decided.
-    async fn append_if_same(&mut self, kept: &Kept, event: &Event) -> Result<Step> {
-        let id = kept.row.id;
+    async fn append(&mut self, row: &Row, event: &Event) -> Result<(), Stop> {
         let written = self.held.change(|draft| {
-            let record = match event {
-                Event::Applied { record, .. } => Some(&record.id),
-                _ => None,
+            let same = draft.row(row.id).filter(|now| **now == *row);
+            let is_taken = match event {
+                // A record belongs to one row.
+                Event::Applied { record, .. } => draft.is_taken(&record.id, row.id),
+                _ => false,
             };
-            // A record belongs to one row.
-            let is_taken = record.is_some_and(|record| draft.is_taken(record, id));
-            if is_taken || draft.get(id).as_deref() != Some(kept) {
-                return Ok(None);
-            }
-            let is_appended = draft.append(id, event, None).is_ok();
-            Ok(draft.get(id).filter(|_| is_appended))
+            let appended = same
+                .filter(|_| !is_taken)
+                .and_then(|same| draft.append(&same, event).ok());
+            appended.is_some_and(|row| row.state == State::Confirmed)
         });
-        let Some(written) = written.await? else {
-            return Ok(self.overtaken());
-        };
-        let is_confirmed = written.is_some_and(|kept| kept.row.state == State::Confirmed);
-        self.report.confirmed += u64::from(is_confirmed);
+        self.report.confirmed += u64::from(written.await?);
         if matches!(event, Event::Unclear(_)) {
-            self.failed.insert(id);
+            self.failed.insert(row.id);
         }
-        Ok(Step::GoesOn)
+        Ok(())
     }
 
     /// Sends a request of a row: marked before its first byte, and what came back is written down.
-    async fn send(&mut self, kept: &Kept, sent: Sent) -> Result<Step> {
-        let marked = match self.mark(kept, &sent).await? {
-            None => return Ok(self.overtaken()),
-            Some(None) => return Ok(Step::GoesOn),
-            Some(Some(marked)) => marked,
-        };
-        match self.request(&marked, &sent).await {
-            Some(reply) => self.finish(&marked, &sent, reply).await,
-            None => Ok(self.overtaken()),
-        }
-    }
-
-    /// Marks a row as being sent, durably: from here on its request may have arrived. `None`: another process has the right to send;
-    /// the inner one: something was written meanwhile.
-    async fn mark(&self, kept: &Kept, sent: &Sent) -> Result<Option<Option<Arc<Kept>>>> {
-        let id = kept.row.id;
-        let list = self.outbox.last_list();
-        let marked = self.held.try_change(|draft| {
-            let is_same = draft.get(id).as_deref() == Some(kept);
+    async fn send(&mut self, row: &Row, sent: &Sent) -> Result<(), Stop> {
+        let (version, list) = (self.outbox.store().version(), self.outbox.last_list());
+        // From here on the request may have arrived.
+        let marked = self.held.change(|draft| {
             let is_creation = matches!(sent.request, Request::Create(_));
-            if !is_same || is_creation && self.outbox.is_another_first(&kept.row) {
-                return Ok(None);
+            // Known must be what was there before: the replica has changed since, or is as it was.
+            let listed = list.as_ref().map(|list| list.replica);
+            let is_known = !is_creation || listed == Some(draft.replica.version);
+            let is_same = draft.row(row.id).is_some_and(|now| *now == *row);
+            let is_same = is_same && draft.version() == version && is_known;
+            if !is_same || is_creation && self.outbox.is_another_first(row) {
+                return None;
             }
             draft.head.list.clone_from(&list);
-            if is_creation {
-                // Known must be what was there before: the replica has changed since, or is as it was.
-                let listed = list.as_ref().map(|list| list.replica);
-                if listed != Some(draft.setting.replica.version) {
-                    return Ok(None);
-                }
-                draft.expects_replica = true;
-            }
-            let is_appended = draft.append(id, &Event::Marked(sent.clone()), None).is_ok();
-            Ok(draft.get(id).filter(|_| is_appended))
+            draft.expects_replica = is_creation;
+            let marked = draft.append(row, &Event::Marked(sent.clone()));
+            marked.ok().cloned()
         });
-        if let Some(marked) = marked.await? {
-            return Ok(marked);
-        }
-        // Another process was faster, or has listed the account: what is known of it is old.
-        self.outbox.store().load().await?;
-        self.outbox.read_replica().await?;
-        Ok(Some(None))
+        let Some(marked) = marked.await? else {
+            // Another process was faster, or has listed the account: what is known of it is old.
+            return Ok(self.outbox.learn().await?);
+        };
+        let reply = self.request(&marked, sent).await?;
+        self.finish(&marked, sent, reply).await
     }
 
-    /// Sends a request. `None`: another process has taken over.
+    /// Sends a request.
     async fn request(
-        &self,
-        marked: &Kept,
+        &mut self,
+        marked: &Row,
         sent: &Sent,
-    ) -> Option<Result<Outcome<SavedConsignment>, envd_sdk::Error>> {
+    ) -> Result<Result<Outcome<SavedConsignment>, envd_sdk::Error>, Stop> {
         let account = self.outbox.account();
         let call = match (&sent.request, sent.request.text()) {
             (Request::Delete(id), _) => account.delete_consignment(id.clone()),
             (request, text) => {
-                // OK because the text was one when it was written down.
-                let text = ConsignmentText::parse(text.map_or("{}", |text| &text.0)).ok()?;
+                let text = ConsignmentText::parse(text.map_or("{}", |text| &text.0))
+                    .map_err(|error| Error::usage(error.to_string()))?;
                 account.save_consignment_text(&self.named(text, request, sent))
             }
         };
-        self.reader.count_requests(1);
+        self.reader.requests += 1;
         // The mark, the token and the wait for a connection may have taken long.
         let (limit, clock) = (limit_of(marked), self.outbox.settings.clock.clone());
         let is_in_time = move || limit.is_none_or(|limit| clock.now() <= limit);
@@ -442,74 +372,63 @@ impl Pass<'_> {
     /// Writes down what came back.
     async fn finish(
         &mut self,
-        marked: &Kept,
+        marked: &Row,
         sent: &Sent,
         reply: Result<Outcome<SavedConsignment>, envd_sdk::Error>,
-    ) -> Result<Step> {
-        let findings: Vec<_> = match &reply {
-            Ok(outcome) => outcome
-                .problems
-                .iter()
-                .map(ServerError::raw)
-                .cloned()
-                .collect(),
-            Err(error) => error
-                .server_errors()
-                .iter()
-                .map(ServerError::raw)
-                .cloned()
-                .collect(),
+    ) -> Result<(), Stop> {
+        let errors = match &reply {
+            Ok(outcome) => outcome.problems.as_slice(),
+            Err(error) => error.server_errors(),
         };
         let said = match &reply {
-            Ok(outcome) => match self.shown(&outcome.value, sent).await? {
-                Some(seen) => Reply::Record(seen),
-                None => Reply::Unclear,
-            },
+            Ok(outcome) => {
+                let seen = self.shown(&outcome.value, sent).await?;
+                seen.map_or(Reply::Unclear, Reply::Record)
+            }
             Err(error) => {
                 let is_late = limit_of(marked).is_some_and(|limit| self.outbox.now() > limit);
-                answer_of(error, findings.clone(), is_late)
+                answer_of(error, is_late)
             }
         };
-        let event = answer(&marked.row, said);
-        let why = reply.as_ref().err().map(ToString::to_string);
-        let id = marked.row.id;
+        let event = answer(marked, said);
         let written = self.held.change(|draft| {
-            let is_open =
-                |kept: &Kept| kept.row.state == State::Sending && kept.row.sent == marked.row.sent;
-            if !draft.get(id).is_some_and(|kept| is_open(&kept)) {
-                return Ok(None);
-            }
-            if draft.append(id, &event, why.clone()).is_err() {
-                return Ok(None);
-            }
-            draft.show(id, |shown| {
-                shown.findings.clone_from(&findings);
-                if let Ok(outcome) = &reply {
-                    shown.number = outcome.value.number.clone().or(shown.number.take());
+            // A person may have written to it meanwhile.
+            let is_same = |row: &Row| row.state == State::Sending && row.sent == marked.sent;
+            let row = draft.row(marked.id).filter(|row| is_same(row));
+            let Some(Ok(row)) = row.map(|row| draft.append(&row, &event)) else {
+                return false;
+            };
+            row.shown.findings = errors.iter().map(|error| error.raw().clone()).collect();
+            match &reply {
+                Ok(outcome) => {
+                    let number = outcome.value.number.as_ref();
+                    let number = number.map(|number| number.as_str().to_owned());
+                    row.shown.number = number.or(row.shown.number.take());
                 }
-            });
+                Err(error) => row.explain(&error.to_string()),
+            }
+            let is_confirmed = row.state == State::Confirmed;
             if let (Event::Applied { record, .. }, Request::Create(text)) = (&event, &sent.request)
             {
                 draft.head.service.learn(&text.value(), record);
             }
-            Ok(draft.get(id))
+            is_confirmed
         });
-        let written = written.await?.flatten();
-        let is_confirmed = written.is_some_and(|kept| kept.row.state == State::Confirmed);
+        let is_confirmed = written.await?;
         self.report.confirmed += u64::from(is_confirmed);
-        self.report.confirmed_with_problems += u64::from(is_confirmed && !findings.is_empty());
+        self.report.confirmed_with_problems += u64::from(is_confirmed && !errors.is_empty());
         match (reply, event) {
             // It became too late meanwhile: a person is asked in the next step.
-            (Err(_), Event::NotSent { wait }) if wait > 0 => Ok(Step::GoesOn),
+            (Err(_), Event::NotSent { wait }) if wait > 0 => Ok(()),
             (Err(error), Event::NotSent { .. }) => Err(error.into()),
             // As long as nothing can be read either, nothing counts.
-            _ => Ok(Step::GoesOn),
+            _ => Ok(()),
         }
     }
 
     /// The record that the reply to a save shows, with what the service shows of it right after: a reply has its names and its
     /// status only. `None`: it names no record.
-    async fn shown(&self, saved: &SavedConsignment, sent: &Sent) -> Result<Option<Seen>> {
+    async fn shown(&mut self, saved: &SavedConsignment, sent: &Sent) -> Result<Option<Seen>, Stop> {
         let record = sent.request.record();
         let is_delete = matches!(sent.request, Request::Delete(_));
         let named = saved.id.as_ref().map(|id| id.as_str().to_owned());
@@ -528,15 +447,15 @@ impl Pass<'_> {
             owner: None,
         };
         if record.is_none() {
-            let store = self.outbox.store();
-            seen.owner = store.owner(&id, u64::MAX, true).await?;
-            seen.sequence = first_listed(store, &id).await?;
+            let holder = self.outbox.store().holder(&id, u64::MAX).await?;
+            seen.owner = holder.and_then(|holder| holder.owner(&id, true));
+            seen.sequence = self.reader.first_listed(&id).await?;
         }
         if record.is_none_or(|record| record == id) && !is_delete {
-            self.reader.count_requests(1);
+            self.reader.requests += 1;
             let read = self.outbox.account().consignment(id.as_str());
             // A failure is none of the save.
-            if let Some(Ok(read)) = self.held.during(read.into_future()).await
+            if let Ok(Ok(read)) = self.held.during(read.into_future()).await
                 && let Some(read) = record_of(&read.value).filter(|read| read.id == id)
             {
                 seen.record = read;
@@ -549,18 +468,19 @@ impl Pass<'_> {
     }
 
     /// A failure that is no answer about a row stops the pass.
-    async fn fail(&mut self, kept: Option<&Kept>, error: Error) -> Result<Step> {
+    async fn fail(&mut self, row: Option<&Row>, stop: Stop) -> Result<(), Stop> {
         let (outbox, now) = (self.outbox, self.outbox.now());
-        if let Some(kept) = kept.filter(|_| is_usable_answer(&error)) {
-            let event = Event::Unclear(error.to_string());
-            self.append_if_same(kept, &event).await?;
-            return Ok(Step::Ended);
+        let Stop::Failed(error) = stop else {
+            return Err(stop);
+        };
+        if let Some(row) = row.filter(|_| is_usable_answer(&error)) {
+            return self.append(row, &Event::Unclear(error.to_string())).await;
         }
         let Error::Client(request) = &error else {
-            return Err(error);
+            return Err(error.into());
         };
         // An access token that is refused although it was renewed is of a login that is dead as well.
-        let is_login = request.is_reauth_required() || request.is_unauthorized();
+        let is_login = request.is_reauth_required() || request.kind() == ErrorKind::Unauthorized;
         let after = request.retry_after().and_then(|wait| now.checked_add(wait));
         let asked = request.retry_at().max(after);
         // The service says when it can be called again, or it is tried again after longer and longer waits.
@@ -585,86 +505,62 @@ impl Pass<'_> {
         if let Some(until) = asked {
             // It holds for all processes of the account.
             let wait = whole(until.duration_since(now).unwrap_or_default());
-            let setting = outbox.setting();
-            let change = outbox.store().change(&setting, |draft| {
+            let change = outbox.change(|draft| {
                 draft.head.pause = Some(Due::after(seconds(now), wait));
                 draft.head.list = outbox.last_list();
-                Ok(())
             });
             change.await?;
         }
-        Ok(Step::Stopped)
+        Err(Stop::Reported)
     }
 
     /// Looks for records that arrived after all, once an hour as long as any may.
-    async fn look_for_duplicates(&mut self) -> Result<()> {
+    async fn look_for_duplicates(&mut self) -> Result<(), Stop> {
         let (outbox, now) = (self.outbox, self.outbox.now());
-        let store = outbox.store();
-        let mut watched = store.expecting(0);
-        watched.retain(|kept| kept.row.watch.is_some());
+        let mut watched = outbox.store().expecting(0);
+        watched.retain(|row| row.watch.is_some());
         let looked = outbox.with_memory(|memory| memory.duplicates_looked_at);
         let age = looked.and_then(|at| now.duration_since(at).ok());
         if watched.is_empty() || age.is_some_and(|age| age < LOOK_EVERY) {
             return Ok(());
         }
         outbox.with_memory(|memory| memory.duplicates_looked_at = Some(now));
-        let Some(list) = self.held.during(self.reader.list()).await else {
-            return Ok(());
-        };
-        match list {
+        match self.held.during(self.reader.list()).await? {
             // It changed while it was read. What is to be sent does not wait for the next look.
             Err(error) if is_usable_answer(&error) => return Ok(()),
             list => drop(list?),
         }
-        for kept in watched {
-            let Some(watch) = &kept.row.watch else {
+        for row in watched {
+            let Some(watch) = &row.watch else {
                 continue;
             };
-            let texts: Vec<&Text> = watch.texts.iter().collect();
-            let seen = self.reader.appeared(kept.row.id, &texts, watch.listed.last);
-            let seen = match self.held.during(seen).await {
-                Some(Ok(seen)) => seen,
+            let (texts, since) = (&watch.texts, watch.listed.last);
+            let seen = self.reader.appeared(row.id, texts, since);
+            let seen = match self.held.during(seen).await? {
                 // The next look reads it again. Other rows, and the end of the watch, do not wait for it.
-                Some(Err(error)) if is_usable_answer(&error) => Vec::new(),
-                Some(Err(error)) => return Err(error),
-                None => return Ok(()),
+                Err(error) if is_usable_answer(&error) => Vec::new(),
+                seen => seen?,
             };
-            let is_there = match &kept.row.record {
+            let is_there = match &row.record {
                 Some(record) => self.reader.is_listed(record).await?,
                 None => false,
             };
-            self.tell(&kept, &seen, is_there).await?;
-        }
-        Ok(())
-    }
-
-    /// Reports late duplicates of a row, and files it when its watch is over.
-    async fn tell(&mut self, kept: &Kept, seen: &[Seen], is_there: bool) -> Result<()> {
-        let (event, now) = self.judged(kept.row.id, |when| {
-            (late_duplicates(&kept.row, seen, is_there, when), when.now)
-        });
-        let watch = kept.row.watch.as_ref();
-        let is_over = watch.is_none_or(|watch| watch.left == 0 || !watch.until.is_ahead(now));
-        if event.is_none() && !is_over {
-            return Ok(());
-        }
-        let (id, setting) = (kept.row.id, self.outbox.setting());
-        let told = self
-            .outbox
-            .store()
-            .change(&setting, |draft: &mut Draft<'_>| {
-                let same = draft.get(id).filter(|now| **now == *kept);
-                Ok(match (same, &event) {
-                    (Some(_), Some(event)) => draft.append(id, event, None).is_ok(),
-                    (Some(same), None) => {
-                        draft.put((*same).clone());
-                        false
-                    }
-                    (None, _) => false,
-                })
+            let found = outbox.judged(row.id, |when| late_duplicates(&row, &seen, is_there, when));
+            if found.is_none() && watch.is_open(seconds(now)) {
+                continue;
+            }
+            let written = outbox.change(|draft| {
+                let same = draft.row(row.id).filter(|now| *now == row)?;
+                match &found {
+                    Some(event) => draft.append(&same, event).ok(),
+                    // The watch is over: the row is filed.
+                    None => Some(draft.put((*same).clone())),
+                }
+                .map(drop)
             });
-        if let (true, Some(Event::Told(records))) = (told.await?, &event) {
-            self.report.late_duplicates += records.len() as u64;
+            if let (Some(()), Some(Event::Told(records))) = (written.await?, &found) {
+                self.report.late_duplicates += records.len() as u64;
+            }
         }
         Ok(())
     }
@@ -672,10 +568,10 @@ impl Pass<'_> {
     /// What was done, and what is left.
     fn count(&mut self) -> OutboxReport {
         let mut is_watched = false;
-        for kept in self.outbox.store().rows() {
-            match kept.row.state {
-                State::Refused { .. } => self.report.refused += 1,
-                State::Asked { .. } => self.report.needs_attention += 1,
+        for row in self.outbox.store().rows() {
+            match row.state {
+                State::Refused => self.report.refused += 1,
+                State::Asked(_) => self.report.needs_attention += 1,
                 State::Confirmed | State::Discarded => is_watched = true,
                 _ => self.report.waiting += 1,
             }
@@ -685,7 +581,7 @@ impl Pass<'_> {
             self.next.retry(at);
         }
         OutboxReport {
-            requests: self.reader.requests(),
+            requests: self.reader.requests,
             next_at: self.next.at().map(Timestamp::from),
             ..std::mem::take(&mut self.report)
         }
@@ -695,27 +591,31 @@ impl Pass<'_> {
 /// Whether the service itself has answered, and the answer is about what was requested.
 fn is_usable_answer(error: &Error) -> bool {
     match error {
-        Error::Client(error) => is_answer(error) || error.is_not_found() || error.is_forbidden(),
+        Error::Client(error) => {
+            is_answer(error)
+                || error.kind() == ErrorKind::NotFound
+                || error.kind() == ErrorKind::Forbidden
+        }
         Error::Reply(_) => true,
         _ => false,
     }
 }
 
 /// After this instant the request of a row is not sent.
-fn limit_of(kept: &Kept) -> Option<SystemTime> {
-    let limit = kept.shown.not_after.as_ref().and_then(Timestamp::to_time);
-    limit.filter(|limit| !kept.row.agreed.late.contains(&seconds(*limit).to_string()))
+fn limit_of(row: &Row) -> Option<SystemTime> {
+    let limit = Timestamp::from(row.shown.not_after.as_deref()?).to_time();
+    limit.filter(|limit| !row.agreed.late.contains(&seconds(*limit).to_string()))
 }
 
 /// What an error says about a change. `is_late`: the time to send it has passed.
-fn answer_of(error: &envd_sdk::Error, findings: Vec<serde_json::Value>, is_late: bool) -> Reply {
+fn answer_of(error: &envd_sdk::Error, is_late: bool) -> Reply {
     let is_refused = error.is_rejected()
-        || error.is_forbidden()
+        || error.kind() == ErrorKind::Forbidden
         || matches!(error.http_status(), Some(400..=499));
     if error.may_have_applied() {
         Reply::Unclear
-    } else if is_refused && !error.is_retryable() && !error.is_unauthorized() {
-        Reply::Refused(findings)
+    } else if is_refused && !error.is_retryable() && error.kind() != ErrorKind::Unauthorized {
+        Reply::Refused
     } else {
         // It failed here, for example without a token, or on the way: the service has not refused it.
         Reply::NotSent {

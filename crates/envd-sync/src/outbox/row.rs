@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::{fmt, slice};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -125,6 +126,15 @@ impl Due {
     }
 }
 
+/// Which row a record belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// A row that made it.
+    Maker,
+    /// A row that began with the record: a creation in doubt may have made it all the same.
+    Namer,
+}
+
 /// What was listed at some time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Listing {
@@ -174,6 +184,12 @@ pub(crate) struct Watch {
     pub(crate) until: Due,
 }
 
+impl Watch {
+    pub(crate) fn is_open(&self, now: Time) -> bool {
+        self.left > 0 && self.until.is_ahead(now)
+    }
+}
+
 /// Answers to reads that could not be used, in a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Unclear {
@@ -182,48 +198,113 @@ pub(crate) struct Unclear {
     pub(crate) waited: Time,
 }
 
-/// What a person is asked.
+/// Why a declaration is in its state. [`Declaration::sentence`](super::Declaration::sentence) says it in a farmer's words, and
+/// [`Declaration::decisions`](super::Declaration::decisions) what can be done.
+///
+/// See [`Declaration`](super::Declaration) for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) enum Reason {
-    /// Somebody changed the record.
-    Changed,
-    /// The record is submitted or locked.
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Reason {
+    /// The service refused it.
+    Refused,
+    /// It was sent, and no clear answer came.
+    NoClearAnswer,
+    /// The record changed on the service since it was edited here.
+    Conflict,
+    /// The record is no draft any more: it was submitted or locked.
     NotADraft,
+    /// The service does not show the record any more.
+    Gone,
+    /// One record or several may be the declaration: see [`Declaration::candidates`](super::Declaration::candidates).
+    Candidates,
+    /// The reply to a request shows another record, one of the [candidates](super::Declaration::candidates).
+    OtherRecord,
+    /// The record that was adopted is gone, or belongs to another declaration.
+    NotAdopted,
+    /// For a day, or after six more requests, the service has given no usable answer about it.
+    NoUsableAnswer,
+    /// The last answer of the service cannot be used: see [`Declaration::trouble`](super::Declaration::trouble). The service is asked
+    /// again.
+    Unclear,
+    /// Its [`not_after`](super::Outbox::not_after) has passed.
+    NotAfterPassed,
+    /// The day of the movement is over everywhere in Australia.
+    MovementPassed,
+    /// The day of the movement cannot be read.
+    MovementUnreadable,
+    /// A form of it cannot be created any more: see `FormType::closed_from` of the SDK.
+    FormRetired,
+    /// A person kept what the service has.
+    TookTheirs,
+    /// A person gave it up.
+    GivenUp,
+    /// Nothing is sent before the user has logged in again.
+    LoginNeeded,
+    /// The service could not be reached, or asked to wait.
+    NoReception,
+    /// Another new declaration has no clear answer yet.
+    WaitsForAnother,
+}
+
+/// The name, as in JSON.
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
+/// What a person is asked, and about what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Question {
+    /// Somebody changed the record, which was read so.
+    Changed(Record),
+    /// The record, which was read so, is submitted or locked.
+    NotADraft(Record),
     Gone,
     /// These records may be the declaration.
-    Candidates,
-    NotAfterPassed,
-    MovementPassed,
-    MovementUnreadable,
-    FormRetired,
+    Candidates(Vec<String>),
+    /// The reply to a request shows this record.
+    OtherRecord(String),
+    /// This record was adopted, and is gone or belongs to another row.
+    NotAdopted(String),
+    /// The day, form or instant that is too late, and why.
+    Late(Reason, String),
     NoUsableAnswer,
-    /// The reply to a request shows another record.
-    OtherRecord,
-    /// The adopted record is gone or belongs to another row.
-    NotAdopted,
+}
+
+impl Question {
+    pub(crate) fn reason(&self) -> Reason {
+        match self {
+            Self::Changed(_) => Reason::Conflict,
+            Self::NotADraft(_) => Reason::NotADraft,
+            Self::Gone => Reason::Gone,
+            Self::Candidates(_) => Reason::Candidates,
+            Self::OtherRecord(_) => Reason::OtherRecord,
+            Self::NotAdopted(_) => Reason::NotAdopted,
+            Self::Late(reason, _) => *reason,
+            Self::NoUsableAnswer => Reason::NoUsableAnswer,
+        }
+    }
+
+    /// The records that may be the declaration.
+    pub(crate) fn candidates(&self) -> &[String] {
+        match self {
+            Self::Candidates(records) => records,
+            Self::OtherRecord(record) | Self::NotAdopted(record) => slice::from_ref(record),
+            _ => &[],
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum State {
-    Queued {
-        next_at: Option<Due>,
-    },
+    Queued { next_at: Option<Due> },
     Sending,
-    InDoubt {
-        next_at: Option<Due>,
-    },
+    InDoubt { next_at: Option<Due> },
     Confirmed,
-    Refused {
-        findings: Vec<Value>,
-    },
-    Asked {
-        reason: Reason,
-        /// The record as it was read.
-        read: Option<Record>,
-        candidates: Vec<String>,
-        /// What is too late.
-        late: Option<String>,
-    },
+    Refused,
+    Asked(Question),
     Discarded,
 }
 
@@ -244,6 +325,22 @@ pub(crate) struct Happened {
     pub(crate) at: Time,
     pub(crate) event: String,
     pub(crate) why: String,
+}
+
+/// What only a screen needs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Shown {
+    pub(crate) created_at: String,
+    /// As it was given.
+    pub(crate) not_after: Option<String>,
+    /// The number of the record.
+    pub(crate) number: Option<String>,
+    /// How many requests were sent.
+    pub(crate) attempts: u64,
+    /// The record was found after its reply was lost.
+    pub(crate) is_adopted: bool,
+    /// The errors of the service in its last answer.
+    pub(crate) findings: Vec<Value>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -275,6 +372,7 @@ pub(crate) struct Row {
     /// Late duplicates that were reported.
     pub(crate) duplicates: Vec<String>,
     pub(crate) history: Vec<Happened>,
+    pub(crate) shown: Shown,
 }
 
 impl Row {
@@ -290,10 +388,12 @@ impl Row {
             id,
             record: record.map(|record| record.id.clone()),
             is_named: record.is_some(),
+            seen_at: record
+                .filter(|_| wish == Wish::Delete)
+                .and_then(Record::seen_at),
             wish,
             first: None,
-            base: record.map(|record| Base::shown(&record.fields)),
-            seen_at: None,
+            base: record.and_then(Record::base),
             not_after: None,
             state: State::Queued { next_at: None },
             sent: None,
@@ -306,6 +406,7 @@ impl Row {
             watch: None,
             duplicates: Vec::new(),
             history: Vec::new(),
+            shown: Shown::default(),
         }
     }
 
@@ -340,10 +441,62 @@ impl Row {
         self.state != State::Discarded && names.into_iter().flatten().any(|name| name == record)
     }
 
+    /// The records that are, or may become, those of the row.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &String> {
+        let own = self.record.iter().chain(&self.adopt);
+        own.chain(&self.duplicates)
+    }
+
+    /// Whose a record is, if it is of this row. `is_listed`: what a discarded row made counts as well. A person may adopt it all the
+    /// same.
+    pub(crate) fn owner(&self, record: &str, is_listed: bool) -> Option<Owner> {
+        let is_about = self.is_about(record);
+        let is_its_own = is_about || is_listed && self.record.as_deref() == Some(record);
+        if is_its_own && !self.is_named || self.duplicates.iter().any(|one| one == record) {
+            return Some(Owner::Maker);
+        }
+        is_about.then_some(Owner::Namer)
+    }
+
+    /// Whether the row is confirmed or discarded.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self.state, State::Confirmed | State::Discarded)
+    }
+
+    /// Whether nothing is done about the row any more, unless a person wants something.
+    pub(crate) fn is_at_rest(&self, now: Time) -> bool {
+        self.is_over() && !self.watch.as_ref().is_some_and(|watch| watch.is_open(now))
+    }
+
+    /// Whether a creation of the row may be on its way.
+    pub(crate) fn is_expecting(&self) -> bool {
+        self.doubt.is_some() || self.watch.is_some() || self.sent.is_some()
+    }
+
+    /// The last record that was listed before what the row waits for may have appeared.
+    pub(crate) fn needs_since(&self) -> Option<u64> {
+        let doubt = self.doubt.iter().map(|doubt| &doubt.listed);
+        let watch = self.watch.iter().map(|watch| &watch.listed);
+        let sent = self.sent.iter().map(|sent| &sent.listed);
+        let listed = doubt
+            .chain(watch)
+            .chain(sent)
+            .filter(|listed| listed.last > 0);
+        let known = Some(&self.known).filter(|_| self.record.is_none());
+        listed.chain(known).map(|listed| listed.last).min()
+    }
+
     /// Whether a creation has no explanation, and no record is known.
     pub(crate) fn is_creation_in_doubt(&self) -> bool {
         let has_texts = |doubt: &Doubt| !doubt.texts.is_empty();
         self.record.is_none() && self.doubt.as_ref().is_some_and(has_texts)
+    }
+
+    /// Why the last event happened, for its history.
+    pub(crate) fn explain(&mut self, why: &str) {
+        if let Some(last) = self.history.last_mut() {
+            why.clone_into(&mut last.why);
+        }
     }
 
     /// The state of a row that goes on.

@@ -4,7 +4,7 @@
 //! says whether what this process knows is all there is.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
@@ -13,21 +13,21 @@ use serde_json::{Value, json};
 
 use super::apply::{Event, Moment, Unfit, apply};
 use super::compare::ServiceFields;
-use super::decide::Owner;
 use super::declaration::{Declaration, state_of};
 use super::events::{EventSender, Written};
 use super::observe::List;
-use super::row::{Due, Listing, Row, State, Time};
+use super::outbox::Outbox;
+use super::row::{Due, Listing, Owner, Row, Time};
 use crate::account_store::AccountStore;
 use crate::error::{Error, Result};
 use crate::locked::lock;
 use crate::replica::{ReplicaState, outbox_document};
 use crate::store::rows::{Batch, Document};
 use envd_sdk::auth::{StoreError, StoreErrorKind};
-use envd_sdk::model::{ConsignmentNumber, Timestamp};
+use envd_sdk::model::Timestamp;
 
 /// The form of the documents. Another version of this crate may write another one.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 const ACCOUNT: &str = "outbox/head";
 const OPEN: &str = "outbox/open/";
@@ -66,88 +66,6 @@ pub(super) struct Lease {
     pub(super) until: Timestamp,
 }
 
-/// A row, and what is shown of it beside what decides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Kept {
-    pub(super) row: Row,
-    /// Counts the changes.
-    version: u64,
-    pub(super) shown: Shown,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct Shown {
-    pub(super) created_at: Timestamp,
-    pub(super) not_after: Option<Timestamp>,
-    pub(super) number: Option<ConsignmentNumber>,
-    /// How many requests were sent.
-    pub(super) attempts: u64,
-    /// The record was found after its reply was lost.
-    pub(super) is_adopted: bool,
-    /// The errors of the service in its last answer.
-    pub(super) findings: Vec<Value>,
-}
-
-impl Kept {
-    pub(super) fn new(row: Row, created_at: Timestamp, not_after: Option<Timestamp>) -> Self {
-        let shown = Shown {
-            created_at,
-            not_after,
-            ..Shown::default()
-        };
-        Self {
-            row,
-            version: 0,
-            shown,
-        }
-    }
-
-    /// Whether the row is confirmed or discarded.
-    pub(super) fn is_over(&self) -> bool {
-        matches!(self.row.state, State::Confirmed | State::Discarded)
-    }
-
-    /// Whether nothing is done about the row any more, unless a person wants something.
-    fn is_at_rest(&self, now: Time) -> bool {
-        let watch = self.row.watch.as_ref();
-        self.is_over() && !watch.is_some_and(|watch| watch.left > 0 && watch.until.is_ahead(now))
-    }
-
-    /// Whether a creation of the row may be on its way.
-    fn is_expecting(&self) -> bool {
-        let row = &self.row;
-        row.doubt.is_some() || row.watch.is_some() || row.sent.is_some()
-    }
-
-    /// The change of the replica after which the row needs all.
-    fn pin(&self) -> Option<u64> {
-        let row = &self.row;
-        let known = row.record.is_none().then_some(row.known.last);
-        let doubt = row.doubt.iter().map(|doubt| doubt.listed.last);
-        let watch = row.watch.iter().map(|watch| watch.listed.last);
-        let sent = row.sent.iter().map(|sent| sent.listed.last);
-        let listed = doubt.chain(watch).chain(sent).filter(|last| *last > 0);
-        listed.chain(known).min()
-    }
-
-    /// The records that are, or may become, those of the row.
-    pub(super) fn records(&self) -> impl Iterator<Item = &String> {
-        let row = &self.row;
-        row.record.iter().chain(&row.adopt).chain(&row.duplicates)
-    }
-
-    /// `is_listed`: what a discarded row made counts as well. A person may adopt it all the same.
-    pub(super) fn owner(&self, record: &str, is_listed: bool) -> Option<Owner> {
-        let is_about = self.row.is_about(record);
-        let is_its_own = is_about || is_listed && self.row.record.as_deref() == Some(record);
-        if is_its_own && !self.row.is_named || self.row.duplicates.iter().any(|one| one == record) {
-            return Some(Owner::Maker);
-        }
-        is_about.then_some(Owner::Namer)
-    }
-}
-
 /// The open rows as this process read or wrote them last.
 ///
 /// What is looked for in them is found by going over all: that is a memory read a row, where a commit waits for the disk.
@@ -155,35 +73,7 @@ impl Kept {
 struct Cache {
     version: u64,
     head: Head,
-    rows: BTreeMap<u64, Arc<Kept>>,
-}
-
-/// When a change is made, and what the caller knows.
-#[derive(Clone)]
-pub(super) struct Setting {
-    pub(super) now: SystemTime,
-    pub(super) reconcile_after: Duration,
-    /// The replica as it was read last. What relies on it is written only if it is still so.
-    pub(super) replica: ReplicaState,
-    /// Beside what was learnt of the service.
-    pub(super) told: ServiceFields,
-}
-
-impl Setting {
-    pub(super) fn time(&self) -> Time {
-        seconds(self.now)
-    }
-
-    /// What was listed, as it is known to a row that is written now.
-    pub(super) fn listing(&self, number: u64) -> Listing {
-        let replica = &self.replica;
-        Listing {
-            number,
-            begun: self.time(),
-            last: replica.last,
-            latest: replica.latest.clone(),
-        }
-    }
+    rows: BTreeMap<u64, Arc<Row>>,
 }
 
 /// In whole seconds since 1970.
@@ -197,29 +87,37 @@ pub(super) fn whole(time: Duration) -> Time {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
-/// A change that is not written yet.
-pub(super) struct Draft<'a> {
-    store: &'a OutboxStore,
-    version: u64,
-    pub(super) head: Head,
-    changed: BTreeMap<u64, Kept>,
-    /// Rows that came from the history.
-    woken: BTreeSet<u64>,
-    /// Documents that are removed.
-    pub(super) removed: Vec<String>,
-    /// The replica must still be as the setting has it.
-    pub(super) expects_replica: bool,
-    pub(super) setting: &'a Setting,
+/// The row that a record belongs to, or belonged to when that came to rest.
+pub(super) enum Holder {
+    Row(Arc<Row>),
+    /// It was pruned.
+    Pruned,
 }
 
-/// What became of a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Commit {
-    Whole,
-    /// It changes nothing.
-    Nothing,
-    /// Another process was faster.
-    Overtaken,
+impl Holder {
+    /// `is_listed`: as in [`Row::owner`].
+    pub(super) fn owner(&self, record: &str, is_listed: bool) -> Option<Owner> {
+        match self {
+            Self::Row(row) => row.owner(record, is_listed),
+            // What a pruned declaration made is no other one's by itself.
+            Self::Pruned => is_listed.then_some(Owner::Maker),
+        }
+    }
+}
+
+/// A change that is not written yet.
+pub(super) struct Draft<'a> {
+    outbox: &'a Outbox,
+    version: u64,
+    pub(super) head: Head,
+    changed: BTreeMap<u64, Row>,
+    /// Documents that are removed.
+    pub(super) removed: Vec<String>,
+    pub(super) now: SystemTime,
+    /// The replica as it was read last.
+    pub(super) replica: ReplicaState,
+    /// The replica must still be so.
+    pub(super) expects_replica: bool,
 }
 
 impl Draft<'_> {
@@ -228,9 +126,10 @@ impl Draft<'_> {
         self.version
     }
 
-    pub(super) fn get(&self, id: u64) -> Option<Arc<Kept>> {
+    /// An open row.
+    pub(super) fn row(&self, id: u64) -> Option<Arc<Row>> {
         let changed = self.changed.get(&id).cloned().map(Arc::new);
-        changed.or_else(|| self.store.row(id))
+        changed.or_else(|| self.outbox.store().row(id))
     }
 
     pub(super) fn next_id(&mut self) -> u64 {
@@ -238,114 +137,75 @@ impl Draft<'_> {
         self.head.last
     }
 
-    pub(super) fn put(&mut self, kept: Kept) {
-        let version = kept.version + 1;
-        self.changed.insert(kept.row.id, Kept { version, ..kept });
-    }
-
-    /// A row of the history that is changed by what follows.
-    pub(super) fn wake(&mut self, kept: Kept) {
-        if self.store.row(kept.row.id).is_none() {
-            self.woken.insert(kept.row.id);
-            self.changed.insert(kept.row.id, kept);
-        }
+    pub(super) fn put(&mut self, row: Row) -> &mut Row {
+        self.changed.remove(&row.id);
+        self.changed.entry(row.id).or_insert(row)
     }
 
     /// Whether a record belongs to another open row.
     pub(super) fn is_taken(&self, record: &str, except: u64) -> bool {
-        let other = self.store.row_with(record, except);
-        other.is_some_and(|other| other.row.is_about(record))
+        let other = self.outbox.store().row_with(record, except);
+        other.is_some_and(|other| other.is_about(record))
     }
 
-    /// The other rows of which a creation may be on its way.
-    pub(super) fn expecting(&self, except: u64) -> Vec<Arc<Kept>> {
-        self.store.expecting(except)
+    /// What was listed, as it is known to a row that is written now.
+    pub(super) fn listing(&self) -> Listing {
+        Listing {
+            number: self.version,
+            begun: seconds(self.now),
+            last: self.replica.last,
+            latest: self.replica.latest.clone(),
+        }
     }
 
-    /// What the service does with fields.
-    pub(super) fn service(&self) -> ServiceFields {
-        self.setting.told.clone().and_learnt(&self.head.service)
-    }
-
-    /// An event becomes true of a row. `why`: what the history says of it.
-    pub(super) fn append(
-        &mut self,
-        id: u64,
-        event: &Event,
-        why: Option<String>,
-    ) -> Result<(), Unfit> {
-        let Some(kept) = self.get(id) else {
-            return Err(Unfit::Discarded);
-        };
-        let mut kept = (*kept).clone();
-        let service = self.service();
+    /// An event becomes true of a row.
+    pub(super) fn append(&mut self, row: &Row, event: &Event) -> Result<&mut Row, Unfit> {
+        let mut row = row.clone();
         let moment = Moment {
-            now: self.setting.time(),
-            listed: &self.setting.listing(self.version),
+            now: seconds(self.now),
+            listed: &self.listing(),
             begun: self.version,
-            reconcile_after: whole(self.setting.reconcile_after),
-            service: &service,
+            reconcile_after: whole(self.outbox.settings.reconcile_after),
+            service: &self.outbox.service(&self.head),
         };
-        let is_sending = kept.row.state == State::Sending;
-        apply(&mut kept.row, event, &moment)?;
-        if let (Some(why), Some(last)) = (why, kept.row.history.last_mut()) {
-            last.why = why;
-        }
-        let shown = &mut kept.shown;
-        match event {
-            Event::Marked(_) => {
-                shown.attempts += 1;
-                shown.findings.clear();
-            }
-            Event::Applied { .. } => shown.is_adopted = !is_sending,
-            Event::Refused(findings) => shown.findings.clone_from(findings),
-            _ => {}
-        }
-        self.put(kept);
-        Ok(())
-    }
-
-    /// Changes what is shown of a row that this change has changed.
-    pub(super) fn show(&mut self, id: u64, show: impl FnOnce(&mut Shown)) {
-        if let Some(kept) = self.changed.get_mut(&id) {
-            show(&mut kept.shown);
-        }
+        apply(&mut row, event, &moment)?;
+        Ok(self.put(row))
     }
 
     /// What is written for the rows.
     fn write(&self, batch: &mut Batch) {
-        let now = self.setting.time();
-        for (id, kept) in &self.changed {
-            let is_open = self.store.row(*id).is_some();
-            let is_at_rest = kept.is_at_rest(now);
-            let (name, other) = if is_at_rest {
-                (past_name(*id), open_name(*id))
-            } else {
-                (open_name(*id), past_name(*id))
-            };
-            batch.documents.push((name, Some(packed(kept))));
-            if is_at_rest && is_open || !is_at_rest && self.woken.contains(id) {
-                batch.documents.push((other, None));
-            }
+        let cache = self.outbox.store().cache();
+        for (id, row) in &self.changed {
+            let (is_open, is_new) = (cache.rows.contains_key(id), *id > cache.head.last);
+            let is_at_rest = row.is_at_rest(seconds(self.now));
+            let (mut name, mut other) = (open_name(*id), past_name(*id));
             if is_at_rest {
-                let records = kept.records();
-                let index = records.map(|record| (record_name(record), Some(id.to_string())));
+                (name, other) = (other, name);
+                let index = row
+                    .records()
+                    .map(|record| (record_name(record), Some(id.to_string())));
                 batch.documents.extend(index);
+            }
+            batch.documents.push((name, Some(packed(row))));
+            if is_at_rest == is_open && !is_new {
+                batch.documents.push((other, None));
             }
         }
     }
 
     /// The change of the replica after which rows need all.
     fn pin(&self) -> Option<u64> {
-        let now = self.setting.time();
-        let changed = self.changed.values().filter(|kept| !kept.is_at_rest(now));
-        let cache = self.store.cache();
-        let others = cache.rows.values();
-        let others = others.filter(|kept| !self.changed.contains_key(&kept.row.id));
-        changed
-            .filter_map(Kept::pin)
-            .chain(others.filter_map(|kept| kept.pin()))
-            .min()
+        let cache = self.outbox.store().cache();
+        let others = cache
+            .rows
+            .iter()
+            .filter(|(id, _)| !self.changed.contains_key(id));
+        let others = others.map(|(_, row)| row.as_ref());
+        let changed = self
+            .changed
+            .values()
+            .filter(|row| !row.is_at_rest(seconds(self.now)));
+        changed.chain(others).filter_map(Row::needs_since).min()
     }
 }
 
@@ -354,6 +214,41 @@ pub(super) struct OutboxStore {
     pub(super) store: AccountStore,
     cache: Mutex<Cache>,
     events: EventSender,
+}
+
+impl Outbox {
+    /// A change of what this process knows. That it is all there is, the commit checks.
+    pub(super) fn draft(&self) -> Draft<'_> {
+        let cache = self.store().cache();
+        Draft {
+            outbox: self,
+            version: cache.version,
+            head: cache.head.clone(),
+            changed: BTreeMap::new(),
+            removed: Vec::new(),
+            now: self.now(),
+            replica: self.with_memory(|memory| memory.replica.clone()),
+            expects_replica: false,
+        }
+    }
+
+    /// Changes the open rows, and again where another process was faster.
+    pub(super) async fn change<T>(&self, mut change: impl FnMut(&mut Draft<'_>) -> T) -> Result<T> {
+        loop {
+            let mut draft = self.draft();
+            let result = change(&mut draft);
+            if self.store().commit(draft).await? {
+                return Ok(result);
+            }
+            self.learn().await?;
+        }
+    }
+
+    /// Reads what other processes have written and listed.
+    pub(super) async fn learn(&self) -> Result<()> {
+        self.store().load().await?;
+        self.read_replica().await.map(drop)
+    }
 }
 
 impl OutboxStore {
@@ -378,40 +273,37 @@ impl OutboxStore {
     }
 
     /// An open row.
-    pub(super) fn row(&self, id: u64) -> Option<Arc<Kept>> {
+    pub(super) fn row(&self, id: u64) -> Option<Arc<Row>> {
         self.cache().rows.get(&id).cloned()
     }
 
-    pub(super) fn rows(&self) -> Vec<Arc<Kept>> {
+    pub(super) fn rows(&self) -> Vec<Arc<Row>> {
         self.cache().rows.values().cloned().collect()
     }
 
-    pub(super) fn ids(&self) -> Vec<u64> {
-        self.cache().rows.keys().copied().collect()
-    }
-
     /// The other rows of which a creation may be on its way.
-    pub(super) fn expecting(&self, except: u64) -> Vec<Arc<Kept>> {
+    pub(super) fn expecting(&self, except: u64) -> Vec<Arc<Row>> {
         let cache = self.cache();
         let rows = cache.rows.values();
-        let others = rows.filter(|kept| kept.is_expecting() && kept.row.id != except);
+        let others = rows.filter(|row| row.is_expecting() && row.id != except);
         others.cloned().collect()
     }
 
     /// The change of the replica after which rows need all.
     pub(super) fn first_needed(&self) -> Option<u64> {
-        self.cache()
+        let cache = self.cache();
+        cache
             .rows
             .values()
-            .filter_map(|kept| kept.pin())
+            .filter_map(|row| row.needs_since())
             .min()
     }
 
     /// Another open row with a record.
-    fn row_with(&self, record: &str, except: u64) -> Option<Arc<Kept>> {
+    fn row_with(&self, record: &str, except: u64) -> Option<Arc<Row>> {
         let cache = self.cache();
-        let mut others = cache.rows.values().filter(|kept| kept.row.id != except);
-        let found = others.find(|kept| kept.records().any(|known| known == record));
+        let mut others = cache.rows.values().filter(|row| row.id != except);
+        let found = others.find(|row| row.records().any(|known| known == record));
         found.cloned()
     }
 
@@ -427,18 +319,18 @@ impl OutboxStore {
                 // The rows may be of either version.
                 continue;
             }
-            let mut cache = Cache {
-                version,
-                head,
-                ..Cache::default()
-            };
-            for document in documents {
-                let kept = unpacked(&document)?;
-                cache.rows.insert(kept.row.id, Arc::new(kept));
-            }
+            let rows = documents.iter().map(|document| {
+                let row = unpacked(document)?;
+                Ok((row.id, Arc::new(row)))
+            });
+            let rows = rows.collect::<Result<_>>()?;
             let mut known = self.cache();
             if known.version < version {
-                *known = cache;
+                *known = Cache {
+                    version,
+                    head,
+                    rows,
+                };
             }
             return Ok(());
         }
@@ -470,79 +362,27 @@ impl OutboxStore {
         Err(StoreError::new(kind, what).into())
     }
 
-    /// Changes the rows. When another process was faster, the change is made again of what that one has written.
-    ///
-    /// The first try relies on what this process knows: mostly nobody else has written, and the commit checks it.
-    pub(super) async fn change<T>(
-        &self,
-        setting: &Setting,
-        mut change: impl FnMut(&mut Draft<'_>) -> Result<T>,
-    ) -> Result<T> {
-        let mut is_read = self.version() == 0;
-        if is_read {
-            self.load().await?;
-        }
-        loop {
-            let mut draft = self.draft(setting);
-            let result = change(&mut draft);
-            let written = match result {
-                Ok(_) => self.commit(draft).await?,
-                Err(_) => Commit::Nothing,
-            };
-            if written == Commit::Whole || written == Commit::Nothing && is_read {
-                return result;
-            }
-            self.load().await?;
-            is_read = true;
-        }
-    }
-
-    /// As [`change`](Self::change), once, over what was loaded; `None`: another process was faster, or the replica has changed.
-    pub(super) async fn try_change<T>(
-        &self,
-        setting: &Setting,
-        change: impl FnOnce(&mut Draft<'_>) -> Result<T>,
-    ) -> Result<Option<T>> {
-        let mut draft = self.draft(setting);
-        let result = change(&mut draft)?;
-        let written = self.commit(draft).await?;
-        Ok((written != Commit::Overtaken).then_some(result))
-    }
-
-    fn draft<'a>(&'a self, setting: &'a Setting) -> Draft<'a> {
-        let cache = self.cache();
-        Draft {
-            store: self,
-            version: cache.version,
-            head: cache.head.clone(),
-            changed: BTreeMap::new(),
-            woken: BTreeSet::new(),
-            removed: Vec::new(),
-            expects_replica: false,
-            setting,
-        }
-    }
-
-    async fn commit(&self, mut draft: Draft<'_>) -> Result<Commit> {
+    /// Writes a change; `false`: another process was faster.
+    pub(super) async fn commit(&self, mut draft: Draft<'_>) -> Result<bool> {
         let before = {
             let cache = self.cache();
             (cache.version == draft.version).then(|| cache.head.clone())
         };
         let Some(before) = before else {
-            return Ok(Commit::Overtaken);
+            return Ok(false);
         };
         draft.head.format = FORMAT;
         draft.head.pin = draft.pin();
         let head = text(&draft.head);
         if draft.changed.is_empty() && draft.removed.is_empty() && head == text(&before) {
-            return Ok(Commit::Nothing);
+            return Ok(true);
         }
         let mut batch = Batch {
             expected: vec![(ACCOUNT.to_owned(), draft.version)],
             ..Batch::default()
         };
         if draft.expects_replica {
-            batch.expected.push(draft.setting.replica.expected());
+            batch.expected.push(draft.replica.expected());
         }
         draft.write(&mut batch);
         let removed = draft.removed.drain(..);
@@ -551,46 +391,36 @@ impl OutboxStore {
             batch.documents.push(outbox_document(draft.head.pin));
         }
         batch.documents.push((ACCOUNT.to_owned(), Some(head)));
-        if !self.store.commit(&batch).await? {
-            return Ok(Commit::Overtaken);
+        let is_written = self.store.commit(&batch).await?;
+        if is_written {
+            self.keep(draft);
         }
-        self.keep(draft);
-        Ok(Commit::Whole)
+        Ok(is_written)
     }
 
     /// Keeps what was written, and tells the listeners.
     fn keep(&self, draft: Draft<'_>) {
-        let now = draft.setting.time();
-        let Draft {
-            version,
-            head,
-            changed,
-            ..
-        } = draft;
         let has_listeners = self.events.has_listeners();
         let mut written = Vec::new();
         let mut cache = self.cache();
-        let is_next = cache.version == version;
-        for (id, kept) in changed {
-            let kept = Arc::new(kept);
+        let is_next = cache.version == draft.version;
+        for (id, row) in draft.changed {
+            let row = Arc::new(row);
             if has_listeners {
                 let before = cache.rows.get(&id);
-                let before = before.map(|kept| (state_of(&kept.row), kept.row.duplicates.len()));
-                let declaration = Declaration::of(&kept);
                 written.push(Written {
-                    before,
-                    declaration,
+                    before: before.map(|row| (state_of(row), row.duplicates.len())),
+                    declaration: Declaration::of(&row),
                 });
             }
-            if !is_next {
-            } else if kept.is_at_rest(now) {
+            if is_next && row.is_at_rest(seconds(draft.now)) {
                 cache.rows.remove(&id);
-            } else {
-                cache.rows.insert(id, kept);
+            } else if is_next {
+                cache.rows.insert(id, row);
             }
         }
         if is_next {
-            (cache.version, cache.head) = (version + 1, head);
+            (cache.version, cache.head) = (draft.version + 1, draft.head);
         }
         drop(cache);
         for written in written {
@@ -598,62 +428,36 @@ impl OutboxStore {
         }
     }
 
-    /// A row of the history.
-    pub(super) async fn past(&self, id: u64) -> Result<Option<Kept>> {
+    /// A row, also one of the history.
+    pub(super) async fn any_row(&self, id: u64) -> Result<Option<Arc<Row>>> {
+        if let Some(row) = self.row(id) {
+            return Ok(Some(row));
+        }
         let found = self.store.document(&past_name(id)).await?;
-        found.as_ref().map(unpacked).transpose()
+        found
+            .map(|document| unpacked(&document).map(Arc::new))
+            .transpose()
     }
 
     /// The rows of a block of the history, by number.
-    pub(super) async fn past_block(&self, block: u64) -> Result<Vec<Kept>> {
+    pub(super) async fn past_block(&self, block: u64) -> Result<Vec<Row>> {
         let prefix = format!("{PAST}{block:012}/");
         let documents = self.store.documents(&prefix).await?;
         documents.iter().map(unpacked).collect()
     }
 
-    /// Another row that a record belongs to, or belonged to.
-    pub(super) async fn row_of(&self, record: &str, except: u64) -> Result<Option<Arc<Kept>>> {
-        if let Some(kept) = self.row_with(record, except) {
-            return Ok(Some(kept));
+    /// The other row that a record belongs to.
+    pub(super) async fn holder(&self, record: &str, except: u64) -> Result<Option<Holder>> {
+        if let Some(row) = self.row_with(record, except) {
+            return Ok(Some(Holder::Row(row)));
         }
-        match self.last_row_of(record, except).await? {
-            Some(id) => self.any_row(id).await,
-            None => Ok(None),
-        }
-    }
-
-    /// Another row that a record belonged to when that came to rest, also one that was pruned since.
-    async fn last_row_of(&self, record: &str, except: u64) -> Result<Option<u64>> {
         let found = self.store.document(&record_name(record)).await?;
         let id = found.and_then(|document| document.text.parse().ok());
-        Ok(id.filter(|id| *id != except))
-    }
-
-    async fn any_row(&self, id: u64) -> Result<Option<Arc<Kept>>> {
-        match self.row(id) {
-            Some(kept) => Ok(Some(kept)),
-            None => Ok(self.past(id).await?.map(Arc::new)),
-        }
-    }
-
-    /// The other row that a record belongs to.
-    pub(super) async fn owner(
-        &self,
-        record: &str,
-        except: u64,
-        is_listed: bool,
-    ) -> Result<Option<Owner>> {
-        if let Some(kept) = self.row_with(record, except) {
-            return Ok(kept.owner(record, is_listed));
-        }
-        let Some(id) = self.last_row_of(record, except).await? else {
+        let Some(id) = id.filter(|id| *id != except) else {
             return Ok(None);
         };
-        Ok(match self.any_row(id).await? {
-            Some(kept) => kept.owner(record, is_listed),
-            // What a pruned declaration made is no other one's by itself.
-            None => is_listed.then_some(Owner::Maker),
-        })
+        let row = self.any_row(id).await?;
+        Ok(Some(row.map_or(Holder::Pruned, Holder::Row)))
     }
 }
 
@@ -675,15 +479,15 @@ fn text(document: &impl Serialize) -> String {
 }
 
 /// The document of a row. A text that occurs several times in it, as one that is wanted and in doubt does, is written once.
-fn packed(kept: &Kept) -> String {
+fn packed(row: &Row) -> String {
     let mut texts = Vec::new();
     // OK because the documents are structs of texts, numbers and JSON.
-    let mut row = serde_json::to_value(kept).unwrap_or_default();
+    let mut row = serde_json::to_value(row).unwrap_or_default();
     pack(&mut row, &mut texts);
     json!({"row": row, "texts": texts}).to_string()
 }
 
-pub(super) fn unpacked(document: &Document) -> Result<Kept> {
+pub(super) fn unpacked(document: &Document) -> Result<Row> {
     #[derive(Deserialize)]
     struct Packed {
         row: Value,
@@ -770,13 +574,7 @@ mod tests {
             let written = store.documents("envd-1", "").await.unwrap();
             let account = AccountStore::new(Arc::new(store.clone()), "envd-1");
             let outbox = OutboxStore::new(account, EventSender::new());
-            let setting = Setting {
-                now: SystemTime::UNIX_EPOCH,
-                reconcile_after: Duration::from_secs(60),
-                replica: ReplicaState::default(),
-                told: ServiceFields::default(),
-            };
-            let changed = outbox.change(&setting, |draft| Ok(draft.next_id())).await;
+            let changed = outbox.load().await;
             let Err(Error::Store(error)) = changed else {
                 panic!("{changed:?}")
             };

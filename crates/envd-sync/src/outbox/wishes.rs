@@ -1,36 +1,24 @@
 //! What a person wants: written down before the call returns.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::apply::{Event, Intent, Unfit};
 use super::compare::Record;
-use super::decide::{Circumstances, Seen, claim};
+use super::decide::{Seen, claim};
 use super::declaration::{Declaration, DeclarationId};
-use super::observe::{first_listed, record_of, updated_key};
+use super::observe::{Reader, record_of, updated_key};
 use super::outbox::Outbox;
 use super::row::{Row, Text, Time, Wish};
-use super::store::{Draft, Kept, seconds};
+use super::store::{Draft, Holder, seconds};
 use crate::error::{Error, Result};
 use crate::given_instant;
 use crate::replica::{Depth, LocalRecord};
 use envd_sdk::model::{
-    Consignment, ConsignmentId, ConsignmentInput, ConsignmentStatus, ConsignmentText, WithExtra,
+    Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber, ConsignmentStatus,
+    ConsignmentText, Timestamp, WithExtra,
 };
-
-/// What a change is about.
-enum About<'a> {
-    New,
-    Row(DeclarationId),
-    Record(&'a Record),
-}
-
-/// What was read of it before.
-struct Found {
-    /// The row, also one of the history; or the row that a record belonged to.
-    kept: Option<Kept>,
-    /// The record, where a creation may have made it.
-    seen: Option<Seen>,
-}
 
 impl Outbox {
     /// Writes a new declaration down, of which a draft is wanted. It is in the store when this returns. It is not validated.
@@ -129,7 +117,7 @@ impl Outbox {
     ) -> Result<Declaration> {
         let input = input.into();
         let intent = Intent::Save(text(&input, false)?);
-        self.edited(id, input.input(), intent).await
+        self.edited(id, input.input().id.value(), intent).await
     }
 
     /// As [`edit`](Self::edit), and wants it submitted.
@@ -144,7 +132,7 @@ impl Outbox {
     ) -> Result<Declaration> {
         let input = input.into();
         let intent = Intent::Submit(Some(text(&input, true)?));
-        self.edited(id, input.input(), intent).await
+        self.edited(id, input.input().id.value(), intent).await
     }
 
     /// Wants a declaration submitted of which a draft was wanted.
@@ -283,37 +271,35 @@ impl Outbox {
     }
 
     async fn add(&self, wish: Wish) -> Result<Declaration> {
-        let id = self.write(About::New, |draft, _| {
-            let row = self.new_row(draft, wish.clone(), None)?;
-            let id = row.row.id;
-            draft.put(row);
-            Ok(id)
-        });
-        self.written(id.await?).await
+        loop {
+            let mut draft = self.wanted().await?;
+            let id = self.put_new(&mut draft, wish.clone(), None)?.id;
+            if self.store().commit(draft).await? {
+                return self.written(id).await;
+            }
+        }
     }
 
     async fn wish(&self, id: DeclarationId, intent: Intent) -> Result<Declaration> {
-        let event = self.wished(intent, None)?;
-        self.change_row(id.0, |draft| self.append_wish(draft, id.0, &event))
-            .await
+        self.edited(id, None, intent).await
     }
 
+    /// `named`: the record that the input names.
     async fn edited(
         &self,
         id: DeclarationId,
-        input: &ConsignmentInput,
+        named: Option<&ConsignmentId>,
         intent: Intent,
     ) -> Result<Declaration> {
-        let named = input.id.value().map(|id| id.as_str().to_owned());
         let event = self.wished(intent, None)?;
-        self.change_row(id.0, |draft| {
-            let record = draft.get(id.0).and_then(|kept| kept.row.record.clone());
-            if named.is_some() && named != record {
+        let named = named.map(ConsignmentId::as_str);
+        self.change_row(id, |draft, row| {
+            if named.is_some() && named != row.record.as_deref() {
                 return Err(Error::usage(format!(
                     "the input names another record than declaration {id} is about"
                 )));
             }
-            self.append_wish(draft, id.0, &event)
+            self.append_wish(draft, row, &event)
         })
         .await
     }
@@ -321,27 +307,29 @@ impl Outbox {
     async fn of_record(
         &self,
         record: &Record,
-        number: Option<&envd_sdk::model::ConsignmentNumber>,
+        number: Option<&ConsignmentNumber>,
         intent: Intent,
     ) -> Result<Declaration> {
-        let event = self.wished(intent.clone(), Some(record))?;
-        let id = self.write(About::Record(record), |draft, found| {
-            if let Some(id) = row_for(draft, record, found)? {
-                self.append_wish(draft, id, &event)?;
-                return Ok(id);
-            }
-            let wish = match &intent {
-                Intent::Save(text) => Wish::Save(text.clone()),
-                Intent::Submit(Some(text)) => Wish::Submit(text.clone()),
-                _ => Wish::Delete,
+        let wish = match &intent {
+            Intent::Save(text) => Wish::Save(text.clone()),
+            Intent::Submit(Some(text)) => Wish::Submit(text.clone()),
+            _ => Wish::Delete,
+        };
+        let event = self.wished(intent, Some(record))?;
+        loop {
+            let mut draft = self.wanted().await?;
+            let id = if let Some(row) = self.row_for(&mut draft, record).await? {
+                self.append_wish(&mut draft, &row, &event)?;
+                row.id
+            } else {
+                let row = self.put_new(&mut draft, wish.clone(), Some(record))?;
+                row.shown.number = number.map(|number| number.as_str().to_owned());
+                row.id
             };
-            let mut new = self.new_row(draft, wish, Some(record))?;
-            new.shown.number = number.cloned();
-            let id = new.row.id;
-            draft.put(new);
-            Ok(id)
-        });
-        self.written(id.await?).await
+            if self.store().commit(draft).await? {
+                return self.written(id).await;
+            }
+        }
     }
 
     fn wished(&self, intent: Intent, base: Option<&Record>) -> Result<Event> {
@@ -352,13 +340,10 @@ impl Outbox {
         })
     }
 
-    fn append_wish(&self, draft: &mut Draft<'_>, id: u64, event: &Event) -> Result<()> {
-        let fits = draft.append(id, event, None);
-        fits.map_err(|unfit| {
+    fn append_wish(&self, draft: &mut Draft<'_>, row: &Row, event: &Event) -> Result<()> {
+        let id = row.id;
+        let row = draft.append(row, event).map_err(|unfit| {
             Error::usage(match unfit {
-                Unfit::Discarded if draft.get(id).is_none() => {
-                    format!("there is no declaration {id}")
-                }
                 Unfit::Discarded => format!("declaration {id} was given up"),
                 Unfit::ThirdText => format!(
                     "declaration {id} has two texts that wait already, one of them signed: send them first"
@@ -367,25 +352,23 @@ impl Outbox {
                 Unfit::State | Unfit::Decision => format!("declaration {id} cannot take that now"),
             })
         })?;
-        if let Some(limit) = &self.settings.not_after {
-            draft.show(id, |shown| shown.not_after = Some(limit.clone()));
-        }
+        let limit = self.settings.not_after.as_ref();
+        row.shown.not_after = limit.map(text_of).or(row.shown.not_after.take());
         Ok(())
     }
 
-    fn new_row(&self, draft: &mut Draft<'_>, wish: Wish, record: Option<&Record>) -> Result<Kept> {
-        let listing = draft.setting.listing(draft.version());
-        let mut row = Row::new(draft.next_id(), wish, record, listing, draft.version());
+    fn put_new<'a>(
+        &self,
+        draft: &'a mut Draft<'_>,
+        wish: Wish,
+        record: Option<&Record>,
+    ) -> Result<&'a mut Row> {
+        let (id, listing, version) = (draft.next_id(), draft.listing(), draft.version());
+        let mut row = Row::new(id, wish, record, listing, version);
         row.not_after = self.limit()?;
-        if row.wish == Wish::Delete {
-            let seen_at = record.map(|record| record.updated_at.clone());
-            row.seen_at = seen_at.filter(|at| !at.is_empty());
-        }
-        if record.is_some_and(|record| record.fields.is_null()) {
-            row.base = None;
-        }
-        let not_after = self.settings.not_after.clone();
-        Ok(Kept::new(row, self.now().into(), not_after))
+        row.shown.not_after = self.settings.not_after.as_ref().map(text_of);
+        row.shown.created_at = text_of(&Timestamp::from(draft.now));
+        Ok(draft.put(row))
     }
 
     /// The instant of [`not_after`](Self::not_after), if it can be read.
@@ -398,108 +381,67 @@ impl Outbox {
     /// Changes one row, also one of the history.
     pub(super) async fn change_row(
         &self,
-        id: u64,
-        change: impl Fn(&mut Draft<'_>) -> Result<()>,
+        id: DeclarationId,
+        change: impl Fn(&mut Draft<'_>, &Row) -> Result<()>,
     ) -> Result<Declaration> {
-        let about = About::Row(DeclarationId(id));
-        let changed = self.write(about, |draft, found| {
-            if let Some(past) = found.kept {
-                draft.wake(past);
-            }
-            change(draft)
-        });
-        changed.await?;
-        self.written(id).await
-    }
-
-    /// Changes the rows as a person wants it. The first try relies on what this process knows, which the commit checks.
-    async fn write<T>(
-        &self,
-        about: About<'_>,
-        change: impl Fn(&mut Draft<'_>, Found) -> Result<T>,
-    ) -> Result<T> {
-        let store = self.store();
-        let mut is_read = store.version() == 0;
         loop {
-            if is_read {
-                store.load().await?;
-                self.read_replica().await?;
-            }
-            let found = self.find(&about).await?;
-            let setting = self.setting();
-            let written = store.try_change(&setting, |draft| {
-                draft.expects_replica = true;
-                change(draft, found)
-            });
-            match written.await {
-                Ok(Some(result)) => return Ok(result),
-                Err(error) if is_read => return Err(error),
-                Ok(None) | Err(Error::Usage(_)) => is_read = true,
-                Err(error) => return Err(error),
+            let mut draft = self.wanted().await?;
+            let row = self.store().any_row(id.0).await?;
+            let row = row.ok_or_else(|| Error::usage(format!("there is no declaration {id}")))?;
+            change(&mut draft, &row)?;
+            if self.store().commit(draft).await? {
+                return self.written(id.0).await;
             }
         }
     }
 
-    async fn find(&self, about: &About<'_>) -> Result<Found> {
+    /// A change that a person wants, of what all processes have written.
+    async fn wanted(&self) -> Result<Draft<'_>> {
+        self.learn().await?;
+        let mut draft = self.draft();
+        // A row knows what was listed before it was written.
+        draft.expects_replica = true;
+        Ok(draft)
+    }
+
+    /// The row of a record. A creation without a clear answer that may have made it is its row from then on, or a question.
+    async fn row_for(&self, draft: &mut Draft<'_>, record: &Record) -> Result<Option<Arc<Row>>> {
         let store = self.store();
-        let (kept, mut seen) = match about {
-            About::New => (None, None),
-            About::Row(id) if store.row(id.0).is_some() => (None, None),
-            About::Row(id) => (store.past(id.0).await?, None),
-            About::Record(record) => {
-                let kept = store.row_of(&record.id, 0).await?;
-                let seen = Seen {
-                    record: (*record).clone(),
-                    sequence: None,
-                    owner: kept.as_ref().and_then(|kept| kept.owner(&record.id, true)),
-                };
-                (kept.map(|kept| (*kept).clone()), Some(seen))
-            }
-        };
-        if let Some(seen) = seen.as_mut().filter(|_| !store.expecting(0).is_empty()) {
-            seen.sequence = first_listed(store, &seen.record.id).await?;
+        let holder = store.holder(&record.id, 0).await?;
+        if let Some(Holder::Row(row)) = &holder
+            && row.is_about(&record.id)
+        {
+            return Ok(Some(Arc::clone(row)));
         }
-        Ok(Found { kept, seen })
+        let open = store.expecting(0);
+        let seen = Seen {
+            record: record.clone(),
+            sequence: match open.as_slice() {
+                [] => None,
+                _ => Reader::new(self).first_listed(&record.id).await?,
+            },
+            owner: holder.and_then(|holder| holder.owner(&record.id, true)),
+        };
+        let claimed = open.iter().find_map(|row| {
+            let event = self.judged(row.id, |when| claim(row, &seen, when))?;
+            Some((row, event))
+        });
+        let Some((row, event)) = claimed else {
+            return Ok(None);
+        };
+        let row = draft.append(row, &event);
+        let row = row.map_err(|_| Error::usage("the record may be that of another declaration"))?;
+        let is_its_own = matches!(event, Event::Applied { .. });
+        Ok(is_its_own.then(|| Arc::new(row.clone())))
     }
 
     /// The declaration as it is shown, after it was written.
     async fn written(&self, id: u64) -> Result<Declaration> {
         self.shared.written.notify_one();
-        let declaration = match self.store().row(id) {
-            Some(kept) => Some(self.show(&kept)),
-            None => self.declaration(DeclarationId(id)).await?,
-        };
-        declaration.ok_or_else(|| Error::usage(format!("declaration {id} was removed meanwhile")))
+        let row = self.store().any_row(id).await?;
+        let shown = row.map(|row| self.show(&row));
+        shown.ok_or_else(|| Error::usage(format!("declaration {id} was removed meanwhile")))
     }
-}
-
-/// The row of a record. A creation without a clear answer that may have made it is its row from then on, or a question.
-fn row_for(draft: &mut Draft<'_>, record: &Record, found: Found) -> Result<Option<u64>> {
-    let Found { kept, seen } = found;
-    if let Some(kept) = kept.filter(|kept| kept.row.is_about(&record.id)) {
-        let id = kept.row.id;
-        draft.wake(kept);
-        return Ok(Some(id));
-    }
-    let service = draft.service();
-    let claimed = draft.expecting(0).iter().find_map(|kept| {
-        let others = draft.expecting(kept.row.id);
-        let open: Vec<&Row> = others.iter().map(|other| &other.row).collect();
-        let when = Circumstances {
-            now: draft.setting.time(),
-            today: "",
-            retired: &[],
-            service: &service,
-            open: &open,
-        };
-        Some((kept.row.id, claim(&kept.row, seen.as_ref()?, &when)?))
-    });
-    let Some((id, event)) = claimed else {
-        return Ok(None);
-    };
-    let fits = draft.append(id, &event, None);
-    fits.map_err(|_| Error::usage("the record may be that of another declaration"))?;
-    Ok(Some(id).filter(|_| matches!(event, Event::Applied { .. })))
 }
 
 fn named_record(base: &Consignment, input: &ConsignmentInput) -> Result<Record> {
@@ -545,4 +487,8 @@ fn text(input: &WithExtra<ConsignmentInput>, is_submitted: bool) -> Result<Text>
     let text = ConsignmentText::parse(&text).map_err(|error| Error::usage(error.to_string()))?;
     let text = text.without("id").without("number").without("status");
     Ok(Text(text.as_str().into()))
+}
+
+fn text_of(at: &Timestamp) -> String {
+    at.as_str().to_owned()
 }

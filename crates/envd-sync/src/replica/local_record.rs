@@ -316,6 +316,7 @@ fn is_same_print(before: &Value, after: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use envd_sdk::auth::StoreErrorKind;
     use serde_json::json;
 
     use super::*;
@@ -340,7 +341,8 @@ mod tests {
             })
         };
         assert_eq!(read(&stored).unwrap(), record);
-        assert!(read("{").unwrap_err().is_unreadable());
+        let unreadable = read("{").unwrap_err();
+        assert_eq!(unreadable.kind(), StoreErrorKind::Unreadable);
     }
 
     #[test]

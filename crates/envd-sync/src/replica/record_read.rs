@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::LocalRecord;
 use envd_sdk::model::{Condition, Consignment, ConsignmentStatus};
-use envd_sdk::{AsReceived, Error, Outcome, Result};
+use envd_sdk::{AsReceived, Error, ErrorKind, Outcome, Result};
 
 /// The answer to the direct read of a record.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl RecordRead {
         match self {
             Self::Found(_) => true,
             Self::Gone(_) => false,
-            Self::Unclear(error) => error.is_decode(),
+            Self::Unclear(error) => error.json_path().is_some(),
         }
     }
 
@@ -74,18 +74,21 @@ impl ReadRecord {
 /// A failure inside the service says so by its status.
 fn says_not_found(error: &Error) -> bool {
     let mut errors = error.server_errors().iter();
-    error.is_not_found()
-        && !error.is_internal()
+    error.kind() == ErrorKind::NotFound
         && errors.all(|error| error.condition() == Condition::NotFoundOrForbidden)
 }
 
 /// Whether the service answered to what was requested, and another request like it will get the same: not a lost connection,
 /// a login that ended, or a service that is busy.
 pub(crate) fn is_answer(error: &Error) -> bool {
-    let is_about_the_caller = error.is_unauthorized() || error.is_forbidden();
+    let kind = error.kind();
+    let is_about_the_caller = matches!(kind, ErrorKind::Unauthorized | ErrorKind::Forbidden);
+    // A status without a body that can be read may be of anything on the way.
+    let breaks_a_rule = matches!(kind, ErrorKind::Protocol | ErrorKind::Stalled)
+        && error.http_status().is_none_or(|status| status < 300);
     let answered = error.is_rejected()
-        || error.is_decode()
-        || error.is_protocol()
+        || error.json_path().is_some()
+        || breaks_a_rule
         || matches!(error.http_status(), Some(400 | 404 | 500));
     answered && !is_about_the_caller && !error.is_retryable()
 }

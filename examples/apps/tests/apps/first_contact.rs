@@ -119,8 +119,8 @@ async fn work(
     let of_accounts = user
         .accounts
         .iter()
-        .flat_map(|account| account.roles.iter());
-    let mut roles = user.roles.iter().chain(of_accounts);
+        .flat_map(|account| account.roles.iter().flatten());
+    let mut roles = user.roles.iter().flatten().chain(of_accounts);
     assert!(roles.any(|role| *role == Role::Producer), "{name}");
 
     let account = client.account(fake.account_id());

@@ -1,7 +1,7 @@
 //! Replies of the token endpoint, and what they mean.
 
 use super::*;
-use crate::error::Failure;
+use crate::error::ErrorKind;
 use crate::transport::header::HeaderMap;
 
 fn reply(status: u16, body: &str) -> Reply {
@@ -113,20 +113,13 @@ fn retry_after_is_passed_on() {
 
 #[test]
 fn transport_failures_are_classified_by_what_may_have_been_received() {
-    for (unsent, timeout, class) in [
-        (Unsent::Surely, false, Class::NotSent),
-        (Unsent::Surely, true, Class::NotSent),
-        (Unsent::Perhaps, false, Class::Ambiguous),
-        (Unsent::Perhaps, true, Class::TimedOut),
+    for (was_sent, is_timeout, class) in [
+        (false, false, Class::NotSent),
+        (false, true, Class::NotSent),
+        (true, false, Class::Ambiguous),
+        (true, true, Class::TimedOut),
     ] {
-        let what = "x";
-        let failure = Failure {
-            what,
-            timeout,
-            unsent,
-            refused_locally: false,
-        };
-        let refusal = Refusal::without_reply(Error::new(Repr::Transport(failure)));
+        let refusal = Refusal::without_reply(Error::no_reply(is_timeout, was_sent));
         assert_eq!(refusal.class, class);
         assert!(refusal.error.is_retryable());
     }
@@ -144,7 +137,7 @@ fn a_token_of_another_type_is_a_protocol_error_and_its_refresh_token_is_salvaged
         );
         for grant in [Grant::Code, Grant::RefreshToken] {
             let refusal = refusal_of(grant, 200, &body);
-            assert!(refusal.error.is_protocol() && !refusal.error.is_retryable());
+            assert!(refusal.error.kind() == ErrorKind::Protocol && !refusal.error.is_retryable());
             // Not asked again: each try would use up a refresh token.
             assert_eq!(refusal.class, Class::Refused);
             assert!(refusal.salvaged.unwrap().matches("r-2"));
@@ -193,11 +186,16 @@ fn a_refused_refresh_is_not_a_refused_login() {
     for code in ["access_denied", "never_heard_of"] {
         let body = format!(r#"{{"error":"{code}"}}"#);
         let refresh = refusal_of(Grant::RefreshToken, 403, &body).error;
-        assert!(refresh.is_refresh_refused() && !refresh.is_login_refused());
+        assert!(
+            refresh.kind() == ErrorKind::RefreshRefused
+                && refresh.kind() != ErrorKind::LoginRefused
+        );
         let said = refresh.to_string();
         assert!(said.contains(code) && !said.contains("login"), "{said}");
         let login = refusal_of(Grant::Code, 403, &body).error;
-        assert!(login.is_login_refused() && !login.is_refresh_refused());
+        assert!(
+            login.kind() == ErrorKind::LoginRefused && login.kind() != ErrorKind::RefreshRefused
+        );
     }
 }
 

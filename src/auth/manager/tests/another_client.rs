@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, DAY, KEY, begin_login, log_in, refusal, token};
 use crate::auth::{Provider, ProviderBuilder, SessionState, TokenStore};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 
 /// A provider that differs in what decides to whom a refresh token was issued.
 fn others(bench: &Bench) -> [ProviderBuilder; 2] {
@@ -14,8 +14,10 @@ fn others(bench: &Bench) -> [ProviderBuilder; 2] {
 }
 
 fn assert_blames_the_setting(error: &Error) {
-    assert!(error.is_config(), "{error:?}");
-    assert!(!error.is_reauth_required() && !error.is_store() && !error.is_retryable());
+    assert!(error.kind() == ErrorKind::Config, "{error:?}");
+    assert!(
+        !error.is_reauth_required() && error.kind() != ErrorKind::Store && !error.is_retryable()
+    );
     let report = error.report();
     for setting in ["client_id", "token_url", "account key"] {
         assert!(report.contains(setting), "{report}");

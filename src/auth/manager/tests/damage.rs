@@ -8,7 +8,7 @@ use super::device::Polling;
 use crate::auth::store::file::Folder;
 use crate::auth::store::{HookedStore, StoreCall};
 use crate::auth::{FileStore, SessionState, StoreError, StoreErrorKind, TokenSource};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 
 fn below(error: &Error) -> &StoreError {
     let source = error.source();
@@ -22,9 +22,9 @@ async fn a_login_over_a_damaged_file_reports_that_nothing_was_stored() {
     let manager = bench.manager_on(folder.store());
     let login = begin_login(&bench, &manager, "sam");
     let error = login.await.unwrap().unwrap_err();
-    assert!(error.is_store(), "{error:?}");
+    assert!(error.kind() == ErrorKind::Store, "{error:?}");
     let text = below(&error).to_string();
-    assert!(below(&error).is_unreadable(), "{text}");
+    assert!(below(&error).kind() == StoreErrorKind::Unreadable, "{text}");
     assert!(
         text.contains("not saved") && text.contains("log out"),
         "{text}"
@@ -57,10 +57,10 @@ async fn a_login_over_the_file_of_a_newer_version_asks_for_an_update_and_a_logou
     let manager = bench.manager_on(folder.store());
     let login = begin_login(&bench, &manager, "sam");
     let error = login.await.unwrap().unwrap_err();
-    assert!(below(&error).is_newer_version());
+    assert!(below(&error).kind() == StoreErrorKind::NewerVersion);
     assert!(below(&error).to_string().contains("update"));
     let report = manager.logout(None).await;
-    assert!(below(&report.problems[0]).is_newer_version());
+    assert!(below(&report.problems[0]).kind() == StoreErrorKind::NewerVersion);
     assert_eq!(folder.text(), newer);
 }
 
@@ -97,7 +97,10 @@ async fn a_login_that_cannot_be_stored_is_an_error_unless_the_reason_passes() {
             match outcome {
                 Ok(tokens) => assert!(passes && tokens.subject() == Some("sam"), "{kind:?}"),
                 Err(error) => {
-                    assert!(!passes && error.is_store(), "{kind:?}: {error:?}");
+                    assert!(
+                        !passes && error.kind() == ErrorKind::Store,
+                        "{kind:?}: {error:?}"
+                    );
                     let (below, text) = (below(&error), error.report());
                     assert_eq!(below.kind(), kind);
                     assert!(

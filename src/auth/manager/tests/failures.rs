@@ -97,8 +97,8 @@ async fn errors_about_settings_or_interaction_keep_the_tokens() {
         bench.idp.reply(reply(status, body));
         let error = refusal(&manager).await;
         let found = [
-            error.is_config(),
-            error.is_refresh_refused(),
+            error.kind() == ErrorKind::Config,
+            error.kind() == ErrorKind::RefreshRefused,
             error.is_reauth_required(),
         ];
         assert_eq!(found, answers, "{code}");
@@ -257,7 +257,10 @@ async fn a_token_of_another_type_is_a_protocol_error_and_its_refresh_token_is_ke
     body["token_type"] = json!("DPoP");
     bench.idp.rotate_and_reply(reply(200, body));
     let error = refusal(&manager).await;
-    assert!(error.is_protocol() && !error.is_retryable(), "{error}");
+    assert!(
+        error.kind() == ErrorKind::Protocol && !error.is_retryable(),
+        "{error}"
+    );
     assert_eq!(bench.idp.refreshes(), 1);
     assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
     // When the provider issues bearer tokens again, the session continues.

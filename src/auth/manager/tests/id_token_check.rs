@@ -11,6 +11,7 @@ use super::bench::{
 };
 use super::device::Polling;
 use crate::auth::{IdToken, TokenManager, TokenSource, TokenStore};
+use crate::error::ErrorKind;
 
 type Checked = std::result::Result<(), Box<dyn std::error::Error + Send + Sync>>;
 
@@ -75,7 +76,7 @@ async fn a_login_that_the_check_refuses_is_not_stored_and_its_tokens_are_revoked
     let manager = refusing(&bench, "sub");
     let login = begin_login(&bench, &manager, "sam");
     let error = login.await.unwrap().unwrap_err();
-    assert!(error.is_login_refused() && !error.is_retryable());
+    assert!(error.kind() == ErrorKind::LoginRefused && !error.is_retryable());
     assert_eq!(error.to_string(), "the login was refused (id_token_check)");
     assert_eq!(
         error.source().unwrap().to_string(),

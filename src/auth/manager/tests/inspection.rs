@@ -1,6 +1,6 @@
 //! What a manager reports for support.
 
-use std::io::ErrorKind;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,10 +12,11 @@ use super::bench::{
 };
 use crate::auth::store::{HookedStore, StoreCall};
 use crate::auth::{Inspection, Record, SessionState, TokenSource};
+use crate::error::ErrorKind;
 
 /// A store that fails its reads or its writes while the switch is on.
 fn failing(bench: &Bench, fails_reads: bool) -> (HookedStore, Arc<AtomicBool>) {
-    HookedStore::failing(&bench.store, ErrorKind::Other, move |call| match call {
+    HookedStore::failing(&bench.store, io::ErrorKind::Other, move |call| match call {
         StoreCall::Load => fails_reads,
         // A mark of a refresh can be written, new tokens cannot.
         StoreCall::Swap(new) => !fails_reads && new.refresh_began_at().is_none(),
@@ -163,8 +164,8 @@ async fn a_store_that_fails_is_reported_beside_what_memory_knows() {
     is_down.store(true, Ordering::SeqCst);
     let session = manager.inspect().await;
     assert_eq!(state(&session), "LoggedIn");
-    assert!(session.store_error.unwrap().is_store());
-    assert!(session.last_failure.unwrap().error.is_store());
+    assert!(session.store_error.unwrap().kind() == ErrorKind::Store);
+    assert!(session.last_failure.unwrap().error.kind() == ErrorKind::Store);
     let session = bench.manager_on(store).inspect().await;
     assert_eq!(state(&session), "Unknown");
     assert!(session.store_error.is_some() && session.generation.is_none());
@@ -182,7 +183,7 @@ async fn tokens_that_are_not_stored_are_reported() {
     assert_eq!(state(&session), "LoggedIn");
     assert_eq!((session.generation, session.is_stored), (Some(2), false));
     assert!(session.refresh_began_at.is_some());
-    assert!(session.last_failure.unwrap().error.is_store());
+    assert!(session.last_failure.unwrap().error.kind() == ErrorKind::Store);
 }
 
 /// Row 47. Of a session with a failure that repeats tokens.

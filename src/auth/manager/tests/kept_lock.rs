@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 
 use super::bench::{Bench, DAY, SECOND, advance_until, begin_login, event, refusal, token};
 use crate::auth::store::{HookedStore, StoreCall, counts_down, fault};
-use crate::auth::{Record, StoreError, TokenManager, TokenSource};
+use crate::auth::{Record, StoreError, StoreErrorKind, TokenManager, TokenSource};
 use crate::error::Error;
 
 /// A disk that is full for all tokens but the first.
@@ -63,7 +63,7 @@ pub(super) fn is_lock_timeout(error: &Error) -> bool {
     let below = error
         .source()
         .and_then(|source| source.downcast_ref::<StoreError>());
-    error.is_retryable() && below.is_some_and(StoreError::is_lock_timeout)
+    error.is_retryable() && below.is_some_and(|it| it.kind() == StoreErrorKind::LockTimeout)
 }
 
 async fn until_stored(bench: &Bench) -> Duration {

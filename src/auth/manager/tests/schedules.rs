@@ -26,7 +26,7 @@ use crate::auth::{
     AccessToken, LogoutReport, Provider, Record, StoreError, StoreFuture, StoreGuard, TokenManager,
     TokenSource, TokenStore, Version, Versioned,
 };
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::fake::{InProcess, InProcessReply, NoReply, Received};
 use crate::transport::{Clock, HttpOptions};
 use equipment::schedules::{count, note, run_without_runtime};
@@ -583,7 +583,10 @@ impl Schedule {
                 assert!(is_over, "the session has not ended: {error:?}");
             }
             // A full disk is not worth another try at once.
-            Err(error) => assert!(error.is_retryable() || error.is_store(), "{error:?}"),
+            Err(error) => assert!(
+                error.is_retryable() || error.kind() == ErrorKind::Store,
+                "{error:?}"
+            ),
         }
     }
 

@@ -6,6 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::bench::{Bench, DAY, SECOND, call, event, renewed, reply, token, yields};
 use crate::auth::TokenSource;
+use crate::error::ErrorKind;
 use equipment::seeded::seed;
 
 /// Row 1.
@@ -198,5 +199,5 @@ fn outside_of_a_runtime_there_is_an_error_and_no_panic() {
     let Poll::Ready(result) = future.poll(&mut context) else {
         panic!("it waits")
     };
-    assert!(result.unwrap_err().is_config());
+    assert!(result.unwrap_err().kind() == ErrorKind::Config);
 }

@@ -133,7 +133,7 @@ impl TokenFile {
 
     /// Sets aside the file if it cannot be read, or the account's record alone if the rest can. The write lock is held.
     pub(super) fn set_aside_unreadable(&self, key: &str) -> Result<bool, StoreError> {
-        let is_damaged = |error: &StoreError| error.is_unreadable() && !error.is_newer_version();
+        let is_damaged = |error: &StoreError| error.kind() == StoreErrorKind::Unreadable;
         let json = self.read()?;
         let mut contents = match FileContents::parse(json.as_deref()) {
             Ok(contents) => contents,

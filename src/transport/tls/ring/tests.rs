@@ -4,7 +4,7 @@ use reqwest::ClientBuilder;
 use url::Url;
 
 use super::configure;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::transport::tls::TlsServer;
 use crate::transport::{Http, HttpOptions, Reply, Request, Safety};
 
@@ -19,7 +19,7 @@ fn refusal(options: &HttpOptions) -> Error {
         builder.err().unwrap()
     });
     assert_eq!(first.to_string(), second.to_string());
-    assert!(first.is_config());
+    assert!(first.kind() == ErrorKind::Config);
     first
 }
 
@@ -95,12 +95,20 @@ async fn a_certificate_that_is_missing_or_not_accepted_is_named() {
     for options in [HttpOptions::default(), foreign] {
         let error = get(&server, options.clone().no_keep_alive()).await;
         let error = error.err().unwrap();
-        assert!(error.is_config() && !error.is_retryable(), "{error:?}");
+        assert!(
+            error.kind() == ErrorKind::Config && !error.is_retryable(),
+            "{error:?}"
+        );
         assert!(error.to_string().contains("client_certificate"), "{error}");
         // On a connection that may have been in use before, the request may have been processed.
         let error = get(&server, options).await.err().unwrap();
-        assert!(error.is_transport() && !error.is_retryable(), "{error:?}");
-        assert!(!error.is_connect() && error.to_string().contains("client_certificate"));
+        assert!(
+            error.kind() == ErrorKind::Transport && !error.is_retryable(),
+            "{error:?}"
+        );
+        assert!(
+            error.kind() != ErrorKind::Connect && error.to_string().contains("client_certificate")
+        );
         assert!(Safety::Once.may_have_applied(&error));
     }
     assert!(server.requests().is_empty());
@@ -113,7 +121,10 @@ async fn with_tls_1_2_a_refused_certificate_is_named_and_nothing_was_sent() {
     let foreign = HttpOptions::default().client_certificate(TlsServer::SERVER);
     for options in [HttpOptions::default(), foreign] {
         let error = get(&server, options).await.err().unwrap();
-        assert!(error.is_config() && !error.is_retryable(), "{error:?}");
+        assert!(
+            error.kind() == ErrorKind::Config && !error.is_retryable(),
+            "{error:?}"
+        );
         assert!(error.to_string().contains("client_certificate"), "{error}");
     }
     assert!(server.requests().is_empty());

@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 
 use super::super::apply::{Event, Moment, apply};
 use super::super::compare::{Base, Record, ServiceFields};
-use super::super::decide::{Circumstances, Owner, Read, Seen};
+use super::super::decide::{Circumstances, Read, Seen};
 use super::super::row::{
-    Agreed, Doubt, Due, Listing, Reason, Request, Row, Sent, State, Text, Unclear, Wish,
+    Agreed, Doubt, Due, Listing, Owner, Question, Reason, Request, Row, Sent, State, Text, Unclear,
+    Wish,
 };
 
 pub(crate) const NOW: u64 = 1_000_000;
@@ -113,8 +114,9 @@ pub(crate) fn row(words: &str) -> Row {
     if has("done") {
         row.base = Some(Base::shown(&given.value()).laid(&json!({"status": "DRAFT"})));
     }
+    row.seen_at = has("blind").then(|| "5".to_owned());
     if has("blind") {
-        (row.base, row.seen_at) = (None, Some("5".to_owned()));
+        row.base = None;
     }
     if has("first") {
         row.first = Some(Text::new(&signed("07:00")));
@@ -179,39 +181,26 @@ pub(crate) fn row(words: &str) -> Row {
         }
         row.listed = 2;
     }
-    let reasons = [
-        ("changed", Reason::Changed, Some("changed")),
-        ("not-a-draft", Reason::NotADraft, Some("submitted")),
-        ("gone", Reason::Gone, None),
-        ("candidates", Reason::Candidates, None),
-        ("too-late", Reason::MovementPassed, None),
-        ("no-answer", Reason::NoUsableAnswer, None),
-        ("other-record", Reason::OtherRecord, None),
+    let mut changed = base();
+    changed["movementTime"] = json!("04:00");
+    let late = "2024-01-05T00:00:00".to_owned();
+    let questions = [
+        ("changed", Question::Changed(record("c1", changed))),
+        ("not-a-draft", Question::NotADraft(record("c1", submitted))),
+        ("gone", Question::Gone),
+        ("candidates", Question::Candidates(vec!["c2".to_owned()])),
+        ("too-late", Question::Late(Reason::MovementPassed, late)),
+        ("no-answer", Question::NoUsableAnswer),
+        ("other-record", Question::OtherRecord("c2".to_owned())),
     ];
-    for (_, reason, read) in reasons
+    let asked = questions
         .into_iter()
-        .filter(|(word, ..)| has(&format!("asked:{word}")))
-    {
-        let mut changed = base();
-        changed["movementTime"] = json!("04:00");
-        let fields = read.map(|read| {
-            if read == "changed" {
-                changed
-            } else {
-                submitted.clone()
-            }
-        });
-        row.state = State::Asked {
-            reason,
-            read: fields.map(|fields| record("c1", fields)),
-            candidates: vec!["c2".to_owned()],
-            late: (reason == Reason::MovementPassed).then(|| "2024-01-05T00:00:00".to_owned()),
-        };
+        .find(|(word, _)| has(&format!("asked:{word}")));
+    if let Some((_, question)) = asked {
+        row.state = State::Asked(question);
     }
     if has("refused") {
-        row.state = State::Refused {
-            findings: Vec::new(),
-        };
+        row.state = State::Refused;
     }
     if has("confirmed") {
         row.state = State::Confirmed;
@@ -354,10 +343,19 @@ pub(crate) fn with_circumstances<T>(
     then(&Circumstances {
         now: NOW,
         today: "2026-11-20",
+        day,
         retired: &[("LPAG2", "2024-11-19")],
         service: &service(),
         open,
     })
+}
+
+/// The day of a date with a time after it.
+pub(crate) fn day(date: &str) -> Option<String> {
+    let day = date
+        .get(..10)
+        .filter(|day| day.starts_with(char::is_numeric));
+    day.map(str::to_owned)
 }
 
 pub(crate) fn applied(row: &mut Row, event: &Event) -> Result<(), super::super::apply::Unfit> {

@@ -68,11 +68,11 @@ const STATEMENTS: usize = 64;
 ///
 /// # Errors
 ///
-/// Those of all methods have these predicates of [`StoreError`]: [`is_full`](StoreError::is_full),
-/// [`is_denied`](StoreError::is_denied), [`is_missing`](StoreError::is_missing) (the directory),
-/// [`is_insecure`](StoreError::is_insecure), [`is_unreadable`](StoreError::is_unreadable),
-/// [`is_newer_version`](StoreError::is_newer_version), [`is_lock_timeout`](StoreError::is_lock_timeout) (another process has
-/// been writing for ten seconds), [`is_unsupported`](StoreError::is_unsupported) (a file system without locks or shared memory).
+/// Those of all methods have these predicates of [`StoreError`]: [`Full`](envd_sdk::auth::StoreErrorKind::Full),
+/// [`Denied`](envd_sdk::auth::StoreErrorKind::Denied), [`Missing`](envd_sdk::auth::StoreErrorKind::Missing) (the directory),
+/// [`Insecure`](envd_sdk::auth::StoreErrorKind::Insecure), [`Unreadable`](envd_sdk::auth::StoreErrorKind::Unreadable),
+/// [`NewerVersion`](envd_sdk::auth::StoreErrorKind::NewerVersion), [`LockTimeout`](envd_sdk::auth::StoreErrorKind::LockTimeout) (another process has
+/// been writing for ten seconds), [`Unsupported`](envd_sdk::auth::StoreErrorKind::Unsupported) (a file system without locks or shared memory).
 #[derive(Clone)]
 pub struct SqliteSync {
     path: Arc<Path>,

@@ -1,5 +1,6 @@
 //! The answer of the register for a row of the list.
 
+use envd_sdk::ErrorKind;
 use envd_sdk::model::Property;
 use envd_sdk::register::{Lookup, LookupResult};
 
@@ -33,11 +34,11 @@ impl Answer {
             },
             Ok(Lookup::Several(_)) => "found more than once".to_owned(),
             Ok(_) => "not in the register".to_owned(),
-            Err(error) if error.is_config() => "not a PIC".to_owned(),
+            Err(error) if error.kind() == ErrorKind::Config => "not a PIC".to_owned(),
             Err(_) => "failed".to_owned(),
         };
         let advice = match &look_up.result {
-            Err(error) if error.is_config() => advice::advice(&look_up.input),
+            Err(error) if error.kind() == ErrorKind::Config => advice::advice(&look_up.input),
             Err(error) => Some(error.to_string()),
             // If nothing was found, the form of the code may point to a typing mistake.
             Ok(_) if found.is_none() => advice::of_unknown(&look_up.input),

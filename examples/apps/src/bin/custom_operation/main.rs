@@ -10,8 +10,8 @@ mod settings;
 use std::process::ExitCode;
 
 use envd_sdk::graphql::DateTime;
-use envd_sdk::model::AccountId;
-use envd_sdk::{Client, Connection};
+use envd_sdk::model::{AccountId, Connection};
+use envd_sdk::{Client, ErrorKind};
 use graphql_client::GraphQLQuery;
 use serde_json::Value;
 
@@ -93,8 +93,8 @@ async fn run() -> Result<(), Failure> {
         .await
         .err()
         .ok_or("the server accepted a wrong document")?;
-    if error.is_schema_mismatch() {
-        println!("4. A wrong document fails with is_schema_mismatch:");
+    if error.kind() == ErrorKind::SchemaMismatch {
+        println!("4. A wrong document is a SchemaMismatch:");
     }
     for problem in error.server_errors() {
         println!("   {}", printable(problem));

@@ -7,7 +7,7 @@ use std::{fs, iter};
 use envd_sdk::auth::{StaticToken, TokenManager};
 use envd_sdk::profile::{ServiceProfile, Sourced};
 use envd_sdk::register::RegisterBuilder;
-use envd_sdk::{Account, Call, Client, ClientBuilder};
+use envd_sdk::{Account, Call, Client, ClientBuilder, ErrorKind};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
@@ -170,8 +170,12 @@ impl<'a> Contact<'a> {
         let words: Vec<&str> = words.map(str::trim).collect();
         self.quote(words.join("; "));
         // A service may refuse one operation to a user as it refuses a token.
-        let is_token = error.is_unauthorized() || error.is_reauth_required();
-        if error.is_transport() || (is_token && self.replies.is_empty()) {
+        let is_token = error.kind() == ErrorKind::Unauthorized || error.is_reauth_required();
+        if matches!(
+            error.kind(),
+            ErrorKind::Connect | ErrorKind::Timeout | ErrorKind::Transport
+        ) || (is_token && self.replies.is_empty())
+        {
             return Err(error.into());
         }
         Ok(())

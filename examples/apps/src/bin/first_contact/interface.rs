@@ -25,8 +25,8 @@ pub(crate) async fn user(contact: &mut Contact<'_>) -> Result<(), Failure> {
     let of_accounts = user
         .accounts
         .iter()
-        .flat_map(|account| account.roles.iter());
-    let roles: BTreeSet<&Role> = user.roles.iter().chain(of_accounts).collect();
+        .flat_map(|account| account.roles.iter().flatten());
+    let roles: BTreeSet<&Role> = user.roles.iter().flatten().chain(of_accounts).collect();
     let (known, unknown): (Vec<&Role>, Vec<&Role>) = roles.iter().partition(|role| role.is_known());
     let texts = |roles: &[&Role]| roles.iter().map(ToString::to_string).collect::<Vec<_>>();
     let what = ("roles", "roles");

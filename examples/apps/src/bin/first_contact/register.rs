@@ -1,5 +1,6 @@
 //! The property register: authentication, pages, codes, the shape of one record.
 
+use envd_sdk::ErrorKind;
 use envd_sdk::model::{ConsignmentSummary, Pic, PropertyStatus};
 use envd_sdk::profile::{RecordShape, RegisterAuthentication, Sourced};
 use envd_sdk::register::{PropertySearch, Register};
@@ -68,7 +69,7 @@ async fn authentication(contact: &mut Contact<'_>, pic: &Pic) -> Result<Option<R
         let asked = register.get(PATH, &[("PIC", pic.as_str())]).await;
         // A register that does not know the PIC has answered.
         let answer = asked.map(drop).or_else(|error| match error {
-            error if error.is_not_found() => Ok(()),
+            error if error.kind() == ErrorKind::NotFound => Ok(()),
             error => Err(error),
         });
         match answer {
@@ -83,7 +84,10 @@ async fn authentication(contact: &mut Contact<'_>, pic: &Pic) -> Result<Option<R
                 contact.tell(what, "none", "none", Verdict::AsAssumed);
                 return Ok(Some(register));
             }
-            Err(error) if error.is_unauthorized() || error.is_forbidden() => {
+            Err(error)
+                if error.kind() == ErrorKind::Unauthorized
+                    || error.kind() == ErrorKind::Forbidden =>
+            {
                 refused = Some(error);
             }
             Err(error) => {
@@ -115,7 +119,7 @@ async fn look_up<'a>(
                 break;
             }
             // A declaration may name a property that is closed, or mistyped.
-            Err(error) if error.is_not_found() => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => {
                 contact.fail(what, "a page of one", error)?;
                 return Ok(None);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
+use envd_sdk::ErrorKind;
 use envd_sdk::model::FormType;
 use envd_sdk::profile::{FurtherForm, RecordNames, Sourced};
 use serde::Deserialize;
@@ -107,10 +108,13 @@ pub(crate) async fn compare(contact: &mut Contact<'_>) -> Result<(), Failure> {
     let what = ("the schema", "operations");
     let shown = match read.await {
         Ok(reply) => Shown::deserialize(&reply.value["__schema"]).ok(),
-        Err(error) if error.is_rejected() || error.is_bad_request() => None,
+        Err(error) if error.is_rejected() || error.http_status() == Some(400) => None,
         Err(error) => {
             // Even a service that refuses this to the user may answer the operations.
-            let is_silent = error.is_transport();
+            let is_silent = matches!(
+                error.kind(),
+                ErrorKind::Connect | ErrorKind::Timeout | ErrorKind::Transport
+            );
             let failed = contact.fail(what, "shown", error);
             return if is_silent { failed } else { Ok(()) };
         }

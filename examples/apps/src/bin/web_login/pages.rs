@@ -2,6 +2,7 @@
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use envd_sdk::ErrorKind;
 use minijinja::{Value, context};
 
 use super::cli;
@@ -110,14 +111,14 @@ fn sdk_problem(error: &envd_sdk::Error) -> Response {
             "Log in again to go on.",
             LOG_IN,
         )
-    } else if error.is_login_refused() {
+    } else if error.kind() == ErrorKind::LoginRefused {
         (
             StatusCode::FORBIDDEN,
             "You are not logged in",
             "The identity provider did not complete the login.",
             LOG_IN,
         )
-    } else if error.is_not_registered() {
+    } else if error.kind() == ErrorKind::NotRegistered {
         (
             StatusCode::FORBIDDEN,
             "Not registered yet",

@@ -7,7 +7,8 @@ use tokio::sync::Semaphore;
 
 use super::super::token_file::{WriteFaults, WriteStep};
 use super::folder::{Folder, generation, put, record};
-use crate::auth::TokenStore;
+use crate::auth::{StoreErrorKind, TokenStore};
+use crate::error::ErrorKind;
 use crate::transport::Clock;
 
 const WAIT: Duration = Duration::from_secs(5);
@@ -21,9 +22,9 @@ async fn a_lock_is_held_by_one_until_it_is_dropped() {
     let other = folder.store();
     other.lock("kim", Duration::ZERO).await.unwrap();
     let error = other.lock("sam", Duration::ZERO).await.unwrap_err();
-    assert!(error.is_lock_timeout());
+    assert!(error.kind() == StoreErrorKind::LockTimeout);
     let error = crate::error::Error::from(error);
-    assert!(error.is_store() && error.is_retryable());
+    assert!(error.kind() == ErrorKind::Store && error.is_retryable());
     // It stops no write.
     put(&other, "sam", 1).await;
     drop(held);
@@ -43,7 +44,7 @@ async fn a_wait_for_a_lock_ends_at_the_deadline_and_not_before() {
         clock.advance(Duration::from_millis(1));
         tokio::task::yield_now().await;
     }
-    assert!(waiting.await.unwrap().unwrap_err().is_lock_timeout());
+    assert!(waiting.await.unwrap().unwrap_err().kind() == StoreErrorKind::LockTimeout);
     assert!(clock.monotonic() >= begun + WAIT);
 }
 

@@ -9,8 +9,8 @@ use super::program::Store;
 use super::service::{Author, Kept, Service, Version, leaves, same_text};
 use crate::outbox::apply::Event;
 use crate::outbox::compare::Record;
-use crate::outbox::decide::{Owner, Reply};
-use crate::outbox::row::{Reason, Request, Row, State, Text, Wish};
+use crate::outbox::decide::Reply;
+use crate::outbox::row::{Owner, Question, Request, Row, State, Text, Wish};
 
 /// What the person did about a row in one copy of the store.
 #[derive(Clone, Debug, Default)]
@@ -390,7 +390,7 @@ impl Laws {
             return;
         };
         let is_another = sent.request.record().is_some_and(|id| id != seen.record.id);
-        let is_asked = matches!(event, Event::Asked { .. });
+        let is_asked = matches!(event, Event::Asked(_));
         self.forbid(
             is_another && !is_asked,
             format_args!("no question follows from {seen:?}: {row:?}"),
@@ -470,18 +470,12 @@ impl Laws {
     fn check_patience(&mut self, now: u64, store: &Store, before: &Row, event: &Event, row: &Row) {
         let doings = self.of(store.index, row.id);
         doings.record = row.record.clone().or(doings.record.take());
-        let is_given_up = matches!(
-            event,
-            Event::Asked {
-                reason: Reason::NoUsableAnswer,
-                ..
-            }
-        );
+        let is_given_up = *event == Event::Asked(Question::NoUsableAnswer);
         let first = doings.doubt.map(|(first, _)| first);
         let since = doings.unclear_since.or(first).unwrap_or(now);
         match event {
             Event::Doubt => doings.doubt = Some((first.unwrap_or(now), store.account.begun)),
-            Event::Applied { .. } | Event::Refused(_) | Event::Decided(_) => doings.doubt = None,
+            Event::Applied { .. } | Event::Refused | Event::Decided(_) => doings.doubt = None,
             _ => {}
         }
         match event {

@@ -8,7 +8,7 @@ use super::world::{World, content};
 use crate::outbox::apply::{Decision, Event, Intent, Unfit};
 use crate::outbox::compare::Record;
 use crate::outbox::decide::claim;
-use crate::outbox::row::{Reason, Row, State, Text, Wish};
+use crate::outbox::row::{Question, Row, State, Text, Wish};
 
 impl World {
     pub(super) fn person(&mut self) {
@@ -168,15 +168,7 @@ impl World {
         // What another screen showed counts once nothing else waits; an edit of the row answers a question.
         let seen = match (&base, &row.state, &next.state) {
             (Some(base), ..) => (is_at_rest || row.base.is_none() || is_deleted).then_some(base),
-            (
-                None,
-                State::Asked {
-                    reason: Reason::Changed,
-                    read,
-                    ..
-                },
-                State::Queued { .. },
-            ) => read.as_ref(),
+            (None, State::Asked(Question::Changed(read)), State::Queued { .. }) => Some(read),
             _ => None,
         };
         if let Some(seen) = seen {
@@ -267,7 +259,7 @@ impl World {
         let (id, event) = claimed?;
         self.count("claimed");
         self.commit(store, id, &event, now).unwrap();
-        if let Event::Asked { .. } = event {
+        if let Event::Asked(_) = event {
             return None;
         }
         self.laws.of(store, id).named.insert(record.id.clone());
@@ -283,8 +275,9 @@ impl World {
             None => {
                 let is_blind = self.random.chance(50);
                 let row = self.add(store, Wish::Delete, Some(&record));
+                row.seen_at = is_blind.then_some(record.updated_at);
                 if is_blind {
-                    (row.seen_at, row.base) = (Some(record.updated_at), None);
+                    row.base = None;
                 }
             }
         }
@@ -295,7 +288,7 @@ impl World {
         let open = rows.filter(|row| {
             matches!(
                 row.state,
-                State::Asked { .. } | State::Refused { .. } | State::InDoubt { .. }
+                State::Asked(_) | State::Refused | State::InDoubt { .. }
             )
         });
         let open: Vec<u64> = open.map(|row| row.id).collect();
@@ -304,7 +297,7 @@ impl World {
         };
         let row = self.stores[store].rows[&id].clone();
         let mut candidates = match &row.state {
-            State::Asked { candidates, .. } => candidates.clone(),
+            State::Asked(question) => question.candidates().to_vec(),
             _ => Vec::new(),
         };
         if self.random.chance(10) {
@@ -331,9 +324,7 @@ impl World {
             (
                 Ok(()),
                 Decision::KeepMine,
-                State::Asked {
-                    read: Some(read), ..
-                },
+                State::Asked(Question::Changed(read) | Question::NotADraft(read)),
             ) => {
                 doings.saw(read, &self.service);
                 if !read.is_draft() {

@@ -3,8 +3,8 @@
 
 use crate::outbox::apply::{Decision, Event, Intent, Unfit};
 use crate::outbox::compare::{Base, merge};
-use crate::outbox::decide::{Action, Owner, Read, Reply, Seen};
-use crate::outbox::row::{Reason, Request, Row, Sent, State, Text, Wish};
+use crate::outbox::decide::{Action, Read, Reply, Seen};
+use crate::outbox::row::{Owner, Question, Request, Row, Sent, State, Text, Wish};
 
 pub(super) fn before_decide(
     planted: &str,
@@ -40,7 +40,7 @@ pub(super) fn before_decide(
                 (listing.number, listing.begun) = (u64::MAX, now);
             }
         }
-        "KeepMineAgreesToAll" if row.history.iter().any(|event| event.why == "KeepMine") => {
+        "KeepMineAgreesToAll" if row.history.iter().any(|event| event.why == "keep mine") => {
             if let (Some(fields), None) = (fields, &row.sent) {
                 row.base = Some(Base::shown(&fields));
                 row.agreed.not_draft = Some(fields);
@@ -74,13 +74,9 @@ pub(super) fn after_decide(planted: &str, row: &Row, read: Option<&Read>, action
     let Action::Append(event) = action else {
         return;
     };
-    let asked = match event {
-        Event::Asked { reason, .. } => Some(*reason),
-        _ => None,
-    };
-    let is_given_up = asked == Some(Reason::NoUsableAnswer);
+    let is_given_up = *event == Event::Asked(Question::NoUsableAnswer);
     match (planted, &mut *event) {
-        ("AdoptsTwin", Event::Asked { candidates, .. }) if row.doubt.is_none() => {
+        ("AdoptsTwin", Event::Asked(Question::Candidates(candidates))) if row.doubt.is_none() => {
             let Some((Read::Listed(_, seen), request)) = read.zip(row.next_request()) else {
                 return;
             };
@@ -119,7 +115,7 @@ pub(super) fn after_decide(planted: &str, row: &Row, read: Option<&Read>, action
         ("UnclearForever", _) if is_given_up && row.unclear.is_some() => {
             *event = Event::Unclear("500".to_owned());
         }
-        ("AsksForever", _) if asked == Some(Reason::Gone) => {
+        ("AsksForever", Event::Asked(Question::Gone)) => {
             *event = Event::Unclear("gone".to_owned());
         }
         _ => {}
@@ -211,7 +207,7 @@ pub(super) fn after_apply(
             (row.state, row.doubt) = (State::Confirmed, None);
         }
         ("ForgetsDiscarded", Event::Decided(Decision::Discard)) => row.watch = None,
-        ("MakesRefusedTwice", Event::Refused(_)) if !row.is_named => row.record = None,
+        ("MakesRefusedTwice", Event::Refused) if !row.is_named => row.record = None,
         ("ForgetsOlderBase", _) if row.record.is_some() && base.is_some() => {
             row.base = base.map(|base| Base::shown(&base.fields));
         }

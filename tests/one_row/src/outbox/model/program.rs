@@ -9,9 +9,9 @@ use super::world::World;
 use crate::outbox::apply::{Event, Moment, Unfit, apply};
 use crate::outbox::compare::{Record, ServiceFields};
 use crate::outbox::decide::{
-    Action, Circumstances, Owner, Read, Reply, Seen, answer, decide, late_duplicates,
+    Action, Circumstances, Read, Reply, Seen, answer, decide, late_duplicates,
 };
-use crate::outbox::row::{Due, Listing, Request, Row, Sent, State};
+use crate::outbox::row::{Due, Listing, Owner, Request, Row, Sent, State};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Account {
@@ -152,7 +152,7 @@ impl World {
         }
         self.stores[store].rows.insert(id, row.clone());
         match event {
-            Event::Asked { .. } => self.count("asked"),
+            Event::Asked(_) => self.count("asked"),
             Event::Told(_) => self.count("told"),
             Event::Applied {
                 is_found: true,
@@ -440,7 +440,7 @@ impl World {
                 let wait = [5, 60, 3_000][self.random.below(3)];
                 (reply, pause) = (Reply::NotSent { wait }, Some(wait));
             }
-            2 => reply = Reply::Refused(vec!["002".into()]),
+            2 => reply = Reply::Refused,
             // Lost before it arrived, or a page.
             3 | 4 => self.colleague(&flight),
             5 | 6 | 8 => {
@@ -481,7 +481,7 @@ impl World {
                         self.website();
                     }
                 }
-                Outcome::Refused => reply = Reply::Refused(vec!["status".into()]),
+                Outcome::Refused => reply = Reply::Refused,
                 // The service says "Internal server error".
                 Outcome::NotFound => {}
             },
@@ -548,6 +548,7 @@ pub(super) fn circumstances<'a>(
         } else {
             "2027-06-02"
         },
+        day: crate::outbox::tests::cases::day,
         retired: &[("LPAG2", "2024-11-19")],
         service: &store.account.service,
         open,

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 use super::note;
 use super::service::{Author, Record, Service, Version};
-use crate::outbox::row::{self, Reason, Request, Row, State};
-use crate::outbox::store::Kept;
+use crate::outbox::row::{self, Question, Request, Row, State};
 use envd_sdk::model::Timestamp;
 
 /// A text that the user wrote.
@@ -148,14 +147,7 @@ impl Ledger {
     }
 
     /// A row was written.
-    pub(super) fn written(
-        &mut self,
-        process: usize,
-        is_past: bool,
-        kept: &Kept,
-        service: &Service,
-    ) {
-        let Kept { row, .. } = kept;
+    pub(super) fn written(&mut self, process: usize, is_past: bool, row: &Row, service: &Service) {
         note(|| {
             let text = row.wish.text().and_then(|text| text_of(&text.value()));
             let (id, record, doubt) = (row.id, &row.record, row.doubt.is_some());
@@ -189,10 +181,7 @@ impl Ledger {
             }
         }
         let reason = match &row.state {
-            State::Asked {
-                reason: reason @ (Reason::Changed | Reason::NotADraft),
-                ..
-            } => Some(*reason),
+            State::Asked(Question::Changed(_) | Question::NotADraft(_)) => Some(&row.state),
             _ => None,
         };
         if reason.is_some() {
@@ -214,7 +203,7 @@ impl Ledger {
             && !row.is_named;
         match (&row.record, reason) {
             (Some(record), _) if is_made => self.made(row, record, read, service),
-            (Some(record), Some(Reason::Changed)) => {
+            (Some(record), Some(State::Asked(Question::Changed(_)))) => {
                 self.check_conflict(row.id, &service.records[record], read.unwrap_or(0));
             }
             _ => {}
@@ -258,19 +247,19 @@ impl Ledger {
     pub(super) fn marked(
         &mut self,
         process: usize,
-        kept: &Kept,
+        row: &Row,
         copied: &[String],
         service: &Service,
     ) {
-        let (Kept { row, shown, .. }, Some(sent)) = (kept, &kept.row.sent) else {
-            panic!("{:?} is sent", kept.row)
+        let Some(sent) = &row.sent else {
+            panic!("{row:?} is sent")
         };
         let (id, request) = (row.id, &sent.request);
         let noted = self.row(id);
-        if shown.attempts <= noted.attempts {
+        if row.shown.attempts <= noted.attempts {
             return;
         }
-        noted.attempts = shown.attempts;
+        noted.attempts = row.shown.attempts;
         if let Request::Create(text) = request {
             noted.sent.push(text.value());
         }
@@ -322,10 +311,8 @@ impl Ledger {
             ),
             Request::Update(..) => {}
         }
-        let limit = shown
-            .not_after
-            .as_ref()
-            .filter(|limit| noted.late.as_ref() != Some(*limit));
+        let limit = row.shown.not_after.as_deref().map(Timestamp::from);
+        let limit = limit.filter(|limit| noted.late.as_ref() != Some(limit));
         let mark = Mark {
             row: id,
             request: request.clone(),

@@ -146,7 +146,7 @@ impl ProcessStore {
                 version,
                 text,
             };
-            let kept = unpacked(&document).unwrap();
+            let row = unpacked(&document).unwrap();
             let ids: Vec<String> = {
                 let world = self.world.lock().unwrap();
                 world.service.records.keys().cloned().collect()
@@ -157,9 +157,9 @@ impl ProcessStore {
             let World {
                 ledger, service, ..
             } = &mut *world;
-            ledger.written(self.number, is_past, &kept, service);
-            if kept.row.state == State::Sending {
-                ledger.marked(self.number, &kept, &copied, service);
+            ledger.written(self.number, is_past, &row, service);
+            if row.state == State::Sending {
+                ledger.marked(self.number, &row, &copied, service);
             }
         }
     }

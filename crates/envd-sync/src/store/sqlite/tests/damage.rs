@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use super::folder::{ACCOUNT, Folder, batch, rows};
 use crate::store::rows::Query;
 use crate::store::{SqliteSync, SyncStore};
-use envd_sdk::auth::StoreError;
+use envd_sdk::auth::{StoreError, StoreErrorKind};
 
 /// Opens, reads everything and writes; the first error.
 async fn use_it(folder: &Folder) -> Result<(), StoreError> {
@@ -46,10 +46,7 @@ async fn a_file_that_is_no_database_is_left_as_it_is() {
     ] {
         folder.write(contents);
         let error = SqliteSync::open(folder.file()).unwrap_err();
-        assert!(
-            error.is_unreadable() && !error.is_newer_version(),
-            "{error}"
-        );
+        assert!(error.kind() == StoreErrorKind::Unreadable, "{error}");
         assert_eq!(fs::read(folder.file()).unwrap(), contents);
     }
 }
@@ -68,10 +65,7 @@ async fn the_database_of_another_program_is_left_as_it_is() {
             .unwrap();
         let contents = fs::read(folder.file()).unwrap();
         let error = SqliteSync::open(folder.file()).unwrap_err();
-        assert!(
-            error.is_unreadable() && !error.is_newer_version(),
-            "{error}"
-        );
+        assert!(error.kind() == StoreErrorKind::Unreadable, "{error}");
         assert!(error.to_string().contains("another program"), "{error}");
         assert_eq!(fs::read(folder.file()).unwrap(), contents);
         fs::remove_file(folder.file()).unwrap();
@@ -89,13 +83,13 @@ async fn a_newer_file_is_left_as_it_is() {
         .unwrap();
     // A newer program has migrated it, while this one had it open.
     let error = open.commit(ACCOUNT, &batch(1, 1)).await.unwrap_err();
-    assert!(error.is_newer_version() && error.is_unreadable(), "{error}");
+    assert!(error.kind() == StoreErrorKind::NewerVersion, "{error}");
     let error = open.documents(ACCOUNT, "").await.unwrap_err();
-    assert!(error.is_newer_version(), "{error}");
+    assert!(error.kind() == StoreErrorKind::NewerVersion, "{error}");
     drop((open, other));
     let contents = fs::read(folder.file()).unwrap();
     let error = SqliteSync::open(folder.file()).unwrap_err();
-    assert!(error.is_newer_version() && error.is_unreadable(), "{error}");
+    assert!(error.kind() == StoreErrorKind::NewerVersion, "{error}");
     assert_eq!(fs::read(folder.file()).unwrap(), contents);
 }
 
@@ -116,7 +110,10 @@ async fn a_truncated_file_is_unreadable_and_left_as_it_is() {
     ] {
         folder.write(&whole[..length]);
         let error = use_it(&folder).await.unwrap_err();
-        assert!(error.is_unreadable(), "{length}: {error}");
+        assert!(
+            error.kind() == StoreErrorKind::Unreadable,
+            "{length}: {error}"
+        );
         assert_eq!(fs::read(folder.file()).unwrap(), &whole[..length]);
     }
 }
@@ -144,10 +141,11 @@ async fn flipped_bytes_are_an_error_or_without_effect_and_never_a_panic() {
             Ok(()) => {}
             Err(error) => {
                 assert!(
-                    !error.is_full() && !error.is_lock_timeout(),
+                    error.kind() != StoreErrorKind::Full
+                        && error.kind() != StoreErrorKind::LockTimeout,
                     "{at}: {error}"
                 );
-                unreadable += u32::from(error.is_unreadable());
+                unreadable += u32::from(error.kind() == StoreErrorKind::Unreadable);
             }
         }
         for ending in ["-wal", "-shm", "-journal"] {
@@ -165,7 +163,7 @@ async fn errors_hold_neither_paths_nor_values() {
     folder.write("no database");
     let error = SqliteSync::open(folder.file()).unwrap_err();
     let missing = SqliteSync::open(folder.path().join("none/farm.db")).unwrap_err();
-    assert!(missing.is_missing(), "{missing}");
+    assert!(missing.kind() == StoreErrorKind::Missing, "{missing}");
     let store = SqliteSync::open(folder.path().join("other.db")).unwrap();
     let mut twice = batch(1, 1);
     let change = crate::store::rows::ChangeRow {

@@ -4,6 +4,7 @@ use super::folder::{ACCOUNT, Folder, batch, document, rows};
 use crate::error::Error;
 use crate::store::{SqliteSync, SyncStore};
 use envd_sdk::ErrorKind;
+use envd_sdk::auth::StoreErrorKind;
 
 /// The size at which `SQLite` reports what it reports for a full disk.
 async fn limit(store: &SqliteSync, pages: u32) {
@@ -24,7 +25,7 @@ async fn a_full_disk_is_an_error_of_its_own_and_the_batch_is_written_when_there_
     let large = batch(2, 1_000_000);
     for _ in 0..3 {
         let error = store.commit(ACCOUNT, &large).await.unwrap_err();
-        assert!(error.is_full(), "{error}");
+        assert!(error.kind() == StoreErrorKind::Full, "{error}");
         let error = Error::from(error);
         assert!(error.kind() == ErrorKind::Store && !error.to_string().contains("token"));
         assert_eq!(rows(&store).await, before);

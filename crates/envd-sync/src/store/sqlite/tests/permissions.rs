@@ -1,6 +1,7 @@
 //! Who may read and write the files.
 #![cfg(unix)]
 
+use envd_sdk::auth::StoreErrorKind;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
@@ -41,7 +42,7 @@ async fn a_file_that_others_may_read_is_made_private_and_one_that_they_may_write
     for loose in [0o666, 0o620, 0o602] {
         set_mode(&folder.file(), loose);
         let error = SqliteSync::open(folder.file()).unwrap_err();
-        assert!(error.is_insecure(), "{error}");
+        assert!(error.kind() == StoreErrorKind::Insecure, "{error}");
         assert_eq!(mode(&folder.file()), loose);
     }
 }
@@ -52,15 +53,15 @@ async fn a_link_a_directory_and_a_folder_that_others_may_write_are_refused() {
     drop(folder.store());
     let link = folder.path().join("link.db");
     symlink(folder.file(), &link).unwrap();
-    assert!(SqliteSync::open(&link).unwrap_err().is_insecure());
+    assert!(SqliteSync::open(&link).unwrap_err().kind() == StoreErrorKind::Insecure);
     let directory = folder.path().join("directory.db");
     fs::create_dir(&directory).unwrap();
-    assert!(SqliteSync::open(&directory).unwrap_err().is_unreadable());
+    assert!(SqliteSync::open(&directory).unwrap_err().kind() == StoreErrorKind::Unreadable);
     // With the sticky bit, others can still put a `-wal` there first.
     for shared in [0o777, 0o1777] {
         set_mode(folder.path(), shared);
         let error = SqliteSync::open(folder.file()).unwrap_err();
-        assert!(error.is_insecure(), "{error}");
+        assert!(error.kind() == StoreErrorKind::Insecure, "{error}");
     }
     set_mode(folder.path(), 0o755);
     drop(folder.store());
@@ -74,10 +75,13 @@ async fn a_planted_file_beside_the_database_is_refused() {
         fs::write(&planted, "").unwrap();
         set_mode(&planted, 0o666);
         let error = SqliteSync::open(folder.file()).unwrap_err();
-        assert!(error.is_insecure(), "{ending}: {error}");
+        assert!(
+            error.kind() == StoreErrorKind::Insecure,
+            "{ending}: {error}"
+        );
         fs::remove_file(&planted).unwrap();
         symlink(folder.path().join("elsewhere"), &planted).unwrap();
-        assert!(SqliteSync::open(folder.file()).unwrap_err().is_insecure());
+        assert!(SqliteSync::open(folder.file()).unwrap_err().kind() == StoreErrorKind::Insecure);
     }
 }
 
@@ -92,7 +96,7 @@ async fn a_file_that_cannot_be_written_is_read() {
     writer.pragma_update(None, "query_only", true).unwrap();
     drop(writer);
     let error = store.commit(ACCOUNT, &batch(2, 10)).await.unwrap_err();
-    assert!(error.is_denied(), "{error}");
+    assert!(error.kind() == StoreErrorKind::Denied, "{error}");
     assert_eq!(rows(&store).await, before);
     drop(store);
     set_mode(&folder.file(), 0o400);
@@ -100,7 +104,7 @@ async fn a_file_that_cannot_be_written_is_read() {
     assert_eq!(rows(&store).await, before);
     if fs::metadata(folder.file()).unwrap().uid() != 0 {
         let error = store.commit(ACCOUNT, &batch(2, 10)).await.unwrap_err();
-        assert!(error.is_denied(), "{error}");
+        assert!(error.kind() == StoreErrorKind::Denied, "{error}");
         assert_eq!(rows(&store).await, before);
     }
 }

@@ -1,0 +1,439 @@
+//! The fields in which two records differ.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use super::visible_text::trimmed;
+use super::{ConsignmentInput, ConsignmentSummary, Day, PartyInput, Timestamp};
+
+/// A field in which two records differ, from [`record_diff`]. `Debug` hides the values.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FieldDiff {
+    /// The wire names from the record down to the field. An answer is found by its question and its row, such as `answers`, `3`, `0`.
+    pub path: Vec<String>,
+    /// The texts of the field in the first record: none where it has no such field, several where it is a list.
+    pub before: Vec<String>,
+    /// Those of the second record.
+    pub after: Vec<String>,
+    contradicts: bool,
+}
+
+impl FieldDiff {
+    /// Whether it shows that the service did not make the second record of the first: both have the field, they plainly differ, and
+    /// a service keeps it as it was sent. It may change or drop addresses, phone, signature, certificate number, acceptance
+    /// and status, and may know a party with a PIC under another name.
+    ///
+    /// A record too many is a nuisance, one too few is a second declaration: so what is not shown does not contradict.
+    pub fn contradicts(&self) -> bool {
+        self.contradicts
+    }
+}
+
+debug_shows!(FieldDiff, |it| path: it.path, contradicts: it.contradicts);
+
+/// The fields in which two records differ, ordered by path: what a person changed, or what a service shows otherwise than it was
+/// sent. [`Account::candidates`](crate::Account::candidates) searches a whole account in this way.
+///
+/// Records are compared in the shape of an input: made `from` one that was read, or
+/// [from a list](ConsignmentInput::of_listed). Two texts are the same when they mean the same: a service may show other blanks or
+/// letter case, a number with decimals, a day as an instant, a year as its first day (public material shows answers for a
+/// year as days), an image in another encoding.
+///
+/// Source: assumed.
+///
+/// ```
+/// use envd_sdk::model::{Consignment, ConsignmentInput, FormType, PartyInput, record_diff};
+///
+/// let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+/// let sent = ConsignmentInput::new([FormType::Lpac1], origin, destination)
+///     .movement("2026-11-23", "05:15");
+/// let read: Consignment = serde_json::from_str(
+///     r#"{"forms": [{"type": "LPAC1"}], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QBZZ2222"},
+///         "movementDate": "2026-11-23T00:00:00", "movementTime": "05:15:00", "heads": 24}"#,
+/// )?;
+/// let fields = record_diff(&sent, &ConsignmentInput::from(&read));
+/// assert_eq!(fields.len(), 1);
+/// assert_eq!(fields[0].path, ["destination", "pic"]);
+/// assert_eq!((&*fields[0].before, &*fields[0].after), (&["QDZZ3333".into()][..], &["QBZZ2222".into()][..]));
+/// assert!(fields[0].contradicts());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[must_use]
+pub fn record_diff(before: &ConsignmentInput, after: &ConsignmentInput) -> Vec<FieldDiff> {
+    let [before, after] = [before, after].map(texts);
+    let paths: BTreeSet<&Vec<String>> = before.keys().chain(after.keys()).collect();
+    let diff = |path: &Vec<String>| {
+        let [sent, read] = [&before, &after].map(|texts| texts.get(path).cloned());
+        let (sent, read) = (sent.unwrap_or_default(), read.unwrap_or_default());
+        let names: Vec<&str> = path.iter().map(String::as_str).collect();
+        let same = same_text_of(&names);
+        let has = |texts: &[String], text: &String| texts.iter().any(|other| same(text, other));
+        let has_arrived = sent.iter().all(|text| has(&read, text));
+        if has_arrived && sent.len() == read.len() && read.iter().all(|text| has(&sent, text)) {
+            return None;
+        }
+        // Further answers to a question may be the service's.
+        let is_kept = match names.as_slice() {
+            ["answers", ..] => !has_arrived,
+            ["status"] | [_, "address", ..] => false,
+            ["declaration", field] => ["fullName", "email", "date"].contains(field),
+            [party, "name"] => !before.contains_key(&[*party, "pic"].map(str::to_owned)[..]),
+            _ => true,
+        };
+        Some(FieldDiff {
+            contradicts: is_kept && !sent.is_empty() && !read.is_empty(),
+            path: path.clone(),
+            before: sent,
+            after: read,
+        })
+    };
+    paths.into_iter().filter_map(diff).collect()
+}
+
+impl ConsignmentInput {
+    /// What a list shows of a record, to compare with. It is none to save: a list shows no answers and no declaration.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::model::{ConsignmentInput, record_diff};
+    /// use envd_sdk::ops::ConsignmentFilter;
+    ///
+    /// # let fake = envd_sdk::fake::Fake::start().await;
+    /// # let account = fake.client().build()?.account(fake.account_id());
+    /// let mut list = account.consignments(&ConsignmentFilter::default()).items();
+    /// let listed = list.next().await.ok_or("none")??;
+    /// let read = account.consignment(listed.id.clone().ok_or("no id")?).await?.value;
+    /// let sent = ConsignmentInput::from(&read);
+    /// let fields = record_diff(&sent, &ConsignmentInput::of_listed(&listed));
+    /// assert!(fields.iter().all(|field| ["answers", "declaration"].contains(&&*field.path[0])));
+    /// # Ok(()) });
+    /// ```
+    pub fn of_listed(record: &ConsignmentSummary) -> Self {
+        let party = |party: &Option<_>| party.as_ref().map(PartyInput::from);
+        let forms = record.forms.iter();
+        Self {
+            id: record.id.clone().into(),
+            number: record.number.clone().into(),
+            status: record.status.clone().into(),
+            movement_date: record.movement_date.clone().into(),
+            movement_time: record.movement_time.clone().into(),
+            origin: party(&record.origin).unwrap_or_default(),
+            destination: party(&record.destination).unwrap_or_default(),
+            owner: party(&record.owner).into(),
+            consignee: party(&record.consignee).into(),
+            forms: forms.filter_map(|form| form.form_type.clone()).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+type Texts = BTreeMap<Vec<String>, Vec<String>>;
+
+/// The texts of a record that are not empty, by the path of their field.
+fn texts(record: &ConsignmentInput) -> Texts {
+    let mut fields = json!(record);
+    let mut texts = Texts::new();
+    for answer in record.answers() {
+        let Some(question) = answer.question_id.value() else {
+            continue;
+        };
+        let row = answer.index.value().map(i64::to_string);
+        let path = ["answers".to_owned(), question.to_string()];
+        let mut path = path.into_iter().chain(row).collect();
+        collect(&mut texts, &mut path, &json!(answer.value));
+    }
+    fields["answers"] = Value::Null;
+    collect(&mut texts, &mut Vec::new(), &fields);
+    texts
+}
+
+fn collect(texts: &mut Texts, path: &mut Vec<String>, value: &Value) {
+    let text = match value {
+        Value::Null => return,
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                path.push(name.clone());
+                collect(texts, path, field);
+                path.pop();
+            }
+            return;
+        }
+        Value::Array(items) => return items.iter().for_each(|item| collect(texts, path, item)),
+        Value::String(text) => trimmed(text).to_owned(),
+        other => other.to_string(),
+    };
+    if !text.is_empty() {
+        texts.entry(path.clone()).or_default().push(text);
+    }
+}
+
+/// Whether two texts of a field mean the same, by its path.
+fn same_text_of(path: &[&str]) -> fn(&str, &str) -> bool {
+    match path {
+        ["movementDate"] | ["declaration", "date"] => same_day,
+        ["movementTime"] => same_time,
+        ["answers", ..] => same_answer,
+        _ => same_text,
+    }
+}
+
+/// Compares without regard to letter case and blanks.
+fn same_text(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|text| text.split_whitespace().map(str::to_lowercase));
+    one.eq(other)
+}
+
+/// A day may come back as an instant, and its midnight in another zone. What cannot be read cannot differ.
+fn same_day(one: &str, other: &str) -> bool {
+    instant(one).zip(instant(other)).is_none_or(|(one, other)| {
+        one.duration_since(other)
+            .unwrap_or_else(|error| error.duration())
+            < Duration::from_secs(86_400)
+    })
+}
+
+fn instant(text: &str) -> Option<SystemTime> {
+    match Day::parse(text) {
+        Ok(day) => Timestamp::from(day).to_time(),
+        Err(_) => Timestamp::from(text).to_time(),
+    }
+}
+
+/// A text that cannot be read does not differ.
+fn same_time(one: &str, other: &str) -> bool {
+    minute(one)
+        .zip(minute(other))
+        .is_none_or(|(one, other)| one == other)
+}
+
+/// The minute of the day, of HH:mm with or without seconds.
+fn minute(text: &str) -> Option<u32> {
+    let mut parts = text.split(':').map(str::parse::<u32>);
+    let (hours, minutes) = (parts.next()?.ok()?, parts.next()?.ok()?);
+    let is_time = |b: u8| b.is_ascii_digit() || b":.".contains(&b);
+    let minute = hours.saturating_mul(60).saturating_add(minutes);
+    text.bytes().all(is_time).then_some(minute)
+}
+
+/// Whether two answers mean the same. An answer may come back in another form.
+fn same_answer(one: &str, other: &str) -> bool {
+    if instant(one).and(instant(other)).is_some() {
+        return same_day(one, other);
+    }
+    if let (Some(one), Some(other)) = (minute(one), minute(other)) {
+        return one == other;
+    }
+    if let (Ok(one), Ok(other)) = (one.parse::<f64>(), other.parse::<f64>()) {
+        return one.total_cmp(&other).is_eq();
+    }
+    let is_year_of =
+        |year: &str, day: &str| year.len() == 4 && day.starts_with(year) && instant(day).is_some();
+    let is_image = |text: &str| text.starts_with("data:");
+    let same_year = is_year_of(one, other) || is_year_of(other, one);
+    same_text(one, other) || same_year || is_image(one) || is_image(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Consignment;
+
+    fn input() -> Value {
+        json!({
+            "forms": ["LPAC1", "MSAC1"],
+            "origin": {"pic": "QAZZ7777", "name": "Sample Downs"},
+            "destination": {"pic": "QDZZ3333"},
+            "owner": {"name": "Sam  Sample"},
+            "consignee": {"pic": "QBZZ2222", "name": ""},
+            "movementDate": "2026-11-23",
+            "movementTime": "05:15",
+            "status": "DRAFT",
+            "declaration": {
+                "accept": true, "fullName": "Sam Sample", "email": "sam@example.com", "date": "2026-11-20T10:00:00",
+                "signature": "c2ln", "certificateNumber": "A1", "phone": "0491570156",
+                "address": {"town": "Roma"},
+            },
+            "answers": [
+                {"questionId": "17", "index": null, "value": "Yes"},
+                {"questionId": "3", "index": 0, "value": "24"},
+                {"questionId": "21", "index": null, "value": "2026-10-01"},
+                {"questionId": "6", "index": 0, "value": "2021"},
+                {"questionId": "163", "index": null, "value": "05:15"},
+                {"questionId": "11", "index": 0, "value": "data:image/png;base64,c2ln"},
+                {"questionId": "80", "index": null, "value": ""},
+            ],
+        })
+    }
+
+    /// The record as a server would return it that keeps everything, in its own words.
+    fn record() -> Value {
+        json!({
+            "id": "c-1", "number": "C-900000001", "status": "SUBMITTED",
+            "forms": [{"type": "MSAC1", "serialNumber": "2"}, {"type": "LPAC1", "serialNumber": "1"}],
+            "origin": {"pic": "qazz7777", "name": "SAMPLE DOWNS PTY LTD"},
+            "destination": {"pic": "QDZZ3333 ", "name": "Demo Meats"},
+            "owner": {"name": "SAM SAMPLE", "pic": "QCZZ8888"},
+            "consignee": {"pic": "QBZZ2222", "name": "Agent"},
+            "movementDate": "2026-11-22T14:00:00Z",
+            "movementTime": "05:15:00",
+            "declaration": {
+                "accept": false, "fullName": "Sam Sample", "email": "Sam@example.com", "date": "2026-11-20T00:00:00.0000000+00:00",
+                "signature": "data:image/png;base64,c2ln", "certificateNumber": "True", "phone": "+61491570156",
+            },
+            "answers": [
+                {"questionId": "3", "index": 0, "value": "24.0"},
+                {"questionId": "17", "index": null, "value": "YES"},
+                {"questionId": "21", "index": null, "value": "2026-10-01T00:00:00"},
+                {"questionId": "6", "index": 0, "value": "2021-01-01"},
+                {"questionId": "163", "index": null, "value": "5:15:00"},
+                {"questionId": "11", "index": 0, "value": "https://example.com/11.png"},
+                {"questionId": "999", "index": null, "value": "added"},
+            ],
+        })
+    }
+
+    /// The paths of the fields that contradict, and of those that were sent and are not shown.
+    fn compare(input: &Value, record: &Value) -> [Vec<String>; 2] {
+        let sent: ConsignmentInput = serde_json::from_value(input.clone()).unwrap();
+        let read: Consignment = serde_json::from_value(record.clone()).unwrap();
+        judged(&sent, &ConsignmentInput::from(&read))
+    }
+
+    fn judged(sent: &ConsignmentInput, read: &ConsignmentInput) -> [Vec<String>; 2] {
+        let fields = record_diff(sent, read);
+        let paths = |is: fn(&FieldDiff) -> bool| {
+            let fields = fields.iter().filter(|field| is(field));
+            fields.map(|field| field.path.join("/")).collect()
+        };
+        [
+            paths(FieldDiff::contradicts),
+            paths(|field| field.after.is_empty()),
+        ]
+    }
+
+    #[test]
+    fn what_a_server_adds_drops_or_writes_in_another_way_does_not_contradict() {
+        let [contradicts, not_shown] = compare(&input(), &record());
+        assert_eq!(contradicts, [""; 0]);
+        assert_eq!(not_shown, ["declaration/address/town"]);
+        for (field, path) in [
+            ("/origin", "origin/pic"),
+            ("/origin/pic", "origin/pic"),
+            ("/destination", "destination/pic"),
+            ("/owner", "owner/name"),
+            ("/consignee", "consignee/pic"),
+            ("/movementDate", "movementDate"),
+            ("/movementTime", "movementTime"),
+            ("/declaration", "declaration/email"),
+            ("/declaration/fullName", "declaration/fullName"),
+            ("/declaration/date", "declaration/date"),
+            ("/answers", "answers/17"),
+            ("/answers/0/value", "answers/3/0"),
+            ("/forms", "forms"),
+        ] {
+            let mut record = record();
+            *record.pointer_mut(field).unwrap() = Value::Null;
+            let [contradicts, not_shown] = compare(&input(), &record);
+            assert_eq!(contradicts, [""; 0], "{field}");
+            assert!(
+                not_shown.iter().any(|found| found == path),
+                "{field}: {not_shown:?}"
+            );
+        }
+        // What was not sent is not compared.
+        let sent = json!({"forms": ["LPAC1", "MSAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}});
+        assert_eq!(compare(&sent, &record()), [vec![], Vec::<String>::new()]);
+    }
+
+    #[test]
+    fn what_was_sent_and_is_shown_otherwise_contradicts() {
+        for (field, other) in [
+            ("/origin/pic", json!("QBZZ2222")),
+            ("/destination/pic", json!("QAZZ7777")),
+            ("/owner/name", json!("Pat Sample")),
+            ("/consignee/pic", json!("QAZZ7777")),
+            ("/movementDate", json!("2026-11-24")),
+            ("/movementDate", json!("2026-11-22")),
+            ("/movementDate", json!("2026-11-24T00:00:00")),
+            ("/movementTime", json!("05:30")),
+            ("/declaration/fullName", json!("Pat Sample")),
+            ("/declaration/email", json!("pat@example.com")),
+            ("/declaration/date", json!("2026-11-21T10:00:00")),
+            ("/answers/0/value", json!("25")),
+            ("/answers/1/value", json!("No")),
+            ("/answers/2/value", json!("2026-10-02")),
+            ("/answers/3/value", json!("2022-01-01")),
+            ("/forms", json!([{"type": "LPAC1"}])),
+            ("/forms", json!([{"type": "LPAC1"}, {"type": "HSC2"}])),
+        ] {
+            let mut record = record();
+            record.pointer_mut(field).unwrap().clone_from(&other);
+            let [contradicts, _] = compare(&input(), &record);
+            assert_eq!(contradicts.len(), 1, "{field} {other}");
+        }
+        let mut named = input();
+        named["number"] = json!("C-2");
+        assert_eq!(compare(&named, &record())[0], ["number"]);
+        named["number"] = json!("c-900000001");
+        assert_eq!(compare(&named, &record())[0], [""; 0]);
+    }
+
+    #[test]
+    fn one_of_several_answers_to_a_question_is_enough() {
+        let answers = |values: &[&str]| {
+            let answers = values
+                .iter()
+                .map(|value| json!({"questionId": "5", "index": null, "value": value}));
+            answers.collect::<Value>()
+        };
+        let (mut sent, mut read) = (input(), record());
+        for (of_input, of_record, contradicts) in [
+            (&["M", "F"][..], &["F", "M"][..], false),
+            (&["M"], &["F", "M"], false),
+            (&["M", "F"], &["Mixed"], true),
+            (&["M", "F"], &["M"], true),
+        ] {
+            (sent["answers"], read["answers"]) = (answers(of_input), answers(of_record));
+            let found = compare(&sent, &read)[0] == ["answers/5"];
+            assert_eq!(found, contradicts, "{of_input:?} {of_record:?}");
+        }
+    }
+
+    #[test]
+    fn a_change_of_any_field_is_a_difference() {
+        let sent: ConsignmentInput = serde_json::from_value(input()).unwrap();
+        let changed = sent
+            .clone()
+            .status(crate::model::ConsignmentStatus::Submitted);
+        let changed = changed.owner(PartyInput::new("QAZZ7777").name("Pat Private"));
+        let fields = record_diff(&sent, &changed);
+        let paths: Vec<_> = fields.iter().map(|field| field.path.join("/")).collect();
+        assert_eq!(paths, ["owner/name", "owner/pic", "status"]);
+        assert_eq!(fields[1].before, [""; 0]);
+        assert!(!format!("{fields:?}").contains("Private"));
+        assert_eq!(record_diff(&sent, &sent), []);
+    }
+
+    #[test]
+    fn a_list_shows_all_but_answers_and_declaration() {
+        let summary = serde_json::from_value(record()).unwrap();
+        let shown = ConsignmentInput::of_listed(&summary);
+        let judge = |input: Value| judged(&serde_json::from_value(input).unwrap(), &shown);
+        let [contradicts, not_shown] = judge(input());
+        assert_eq!(contradicts, [""; 0]);
+        assert!(
+            not_shown
+                .iter()
+                .all(|path| path.starts_with("answers") || path.starts_with("declaration"))
+        );
+        let mut light = input();
+        light["answers"] = Value::Null;
+        light["declaration"] = Value::Null;
+        assert_eq!(judge(light.clone()), [vec![], Vec::<String>::new()]);
+        light["movementDate"] = json!("2026-12-23");
+        assert_eq!(judge(light)[0], ["movementDate"]);
+    }
+}
