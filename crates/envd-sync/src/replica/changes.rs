@@ -401,7 +401,7 @@ pub(super) struct ConsumerPosition {
 }
 
 /// The position of a consumer, as the document of its name says; `None`: there is no such consumer.
-pub(super) async fn position(
+async fn position(
     store: &AccountStore,
     name: &str,
 ) -> Result<Option<VersionedDocument<ConsumerPosition>>> {
@@ -429,7 +429,7 @@ async fn replace(
 
 /// Names a consumer, unless it has a name by now. It is to be told all that the copy holds at this moment: the versions in
 /// the commit make sure that no change comes between the look at the last number and the commit.
-pub(super) async fn name(store: &AccountStore, name: &str) -> Result<ConsumerPosition> {
+async fn name(store: &AccountStore, name: &str) -> Result<ConsumerPosition> {
     loop {
         if let Some(known) = position(store, name).await? {
             return Ok(known.value);
@@ -446,16 +446,14 @@ pub(super) async fn name(store: &AccountStore, name: &str) -> Result<ConsumerPos
 }
 
 /// Moves the position of a consumer forward to a change. Nothing is written when it is there or further.
-pub(super) async fn acknowledge(store: &AccountStore, name: &str, sequence: u64) -> Result<()> {
+async fn acknowledge(store: &AccountStore, name: &str, sequence: u64) -> Result<()> {
     loop {
         let known = position(store, name).await?;
         let VersionedDocument { mut value, version } = known.ok_or_else(|| removed(name))?;
-        if sequence <= value.acknowledged {
-            return Ok(());
-        }
+        let is_new = sequence > value.acknowledged;
         value.acknowledged = sequence;
         value.snapshot_up_to.take_if(|up_to| sequence >= *up_to);
-        if replace(store, name, version, Some(value), None).await? {
+        if !is_new || replace(store, name, version, Some(value), None).await? {
             return Ok(());
         }
     }
@@ -557,7 +555,7 @@ pub(crate) fn outbox_document(acknowledged: Option<u64>) -> (String, Option<Stri
     (PREFIX.to_owned(), position.as_ref().map(json))
 }
 
-pub(super) fn removed(name: &str) -> Error {
+fn removed(name: &str) -> Error {
     Error::usage(format!(
         "the consumer {name:?} was removed: open its changes again to name it anew"
     ))

@@ -123,7 +123,7 @@ impl<'a> Round<'a> {
     pub(super) fn back_from_latest(&self, time: Option<Duration>) -> Option<Shown> {
         let now = self.replica.clock.now();
         let latest = self.base.value.latest.as_ref();
-        let latest = latest.and_then(|shown| shown.text.to_time()).unwrap_or(now);
+        let latest = latest.and_then(|shown| shown.at().to_time()).unwrap_or(now);
         Shown::new(&latest.min(now).checked_sub(time?)?.into())
     }
 
@@ -133,7 +133,7 @@ impl<'a> Round<'a> {
         let walked = walked.filter(|_| self.full_reason(None).is_none());
         let next = walked.and_then(|at| at.checked_add(FULL_WALK_EVERY));
         self.report.next_full_walk = next.map(Timestamp::from);
-        self.report.watermark = state.watermark.as_ref().map(|shown| shown.text.clone());
+        self.report.watermark = state.watermark.as_ref().map(Shown::at);
         self.report
     }
 

@@ -101,17 +101,17 @@ impl SyncReport {
 impl fmt::Display for SyncReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let resumed = if self.resumed { ", resumed" } else { "" };
-        write!(
-            f,
-            "{} sync{resumed} ({}): {}, {} listed; {} appeared, {} changed, {} gone",
-            self.mode,
-            self.why,
+        let (requests, listed) = (
             counted(self.requests, "request"),
             counted(self.seen, "record"),
-            self.appeared,
-            self.changed,
-            self.gone
+        );
+        write!(
+            f,
+            "{} sync{resumed} ({}): {requests}, {listed} listed",
+            self.mode, self.why
         )?;
+        let (appeared, changed, gone) = (self.appeared, self.changed, self.gone);
+        write!(f, "; {appeared} appeared, {changed} changed, {gone} gone")?;
         if !self.clean {
             f.write_str("; the list was not clean")?;
         }

@@ -59,33 +59,24 @@ pub(super) struct CleanWalk {
 }
 
 /// A time of a last change that the server has shown, ordered by time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Shown {
     /// In a form whose order as text is the order in time.
     pub(super) key: String,
     /// As it was shown.
-    pub(super) text: Timestamp,
+    text: String,
 }
 
 impl Shown {
     /// `None` when the text is no instant, which is before all that are.
     pub(super) fn new(text: &Timestamp) -> Option<Self> {
         let key = instant_key(text)?;
-        let text = text.clone();
+        let text = text.as_str().to_owned();
         Some(Self { key, text })
     }
-}
 
-impl Ord for Shown {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let texts = self.text.as_str().cmp(other.text.as_str());
-        self.key.cmp(&other.key).then(texts)
-    }
-}
-
-impl PartialOrd for Shown {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
+    pub(super) fn at(&self) -> Timestamp {
+        self.text.as_str().into()
     }
 }
 
@@ -292,16 +283,6 @@ pub(super) struct Refutation {
     pub(super) changed: Timestamp,
 }
 
-impl fmt::Display for Refutation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "lists.comparedDate of the profile does not hold: {} changed at {}, and no incremental walk listed that",
-            self.record, self.changed
-        )
-    }
-}
-
 /// Why a walk is full.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -328,7 +309,12 @@ impl fmt::Display for FullReason {
             Self::AnotherDate => {
                 "by the profile, fromDate compares another date than that of the last change"
             }
-            Self::Refuted(refutation) => return refutation.fmt(f),
+            Self::Refuted(Refutation { record, changed, .. }) => {
+                return write!(
+                    f,
+                    "lists.comparedDate of the profile does not hold: {record} changed at {changed}, and no incremental walk listed that"
+                );
+            }
             Self::First => "first sync",
             Self::Requested => "a full walk was requested",
             Self::Unlisted(shown) => {
@@ -348,17 +334,17 @@ impl fmt::Display for FullReason {
 
 impl WalkPlan {
     pub(super) fn mode(&self) -> SyncMode {
-        match self.full {
-            Some(_) => SyncMode::Full,
-            None => SyncMode::Incremental,
+        if self.full.is_some() {
+            SyncMode::Full
+        } else {
+            SyncMode::Incremental
         }
     }
 
     pub(super) fn why(&self) -> String {
-        match &self.full {
-            Some(reason) => reason.to_string(),
-            None => "by the profile, fromDate compares the time of the last change".to_owned(),
-        }
+        let believed = "by the profile, fromDate compares the time of the last change";
+        let why = self.full.as_ref().map(FullReason::to_string);
+        why.unwrap_or_else(|| believed.to_owned())
     }
 }
 
@@ -403,7 +389,7 @@ impl SyncState {
             None => self.start_date(overlap),
             // What the date means is not certain.
             Some(DateUnknown | AnotherDate | Refuted(_) | Unlisted(_)) => None,
-            Some(_) => horizon.as_ref().map(|shown| shown.text.clone()),
+            Some(_) => horizon.as_ref().map(Shown::at),
         };
         WalkPlan {
             full,
@@ -414,7 +400,7 @@ impl SyncState {
 
     /// The watermark minus the overlap.
     fn start_date(&self, overlap: Duration) -> Option<Timestamp> {
-        let watermark = self.watermark.as_ref()?.text.to_time()?;
+        let watermark = self.watermark.as_ref()?.at().to_time()?;
         Some(watermark.checked_sub(overlap)?.into())
     }
 
@@ -430,13 +416,12 @@ impl SyncState {
         changed: &Shown,
         before: Option<&str>,
     ) -> bool {
-        let key = Some(changed.key.as_str());
-        let start = self.start_date(overlap).and_then(|at| Shown::new(&at));
-        let [from, start] = [&self.full_watermark, &start]
-            .map(|shown| shown.as_ref().map(|shown| shown.key.as_str()));
+        let key = Some(&*changed.key);
+        let start = self.start_date(overlap).and_then(|at| instant_key(&at));
+        let from = self.full_watermark.as_ref().map(|shown| &*shown.key);
         let is_unlisted =
             matches!(&plan.full, Some(FullReason::Unlisted(shown)) if shown.key == changed.key);
-        is_unlisted || from.is_some() && from < key && key < start && before < key
+        is_unlisted || from.is_some() && from < key && key < start.as_deref() && before < key
     }
 }
 
@@ -457,7 +442,7 @@ mod tests {
         let refutation = Refutation {
             entry: Sourced::seen(last_change),
             record: "7".to_owned(),
-            changed: shown(1).text,
+            changed: shown(1).at(),
         };
         let refuted = FullReason::Refuted(refutation.clone());
         let day = 24 * 60 * 60;
@@ -511,7 +496,7 @@ mod tests {
                 Some(AnotherDate),
             ),
         ] {
-            let now: SystemTime = shown(30).text.to_time().unwrap();
+            let now: SystemTime = shown(30).at().to_time().unwrap();
             let walked = age.map(|age: i64| match u64::try_from(age) {
                 Ok(age) => now - Duration::from_secs(age),
                 Err(_) => now + Duration::from_secs(1),

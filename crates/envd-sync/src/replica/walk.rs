@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use super::local_record::{Depth, LocalRecord, differs_from_summary, utc};
 use super::round::{Draft, READS_AT_ONCE, Round};
 use super::sync_report::WalkProgress;
-use super::sync_state::{Refutation, Shown, Walk};
-use super::{RecordRead, is_answer};
+use super::sync_state::{FullReason, Refutation, Shown, Walk};
+use super::{RecordRead, Replica, is_answer};
 use crate::error::{Error, Result};
 use crate::store::StoreError;
 use crate::store::rows::Row;
@@ -87,27 +87,20 @@ impl Round<'_> {
         page: ReceivedPage,
         unmarked: &mut HashSet<String>,
     ) -> Result<Option<Walk>> {
-        let (is_last, number) = (page.next.is_none(), page.number);
-        let errors = page.unreadable.iter();
-        let problems: Vec<String> = errors
-            .map(|error| format!("page {number}: {error}"))
-            .collect();
+        let is_last = page.next.is_none();
+        for error in &page.unreadable {
+            let problem = format!("page {}: {error}", page.number);
+            self.report.add_problem(problem);
+        }
         let listed = walk.count(page);
         let mut held = self.held(&listed).await?;
         let reads = self.read_changed(&listed, &walk, &held).await?;
-        let refuted = self.refuted_by(&listed, &walk, &held);
         let mut draft = self.draft();
+        draft.refute(self.replica, &listed, &walk, &held);
         draft.list(&listed, &mut walk, &mut held, &reads, unmarked);
         let base = &self.base.value;
         draft.report.pages += 1;
         draft.report.seen += listed.len() as u64;
-        for problem in problems
-            .into_iter()
-            .chain(refuted.as_ref().map(Refutation::to_string))
-        {
-            draft.report.add_problem(problem);
-        }
-        draft.state.refuted = draft.state.refuted.take().or(refuted);
         draft.state.walks = draft.state.walks.max(walk.number);
         if is_last {
             walk.end(&base.gaps);
@@ -125,31 +118,6 @@ impl Round<'_> {
         }
         draft.batch.seen = Some((walk.number, unmarked.drain().collect()));
         Ok(self.commit(draft).await?.then_some(walk))
-    }
-
-    /// The record of a page that shows that the profile does not hold, if one does.
-    fn refuted_by(
-        &self,
-        listed: &[ListedRecord],
-        walk: &Walk,
-        held: &HeldRecords,
-    ) -> Option<Refutation> {
-        let (state, entry) = (&self.base.value, &self.replica.compared);
-        if entry.value != Some(ComparedDate::LastChange) || state.refuted.is_some() {
-            return None;
-        }
-        listed.iter().find_map(|listed| {
-            let updated = listed.updated.as_ref()?;
-            let held = held.get(&listed.id);
-            let before = held.and_then(|(row, _)| row.keys.updated_at.as_deref());
-            let overlap = self.replica.overlap;
-            let has_missed = state.has_missed(&walk.plan, overlap, updated, before);
-            has_missed.then(|| Refutation {
-                entry: entry.clone(),
-                record: listed.id.clone(),
-                changed: updated.text.clone(),
-            })
-        })
     }
 
     /// What the copy holds of the records of a page.
@@ -254,6 +222,38 @@ impl ListedRecord {
 }
 
 impl Draft {
+    /// Notes the first record of a page that shows that the profile does not hold.
+    fn refute(
+        &mut self,
+        replica: &Replica,
+        page: &[ListedRecord],
+        walk: &Walk,
+        held: &HeldRecords,
+    ) {
+        let (entry, overlap) = (&replica.compared, replica.overlap);
+        let is_believed =
+            entry.value == Some(ComparedDate::LastChange) && self.state.refuted.is_none();
+        for listed in page.iter().filter(|_| is_believed) {
+            let before = held
+                .get(&listed.id)
+                .and_then(|(row, _)| row.keys.updated_at.as_deref());
+            let updated = listed.updated.as_ref();
+            if let Some(updated) =
+                updated.filter(|it| self.state.has_missed(&walk.plan, overlap, it, before))
+            {
+                let refutation = Refutation {
+                    entry: entry.clone(),
+                    record: listed.id.clone(),
+                    changed: updated.at(),
+                };
+                self.report
+                    .add_problem(FullReason::Refuted(refutation.clone()).to_string());
+                self.state.refuted = Some(refutation);
+                return;
+            }
+        }
+    }
+
     /// What a page changes in the copy. `unmarked` is what the walk has listed without a write.
     fn list(
         &mut self,
@@ -326,7 +326,7 @@ impl Walk {
         let plausible = utc(&self.begun).map(|begun| begun + AHEAD);
         let dates = listed.iter().filter_map(|one| one.updated.as_ref());
         let greatest = dates
-            .filter(|shown| utc(&shown.text) <= plausible)
+            .filter(|shown| utc(&shown.at()) <= plausible)
             .max()
             .cloned();
         if self.pages == 0 {

@@ -11,7 +11,7 @@ use crate::store::MemorySync;
 use crate::store::SyncStore;
 use crate::store::rows::Batch;
 use envd_sdk::ErrorKind;
-use envd_sdk::profile::{ComparedDate, Sourced};
+use envd_sdk::profile::Sourced;
 
 const HOUR: u64 = DAY / 24;
 
@@ -104,78 +104,6 @@ async fn a_change_that_was_shown_and_is_not_listed_makes_the_sync_full_and_refut
         assert_eq!(report.mode, SyncMode::Full, "{report}");
         assert_eq!(report.problems.len(), usize::from(is_believed), "{report}");
     }
-}
-
-#[tokio::test]
-async fn a_record_that_is_gone_does_not_refute_the_profile() {
-    let (site, store) = (Site::with(5), MemorySync::new());
-    let replica = site.replica(store.clone());
-    site.make_incremental(&replica).await;
-    site.lock().delete("r001");
-    let report = sync(&replica).await;
-    assert_eq!(
-        (report.mode, report.problems.len()),
-        (SyncMode::Full, 0),
-        "{report}"
-    );
-    assert_eq!(sync(&replica).await.mode, SyncMode::Incremental);
-}
-
-#[tokio::test]
-async fn without_the_date_each_sync_is_full_and_says_what_to_set() {
-    for (value, says) in [
-        (None, "set lists.comparedDate"),
-        (Some(ComparedDate::Creation), "another date"),
-        (Some(ComparedDate::Movement), "another date"),
-    ] {
-        let site = Site::with(3);
-        let mut replica = site.replica(MemorySync::new());
-        replica.compared = Sourced::seen(value);
-        for _ in 0..3 {
-            site.lock().next_day("r002", 1);
-            let report = sync(&replica).await;
-            assert_eq!(report.mode, SyncMode::Full);
-            assert!(
-                report.why.contains(says) && report.next_full_walk.is_none(),
-                "{report}"
-            );
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_full_walk_is_due_after_a_day_and_when_the_clock_was_set_back() {
-    let site = Site::with(5);
-    let replica = site.replica(MemorySync::new());
-    site.make_incremental(&replica).await;
-    site.clock.advance(Duration::from_secs(86_399));
-    assert_eq!(sync(&replica).await.mode, SyncMode::Incremental);
-    site.clock.advance(Duration::from_secs(1));
-    assert_eq!(sync(&replica).await.mode, SyncMode::Full);
-    assert_eq!(sync(&replica).await.mode, SyncMode::Incremental);
-    site.clock
-        .set_wall(site.clock.now() - Duration::from_secs(10));
-    assert_eq!(sync(&replica).await.mode, SyncMode::Full);
-}
-
-/// Holds: an implausible date is no watermark.
-#[tokio::test]
-async fn a_record_with_a_date_in_the_future_hides_no_change() {
-    let site = Site::with(5);
-    let replica = site.replica(MemorySync::new());
-    let years = 3 * 365 * DAY;
-    site.lock().list.now += years;
-    site.lock().save("r005", |_| {});
-    site.lock().list.now -= years;
-    site.make_incremental(&replica).await;
-    let heads = |record: &mut Value| record["heads"] = json!(5);
-    site.lock().save("r002", heads);
-    let report = sync(&replica).await;
-    assert_eq!(
-        (report.mode, report.changed),
-        (SyncMode::Incremental, 1),
-        "{report}"
-    );
 }
 
 /// Holds: what another version wrote is neither read nor overwritten.

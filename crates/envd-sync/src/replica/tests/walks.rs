@@ -2,36 +2,15 @@
 
 use envd_sdk::ErrorKind;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::listing::{DAY, ListOrder, Total, instant};
+use super::listing::{DAY, ListOrder, instant};
 use super::site::{Site, copied, told};
 use crate::replica::{Depth, SyncMode, WalkProgress};
 use crate::store::MemorySync;
 use crate::store::tests::faulty_store::FaultyStore;
 use envd_sdk::model::Timestamp;
-
-/// Holds: the first walk is full, and one a day; others ask from the watermark minus the overlap.
-#[tokio::test]
-async fn the_first_sync_copies_everything_and_tells_it_once() {
-    let (site, store) = (Site::with(5), MemorySync::new());
-    let replica = site.replica(store.clone());
-    let report = replica.sync().await.unwrap();
-    assert_eq!(
-        (report.mode, report.clean),
-        (SyncMode::Full, true),
-        "{report}"
-    );
-    assert_eq!((report.seen, report.appeared, report.pages), (5, 5, 3));
-    assert_eq!(report.requests, site.take_requests().len() as u64);
-    assert_eq!(copied(&store).await, site.ids());
-    assert_eq!(told(&replica, "a").await.len(), 5);
-    assert_eq!(told(&replica, "a").await.len(), 0);
-    // A consumer that is named late is told everything that is there.
-    assert_eq!(told(&replica, "b").await.len(), 5);
-}
 
 /// Holds: a sync with nothing new makes at most two requests and no write.
 #[tokio::test]
@@ -65,31 +44,6 @@ async fn a_sync_with_nothing_new_is_one_request_and_no_write() {
         // Each of these calls is one statement of a database.
         assert!(counted.all_reads() - reads <= 3 * 3, "{order:?}");
     }
-}
-
-#[tokio::test]
-async fn an_incremental_sync_tells_what_changed_and_asks_from_the_watermark_minus_the_overlap() {
-    let (site, store) = (Site::with(5), MemorySync::new());
-    let replica = site.replica(store.clone());
-    site.make_incremental(&replica).await;
-    told(&replica, "a").await;
-    let submitted = |record: &mut Value| record["status"] = json!("SUBMITTED");
-    site.lock().save("r003", submitted);
-    let moved = |record: &mut Value| record["origin"] = json!({"pic": "QAZZ7777"});
-    site.lock().save("r003", moved);
-    site.lock().save("new", |_| {});
-    // Its date changes, and not its content.
-    site.lock().save("r004", |_| {});
-    let report = replica.sync().await.unwrap();
-    assert_eq!(report.mode, SyncMode::Incremental);
-    assert_eq!((report.appeared, report.changed), (1, 1));
-    let from = &site.take_requests()[0].2;
-    assert_eq!(from, "2026-11-20T23:56:00Z");
-    assert_eq!(
-        told(&replica, "a").await,
-        ["appeared new", "changed r003 origin,status"]
-    );
-    assert_eq!(report.watermark.unwrap().as_str(), "2026-11-21T00:10:00Z");
 }
 
 /// Holds: a walk that stopped continues from its page.
@@ -136,26 +90,6 @@ async fn a_refused_cursor_starts_the_walk_anew() {
     assert_eq!(told(&replica, "a").await.len(), 7);
 }
 
-/// Holds: the watermark is none of a later page.
-#[tokio::test]
-async fn a_record_edited_behind_a_walk_falls_into_the_next_incremental_one() {
-    let (site, store) = (Site::with(8), MemorySync::new());
-    site.lock().list.order = ListOrder::Id;
-    let replica = site.replica(store.clone()).overlap(Duration::ZERO);
-    site.make_incremental(&replica).await;
-    told(&replica, "a").await;
-    // The walk has passed r002 when it is edited, and the last page shows an instant a day later.
-    site.before_request(3, |site| {
-        site.save("r002", |record| record["heads"] = json!(1));
-        site.next_day("r008", 1);
-    });
-    let report = replica.sync_full().await.unwrap();
-    assert!(report.clean, "{report}");
-    assert_eq!(told(&replica, "a").await, ["changed r008 heads"]);
-    assert_eq!(replica.sync().await.unwrap().mode, SyncMode::Incremental);
-    assert_eq!(told(&replica, "a").await, ["changed r002 heads"]);
-}
-
 /// Holds: full depth reads each new or changed record once.
 #[tokio::test]
 async fn full_depth_reads_each_new_or_changed_record_once() {
@@ -196,40 +130,6 @@ async fn a_service_with_an_earlier_state_than_the_copy_is_read_in_full_at_once()
     let report = replica.sync().await.unwrap();
     assert_eq!(report.mode, SyncMode::Incremental);
     assert_eq!((report.seen, report.problems.len()), (1, 0), "{report}");
-}
-
-#[tokio::test]
-async fn a_list_whose_total_changes_is_not_clean_and_one_without_totals_may_be() {
-    let (site, store) = (Site::with(5), MemorySync::new());
-    let replica = site.replica(store.clone());
-    site.before_request(2, |site| site.save("new", |_| {}));
-    assert!(!replica.sync().await.unwrap().clean);
-    site.lock().list.total = Total::Null;
-    assert!(replica.sync_full().await.unwrap().clean);
-    // Without a total, a record that comes twice shows that the list moved.
-    site.before_request(2, |site| site.save("newer", |_| {}));
-    assert!(!replica.sync_full().await.unwrap().clean);
-    assert_eq!(replica.sync_full().await.unwrap().appeared, 1);
-    assert_eq!(copied(&store).await, site.ids());
-}
-
-#[tokio::test]
-async fn an_incremental_walk_that_shifts_does_not_move_the_watermark() {
-    let (site, store) = (Site::with(5), MemorySync::new());
-    let replica = site.replica(store.clone());
-    site.make_incremental(&replica).await;
-    let before = replica.sync().await.unwrap().watermark;
-    (0..5).for_each(|number| site.lock().save(&format!("n{number}"), |_| {}));
-    // The newest is deleted behind the walk, so one slips past it.
-    site.before_request(2, |site| site.delete("n4"));
-    let report = replica.sync().await.unwrap();
-    assert_eq!((report.mode, report.clean), (SyncMode::Incremental, false));
-    assert_eq!(report.watermark, before);
-    let report = replica.sync().await.unwrap();
-    let time = |at: Option<Timestamp>| at.and_then(|at| at.to_time());
-    let is_later = time(report.watermark.clone()) > time(before);
-    assert!(report.clean && is_later, "{report}");
-    assert_eq!(copied(&store).await.len(), site.ids().len() + 1);
 }
 
 #[tokio::test]

@@ -110,33 +110,6 @@ async fn a_busy_account_of_a_service_that_compares_another_date_is_read_in_full(
     }
 }
 
-#[tokio::test]
-async fn a_total_that_falls_keeps_the_watermark_and_one_that_grows_moves_it() {
-    for (arrives, leaves, moves) in [
-        (true, false, true),
-        (false, true, false),
-        (true, true, false),
-    ] {
-        let (site, store) = (Site::with(8), MemorySync::new());
-        let replica = site.replica(store.clone());
-        let before = replica.sync().await.unwrap().watermark;
-        site.lock().next_day("r003", 1);
-        if arrives {
-            site.before_request(2, |site| site.save("n1", |_| {}));
-        }
-        if leaves {
-            site.before_request(3, |site| site.delete("r008"));
-        }
-        let report = replica.sync_full().await.unwrap();
-        assert!(!report.clean, "{report}");
-        assert_eq!(
-            report.watermark != before,
-            moves,
-            "{arrives} {leaves}: {report}"
-        );
-    }
-}
-
 /// Three records of 40 days ago, and three of now.
 fn aged() -> Site {
     let site = Site::with(0);
