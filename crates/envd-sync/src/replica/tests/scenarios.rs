@@ -89,8 +89,8 @@ impl Play {
         let words: Vec<&str> = step.split(' ').collect();
         (self.told, self.requests) = (None, self.site.take_requests());
         match words[..] {
-            ["sync"] | ["full"] => {
-                let report = match step {
+            [how @ ("sync" | "full")] => {
+                let report = match how {
                     "sync" => self.replica.sync().await,
                     _ => self.replica.sync_full().await,
                 };
