@@ -90,7 +90,7 @@ impl<'a> RawReply<'a> {
     }
 
     /// Reads each part of the reply alone, and the data as its text; `None` when it is not of the interface.
-    pub(super) fn parts(&self) -> Option<Result<Outcome<Box<RawValue>>, Error>> {
+    pub(super) fn parts(&self) -> Option<Result<Outcome<&'a RawValue>, Error>> {
         let Ok(text) = std::str::from_utf8(self.bytes) else {
             return self.limited(|| self.not_utf8());
         };
@@ -109,9 +109,9 @@ impl<'a> RawReply<'a> {
         })
     }
 
-    fn parts_of(&self, text: &str) -> Option<Result<Outcome<Box<RawValue>>, Error>> {
+    fn parts_of<'t>(&self, text: &'t str) -> Option<Result<Outcome<&'t RawValue>, Error>> {
         // Raw texts, so that one number which no type can hold leaves the other parts readable.
-        let parts: Parts<'_> = match serde_json::from_str(text) {
+        let parts: Parts<'t> = match serde_json::from_str(text) {
             Ok(parts) => parts,
             Err(_) if self.needs_errors => return None,
             Err(error) => {
@@ -132,24 +132,24 @@ impl<'a> RawReply<'a> {
     }
 
     /// The data beside errors, unless it holds nothing.
-    fn with_data(
+    fn with_data<'t>(
         &self,
-        data: &RawValue,
+        data: &'t RawValue,
         errors: Errors,
         extensions: Option<&RawValue>,
-    ) -> Result<Outcome<Box<RawValue>>, Error> {
+    ) -> Result<Outcome<&'t RawValue>, Error> {
         if !errors.first.is_empty() {
             // A refused token may come with an empty list where a null is not allowed.
             let is_refused_token = errors
                 .first
                 .iter()
                 .any(|problem| problem.condition() == Condition::InvalidToken);
-            let data = reply_memory::value(data.get());
-            if is_void(&data, is_refused_token) {
-                return Err(self.rejected(errors, Some(data)));
+            let value = reply_memory::value(data.get());
+            if is_void(&value, is_refused_token) {
+                return Err(self.rejected(errors, Some(value)));
             }
         }
-        Ok(self.outcome(data.to_owned(), errors, extensions))
+        Ok(self.outcome(data, errors, extensions))
     }
 
     /// The texts are not reliable any more; the errors of the server are still reported, unless the body is so long that copies of

@@ -87,7 +87,7 @@ impl Encoded {
     /// Reads the data, with the record where the type expects it.
     fn read_value<T: DeserializeOwned>(
         &self,
-        outcome: Outcome<Box<RawValue>>,
+        outcome: Outcome<&RawValue>,
         reply: &RawReply<'_>,
         keep: Option<ValueIn>,
     ) -> Decoded<T> {
