@@ -240,7 +240,6 @@ fn of_connection(error: &tokio_postgres::Error) -> DatabaseError {
 
 #[cfg(test)]
 mod tests {
-    use envd_sdk::auth::StoreErrorKind;
 
     use super::*;
 
