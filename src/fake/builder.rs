@@ -114,7 +114,7 @@ impl FakeBuilder {
         pub fn scripted_only() |it| it.scripted_only = true;
 
         /// What the fake does where the specification leaves a behaviour open; see [`Assumptions`] for the default.
-        /// [`Fake::assume`] changes it later.
+        /// [`Levers::assume`](super::levers::Levers::assume) changes it later.
         pub fn assume(assumptions: Assumptions) |it| it.assumptions = assumptions;
 
         /// Grants or withdraws an accreditation by its wire name (spec 2.8), such as `hRG`, for all users.
