@@ -64,7 +64,7 @@ async fn run(text: &str) -> Result<(), Failure> {
                 shown += 1;
             }
             Err(error) if error.kind() == ErrorKind::UnreadableRecord => {
-                eprintln!("{}", printable(error))
+                eprintln!("{}", printable(error));
             }
             Err(error) => return Err(error.into()),
         }

@@ -64,6 +64,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Clone)]
 pub struct Error(Arc<ErrorParts>);
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that do not depend on each other"
+)]
 #[derive(Clone)]
 struct ErrorParts {
     repr: Repr,

@@ -103,7 +103,7 @@ impl Error {
                 .received()
                 .filter(|received| received.is_of_service || received.shape().is_of_service())
                 .map(|received| received.status),
-            _ => None,
+            Repr::Said(..) => None,
         }
     }
 

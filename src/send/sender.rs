@@ -267,15 +267,11 @@ impl Exchange<'_> {
             let retry = pin!(self.retry(&policy));
             pool.clock.within(left, retry).await
         };
-        match result {
-            Some(result) => result,
-            None => {
-                let what = "the deadline of the call has passed";
-                Err(Error::said(ErrorKind::Timeout, what)
-                    .with_passes(true)
-                    .with_sent(self.attempts > 0))
-            }
-        }
+        result.unwrap_or_else(|| {
+            let what = "the deadline of the call has passed";
+            let error = Error::said(ErrorKind::Timeout, what).with_passes(true);
+            Err(error.with_sent(self.attempts > 0))
+        })
     }
 
     /// Makes attempts until one succeeds, or the failure or the policy allows no further one.

@@ -93,9 +93,10 @@ async fn a_foreign_entry_is_an_error_and_is_not_overwritten() {
         let entry = keyring.build("app", "sam", None).unwrap();
         entry.set_secret(text.as_bytes()).unwrap();
         let error = here.load("sam").await.unwrap_err();
-        let kind = match newer {
-            true => StoreErrorKind::NewerVersion,
-            false => StoreErrorKind::Unreadable,
+        let kind = if newer {
+            StoreErrorKind::NewerVersion
+        } else {
+            StoreErrorKind::Unreadable
         };
         assert_eq!(error.kind(), kind);
         assert!(here.swap("sam", None, &record(1)).await.is_err());

@@ -232,9 +232,8 @@ impl Refresh {
         }
         let shared = &self.epoch.shared;
         let clock = shared.clock();
-        let until = clock
-            .monotonic()
-            .saturating_add(shared.policy.timing.lock_wait);
+        let wait = shared.policy.timing.lock_wait;
+        let until = clock.monotonic().saturating_add(wait);
         let left = || until.saturating_sub(clock.monotonic());
         let mark_ends = self.mark_ends();
         let mut transaction = None;

@@ -194,7 +194,7 @@ async fn no_search_reads_rows_of_other_accounts() {
             explained.count(ACCOUNT, &query).await.unwrap();
             for order in [Order::Id, Order::LastUpdated, Order::Sequence] {
                 for after in [None, Some(row(ROWS / 2)), Some(row(10))] {
-                    (query.order, query.after) = (order, after);
+                    (query.order, query.after) = (order, after.as_ref().map(LocalPosition::from));
                     explained.query(ACCOUNT, &query).await.unwrap();
                 }
             }

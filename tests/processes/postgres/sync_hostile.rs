@@ -101,7 +101,7 @@ pub(super) async fn use_everything(store: &PostgresSync) -> Result<(), StoreErro
                 before_generation: Some(1),
                 up_to_sequence: Some(9_999),
                 order,
-                after: Some(row(10)),
+                after: Some(LocalPosition::from(&row(10))),
                 limit: 20,
                 ..Query::default()
             };
