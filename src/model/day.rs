@@ -32,10 +32,20 @@ impl Day {
     /// When the text has another form or the calendar has no such day.
     pub fn parse(text: &str) -> Result<Self, TextError> {
         // chrono would also accept `2026-1-2` and `+2026-01-02`.
-        let day = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok();
-        day.and_then(Self::from_naive)
-            .filter(|day| day.to_string() == text)
-            .ok_or(TextError::new("not an ISO 8601 date (yyyy-MM-dd)"))
+        let number = |digits: &[u8]| {
+            digits.iter().try_fold(0, |number, digit| match digit {
+                b'0'..=b'9' => Some(number * 10 + u32::from(digit - b'0')),
+                _ => None,
+            })
+        };
+        let day = match text.as_bytes() {
+            [year @ .., b'-', m1, m2, b'-', d1, d2] if year.len() == 4 => number(year)
+                .and_then(|year| i32::try_from(year).ok())
+                .zip(number(&[*m1, *m2]).zip(number(&[*d1, *d2])))
+                .and_then(|(year, (month, day))| Self::new(year, month, day)),
+            _ => None,
+        };
+        day.ok_or(TextError::new("not an ISO 8601 date (yyyy-MM-dd)"))
     }
 
     /// A day by its numbers; `None` when the calendar has no such day, or the year is not one of 1 to 9999: the form
