@@ -40,24 +40,32 @@ pub enum ErrorKind {
     Transport,
     /// A reply came that is not of the service: the page of a proxy, of a firewall or of a network's login, an empty body,
     /// a redirect. Try again later, as without a connection.
+    #[doc(alias("304"))]
     NoAnswer,
     /// There were too many requests (HTTP 429, or a code to that effect). Wait [`Error::retry_after`].
+    #[doc(alias("rate limit", "too many requests", "429"))]
     RateLimited,
     /// The service is offline for maintenance (HTTP 503, spec 7.1), or a gateway in front of it has no connection to it.
     /// Try again later.
+    #[doc(alias("503", "maintenance"))]
     Unavailable,
     /// The service failed inside (HTTP 500, spec 7.1). Try again later, or report it to the service.
+    #[doc(alias("500"))]
     Internal,
     /// The service refused the access token, and a renewed one where there is one. The audience or the client's settings are
     /// wrong, or the action is not allowed.
+    #[doc(alias("401"))]
     Unauthorized,
     /// The user may not do this. Another account may have the role or the accreditation.
+    #[doc(alias("403", "permission"))]
     Forbidden,
     /// The record does not exist, or belongs to another user: the service does not distinguish them.
+    #[doc(alias("404"))]
     NotFound,
     /// The schema of the service differs from the document that was sent. Override the operation.
     SchemaMismatch,
     /// The service refused the request. Show [`Error::server_errors`] or [`Error::server_message`].
+    #[doc(alias("400"))]
     Rejected,
     /// One record of a list does not have the expected shape; the list continues. [`Error::raw_data`] is the record.
     UnreadableRecord,

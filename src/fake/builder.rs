@@ -149,7 +149,7 @@ impl FakeBuilder {
         /// std::fs::write(folder.join("UserDetails.json"), reply)?;
         /// let fake = Fake::builder().replies(&folder).start().await?;
         /// let user = fake.client().build()?.user_details().await?.value;
-        /// assert_eq!(user.roles[0].as_str(), "VENDOR");
+        /// assert_eq!(user.roles.ok_or("no roles")?[0].as_str(), "VENDOR");
         /// # std::fs::remove_dir_all(&folder)?;
         /// # Ok(()) });
         /// ```
@@ -175,9 +175,9 @@ impl FakeBuilder {
     /// let fake = Fake::builder().profile(&profile).start().await?;
     ///
     /// let user = fake.client().profile(&profile).build()?.user_details().await?.value;
-    /// assert!(user.roles.contains(&Role::Producer));
+    /// assert!(user.roles.is_some_and(|roles| roles.contains(&Role::Producer)));
     /// let user = fake.client().build()?.user_details().await?.value;
-    /// assert!(user.roles.contains(&Role::from("VENDOR")));
+    /// assert!(user.roles.is_some_and(|roles| roles.contains(&Role::from("VENDOR"))));
     /// # Ok(()) });
     /// ```
     pub fn profile(mut self, profile: &ServiceProfile) -> Self {

@@ -78,7 +78,7 @@ impl WebsiteEdit {
         Self(Edit::Change(name.into(), fields))
     }
 
-    /// Deletes a consignment, by its id or number, whatever its status. Where it is still found, [`Deleted`](super::Deleted)
+    /// Deletes a consignment, by its id or number, whatever its status. Where it is still found, [`Deleted`](super::levers::Deleted)
     /// says.
     pub fn delete(name: impl Into<String>) -> Self {
         Self::change(name, json!({"status": "DELETED"}))

@@ -536,7 +536,7 @@ pub struct Edec {
 ///
 /// Source: stated, specification 4.1.
 ///
-/// Of a [`Connection`]; a [`Pager`](crate::Pager) reads it for you. See
+/// Of a [`Connection`](crate::model::Connection); a [`Pager`](crate::Pager) reads it for you. See
 /// [`Account::consignments_page`](crate::Account::consignments_page) for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -71,7 +71,7 @@
 //!
 //! During a refresh: the lock ends with its connection, so a restart, a failover or a cut network frees it while its host may
 //! still get the reply of the identity provider. The mark in the record stays, and other hosts do not refresh a marked record
-//! before [`mark_wait`](envd_sdk::auth::TokenManagerBuilder::mark_wait) has passed; its owner stores the new tokens as soon as it
+//! before [`mark_wait`](envd_sdk::auth::Timing::mark_wait) has passed; its owner stores the new tokens as soon as it
 //! can. A host that does not reply for five minutes loses its lock too, and finds its record unchanged if it comes back within the
 //! same wait. Meanwhile callers without a valid token get a retryable error.
 //!

@@ -375,7 +375,7 @@ mod tests {
     #[test]
     fn the_mark_wait_covers_two_requests_and_the_time_to_store_the_reply() {
         let secs = Duration::from_secs;
-        let wait = |timeout, signing| Timing::default().mark_wait(secs(timeout), secs(signing));
+        let wait = |timeout, signing| Timing::default().wait_at_mark(secs(timeout), secs(signing));
         assert_eq!(wait(30, 0), secs(120));
         assert_eq!(wait(10, 0), secs(100));
         assert_eq!(wait(60, 0), secs(180));

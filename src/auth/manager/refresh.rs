@@ -349,7 +349,7 @@ impl Refresh {
         let shared = &self.epoch.shared;
         let provider = &shared.provider.0;
         let signing = provider.authentication.signing_limit();
-        let wait = shared.policy.timing.mark_wait(provider.timeout, signing);
+        let wait = shared.policy.timing.wait_at_mark(provider.timeout, signing);
         (!shared.store.lock_survives_faults()).then(|| wait.saturating_sub(CLAIM_PERIOD))
     }
 

@@ -69,7 +69,7 @@ impl Default for Timing {
 impl Timing {
     /// How long the refresh mark of another process stands. `timeout` is that of one request, and `signing` how much of it may
     /// pass before it is sent.
-    pub(super) fn mark_wait(&self, timeout: Duration, signing: Duration) -> Duration {
+    pub(super) fn wait_at_mark(&self, timeout: Duration, signing: Duration) -> Duration {
         self.mark_wait.unwrap_or_else(|| {
             let first = timeout.max(Duration::from_secs(30).saturating_add(signing));
             let store = Duration::from_secs(60);
