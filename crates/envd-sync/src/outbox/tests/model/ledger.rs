@@ -190,7 +190,11 @@ impl Ledger {
             noted.seen = shown.max(noted.seen);
         }
         let applied = before.as_ref().filter(|before| before.base != row.base);
-        let applied = applied.and_then(|before| before.first.as_ref().or(before.wish.text()));
+        // The wish may have changed since it was sent.
+        let applied = applied.and_then(|before| {
+            let sent = before.sent.as_ref().and_then(|sent| sent.request.text());
+            sent.or(before.first.as_ref()).or(before.wish.text())
+        });
         if let (Some(record), Some(read), Some(text)) = (&row.record, read, applied) {
             let record = &service.records[record];
             if record.shows_nothing_new(noted.seen, read, &text.value()) {
@@ -203,7 +207,8 @@ impl Ledger {
             && !row.is_named;
         match (&row.record, reason) {
             (Some(record), _) if is_made => self.made(row, record, read, service),
-            (Some(record), Some(State::Asked(Question::Changed(_)))) => {
+            // Where a delete by id began the row, nothing is known of what an edit of it was made of: a question is right.
+            (Some(record), Some(State::Asked(Question::Changed(_)))) if row.base.is_some() => {
                 self.check_conflict(row.id, &service.records[record], read.unwrap_or(0));
             }
             _ => {}
