@@ -12,7 +12,7 @@ use super::observe::Reader;
 use super::outbox::{Memory, Outbox};
 use super::reading::record_of;
 use super::report::OutboxReport;
-use super::row::{Due, Request, Row, Sent, State};
+use super::row::{Due, Question, Request, Row, Sent, State};
 use super::store::{seconds, whole};
 use crate::error::{Error, Result};
 use crate::replica::is_answer;
@@ -396,7 +396,14 @@ impl Pass<'_> {
             // A person may have written to it meanwhile.
             let is_same = |row: &Row| row.state == State::Sending && row.sent == marked.sent;
             let row = draft.row(marked.id).filter(|row| is_same(row));
-            let Some(Ok(row)) = row.map(|row| draft.append(&row, &event)) else {
+            let event = match &event {
+                // A record belongs to one row: a person may have begun one with it since the reply came.
+                Event::Applied { record, .. } if draft.is_taken(&record.id, marked.id) => {
+                    &Event::Asked(Question::OtherRecord(record.id.clone()))
+                }
+                event => event,
+            };
+            let Some(Ok(row)) = row.map(|row| draft.append(&row, event)) else {
                 return false;
             };
             row.shown.findings = errors.iter().map(|error| error.raw().clone()).collect();
@@ -409,8 +416,7 @@ impl Pass<'_> {
                 Err(error) => row.explain(&error.to_string()),
             }
             let is_confirmed = row.state == State::Confirmed;
-            if let (Event::Applied { record, .. }, Request::Create(text)) = (&event, &sent.request)
-            {
+            if let (Event::Applied { record, .. }, Request::Create(text)) = (event, &sent.request) {
                 draft.head.service.learn(&text.value(), record);
             }
             is_confirmed
