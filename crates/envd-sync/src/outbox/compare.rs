@@ -224,10 +224,11 @@ impl ServiceFields {
     }
 
     /// With what was learnt.
-    pub(crate) fn and_learnt(mut self, learnt: &Self) -> Self {
-        self.filled.extend(learnt.filled.iter().cloned());
-        self.me.extend(learnt.me.iter().cloned());
-        self
+    pub(crate) fn and_learnt(&self, learnt: &Self) -> Self {
+        let mut all = self.clone();
+        all.filled.extend(learnt.filled.iter().cloned());
+        all.me.extend(learnt.me.iter().cloned());
+        all
     }
 
     /// Learns from the reply to a creation.

@@ -11,7 +11,7 @@ use super::declaration::{Declaration, DeclarationId, DeclarationState};
 use super::events::{DeclarationEvents, EventSender};
 use super::reading::{day, is_read, same_form};
 use super::row::{Reason, Row};
-use super::store::{Draft, Head, List, OutboxStore, Setting, seconds, whole};
+use super::store::{Draft, List, OutboxStore, Setting, seconds, whole};
 use crate::error::Result;
 use crate::locked::lock;
 use crate::replica::{Replica, ReplicaState};
@@ -270,11 +270,6 @@ impl Outbox {
         self.read_replica().await.map(drop)
     }
 
-    /// What the service does with fields, by its profile and by what was learnt.
-    pub(super) fn service(&self, head: &Head) -> ServiceFields {
-        self.shared.told.clone().and_learnt(&head.service)
-    }
-
     /// Calls a pure function with what it needs to know beside the row.
     pub(super) fn judged<T>(&self, row: u64, judge: impl FnOnce(&Circumstances<'_>) -> T) -> T {
         let others = self.store().expecting(row);
@@ -293,7 +288,7 @@ impl Outbox {
             today: &today,
             day,
             retired: &retired,
-            service: &self.service(&self.store().head()),
+            service: &self.shared.told.and_learnt(&self.store().head().service),
             open: &others,
         })
     }

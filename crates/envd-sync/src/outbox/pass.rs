@@ -145,7 +145,7 @@ impl Outbox {
                 let until = pass.held.of_another(&self.store().head());
                 pass.next = Next {
                     looks_at: until,
-                    retries_at: None,
+                    ..Next::default()
                 };
             }
             Err(Stop::Failed(error)) => return Err(error),
@@ -283,13 +283,8 @@ impl Pass<'_> {
     async fn append(&mut self, row: &Row, event: &Event) -> Result<(), Stop> {
         let written = self.held.change(|draft| {
             let same = draft.row(row.id).filter(|now| **now == *row);
-            let is_taken = match event {
-                // A record belongs to one row.
-                Event::Applied { record, .. } => draft.is_taken(&record.id, row.id),
-                _ => false,
-            };
             let appended = same
-                .filter(|_| !is_taken)
+                .filter(|_| !draft.is_taken(event, row.id))
                 .and_then(|same| draft.append(&same, event).ok());
             appended.is_some_and(|row| row.state == State::Confirmed)
         });
@@ -397,8 +392,8 @@ impl Pass<'_> {
             let is_same = |row: &Row| row.state == State::Sending && row.sent == marked.sent;
             let row = draft.row(marked.id).filter(|row| is_same(row));
             let event = match &event {
-                // A record belongs to one row: a person may have begun one with it since the reply came.
-                Event::Applied { record, .. } if draft.is_taken(&record.id, marked.id) => {
+                // A person may have begun a row with the record since the reply came.
+                Event::Applied { record, .. } if draft.is_taken(&event, marked.id) => {
                     &Event::Asked(Question::OtherRecord(record.id.clone()))
                 }
                 event => event,
@@ -599,9 +594,7 @@ impl Pass<'_> {
 fn is_usable_answer(error: &Error) -> bool {
     match error {
         Error::Client(error) => {
-            is_answer(error)
-                || error.kind() == ErrorKind::NotFound
-                || error.kind() == ErrorKind::Forbidden
+            is_answer(error) || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden)
         }
         Error::Reply(_) => true,
         _ => false,

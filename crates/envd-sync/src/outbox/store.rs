@@ -157,10 +157,13 @@ impl Draft<'_> {
         self.changed.entry(row.id).or_insert(row)
     }
 
-    /// Whether a record belongs to another open row.
-    pub(super) fn is_taken(&self, record: &str, except: u64) -> bool {
-        let other = self.store.row_with(record, except);
-        other.is_some_and(|other| other.is_about(record))
+    /// Whether an event would give a row the record of another open one: a record belongs to one row.
+    pub(super) fn is_taken(&self, event: &Event, row: u64) -> bool {
+        let Event::Applied { record, .. } = event else {
+            return false;
+        };
+        let other = self.store.row_with(&record.id, row);
+        other.is_some_and(|other| other.is_about(&record.id))
     }
 
     /// What was listed, as it is known to a row that is written now.
@@ -181,7 +184,7 @@ impl Draft<'_> {
             listed: &self.listing(),
             begun: self.version,
             reconcile_after: self.setting.reconcile_after,
-            service: &self.setting.told.clone().and_learnt(&self.head.service),
+            service: &self.setting.told.and_learnt(&self.head.service),
         };
         apply(&mut row, event, &moment)?;
         Ok(self.put(row))
