@@ -11,6 +11,7 @@ use wiremock::{Mock, MockServer};
 
 use super::instant::epoch_seconds;
 use super::levers::Assumptions;
+use super::logins::NO_SUCH_USER;
 use super::provider::{ClientCheck, Lifetimes, Provider};
 use super::records::Records;
 use super::reference_data::ReferenceData;
@@ -207,7 +208,7 @@ impl FakeBuilder {
         provider.return_to = self.return_to.iter().map(Url::to_string).collect();
         provider.return_to.push(RETURN_TO.to_owned());
         provider.client_check = self.client_check.clone();
-        let access_token = Secret::new(provider.grant(self.user, now));
+        provider.seat(self.user, now);
         let mut scripts = Scripts::default();
         if let Some(folder) = &self.replies {
             let replies = world::replies(folder)?;
@@ -263,8 +264,6 @@ impl FakeBuilder {
             _server: UnpooledServer(Some(server)),
             state,
             base,
-            user: self.user,
-            access_token,
             running: Arc::default(),
         })
     }
@@ -276,9 +275,7 @@ impl FakeBuilder {
             return Err(Error::config(format!("the world of the fake: {problem}")));
         }
         if world.user_record(self.user).is_null() {
-            return Err(Error::config(
-                "the world of the fake has no such user to log in",
-            ));
+            return Err(Error::config(NO_SUCH_USER));
         }
         for (name, granted) in &self.accreditations {
             if !world.accredit(name, *granted) {
