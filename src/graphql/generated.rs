@@ -364,28 +364,14 @@ pub mod consignments {
 /// Variables and reply of `copyConsignment`.
 pub mod copy_consignment {
     use serde::{Deserialize, Serialize};
-    use crate::model::{AccountId, ConsignmentId, Saved, SavedConsignment};
+    use crate::model::{Saved, SavedConsignment};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "mutation CopyConsignment($envdAccountId: String!, $id: String!) { copyConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }",
         kind: super::OperationKind::Mutation, operation: "CopyConsignment", name: "copyConsignment",
         field: "copyConsignment", variables: &[("envdAccountId", "String!"), ("id", "String!")],
         record: super::selections::SAVED_CONSIGNMENT, list: &[],
     };
-    /// The variables; those that are `None` are not sent.
-    ///
-    /// Of the operation [`CopyConsignment`](super::CopyConsignment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    pub struct Variables {
-        /// The account that owns the consignment.
-        ///
-        /// Source: assumed.
-        pub envd_account_id: AccountId,
-        /// The id or the number of the consignment to copy.
-        ///
-        /// Source: assumed.
-        pub id: ConsignmentId,
-    }
+    pub use super::consignment::Variables;
     /// The `data` of the reply.
     ///
     /// Of the operation [`CopyConsignment`](super::CopyConsignment). See the [module](super) for an example.
@@ -519,7 +505,7 @@ pub mod create_or_save_template {
 /// Variables and reply of `deleteConsignment`.
 pub mod delete_consignment {
     use serde::{Deserialize, Serialize};
-    use crate::model::{AccountId, ConsignmentId, Saved, SavedConsignment};
+    use crate::model::{Saved, SavedConsignment};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "mutation DeleteConsignment($envdAccountId: String!, $id: String!) { deleteConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }",
         kind: super::OperationKind::Mutation, operation: "DeleteConsignment",
@@ -527,21 +513,7 @@ pub mod delete_consignment {
         variables: &[("envdAccountId", "String!"), ("id", "String!")],
         record: super::selections::SAVED_CONSIGNMENT, list: &[],
     };
-    /// The variables; those that are `None` are not sent.
-    ///
-    /// Of the operation [`DeleteConsignment`](super::DeleteConsignment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    pub struct Variables {
-        /// The account that owns the consignment.
-        ///
-        /// Source: assumed.
-        pub envd_account_id: AccountId,
-        /// The id or the number of the consignment.
-        ///
-        /// Source: assumed.
-        pub id: ConsignmentId,
-    }
+    pub use super::consignment::Variables;
     /// The `data` of the reply.
     ///
     /// Of the operation [`DeleteConsignment`](super::DeleteConsignment). See the [module](super) for an example.
@@ -631,9 +603,7 @@ pub mod edecs {
 /// Variables and reply of `consignments`.
 pub mod full_consignments {
     use serde::{Deserialize, Serialize};
-    use crate::model::{
-        AccountId, Connection, Consignment, ConsignmentStatus, Species, Timestamp,
-    };
+    use crate::model::{Connection, Consignment};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query FullConsignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { fullConsignments: consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } } } }",
         kind: super::OperationKind::Query, operation: "FullConsignments", name: "fullConsignments",
@@ -641,57 +611,7 @@ pub mod full_consignments {
         variables: &[("envdAccountId", "String!"), ("first", "Int"), ("after", "String"), ("status", "ConsignmentStatus"), ("species", "ConsignmentSpecies"), ("searchText", "String"), ("fromDate", "DateTime"), ("toDate", "DateTime"), ("onlySubmitted", "Boolean")],
         record: super::selections::FULL_CONSIGNMENT_PAGE, list: &["fullConsignments", "edges"],
     };
-    /// The variables; those that are `None` are not sent.
-    ///
-    /// Of the operation [`FullConsignments`](super::FullConsignments). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    pub struct Variables {
-        /// The account whose consignments are listed.
-        ///
-        /// Source: stated, specification 4.1.
-        pub envd_account_id: AccountId,
-        /// The maximal number of records on a page; default and maximum are not shown.
-        ///
-        /// Source: stated, specification 4.1.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub first: Option<i64>,
-        /// The cursor of the record after which the page starts.
-        ///
-        /// Source: stated, specification 4.1.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub after: Option<String>,
-        /// Only consignments with this status.
-        ///
-        /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub status: Option<ConsignmentStatus>,
-        /// Only consignments of this species.
-        ///
-        /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub species: Option<Species>,
-        /// Only consignments that match this text; what it is matched against is not shown.
-        ///
-        /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub search_text: Option<String>,
-        /// Only consignments from this instant on; which of the dates is compared is not shown.
-        ///
-        /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub from_date: Option<Timestamp>,
-        /// Only consignments up to this instant; whether it is included is not shown.
-        ///
-        /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub to_date: Option<Timestamp>,
-        /// Only consignments that were submitted.
-        ///
-        /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub only_submitted: Option<bool>,
-    }
+    pub use super::consignments::Variables;
     /// The `data` of the reply.
     ///
     /// Of the operation [`FullConsignments`](super::FullConsignments). See the [module](super) for an example.
@@ -734,28 +654,14 @@ pub mod questions {
 /// Variables and reply of `template`.
 pub mod template {
     use serde::{Deserialize, Serialize};
-    use crate::model::{AccountId, Template, TemplateId};
+    use crate::model::Template;
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } }",
         kind: super::OperationKind::Query, operation: "Template", name: "template",
         field: "template", variables: &[("id", "String!"), ("envdAccountId", "String!")],
         record: super::selections::TEMPLATE, list: &[],
     };
-    /// The variables; those that are `None` are not sent.
-    ///
-    /// Of the operation [`Template`](super::Template). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    pub struct Variables {
-        /// The id of the template; public material passes its number here.
-        ///
-        /// Source: public material (`OAuthSample`), not confirmed.
-        pub id: TemplateId,
-        /// The id of the account.
-        ///
-        /// Source: public material (`OAuthSample`), not confirmed.
-        pub envd_account_id: AccountId,
-    }
+    pub use super::delete_template::Variables;
     /// The `data` of the reply.
     ///
     /// Of the operation [`Template`](super::Template). See the [module](super) for an example.
@@ -821,11 +727,7 @@ pub mod user_details {
         kind: super::OperationKind::Query, operation: "UserDetails", name: "userDetails",
         field: "userDetails", variables: &[], record: super::selections::USER_DETAILS, list: &[],
     };
-    /// The variables; those that are `None` are not sent.
-    ///
-    /// Of the operation [`UserDetails`](super::UserDetails). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    pub struct Variables {}
+    pub use super::questions::Variables;
     /// The `data` of the reply.
     ///
     /// Of the operation [`UserDetails`](super::UserDetails). See the [module](super) for an example.
