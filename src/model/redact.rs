@@ -107,8 +107,7 @@ pub(super) struct ShownPath<'a>(pub(super) &'a ServerError);
 
 impl fmt::Debug for ShownPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<String> = self.0.path().iter().map(ToString::to_string).collect();
-        f.write_str(&shown_path(&names.join(".")))
+        f.write_str(&shown_path(&self.0.path().join(".")))
     }
 }
 
