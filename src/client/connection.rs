@@ -90,8 +90,7 @@ fn page<T>(here: Position, outcome: Outcome<Connection<T>>, json: Option<&str>) 
     let Outcome {
         value: connection,
         problems,
-        unreadable,
-        ..
+        facts,
     } = outcome;
     let next = next_position(&connection.page_info.unwrap_or_default(), &here);
     let (mut cursors, mut gaps) = (Vec::with_capacity(connection.edges.len()), Vec::new());
@@ -105,7 +104,7 @@ fn page<T>(here: Position, outcome: Outcome<Connection<T>>, json: Option<&str>) 
         edge.node
     });
     let mut page = Page::new(here, records.collect());
-    page.set_gaps(&gaps, unreadable);
+    page.set_gaps(&gaps, facts.unreadable);
     page.stalled = next.as_ref().err().copied();
     page.next = next.unwrap_or_default();
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
