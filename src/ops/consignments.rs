@@ -69,9 +69,9 @@ impl Account {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// let mut consignments = account.consignments(&ConsignmentFilter::default()).items();
-    /// let mut newest = Vec::new();
-    /// let more = consignments.collect_up_to(3, &mut newest).await?;
-    /// assert!(newest.len() == 3 && more);
+    /// while let Some(record) = consignments.next().await {
+    ///     println!("{}", record?.number.ok_or("no number")?);
+    /// }
     /// # Ok(()) });
     /// ```
     #[doc(alias = "list consignments")]

@@ -91,7 +91,10 @@ async fn an_unusable_world_is_an_error_with_the_reason() {
         (World::empty(), "no such user"),
         (with_kim().consignment("envd-8", input()), "envd-8"),
         (with_kim().property(7), "a property is not a JSON object"),
-        (with_kim().user(UserRecord::from_details("Kim")), "a user is not"),
+        (
+            with_kim().user(UserRecord::from_details("Kim")),
+            "a user is not",
+        ),
         (with_kim().questions(json!({"a": 1})), "list of questions"),
     ] {
         let error = fake_builder().world(world).start().await.unwrap_err();
