@@ -68,7 +68,7 @@ pub struct Error(Arc<ErrorParts>);
     clippy::struct_excessive_bools,
     reason = "facts that do not depend on each other"
 )]
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct ErrorParts {
     repr: Repr,
     operation: Option<String>,
@@ -95,20 +95,7 @@ impl Error {
     pub(crate) fn new(repr: Repr) -> Self {
         Self(Arc::new(ErrorParts {
             repr,
-            operation: None,
-            attempts: 0,
-            retry_at: None,
-            retry_after: None,
-            may_have_applied: false,
-            passes: false,
-            was_sent: false,
-            code: None,
-            omitted: 0,
-            received: None,
-            error_description: None,
-            resume_from: None,
-            unreadable_record: false,
-            source: None,
+            ..ErrorParts::default()
         }))
     }
 

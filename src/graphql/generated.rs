@@ -167,7 +167,6 @@ mod selections {
 }
 /// Variables and reply of `comments`.
 pub mod comments {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Comment, ConsignmentNumber};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query Comments($envdAccountId: String!, $consignmentNumber: String!) { comments(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber) { commentId consignmentNumber role firstName lastName commentText createdAt } }",
@@ -179,7 +178,7 @@ pub mod comments {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Comments`](super::Comments). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The id of the account.
@@ -194,7 +193,7 @@ pub mod comments {
     /// The `data` of the reply.
     ///
     /// Of the operation [`Comments`](super::Comments). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
         /// The comments of a consignment.
@@ -206,7 +205,6 @@ pub mod comments {
 }
 /// Variables and reply of `consignment`.
 pub mod consignment {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Consignment, ConsignmentId};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query Consignment($id: String!, $envdAccountId: String!) { consignment(id: $id, envdAccountId: $envdAccountId) { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } }",
@@ -217,7 +215,7 @@ pub mod consignment {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Consignment`](super::Consignment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The id of the consignment; public material passes its number here.
@@ -232,7 +230,7 @@ pub mod consignment {
     /// The `data` of the reply.
     ///
     /// Of the operation [`Consignment`](super::Consignment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
         /// One consignment.
@@ -243,7 +241,6 @@ pub mod consignment {
 }
 /// Variables and reply of `consignmentUserMapping`.
 pub mod consignment_user_mapping {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentNumber, ConsignmentUserMapping};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query ConsignmentUserMapping($envdAccountId: String!, $consignmentNumber: String!, $role: String!) { consignmentUserMapping(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber, role: $role) { mappingId email firstName lastName role pic numOfHeads } }",
@@ -255,7 +252,7 @@ pub mod consignment_user_mapping {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`ConsignmentUserMapping`](super::ConsignmentUserMapping). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The id of the account.
@@ -274,7 +271,7 @@ pub mod consignment_user_mapping {
     /// The `data` of the reply.
     ///
     /// Of the operation [`ConsignmentUserMapping`](super::ConsignmentUserMapping). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -287,7 +284,6 @@ pub mod consignment_user_mapping {
 }
 /// Variables and reply of `consignments`.
 pub mod consignments {
-    use serde::{Deserialize, Serialize};
     use crate::model::{
         AccountId, Connection, ConsignmentStatus, ConsignmentSummary, Species, Timestamp,
     };
@@ -301,7 +297,7 @@ pub mod consignments {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Consignments`](super::Consignments). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account whose consignments are listed.
@@ -352,7 +348,7 @@ pub mod consignments {
     /// The `data` of the reply.
     ///
     /// Of the operation [`Consignments`](super::Consignments). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
         /// The consignments of an account, page by page.
@@ -363,7 +359,6 @@ pub mod consignments {
 }
 /// Variables and reply of `copyConsignment`.
 pub mod copy_consignment {
-    use serde::{Deserialize, Serialize};
     use crate::model::{Saved, SavedConsignment};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "mutation CopyConsignment($envdAccountId: String!, $id: String!) { copyConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }",
@@ -375,7 +370,7 @@ pub mod copy_consignment {
     /// The `data` of the reply.
     ///
     /// Of the operation [`CopyConsignment`](super::CopyConsignment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -387,7 +382,6 @@ pub mod copy_consignment {
 }
 /// Variables and reply of `createComment`.
 pub mod create_comment {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Comment, CommentInput, Saved};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "mutation CreateComment($envdAccountId: String!, $input: CreateCommentInput!) { createComment(envdAccountId: $envdAccountId, input: $input) { data { commentId consignmentNumber role firstName lastName commentText createdAt } } }",
@@ -399,7 +393,7 @@ pub mod create_comment {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`CreateComment`](super::CreateComment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account in whose name the comment is made.
@@ -414,7 +408,7 @@ pub mod create_comment {
     /// The `data` of the reply.
     ///
     /// Of the operation [`CreateComment`](super::CreateComment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -426,7 +420,6 @@ pub mod create_comment {
 }
 /// Variables and reply of `createOrSaveConsignment`.
 pub mod create_or_save_consignment {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentInput, Saved, SavedConsignment};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "mutation CreateOrSaveConsignment($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) { createOrSaveConsignment(envdAccountId: $envdAccountId, input: $input) { data { id number status } } }",
@@ -438,7 +431,7 @@ pub mod create_or_save_consignment {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`CreateOrSaveConsignment`](super::CreateOrSaveConsignment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account in whose name the consignment is saved.
@@ -453,7 +446,7 @@ pub mod create_or_save_consignment {
     /// The `data` of the reply.
     ///
     /// Of the operation [`CreateOrSaveConsignment`](super::CreateOrSaveConsignment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -465,7 +458,6 @@ pub mod create_or_save_consignment {
 }
 /// Variables and reply of `createOrSaveTemplate`.
 pub mod create_or_save_template {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Saved, SavedTemplate, TemplateInput};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "mutation CreateOrSaveTemplate($envdAccountId: String!, $input: CreateOrSaveTemplateInput!) { createOrSaveTemplate(envdAccountId: $envdAccountId, input: $input) { data { id number name } } }",
@@ -477,7 +469,7 @@ pub mod create_or_save_template {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`CreateOrSaveTemplate`](super::CreateOrSaveTemplate). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account in whose name the template is saved.
@@ -492,7 +484,7 @@ pub mod create_or_save_template {
     /// The `data` of the reply.
     ///
     /// Of the operation [`CreateOrSaveTemplate`](super::CreateOrSaveTemplate). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -504,7 +496,6 @@ pub mod create_or_save_template {
 }
 /// Variables and reply of `deleteConsignment`.
 pub mod delete_consignment {
-    use serde::{Deserialize, Serialize};
     use crate::model::{Saved, SavedConsignment};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "mutation DeleteConsignment($envdAccountId: String!, $id: String!) { deleteConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }",
@@ -517,7 +508,7 @@ pub mod delete_consignment {
     /// The `data` of the reply.
     ///
     /// Of the operation [`DeleteConsignment`](super::DeleteConsignment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -529,7 +520,6 @@ pub mod delete_consignment {
 }
 /// Variables and reply of `deleteTemplate`.
 pub mod delete_template {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Saved, SavedTemplate, TemplateId};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { data { id number name } } }",
@@ -540,7 +530,7 @@ pub mod delete_template {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`DeleteTemplate`](super::DeleteTemplate). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account that owns the template.
@@ -555,7 +545,7 @@ pub mod delete_template {
     /// The `data` of the reply.
     ///
     /// Of the operation [`DeleteTemplate`](super::DeleteTemplate). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -567,7 +557,6 @@ pub mod delete_template {
 }
 /// Variables and reply of `edecs`.
 pub mod edecs {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Edec};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query Edecs($envdAccountId: String) { edecs(envdAccountId: $envdAccountId) { id number status createdAt } }",
@@ -578,7 +567,7 @@ pub mod edecs {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Edecs`](super::Edecs). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The id of the account; the arguments of this operation are not shown.
@@ -590,7 +579,7 @@ pub mod edecs {
     /// The `data` of the reply.
     ///
     /// Of the operation [`Edecs`](super::Edecs). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
         /// The declarations that the user made in the electronic declaration system (eDEC).
@@ -602,7 +591,6 @@ pub mod edecs {
 }
 /// Variables and reply of `consignments`.
 pub mod full_consignments {
-    use serde::{Deserialize, Serialize};
     use crate::model::{Connection, Consignment};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query FullConsignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { fullConsignments: consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } } } }",
@@ -615,7 +603,7 @@ pub mod full_consignments {
     /// The `data` of the reply.
     ///
     /// Of the operation [`FullConsignments`](super::FullConsignments). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -627,7 +615,6 @@ pub mod full_consignments {
 }
 /// Variables and reply of `questions`.
 pub mod questions {
-    use serde::{Deserialize, Serialize};
     use crate::model::QuestionList;
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query Questions { questions { items { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } } } } }",
@@ -637,12 +624,12 @@ pub mod questions {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Questions`](super::Questions). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     pub struct Variables {}
     /// The `data` of the reply.
     ///
     /// Of the operation [`Questions`](super::Questions). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
         /// All questions of all forms.
@@ -653,7 +640,6 @@ pub mod questions {
 }
 /// Variables and reply of `template`.
 pub mod template {
-    use serde::{Deserialize, Serialize};
     use crate::model::Template;
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } }",
@@ -665,7 +651,7 @@ pub mod template {
     /// The `data` of the reply.
     ///
     /// Of the operation [`Template`](super::Template). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
         /// One template.
@@ -676,7 +662,6 @@ pub mod template {
 }
 /// Variables and reply of `templates`.
 pub mod templates {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Connection, Template};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query Templates($envdAccountId: String!, $first: Int, $after: String) { templates(envdAccountId: $envdAccountId, first: $first, after: $after) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }",
@@ -688,7 +673,7 @@ pub mod templates {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Templates`](super::Templates). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account whose templates are listed.
@@ -709,7 +694,7 @@ pub mod templates {
     /// The `data` of the reply.
     ///
     /// Of the operation [`Templates`](super::Templates). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
         /// The templates of an account.
@@ -720,7 +705,6 @@ pub mod templates {
 }
 /// Variables and reply of `userDetails`.
 pub mod user_details {
-    use serde::{Deserialize, Serialize};
     use crate::model::UserDetails;
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query UserDetails { userDetails { auth0Id isNewUser email firstName lastName mobilePhone defaultAccount accounts { envdAccountId accountLabel accountId accountType email roles properties { propertyName accreditations { lPA eU mSA eUGFHQB nFAS hRG } } } accreditations { lPA eU mSA eUGFHQB nFAS hRG } roles } }",
@@ -731,7 +715,7 @@ pub mod user_details {
     /// The `data` of the reply.
     ///
     /// Of the operation [`UserDetails`](super::UserDetails). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {

@@ -164,10 +164,10 @@ fn one(
         "[`{method}`](crate::{method}) runs it and has an example. The [module](self) shows what else the type is for."
     ));
     let mut used = BTreeSet::new();
-    let body =
-        variables(docs, operation, shared, &mut used) + &reply(documents, docs, operation, &mut used);
+    let body = variables(docs, operation, shared, &mut used)
+        + &reply(documents, docs, operation, &mut used);
     let body = format!(
-        "use serde::{{Deserialize, Serialize}};\n{}{}{body}",
+        "{}{}{body}",
         import("crate::model", used.iter().map(String::as_str), 1),
         document(documents, operation),
     );
@@ -259,8 +259,8 @@ fn part<'a>(
         "Of the operation [`{name}`](super::{name}). See the [module](super) for an example."
     );
     comment([first, "", &link])
-        + "#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]\n"
-        + rename_all(names)
+        + "#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]\n"
+        + &rename_all(names, &[])
 }
 
 fn use_of_model(used: &mut BTreeSet<String>, leaf: &str) {
