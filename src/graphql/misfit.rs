@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::{Error, Received, Repr, json_fault};
+use crate::error::{Error, ErrorCase, Received, Repr, json_fault};
 use crate::model::json_path::path_of;
 use crate::model::{Position, reply_memory};
 
@@ -43,7 +43,7 @@ pub(crate) fn unreadable_record(status: u16, path: String, detail: &str, record:
     let raw = reply_memory::value(record);
     let error = error
         .with_received(Received::new(status, None, record.as_bytes(), Some(raw)))
-        .with_unreadable_record();
+        .with_case(ErrorCase::UnreadableRecord);
     match serde_json::from_str::<WithCursor>(record) {
         Ok(edge) => error.with_resume_from(Position::after(edge.cursor)),
         Err(_) => error,

@@ -2,7 +2,7 @@
 
 use super::Unreadable;
 use super::envelope::Errors;
-use crate::error::{Error, Repr};
+use crate::error::{Error, ErrorCase, Repr};
 use crate::model::ServerError;
 
 /// The result of a call: the value, and the errors of the server beside it.
@@ -144,7 +144,7 @@ impl<T> Outcome<T> {
 impl<T> Outcome<Option<T>> {
     /// The outcome of a query that the service answered with null and no error beside it, if the error says that.
     pub(crate) fn of_null(error: &Error) -> Option<Self> {
-        let is_null = error.says(NO_RECORD);
+        let is_null = error.case() == ErrorCase::NoRecord;
         (is_null && !error.may_have_applied()).then(|| Self {
             value: None,
             problems: Vec::new(),
@@ -177,14 +177,13 @@ impl Outcome<()> {
     /// The error for a reply without a record: the server's reasons, or that it gave none.
     pub(super) fn without_record(self) -> Error {
         if self.problems.is_empty() {
-            return Error::protocol(NO_RECORD).with_may_have_applied(self.facts.change);
+            return Error::protocol("the reply has no record")
+                .with_case(ErrorCase::NoRecord)
+                .with_may_have_applied(self.facts.change);
         }
         rejected(self.problems, &self.facts)
     }
 }
-
-/// Of a reply with data and without the record.
-const NO_RECORD: &str = "the reply has no record";
 
 fn rejected(errors: Vec<ServerError>, facts: &ReplyFacts) -> Error {
     let status = facts.status;

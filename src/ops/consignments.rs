@@ -199,7 +199,7 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// [`is_rejected`](crate::Error::is_rejected) with the server's reasons;
+    /// [`Rejected`](crate::ErrorKind::Rejected) with the server's reasons;
     /// [`may_have_applied`](crate::Error::may_have_applied) when no clear answer came, for which there is
     /// [`candidates`](Self::candidates); otherwise as [`execute`](crate::Client::execute).
     #[doc(alias("createOrSaveConsignment", "create", "update"))]
