@@ -95,13 +95,13 @@ impl<T> Outcome<T> {
     /// [`is_rejected`](Error::is_rejected) when there are problems; a change is carried out all the same, and
     /// [`may_have_applied`](Error::may_have_applied) is true. [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord) with
     /// the first of them.
-    pub fn strict(mut self) -> Result<T, Error> {
+    pub fn strict(self) -> Result<T, Error> {
         if !self.problems.is_empty() {
             return Err(rejected(self.problems, &self.facts));
         }
-        match self.facts.unreadable.is_empty() {
-            true => Ok(self.value),
-            false => Err(self.facts.unreadable.swap_remove(0).error),
+        match self.facts.unreadable.into_iter().next() {
+            None => Ok(self.value),
+            Some(record) => Err(record.error),
         }
     }
 
