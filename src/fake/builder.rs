@@ -10,6 +10,7 @@ use wiremock::{Mock, MockServer};
 
 use super::instant::epoch_seconds;
 use super::levers::Assumptions;
+use super::logins::NO_SUCH_USER;
 use super::provider::{ClientCheck, Lifetimes, Provider};
 use super::records::Records;
 use super::reference_data::ReferenceData;
@@ -184,7 +185,7 @@ impl FakeBuilder {
         provider.return_to = self.return_to.iter().map(Url::to_string).collect();
         provider.return_to.push(RETURN_TO.to_owned());
         provider.client_check = self.client_check.clone();
-        let access_token = Secret::new(provider.grant(self.user, now));
+        provider.seat(self.user, now);
         // HTTP dates have whole seconds.
         let start = UNIX_EPOCH + Duration::from_secs(epoch_seconds(now));
         let parts = FakeParts {
@@ -232,8 +233,6 @@ impl FakeBuilder {
             _server: UnpooledServer(Some(server)),
             state,
             base,
-            user: self.user,
-            access_token,
             running: Arc::default(),
         })
     }
@@ -245,9 +244,7 @@ impl FakeBuilder {
             return Err(Error::config(format!("the world of the fake: {problem}")));
         }
         if world.user_record(self.user).is_null() {
-            return Err(Error::config(
-                "the world of the fake has no such user to log in",
-            ));
+            return Err(Error::config(NO_SUCH_USER));
         }
         for (name, granted) in &self.accreditations {
             if !world.accredit(name, *granted) {

@@ -190,5 +190,7 @@ pub use self::timestamp::Timestamp;
 pub use self::visible_text::TextError;
 
 pub(crate) use self::input_path::{input_path, server_path};
-pub(crate) use self::lenient::{BorrowedText, list, places};
+pub(crate) use self::lenient::BorrowedText;
+#[cfg(feature = "client")]
+pub(crate) use self::lenient::{list, places};
 pub(crate) use self::redact::OneLine;

@@ -5,7 +5,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
+use std::time::Duration;
 
+use envd_sdk::auth::TokenManager;
 use envd_sdk::fake::{Fake, User, UserRecord, World};
 use envd_sdk::model::{CommentInput, ConsignmentInput, FormType, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
@@ -191,4 +193,69 @@ fn a_fake_starts_and_answers_without_the_callers_runtime() {
     drop(runtime);
     drop(client);
     assert_eq!(fake.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn each_login_is_that_of_the_user_it_names_or_of_the_one_at_the_browser() {
+    let user = |name: &str, id| {
+        let user = UserRecord::new(format!("{name}@example.com"));
+        user.role("Producer").account(id, "LPA", "QAZZ7777")
+    };
+    let world = World::empty().user(user("ann", "envd-1"));
+    let world = world
+        .user(user("ben", "envd-2"))
+        .user(user("cat", "envd-3"));
+    let fake = fake_builder().world(world).start().await.unwrap();
+
+    fake.log_in_as(User::Nth(1)).unwrap();
+    let cases = [
+        (None, "envd-2"),
+        (Some("ann@example.com"), "envd-1"),
+        (Some("CAT@example.com"), "envd-3"),
+    ];
+    for (hint, account) in cases {
+        let manager = TokenManager::builder(fake.provider().build().unwrap());
+        let manager = manager.build().unwrap();
+        let mut login = manager.provider().authorization();
+        if let Some(hint) = hint {
+            login = login.param("login_hint", hint);
+        }
+        let login = login.start().unwrap();
+        let callback = fake.consent(login.url()).unwrap();
+        manager
+            .complete_login(login, callback.as_str())
+            .await
+            .unwrap();
+        let client = fake.client().token_source(manager).build().unwrap();
+        for known in ["envd-1", "envd-2", "envd-3"] {
+            let filter = ConsignmentFilter::default();
+            let page = client.account(known).consignments_page(&filter, None).await;
+            assert_eq!(page.is_ok(), known == account, "{hint:?} reads {known}");
+        }
+    }
+
+    let login = fake.provider().build().unwrap();
+    let login = login.authorization().param("login_hint", "dan@example.com");
+    let callback = fake.consent(login.start().unwrap().url()).unwrap();
+    assert!(
+        callback
+            .query_pairs()
+            .any(|pair| pair == ("error".into(), "access_denied".into()))
+    );
+    let error = fake.log_in_as(User::Nth(3)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Config);
+}
+
+#[tokio::test]
+async fn a_client_of_the_fake_stays_logged_in_when_days_pass() {
+    let fake = start_fake().await;
+    let client = fake.client().build().unwrap();
+    for _ in 0..3 {
+        fake.clock().advance(Duration::from_secs(86_400));
+        assert!(client.user_details().await.is_ok());
+    }
+    // A token that the service has revoked is refused.
+    fake.expire_access_tokens();
+    let error = client.user_details().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unauthorized);
 }

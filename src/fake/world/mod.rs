@@ -125,6 +125,13 @@ impl World {
         self.users.get(user.index()).unwrap_or(&Value::Null)
     }
 
+    /// The user with an email address, which has no case here.
+    pub(super) fn user_with_email(&self, email: &str) -> Option<User> {
+        let mut users = self.users.iter().map(|user| user["email"].as_str());
+        let found = users.position(|of| of.is_some_and(|of| of.eq_ignore_ascii_case(email)));
+        found.map(User::Nth)
+    }
+
     /// The user who has an account.
     pub(super) fn holder(&self, account: &str) -> Option<&Value> {
         self.users.iter().find(|user| {
