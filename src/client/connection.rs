@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use graphql_client::GraphQLQuery;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
@@ -117,23 +116,14 @@ fn page<T>(here: Position, outcome: Outcome<Connection<T>>, json: Option<&str>) 
 
 /// The JSON of the records of a list, without the places that have no record.
 fn nodes(list: &str, gaps: &[usize]) -> Vec<Box<str>> {
-    #[derive(Deserialize)]
-    struct ListedNodes {
-        edges: Vec<Option<ListedNode>>,
-    }
-
-    #[derive(Deserialize)]
-    struct ListedNode {
-        node: Option<Box<RawValue>>,
-    }
     // No limit of memory: the list was read within one, and its records took more than their texts.
-    let Ok(list) = serde_json::from_str::<ListedNodes>(list) else {
+    let Ok(list) = serde_json::from_str::<Connection<Box<RawValue>>>(list) else {
         return Vec::new();
     };
     let edges = list.edges.into_iter().enumerate();
     edges
         .filter(|(place, _)| gaps.binary_search(place).is_err())
-        .filter_map(|(_, edge)| Some(edge?.node?.into()))
+        .filter_map(|(_, edge)| Some(edge.node?.into()))
         .collect()
 }
 

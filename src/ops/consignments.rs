@@ -164,9 +164,9 @@ impl Account {
         let client = self.client();
         let read = client.operation::<ReadConsignment, _>(variables, |data| data.consignment);
         let read = client.all_levels("consignment", read, |record| levels(&record.questions));
-        read.checked(move |outcome| {
+        read.then(async move |outcome, _| {
             if is_named(&outcome.value, &id) {
-                return Ok(());
+                return Ok(outcome);
             }
             let what = "the reply has another consignment than the one that was requested";
             Err(Error::protocol(what).with_operation("consignment"))

@@ -56,6 +56,12 @@ pub struct World {
     problem: Option<String>,
 }
 
+impl Default for World {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
 impl World {
     /// Sample questions only; no users or records.
     pub fn empty() -> Self {
