@@ -80,7 +80,7 @@ impl World {
 
     /// Adds a user.
     pub fn user(mut self, user: UserRecord) -> Self {
-        if let Some(mut details) = self.read("user", user.details) {
+        if let Some(mut details) = self.read("user", user.details).filter(Value::is_object) {
             let number = self.users.len() + 1;
             details["auth0Id"] = format!("auth0|{number:024}").into();
             self.users.push(details);
