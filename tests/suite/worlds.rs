@@ -79,20 +79,6 @@ async fn a_user_without_accreditation_does_not_see_declarations_of_rangeland_goa
 }
 
 #[tokio::test]
-async fn a_folder_with_the_layout_of_the_fixtures_is_a_world() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
-    let world = World::from_folder(folder).unwrap();
-    assert!(
-        format!("{world:?}").contains("users: 3, consignments: 16"),
-        "{world:?}"
-    );
-    let fake = fake_builder().world(world).start().await.unwrap();
-    assert_eq!(fake.account_id(), "envd-100201");
-    let account = fake.client().build().unwrap().account(fake.account_id());
-    assert_eq!(listed(&account).await, 8);
-}
-
-#[tokio::test]
 async fn a_token_of_a_user_whom_the_world_lacks_reads_no_user() {
     let fake = start_fake().await;
     let token = fake.access_token_for(User::Nth(9));
@@ -103,13 +89,15 @@ async fn a_token_of_a_user_whom_the_world_lacks_reads_no_user() {
 
 #[tokio::test]
 async fn an_unusable_world_is_an_error_with_the_reason() {
-    let nowhere = World::from_folder("/nowhere/at/all");
-    assert!(nowhere.unwrap_err().kind() == ErrorKind::Config);
     let with_kim = || World::empty().user(kim());
     for (world, part) in [
         (World::empty(), "no such user"),
         (with_kim().consignment("envd-8", input()), "envd-8"),
         (with_kim().property(7), "a property is not a JSON object"),
+        (
+            with_kim().user(UserRecord::from_details("Kim")),
+            "a user is not",
+        ),
         (with_kim().questions(json!({"a": 1})), "list of questions"),
     ] {
         let error = fake_builder().world(world).start().await.unwrap_err();

@@ -65,6 +65,7 @@ impl Default for Lifetimes {
 }
 
 /// The settings of the provider, and all that it issued.
+#[derive(Default)]
 pub(super) struct Provider {
     pub(super) issuer: String,
     /// The user who logs in, unless the login names another one.
@@ -131,24 +132,9 @@ impl Provider {
         Self {
             issuer,
             user,
-            own_tokens: HashMap::new(),
             lifetimes: lifetimes.capped(),
-            client_check: ClientCheck::default(),
-            denies_logins: false,
-            omits_iss: false,
-            return_to: Vec::new(),
-            token_requests: 0,
-            signing: Signing::default(),
             world,
-            codes: HashMap::new(),
-            device_grants: HashMap::new(),
-            access_tokens: HashMap::new(),
-            refresh_tokens: HashMap::new(),
-            revoked_families: HashSet::new(),
-            assertions: HashSet::new(),
-            used_generations: HashMap::new(),
-            has_session: false,
-            issued: 0,
+            ..Self::default()
         }
     }
 
