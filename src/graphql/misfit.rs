@@ -52,6 +52,8 @@ pub(crate) fn unreadable_record(status: u16, path: String, detail: &str, record:
 mod tests {
     use std::collections::BTreeMap;
 
+    use serde::Deserialize;
+
     use super::*;
 
     #[derive(Debug, Deserialize)]
