@@ -4,11 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::compare::{Base, Record, ServiceFields, merge};
 use super::row::{
-    Doubt, Due, HISTORY, Happened, Listing, Question, Request, Row, Sent, State, Text, Time,
+    DAY, Doubt, Due, HISTORY, Happened, Listing, Question, Request, Row, Sent, State, Text, Time,
     Unclear, Watch, Wish,
 };
-
-pub(crate) const DAY: Time = 24 * 60 * 60;
 
 /// The longest wait before the service is asked again.
 const LONGEST: Time = 30 * 60;
@@ -482,7 +480,7 @@ impl Row {
             texts: doubt.texts.clone(),
             listed: doubt.listed.clone(),
             left,
-            until: Due::after(moment.now, DAY),
+            until: moment.now.saturating_add(DAY),
         });
     }
 

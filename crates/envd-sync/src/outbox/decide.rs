@@ -14,10 +14,10 @@
 
 use serde_json::Value;
 
-use super::apply::{DAY, Event};
+use super::apply::Event;
 use super::compare::{Base, Compared, Record, ServiceFields, Whose, compare, whose};
 use super::row::{
-    Due, Listing, Owner, Question, Reason, Request, Row, Sent, State, Text, Time, Wish,
+    DAY, Due, Listing, Owner, Question, Reason, Request, Row, Sent, State, Text, Time, Wish,
 };
 
 /// How many looks, a wait apart, find nothing before a request is sent again.
@@ -506,7 +506,9 @@ pub(crate) fn late_duplicates(
 mod tests {
     use serde_json::json;
 
-    use super::super::tests::cases::{base, lines, listing, read, record, row, with_circumstances};
+    use super::super::tests::cases::{
+        NOW, base, lines, listing, read, record, row, with_circumstances,
+    };
     use super::*;
 
     /// An action in words.
@@ -695,7 +697,7 @@ mod tests {
                 texts: vec![text.clone(), text.clone()],
                 listed: listing(2),
                 left: 1,
-                until: Due::after(super::super::tests::cases::NOW, 60),
+                until: NOW + 60,
             });
             row
         };
@@ -733,10 +735,15 @@ mod tests {
             .unwrap();
         assert!(!found(&reported, "ours", true), "once");
         let mut over = row;
-        over.watch.as_mut().unwrap().until = Due {
-            set_at: 0,
-            until: 1,
-        };
-        assert!(!found(&over, "ours", true), "for a day");
+        for (until, is_found) in [
+            (NOW - DAY, false),
+            (NOW, false),
+            (NOW + 1, true),
+            (NOW + 2 * DAY, true),
+            (NOW + 2 * DAY + 1, false),
+        ] {
+            over.watch.as_mut().unwrap().until = until;
+            assert_eq!(found(&over, "ours", true), is_found, "for a day: {until}");
+        }
     }
 }
