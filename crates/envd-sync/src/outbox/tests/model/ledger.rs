@@ -201,6 +201,10 @@ impl Ledger {
                 noted.seen = read.max(noted.seen);
             }
         }
+        // Another screen, which has read nothing, may write to the row while the question stays.
+        let is_asked = before
+            .as_ref()
+            .is_none_or(|before| before.state != row.state);
         let is_made = before
             .as_ref()
             .is_none_or(|before| before.record != row.record)
@@ -208,7 +212,9 @@ impl Ledger {
         match (&row.record, reason) {
             (Some(record), _) if is_made => self.made(row, record, read, service),
             // Where a delete by id began the row, nothing is known of what an edit of it was made of: a question is right.
-            (Some(record), Some(State::Asked(Question::Changed(_)))) if row.base.is_some() => {
+            (Some(record), Some(State::Asked(Question::Changed(_))))
+                if row.base.is_some() && is_asked =>
+            {
                 self.check_conflict(row.id, &service.records[record], read.unwrap_or(0));
             }
             _ => {}
