@@ -667,6 +667,26 @@ mod tests {
     }
 
     #[test]
+    fn what_may_appear_is_kept_from_the_first_change_on() {
+        for (of, since) in [
+            ("save", Some(10)),
+            ("save sending", Some(10)),
+            ("save doubt", Some(10)),
+            ("save record", None),
+            ("save record sending", None),
+            ("save record doubt", None),
+        ] {
+            assert_eq!(row(of).needs_since(), since, "{of}");
+        }
+        // Nothing was listed before.
+        let mut row = row("save doubt");
+        row.doubt.as_mut().unwrap().listed = Listing::default();
+        applied(&mut row, &Event::Decided(Decision::Discard)).unwrap();
+        row.record = Some("c2".to_owned());
+        assert_eq!(row.needs_since(), Some(0));
+    }
+
+    #[test]
     fn a_history_is_bounded() {
         let mut row = row("save");
         for _ in 0..300 {

@@ -486,11 +486,15 @@ pub(crate) fn late_duplicates(
 ) -> Option<Event> {
     let watch = row.watch.as_ref().filter(|watch| watch.is_open(when.now))?;
     let texts: Vec<Value> = watch.texts.iter().map(Text::value).collect();
+    // What a clear reply has made is by us, also where that reply could not be read for the name.
+    let mut own = seen.iter().map(|seen| &seen.record);
+    let own = own.find(|own| row.record.as_ref() == Some(&own.id) && !row.shown.is_adopted);
     let is_one = |seen: &&Seen| {
         let id = &seen.record.id;
         let is_known = row.record.as_ref() == Some(id)
             || row.duplicates.contains(id)
             || row.agreed.not.contains(id)
+            || own.is_some_and(|own| own.created_by != seen.record.created_by)
             || seen.sequence.is_some_and(|at| at <= watch.listed.last);
         let is_ours =
             whose(&texts, &watch.listed.latest, &seen.record, when.service) == Whose::Ours;
@@ -730,6 +734,19 @@ mod tests {
             !found(&watched(Some("c2")), "ours", true),
             "it is the record itself"
         );
+        for (is_adopted, is_told) in [(false, false), (true, true)] {
+            let mut row = row.clone();
+            row.shown.is_adopted = is_adopted;
+            let Some(Read::Listed(_, mut seen)) = read("ours", &row) else {
+                panic!("it is listed")
+            };
+            let mut own = seen[0].clone();
+            own.record.id = "c1".to_owned();
+            own.record.created_by = Some("pat".to_owned());
+            seen.push(own);
+            let told = with_circumstances(&[], |when| late_duplicates(&row, &seen, true, when));
+            assert_eq!(told.is_some(), is_told, "the own record has another author");
+        }
         let mut reported = row.clone();
         super::super::tests::cases::applied(&mut reported, &Event::Told(vec!["c2".to_owned()]))
             .unwrap();

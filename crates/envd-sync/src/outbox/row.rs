@@ -479,13 +479,11 @@ impl Row {
 
     /// The last record that was listed before what the row waits for may have appeared.
     pub(crate) fn needs_since(&self) -> Option<u64> {
-        let doubt = self.doubt.iter().map(|doubt| &doubt.listed);
-        let watch = self.watch.iter().map(|watch| &watch.listed);
-        let sent = self.sent.iter().map(|sent| &sent.listed);
-        let listed = doubt
-            .chain(watch)
-            .chain(sent)
-            .filter(|listed| listed.last > 0);
+        let doubt = self.doubt.iter().filter(|doubt| !doubt.texts.is_empty());
+        let sent = self.sent.iter().filter(|sent| sent.before.is_none());
+        let listed = doubt.map(|doubt| &doubt.listed);
+        let listed = listed.chain(self.watch.iter().map(|watch| &watch.listed));
+        let listed = listed.chain(sent.map(|sent| &sent.listed));
         let known = Some(&self.known).filter(|_| self.record.is_none());
         listed.chain(known).map(|listed| listed.last).min()
     }

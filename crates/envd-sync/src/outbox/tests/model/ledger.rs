@@ -62,6 +62,8 @@ struct Mark {
     row: u64,
     request: Request,
     is_first: bool,
+    /// When what is sent was written, in events. An edit after the mark changes nothing of it.
+    written: u64,
     not_after: Option<SystemTime>,
 }
 
@@ -140,7 +142,9 @@ impl Ledger {
     ) {
         let noted = self.row(row);
         if is_kept {
-            (noted.agreed, noted.late) = (noted.shown, late);
+            // What a person agreed to before stays so.
+            noted.agreed = noted.shown.or(noted.agreed);
+            noted.late = late.or(noted.late.take());
         }
         noted.is_resent |= is_kept || is_resent;
         noted.is_decided = true;
@@ -328,6 +332,7 @@ impl Ledger {
             row: id,
             request: request.clone(),
             is_first,
+            written: noted.written,
             not_after: limit.map(|limit| limit.to_time().unwrap()),
         };
         self.doings.entry(process).or_default().mark = Some(mark);
@@ -420,7 +425,7 @@ impl Ledger {
         let (row, noted) = (mark.row, &self.rows[&mark.row]);
         if mark.is_first {
             assert!(
-                self.walks.iter().any(|(begun, _)| *begun > noted.written),
+                self.walks.iter().any(|(begun, _)| *begun > mark.written),
                 "row {row} is made, and the list was read before it was written"
             );
         }
