@@ -63,12 +63,15 @@ pub trait TokenSource: Send + Sync + 'static {
     /// A token that should be accepted now.
     fn token(&self) -> BoxFuture<'_, Result<AccessToken>>;
 
-    /// A token in place of one that the server refused. The client calls this at most once for each request.
+    /// A token in place of one that the server refused; [`token`](Self::token) unless a source knows better. The client calls this
+    /// at most once for each request.
     ///
     /// A source that has no other token returns the refused one: the call then ends with the server's refusal. An error ends the
     /// call in its place; the refusal becomes its [`source`](std::error::Error::source), unless that is a
     /// [`StoreError`](super::StoreError).
-    fn renew(&self, rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>>;
+    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
+        self.token()
+    }
 
     /// A token that is available without waiting. After `None` the client calls [`token`](Self::token).
     fn current(&self) -> Option<AccessToken> {
@@ -83,10 +86,6 @@ where
 {
     fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
         Box::pin(self())
-    }
-
-    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
-        self.token()
     }
 }
 
@@ -116,10 +115,6 @@ impl StaticToken {
 impl TokenSource for StaticToken {
     fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
         Box::pin(std::future::ready(Ok(self.0.clone())))
-    }
-
-    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
-        self.token()
     }
 
     fn current(&self) -> Option<AccessToken> {

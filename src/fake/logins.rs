@@ -235,10 +235,6 @@ impl TokenSource for TokenOfFake {
         Box::pin(ready(self.get()))
     }
 
-    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
-        self.token()
-    }
-
     fn current(&self) -> Option<AccessToken> {
         self.get().ok()
     }

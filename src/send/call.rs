@@ -193,6 +193,43 @@ impl<T: Send + 'static> Call<T> {
         /// Declares that carrying out this change twice does no harm: it is sent again like a query. Do not set it for the
         /// creation of a record; a save that names its record may be idempotent.
         pub fn idempotent() |it| it.own_settings().idempotent = true;
+
+        /// Sends a request only if this holds right before its first byte: after the waits for a pause, a token and a free
+        /// connection, and again before each further attempt. It is for what may pass in that time, such as a lock that expires, or a
+        /// day after which a declaration must not arrive. It runs on the path of the request, so it must not block.
+        ///
+        /// ```
+        /// use envd_sdk::ErrorKind;
+        /// # equipment::example(async {
+        /// use std::sync::Arc;
+        /// use std::sync::atomic::{AtomicBool, Ordering};
+        ///
+        /// # let fake = envd_sdk::fake::Fake::start().await;
+        /// # let account = fake.client().build()?.account(fake.account_id());
+        /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
+        /// # let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+        /// # let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
+        /// // A lock of the application, which clears this when it loses the lock.
+        /// let is_ours = Arc::new(AtomicBool::new(true));
+        /// let still_ours = Arc::clone(&is_ours);
+        /// let save = account.save_consignment(input.clone());
+        /// let save = save.only_if(move || still_ours.load(Ordering::Acquire));
+        /// assert!(save.await?.value.id.is_some());
+        ///
+        /// is_ours.store(false, Ordering::Release);
+        /// let save = account.save_consignment(input);
+        /// let error = save.only_if(move || is_ours.load(Ordering::Acquire)).await.unwrap_err();
+        /// assert!(error.kind() == ErrorKind::Transport && !error.may_have_applied() && !error.is_retryable());
+        /// # Ok(()) });
+        /// ```
+        ///
+        /// # Errors
+        ///
+        /// When it does not hold, the call fails with [`Transport`](crate::ErrorKind::Transport), and is not sent again;
+        /// [`may_have_applied`](Error::may_have_applied) only if an attempt before was in doubt.
+        #[doc(alias("condition", "fence"))]
+        pub fn only_if(condition: impl Fn() -> bool + Send + Sync + 'static)
+            |it| it.own_settings().condition = Some(Arc::new(condition));
     }
 
     /// Where the JSON of the value will be.
@@ -206,45 +243,6 @@ impl<T: Send + 'static> Call<T> {
     pub(crate) fn page(mut self, number: u64, watch: Watch) -> Self {
         let settings = self.own_settings();
         (settings.page, settings.watch) = (Some(number), Some(watch));
-        self
-    }
-
-    /// Sends a request only if this holds right before its first byte: after the waits for a pause, a token and a free
-    /// connection, and again before each further attempt. It is for what may pass in that time, such as a lock that expires, or a
-    /// day after which a declaration must not arrive. It runs on the path of the request, so it must not block.
-    ///
-    /// ```
-    /// use envd_sdk::ErrorKind;
-    /// # equipment::example(async {
-    /// use std::sync::Arc;
-    /// use std::sync::atomic::{AtomicBool, Ordering};
-    ///
-    /// # let fake = envd_sdk::fake::Fake::start().await;
-    /// # let account = fake.client().build()?.account(fake.account_id());
-    /// # use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
-    /// # let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-    /// # let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
-    /// // A lock of the application, which clears this when it loses the lock.
-    /// let is_ours = Arc::new(AtomicBool::new(true));
-    /// let still_ours = Arc::clone(&is_ours);
-    /// let save = account.save_consignment(input.clone());
-    /// let save = save.only_if(move || still_ours.load(Ordering::Acquire));
-    /// assert!(save.await?.value.id.is_some());
-    ///
-    /// is_ours.store(false, Ordering::Release);
-    /// let save = account.save_consignment(input);
-    /// let error = save.only_if(move || is_ours.load(Ordering::Acquire)).await.unwrap_err();
-    /// assert!(error.kind() == ErrorKind::Transport && !error.may_have_applied() && !error.is_retryable());
-    /// # Ok(()) });
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// When it does not hold, the call fails with [`Transport`](crate::ErrorKind::Transport), and is not sent again;
-    /// [`may_have_applied`](Error::may_have_applied) only if an attempt before was in doubt.
-    #[doc(alias("condition", "fence"))]
-    pub fn only_if(mut self, condition: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        self.own_settings().condition = Some(Arc::new(condition));
         self
     }
 

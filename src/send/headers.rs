@@ -5,9 +5,7 @@ use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
 use crate::secret::Secret;
-use crate::transport::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue,
-};
+use crate::transport::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
 /// Headers that the client or HTTP itself sets; `authorization` as well, where there are tokens.
 const RESERVED: [&str; 11] = [
@@ -49,12 +47,6 @@ impl Headers {
         value.set_sensitive(true);
         self.0.insert(name, value);
         Ok(self)
-    }
-
-    /// Asks for compressed replies.
-    pub(super) fn accept_gzip(&mut self) {
-        let gzip = HeaderValue::from_static("gzip");
-        self.0.insert(ACCEPT_ENCODING, gzip);
     }
 
     /// Refuses `authorization` where a token is sent in it.

@@ -20,7 +20,7 @@ use crate::auth::{AccessToken, TokenSource};
 use crate::error::{Error, ErrorKind, Result, codes};
 use crate::model::ServerError;
 use crate::secret::Secret;
-use crate::transport::header::AUTHORIZATION;
+use crate::transport::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderValue};
 use crate::transport::{
     Clock, Http, HttpOptions, Reply, Request, RetryBudget, RetryPolicy, Safety, retry_after,
 };
@@ -120,7 +120,8 @@ impl SenderOptions {
         }
         let mut headers = headers.beside_tokens(self.tokens.is_some())?;
         if self.http.gzip {
-            headers.accept_gzip();
+            let gzip = HeaderValue::from_static("gzip");
+            headers.0.insert(ACCEPT_ENCODING, gzip);
         }
         Ok(Sender {
             tokens: self.tokens,

@@ -160,13 +160,10 @@ impl HttpOptions {
         /// ```
         #[cfg(feature = "gzip")]
         pub fn gzip(is_requested: bool) |it| it.gzip = is_requested;
-    }
 
-    /// One connection a request. For token endpoints: a request on a connection that the server is closing
-    /// may or may not have been processed, and a refresh must not be left in that doubt.
-    pub(crate) fn no_keep_alive(mut self) -> Self {
-        self.keep_alive = false;
-        self
+        /// One connection a request. For token endpoints: a request on a connection that the server is closing
+        /// may or may not have been processed, and a refresh must not be left in that doubt.
+        pub(crate) fn no_keep_alive() |it| it.keep_alive = false;
     }
 }
 

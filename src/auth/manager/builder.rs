@@ -49,12 +49,10 @@ impl TokenManager {
 }
 
 impl TokenManagerBuilder {
-    /// Where the tokens are stored; a [`MemoryStore`] unless set, which managers of clones of these settings share.
-    pub fn store(self, store: impl TokenStore) -> Self {
-        self.shared_store(Arc::new(store))
-    }
-
     setters! {
+        /// Where the tokens are stored; a [`MemoryStore`] unless set, which managers of clones of these settings share.
+        pub fn store(store: impl TokenStore) |it| it.store = Arc::new(store);
+
         /// As [`store`](Self::store), for a store that managers share.
         pub fn shared_store(store: Arc<dyn TokenStore>) |it| it.store = store;
 
