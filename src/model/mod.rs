@@ -190,7 +190,6 @@ pub use self::timestamp::Timestamp;
 pub use self::visible_text::TextError;
 
 pub(crate) use self::input_path::{input_path, server_path};
-pub(crate) use self::lenient::BorrowedText;
-#[cfg(feature = "client")]
-pub(crate) use self::lenient::{list, places};
+#[allow(unused_imports)] // Only the client reads replies.
+pub(crate) use self::lenient::{BorrowedText, list, places};
 pub(crate) use self::redact::OneLine;

@@ -16,7 +16,6 @@ use super::reference_data::ReferenceData;
 use super::reply::Reply;
 use super::script::GraphqlBody;
 use super::world::User;
-use crate::model::Role;
 use crate::profile::ServiceProfile;
 
 /// What the execution of a request reads and changes.
@@ -96,8 +95,9 @@ impl<'a> Account<'a> {
     fn may_create(&self) -> Result<(), Problem> {
         let roles = self.holder["roles"].as_array().into_iter().flatten();
         let is_producer = |role: &str| {
-            let role = Role::from(role);
-            *self.profile.role(&role).unwrap_or(&role) == Role::Producer
+            let named = self.profile.roles.value.get(role);
+            let named = named.map_or(role, |named| named.as_str());
+            named.eq_ignore_ascii_case("Producer")
         };
         if roles.filter_map(Value::as_str).any(is_producer) && self.program == "LPA" {
             return Ok(());
