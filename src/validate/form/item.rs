@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::super::question_tree::{Choice, ItemKind, TreeQuestion};
 use super::super::walk::{Instance, Walk};
-use super::super::{Finding, QuestionRef, Report};
+use super::super::{Finding, QuestionRef, Report, Severity};
 
 /// A question that applies, a heading, or a section with rows: see [`Form::items`](super::Form::items).
 ///
@@ -138,11 +138,12 @@ pub(super) struct Builder<'a> {
 impl<'a> Builder<'a> {
     pub(super) fn new(walk: &'a Walk<'a>, report: &'a Report) -> Self {
         let mut about: HashMap<_, [Vec<_>; 2]> = HashMap::new();
-        for (place, found) in [&report.findings, &report.advice].into_iter().enumerate() {
-            for finding in found {
-                if let Some(question) = &finding.question {
-                    about.entry(question).or_default()[place].push(Arc::clone(finding));
-                }
+        for finding in report.findings.iter().chain(&report.advice) {
+            if let Some(question) = &finding.question {
+                let [findings, advice] = about.entry(question).or_default();
+                let is_advice = finding.severity == Severity::Advice;
+                let list = if is_advice { advice } else { findings };
+                list.push(Arc::clone(finding));
             }
         }
         Self { walk, about }
