@@ -164,9 +164,9 @@ impl Account {
         let client = self.client();
         let read = client.operation::<ReadConsignment, _>(variables, |data| data.consignment);
         let read = client.all_levels("consignment", read, |record| levels(&record.questions));
-        read.then(async move |outcome, _| {
+        read.checked(move |outcome| {
             if is_named(&outcome.value, &id) {
-                return Ok(outcome);
+                return Ok(());
             }
             let what = "the reply has another consignment than the one that was requested";
             Err(Error::protocol(what).with_operation("consignment"))
