@@ -206,7 +206,7 @@ pub(super) async fn told(replica: &Replica, consumer: &str) -> Vec<String> {
     told
 }
 
-fn described(change: &Change) -> String {
+pub(super) fn described(change: &Change) -> String {
     match &change.kind {
         ChangeKind::Appeared { .. } => format!("appeared {}", change.id),
         ChangeKind::Changed { fields, .. } => format!("changed {} {}", change.id, fields.join(",")),

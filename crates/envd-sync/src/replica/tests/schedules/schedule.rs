@@ -326,7 +326,7 @@ impl<'a> Schedule<'a> {
     }
 
     async fn read(&mut self, name: &'static str) {
-        let interruption = self.interruption();
+        let (mut interruption, chunk) = (self.interruption(), self.random.usize(1..6));
         let most = self.random.usize(..12);
         let each = [None, Some(1), Some(3), Some(6)][self.random.usize(..4)];
         let index = self.readers.iter().position(|reader| reader.name == name);
@@ -334,10 +334,20 @@ impl<'a> Schedule<'a> {
             self.readers.push(Reader::new(name));
             self.readers.len() - 1
         });
+        // The copy changes between the reads of the store.
+        let others = if self.random.u8(..4) == 0 { 4 } else { 0 };
+        if others > 0 {
+            interruption = Interruption::OtherFrom(self.random.usize(1..8));
+        }
         let (process, replica) = self.start(interruption);
-        let ended = process
-            .run(self.readers[index].read(&replica, most, each))
-            .await;
+        self.service().is_walking = self.is_unfinished;
+        for _ in 0..others {
+            self.let_another_sync(&process);
+        }
+        let read = self.readers[index].read(&replica, most, each, chunk);
+        let ended = process.run(read).await;
+        // One of the others may have failed.
+        self.is_unfinished |= others > 0;
         let is_interrupted = interruption.ends_it();
         assert!(
             ended.is_some_and(|ended| ended.is_ok()) || is_interrupted,
@@ -393,8 +403,8 @@ impl<'a> Schedule<'a> {
             None => Reader::new(name),
         };
         let (_, replica) = self.start(Interruption::None);
-        reader.read(&replica, usize::MAX, Some(4)).await.unwrap();
-        reader.read(&replica, 4, Some(1)).await.unwrap();
+        reader.read(&replica, usize::MAX, Some(4), 3).await.unwrap();
+        reader.read(&replica, 4, Some(1), 3).await.unwrap();
         reader.check(&self.store.history());
         let mut feed = replica.changes(name);
         assert_eq!(
