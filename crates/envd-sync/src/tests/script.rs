@@ -101,6 +101,12 @@ fn alternatives(steps: &str) -> Vec<String> {
     (0..length).flat_map(chosen).collect()
 }
 
+/// The columns of a table, which `|` parts.
+pub(crate) fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+    let lines = table.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split('|').map(str::trim).collect())
+}
+
 /// Such as `90s`, `5m`, `1.5h` or `-40d`.
 pub(crate) fn seconds(text: &str) -> f64 {
     let (number, unit) = text.split_at(text.len() - 1);

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::Play;
 use crate::outbox::tests::farm::{load, load_of, now, other_load, signed};
-use crate::tests::script::listed;
 use crate::outbox::{Declaration, DeclarationState};
+use crate::tests::script::listed;
 use envd_sdk::fake::Fault;
 use envd_sdk::model::{ConsignmentId, ConsignmentInput};
 
