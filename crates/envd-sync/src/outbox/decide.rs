@@ -524,22 +524,15 @@ mod tests {
             Action::Append(event) => match event {
                 Event::Marked(sent) => {
                     let is_first = sent.request.text().is_some_and(Text::is_signed);
-                    format!(
-                        "{}{}",
-                        request(&sent.request),
-                        if is_first { " first" } else { "" }
-                    )
+                    request(&sent.request).to_owned() + if is_first { " first" } else { "" }
                 }
                 Event::Applied {
                     request: applied,
                     is_found,
                     ..
                 } => {
-                    format!(
-                        "applied {}{}",
-                        request(applied),
-                        if *is_found { " found" } else { "" }
-                    )
+                    let found = if *is_found { " found" } else { "" };
+                    format!("applied {}{found}", request(applied))
                 }
                 Event::Absent { is_over } => (if *is_over { "over" } else { "absent" }).to_owned(),
                 Event::Unclear(_) => "unclear".to_owned(),

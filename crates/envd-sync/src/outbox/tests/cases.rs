@@ -75,11 +75,8 @@ pub(crate) fn row(words: &str) -> Row {
             .filter_map(|one| one.strip_prefix(name)?.strip_prefix('='));
         words.next().map(|number| number.parse::<u64>().unwrap())
     };
-    let mut given = if has("signed") {
-        signed("09:00")
-    } else {
-        text("09:00")
-    };
+    let text_of = [text, signed][usize::from(has("signed"))];
+    let mut given = text_of("09:00");
     for (word, name, value) in [
         ("passed", "movementDate", json!("2024-01-05T00:00:00")),
         ("unreadable", "movementDate", json!("soon")),
@@ -126,14 +123,13 @@ pub(crate) fn row(words: &str) -> Row {
     if has("submitted") {
         row.base = Some(Base::shown(&submitted));
     }
+    let late = "2024-01-05T00:00:00 soon LPAG2 999999";
     row.agreed = Agreed {
-        late: if has("agreed-late") {
-            ["2024-01-05T00:00:00", "soon", "LPAG2", "999999"]
-                .map(str::to_owned)
-                .into()
-        } else {
-            Agreed::default().late
-        },
+        late: late
+            .split(' ')
+            .filter(|_| has("agreed-late"))
+            .map(str::to_owned)
+            .collect(),
         not_draft: has("agreed-door").then(|| submitted.clone()),
         not: has("not").then(|| "c2".to_owned()).into_iter().collect(),
     };
@@ -149,30 +145,23 @@ pub(crate) fn row(words: &str) -> Row {
         });
     }
     if has("doubt") || has("sending") {
-        let sent =
-            has("sent-other").then(|| Request::Update("c1".to_owned(), Text::new(&text("08:00"))));
+        let other = || Request::Update("c1".to_owned(), Text::new(&text("08:00")));
+        let request = has("sent-other").then(other).or(row.next_request());
         let sent = Sent {
-            request: sent
-                .or(row.next_request())
-                .unwrap_or(Request::Create(given.clone())),
-            before: is_named.then(|| seen.clone()),
+            request: request.unwrap_or(Request::Create(given.clone())),
+            before: is_named.then_some(seen),
             listed: listing(2),
-        };
-        let doubt = Doubt {
-            texts: Vec::new(),
-            listed: listing(2),
-            resends: u32::try_from(number("resends").unwrap_or(0)).unwrap(),
-            looks: u32::try_from(number("looks").unwrap_or(0)).unwrap(),
-            wait: 60,
-            waited: number("waited").unwrap_or(0),
-        };
-        let texts = if is_named {
-            Vec::new()
-        } else {
-            vec![given.clone()]
         };
         if has("doubt") {
-            row.doubt = Some(Doubt { texts, ..doubt });
+            let count = |name| u32::try_from(number(name).unwrap_or(0)).unwrap();
+            row.doubt = Some(Doubt {
+                texts: [given].into_iter().filter(|_| !is_named).collect(),
+                listed: listing(2),
+                resends: count("resends"),
+                looks: count("looks"),
+                wait: 60,
+                waited: number("waited").unwrap_or(0),
+            });
             row.sent = is_named.then_some(sent);
             row.state = State::InDoubt { next_at };
         } else {
@@ -193,20 +182,15 @@ pub(crate) fn row(words: &str) -> Row {
         ("no-answer", Question::NoUsableAnswer),
         ("other-record", Question::OtherRecord("c2".to_owned())),
     ];
-    let asked = questions
-        .into_iter()
-        .find(|(word, _)| has(&format!("asked:{word}")));
-    if let Some((_, question)) = asked {
-        row.state = State::Asked(question);
-    }
-    if has("refused") {
-        row.state = State::Refused;
-    }
-    if has("confirmed") {
-        row.state = State::Confirmed;
-    }
-    if has("discarded") {
-        row.state = State::Discarded;
+    let asked = questions.map(|(word, question)| (format!("asked:{word}"), State::Asked(question)));
+    let over = [
+        ("refused", State::Refused),
+        ("confirmed", State::Confirmed),
+        ("discarded", State::Discarded),
+    ];
+    let over = over.map(|(word, state)| (word.to_owned(), state));
+    if let Some((_, state)) = asked.into_iter().chain(over).find(|(word, _)| has(word)) {
+        row.state = state;
     }
     row
 }

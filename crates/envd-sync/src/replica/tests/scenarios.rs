@@ -15,7 +15,7 @@ use crate::store::{MemorySync, SyncStore};
 use crate::tests::script::{Stage, listed, play, seconds, span};
 use crate::tests::shown;
 use envd_sdk::model::Timestamp;
-use envd_sdk::profile::{ComparedDate, Sourced};
+use envd_sdk::profile::Sourced;
 
 /// Holds: gone: after two clean walks in a row and a read that does not find it.
 /// Holds: a walk that was interrupted or shifted makes nothing gone.
@@ -188,15 +188,11 @@ impl Play {
             ["pages", "of", size] => self.replica = replica.page_size(size.parse().unwrap()),
             ["depth", "full"] => self.replica = replica.depth(Depth::Full),
             ["date", ref how @ .., date] => {
-                let date = match date {
-                    "LastChange" => Some(ComparedDate::LastChange),
-                    "Creation" => Some(ComparedDate::Creation),
-                    "Movement" => Some(ComparedDate::Movement),
-                    _ => None,
+                let date = serde_json::from_value(json!(date)).ok();
+                self.replica.compared = match *how {
+                    ["stated"] => Sourced::stated(date),
+                    _ => Sourced::seen(date),
                 };
-                let is_stated = *how == ["stated"];
-                self.replica.compared =
-                    [Sourced::seen(date), Sourced::stated(date)][usize::from(is_stated)].clone();
             }
             ["clock", time] if time.starts_with('-') => {
                 let clock = &self.site.clock;
@@ -368,12 +364,10 @@ fn edit_by(records: &mut Records, words: &[&str]) {
             *now = now.saturating_add_signed(milliseconds);
         }
         ["compares", what] => {
-            records.list.compared = match what {
-                "creation" => Compared::Created,
-                "movement" => Compared::Moved,
-                "nothing" => Compared::Nothing,
-                _ => Compared::Updated,
-            };
+            use Compared::{Created, Moved, Nothing, Updated};
+            let mut all = [Created, Moved, Nothing, Updated].into_iter();
+            let compared = all.find(|it| format!("{it:?}").to_lowercase() == what);
+            records.list.compared = compared.unwrap();
         }
         ["lag", lists] => records.list.lag = lists.parse().unwrap(),
         ["no", "totals"] => records.list.total = Total::Null,

@@ -8,6 +8,7 @@ use super::listing::{Compared, DAY, ListOrder};
 use super::site::{Site, copied};
 use crate::replica::{Replica, SyncMode, SyncReport};
 use crate::store::MemorySync;
+use crate::tests::script::within;
 
 const FIVE_MINUTES: u64 = 300_000;
 
@@ -30,7 +31,7 @@ fn keep_busy(site: &Site, requests: usize) {
 
 async fn sync(site: &Site, replica: &Replica) -> SyncReport {
     keep_busy(site, 40);
-    let report = replica.sync().await.unwrap();
+    let report = within("a sync", replica.sync()).await.unwrap();
     site.lock().edits.clear();
     site.lock().list.now += FIVE_MINUTES;
     site.clock.advance(Duration::from_millis(FIVE_MINUTES));

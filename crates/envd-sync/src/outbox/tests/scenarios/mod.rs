@@ -43,6 +43,9 @@ struct Play {
     outbox: Outbox,
     store: Arc<MemorySync>,
     backup: Option<Arc<MemorySync>>,
+    /// Which program works, and the others over the same store.
+    program: String,
+    others: HashMap<String, Outbox>,
     declarations: HashMap<String, DeclarationId>,
     /// The names of records and their ids.
     records: Vec<(String, String)>,
@@ -69,6 +72,8 @@ impl Stage for Play {
             store: Arc::clone(&farm.store),
             farm,
             backup: None,
+            program: "one".to_owned(),
+            others: HashMap::new(),
             declarations: HashMap::new(),
             seen: HashMap::new(),
             held: None,
@@ -121,6 +126,12 @@ impl Play {
             }
             ["wait", time] => farm.clock.advance(span(time)),
             ["clock", "back", time] => farm.clock.set_wall(farm.clock.now() - span(time)),
+            ["program", name] => {
+                let other = self.others.remove(name).unwrap_or_else(|| farm.outbox());
+                let before = std::mem::replace(&mut self.outbox, other);
+                let name = std::mem::replace(&mut self.program, name.to_owned());
+                self.others.insert(name, before);
+            }
             ["restart"] => self.outbox = farm.outbox_on(Arc::clone(&self.store)),
             ["offline"] => self.outbox = farm.unreachable(Arc::clone(&self.store)),
             ["backup"] => self.backup = Some(Arc::new(self.store.duplicate())),
@@ -186,7 +197,10 @@ impl Play {
         if let Some(time) = limit {
             outbox = outbox.not_after(self.farm.clock.now() + span(time));
         }
-        let known = self.declarations.get(name).copied();
+        let known = match name {
+            "never" => "77".parse().ok(),
+            name => self.declarations.get(name).copied(),
+        };
         let id = || known.unwrap_or_else(|| panic!("{name} is no declaration"));
         let record = rest.first().copied().unwrap_or_default();
         let is_of_record = what.ends_with("-record") || what == "update";
@@ -230,7 +244,7 @@ impl Play {
         let mut held = tokio::spawn(async move { Box::pin(outbox.pass()).await });
         tokio::select! {
             biased;
-            () = self.farm.fake.until_delayed() => self.held = Some(held),
+            () = self.farm.delayed() => self.held = Some(held),
             _ = &mut held => panic!("nothing was sent"),
         }
     }

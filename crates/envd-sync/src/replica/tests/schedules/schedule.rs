@@ -60,11 +60,7 @@ impl<'a> Schedule<'a> {
         let mut store = Program::new(open(), &observed);
         let is_undisturbed = random.u8(..4) == 0;
         store.saw_all_pages = is_undisturbed && observed.lock().unwrap().list.lag == 0;
-        let depth = if random.u8(..6) == 0 {
-            Depth::Full
-        } else {
-            Depth::Summary
-        };
+        let depth = [Depth::Summary, Depth::Full][usize::from(random.u8(..6) == 0)];
         let overlap = [0, 60, 600][random.usize(..3)];
         let mut schedule = Self {
             page_size: random.u32(2..6),
@@ -220,15 +216,8 @@ impl<'a> Schedule<'a> {
         if self.random.u8(..4) == 0 {
             // Behind the walk, perhaps, and then before it, a day later.
             for (number, pause) in [(2, 1_000), (3, 90_000_000)] {
-                let (kind, random) = (EditKind::Change, Edit::random(&mut self.random));
-                scheduled.push((
-                    number,
-                    Edit {
-                        kind,
-                        pause,
-                        ..random
-                    },
-                ));
+                let edit = Edit::random(&mut self.random);
+                scheduled.push((number, edit.but(EditKind::Change, pause)));
             }
         }
         let number = self.random.u64(1..6);
@@ -362,11 +351,8 @@ impl<'a> Schedule<'a> {
         {
             let mut service = self.service();
             service.list.lag = 0;
-            service
-                .list
-                .records
-                .values_mut()
-                .for_each(|record| record.is_found |= record.is_listed);
+            let records = service.list.records.values_mut();
+            records.for_each(|record| record.is_found |= record.is_listed);
         }
         let mut clean = 0;
         for number in 0..6 {
@@ -423,12 +409,7 @@ impl<'a> Schedule<'a> {
         // A change of the very record that the watermark is from is found by itself, so some rounds miss nothing.
         for _ in 0..8 {
             for kind in [EditKind::Change, EditKind::Insert] {
-                let (pause, random) = (3_600_000, Edit::random(&mut self.random));
-                let edit = Edit {
-                    kind,
-                    pause,
-                    ..random
-                };
+                let edit = Edit::random(&mut self.random).but(kind, 3_600_000);
                 self.service().edit(&edit);
                 let (_, replica) = self.start(Interruption::None);
                 replica.sync().await.unwrap();
@@ -488,7 +469,7 @@ fn listing(random: &mut fastrand::Rng) -> Listing {
         orders[random.usize(..4)],
         totals.get(random.usize(..6)).copied(),
     );
-    let mut list = Listing::new();
+    let mut list = Listing::default();
     list.compared = compared.unwrap_or(Compared::Updated);
     (list.order, list.total) = (order, total.unwrap_or(Total::Exact));
     list.by_position = random.u8(..4) > 0;
