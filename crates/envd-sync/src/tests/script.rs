@@ -58,19 +58,16 @@ async fn play_steps<S: Stage>(steps: String) -> Result<(), String> {
     let mut stage = within("start", S::start()).await;
     let steps = steps.split(';').map(str::trim);
     for step in steps.filter(|step| !step.is_empty()) {
-        let (does, sees) = step.split_once("->").unwrap_or((step, ""));
-        let sees: Vec<&str> = sees.split(", ").map(str::trim).collect();
+        let (does, expects) = step.split_once("->").unwrap_or((step, ""));
+        let expects: Vec<&str> = expects.split(", ").map(str::trim).collect();
         let does: Vec<&str> = does.split_whitespace().collect();
         let done = within(step, stage.act(&does)).await;
-        if sees.contains(&"fails") != done.is_err() {
+        if expects.contains(&"fails") != done.is_err() {
             return Err(format!(
                 "{step}\n  expected: fails or not\n  seen:     {done:?}"
             ));
         }
-        for expected in sees
-            .into_iter()
-            .filter(|sees| !["", "fails"].contains(sees))
-        {
+        for expected in expects.into_iter().filter(|it| !["", "fails"].contains(it)) {
             let words: Vec<&str> = expected.split_whitespace().collect();
             let seen = within(expected, stage.see(&words)).await;
             if seen != words.join(" ") {

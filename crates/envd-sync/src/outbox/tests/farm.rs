@@ -165,33 +165,39 @@ impl Farm {
     /// As [`Outbox::send`], which waits on the clock meanwhile.
     pub(super) async fn send(&self, outbox: &Outbox) -> OutboxReport {
         outbox.forget_waits();
-        let mut total = OutboxReport::default();
-        loop {
-            let (report, next) = outbox.passed().await.unwrap();
-            total.add(report);
-            let wait = next.looks_at.map(|at| outbox.time_until(at));
-            let wait = wait.filter(|wait| total.stopped_by.is_none() && *wait <= 2 * MINUTE);
-            let Some(wait) = wait else {
-                return total;
-            };
-            assert!(wait > Duration::ZERO, "it is due now, and was not done");
-            self.clock.advance(wait);
-        }
+        let sends = async {
+            let mut total = OutboxReport::default();
+            loop {
+                let (report, next) = outbox.pass().await.unwrap();
+                total.add(report);
+                let wait = next.looks_at.map(|at| outbox.time_until(at));
+                let wait = wait.filter(|wait| total.stopped_by.is_none() && *wait <= 2 * MINUTE);
+                let Some(wait) = wait else {
+                    return total;
+                };
+                assert!(wait > Duration::ZERO, "it is due now, and was not done");
+                self.clock.advance(wait);
+            }
+        };
+        within("a send", Box::pin(sends)).await
     }
 
     /// The loop for so long.
     pub(super) async fn run(&self, outbox: &Outbox, time: Duration) -> (OutboxReport, Next) {
         let end = self.clock.now() + time;
-        loop {
-            let (report, next) = outbox.passed().await.unwrap();
-            let wait = next.at().map_or(time, |at| outbox.time_until(at));
-            let left = end.duration_since(self.clock.now()).unwrap();
-            if left.is_zero() {
-                return (report, next);
+        let passes = async {
+            loop {
+                let (report, next) = outbox.pass().await.unwrap();
+                let wait = next.at().map_or(time, |at| outbox.time_until(at));
+                let left = end.duration_since(self.clock.now()).unwrap();
+                if left.is_zero() {
+                    return (report, next);
+                }
+                assert!(wait > Duration::ZERO, "it is due now, and was not done");
+                self.clock.advance(wait.min(left));
             }
-            assert!(wait > Duration::ZERO, "it is due now, and was not done");
-            self.clock.advance(wait.min(left));
-        }
+        };
+        within("the loop", Box::pin(passes)).await
     }
 
     /// Sends everything: nothing is refused, waits or needs a person.

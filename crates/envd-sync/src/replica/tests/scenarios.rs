@@ -104,9 +104,10 @@ impl Play {
     }
 
     async fn sync(&mut self, is_full: bool) -> Result<()> {
-        let report = match is_full {
-            true => self.replica.sync_full().await,
-            false => self.replica.sync().await,
+        let report = if is_full {
+            self.replica.sync_full().await
+        } else {
+            self.replica.sync().await
         };
         self.requests = self.site.take_requests();
         let report = report?;

@@ -31,7 +31,7 @@ fn keep_busy(site: &Site, requests: usize) {
 
 async fn sync(site: &Site, replica: &Replica) -> SyncReport {
     keep_busy(site, 40);
-    let report = within("a sync", replica.sync()).await.unwrap();
+    let report = within("a sync", Box::pin(replica.sync())).await.unwrap();
     site.lock().edits.clear();
     site.lock().list.now += FIVE_MINUTES;
     site.clock.advance(Duration::from_millis(FIVE_MINUTES));

@@ -69,9 +69,9 @@ impl StoreWrapper for Broken {
         let mut answer = call.forward(&self.inner, &account).await?;
         match (self.law, &mut answer) {
             ("VersionsCount", StoreAnswer::Documents(found)) => {
-                found
-                    .iter_mut()
-                    .for_each(|it| it.version = it.version.min(2));
+                for document in found {
+                    document.version = document.version.min(2);
+                }
             }
             ("OrderIsOfBytes", StoreAnswer::Rows(rows)) if query.order == Order::Id => {
                 rows.sort_by_key(|row| row.id.to_lowercase());
