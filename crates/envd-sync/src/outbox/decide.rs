@@ -14,10 +14,10 @@
 
 use serde_json::Value;
 
-use super::apply::{DAY, Event};
+use super::apply::Event;
 use super::compare::{Base, Compared, Record, ServiceFields, Whose, compare, whose};
 use super::row::{
-    Due, Listing, Owner, Question, Reason, Request, Row, Sent, State, Text, Time, Wish,
+    DAY, Due, Listing, Owner, Question, Reason, Request, Row, Sent, State, Text, Time, Wish,
 };
 
 /// How many looks, a wait apart, find nothing before a request is sent again.
@@ -486,11 +486,15 @@ pub(crate) fn late_duplicates(
 ) -> Option<Event> {
     let watch = row.watch.as_ref().filter(|watch| watch.is_open(when.now))?;
     let texts: Vec<Value> = watch.texts.iter().map(Text::value).collect();
+    // What a clear reply has made is by us, also where that reply could not be read for the name.
+    let mut own = seen.iter().map(|seen| &seen.record);
+    let own = own.find(|own| row.record.as_ref() == Some(&own.id) && !row.shown.is_adopted);
     let is_one = |seen: &&Seen| {
         let id = &seen.record.id;
         let is_known = row.record.as_ref() == Some(id)
             || row.duplicates.contains(id)
             || row.agreed.not.contains(id)
+            || own.is_some_and(|own| own.created_by != seen.record.created_by)
             || seen.sequence.is_some_and(|at| at <= watch.listed.last);
         let is_ours =
             whose(&texts, &watch.listed.latest, &seen.record, when.service) == Whose::Ours;
@@ -506,7 +510,9 @@ pub(crate) fn late_duplicates(
 mod tests {
     use serde_json::json;
 
-    use super::super::tests::cases::{base, lines, listing, read, record, row, with_circumstances};
+    use super::super::tests::cases::{
+        NOW, base, lines, listing, read, record, row, with_circumstances,
+    };
     use super::*;
 
     /// An action in words.
@@ -618,7 +624,7 @@ mod tests {
                 texts: vec![text.clone(), text.clone()],
                 listed: listing(2),
                 left: 1,
-                until: Due::after(super::super::tests::cases::NOW, 60),
+                until: NOW + 60,
             });
             row
         };
@@ -638,15 +644,33 @@ mod tests {
             !found(&watched(Some("c2")), "ours", true),
             "it is the record itself"
         );
+        for (is_adopted, is_told) in [(false, false), (true, true)] {
+            let mut row = row.clone();
+            row.shown.is_adopted = is_adopted;
+            let Some(Read::Listed(_, mut seen)) = read("ours", &row) else {
+                panic!("it is listed")
+            };
+            let mut own = seen[0].clone();
+            own.record.id = "c1".to_owned();
+            own.record.created_by = Some("pat".to_owned());
+            seen.push(own);
+            let told = with_circumstances(&[], |when| late_duplicates(&row, &seen, true, when));
+            assert_eq!(told.is_some(), is_told, "the own record has another author");
+        }
         let mut reported = row.clone();
         super::super::tests::cases::applied(&mut reported, &Event::Told(vec!["c2".to_owned()]))
             .unwrap();
         assert!(!found(&reported, "ours", true), "once");
         let mut over = row;
-        over.watch.as_mut().unwrap().until = Due {
-            set_at: 0,
-            until: 1,
-        };
-        assert!(!found(&over, "ours", true), "for a day");
+        for (until, is_found) in [
+            (NOW - DAY, false),
+            (NOW, false),
+            (NOW + 1, true),
+            (NOW + 2 * DAY, true),
+            (NOW + 2 * DAY + 1, false),
+        ] {
+            over.watch.as_mut().unwrap().until = until;
+            assert_eq!(found(&over, "ours", true), is_found, "for a day: {until}");
+        }
     }
 }

@@ -12,6 +12,8 @@ use super::compare::{Base, Record};
 /// In seconds since 1970, on the clock of the process.
 pub(crate) type Time = u64;
 
+pub(crate) const DAY: Time = 24 * 60 * 60;
+
 /// How many events the history of a row holds.
 pub(crate) const HISTORY: usize = 100;
 
@@ -181,12 +183,14 @@ pub(crate) struct Watch {
     pub(crate) listed: Listing,
     /// How many records may still arrive.
     pub(crate) left: u32,
-    pub(crate) until: Due,
+    pub(crate) until: Time,
 }
 
 impl Watch {
+    /// What is watched too long costs a list an hour, what is not watched is never reported: clocks may be a day apart.
     pub(crate) fn is_open(&self, now: Time) -> bool {
-        self.left > 0 && self.until.is_ahead(now)
+        let left = self.until.saturating_sub(now);
+        self.left > 0 && (1..=2 * DAY).contains(&left)
     }
 }
 
@@ -475,13 +479,11 @@ impl Row {
 
     /// The last record that was listed before what the row waits for may have appeared.
     pub(crate) fn needs_since(&self) -> Option<u64> {
-        let doubt = self.doubt.iter().map(|doubt| &doubt.listed);
-        let watch = self.watch.iter().map(|watch| &watch.listed);
-        let sent = self.sent.iter().map(|sent| &sent.listed);
-        let listed = doubt
-            .chain(watch)
-            .chain(sent)
-            .filter(|listed| listed.last > 0);
+        let doubt = self.doubt.iter().filter(|doubt| !doubt.texts.is_empty());
+        let sent = self.sent.iter().filter(|sent| sent.before.is_none());
+        let listed = doubt.map(|doubt| &doubt.listed);
+        let listed = listed.chain(self.watch.iter().map(|watch| &watch.listed));
+        let listed = listed.chain(sent.map(|sent| &sent.listed));
         let known = Some(&self.known).filter(|_| self.record.is_none());
         listed.chain(known).map(|listed| listed.last).min()
     }

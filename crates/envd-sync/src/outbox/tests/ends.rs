@@ -13,7 +13,7 @@ use crate::store::tests::faulty_store::Moment;
 use crate::tests::script::within;
 use envd_sdk::ErrorKind;
 use envd_sdk::auth::StoreErrorKind;
-use envd_sdk::fake::Fault;
+use envd_sdk::fake::{Fault, WebsiteEdit};
 use equipment::schedules::count;
 
 impl Farm {
@@ -94,7 +94,7 @@ async fn what_is_sent_is_what_was_written_byte_for_byte() {
 async fn a_signed_text_that_goes_before_another_one_is_sent_byte_for_byte() {
     let farm = Farm::start().await;
     let outbox = farm.outbox();
-    let id = farm.edit(envd_sdk::fake::WebsiteEdit::insert(load(24)));
+    let id = farm.edit(WebsiteEdit::insert(load(24)));
     let base = farm.read(&outbox, &id).await;
     let input = signed(25);
     let written = serde_json::to_string(&input).unwrap();
@@ -379,5 +379,35 @@ async fn what_another_process_has_sent_meanwhile_is_looked_for_and_not_sent_agai
             assert!(number > 3);
             return;
         }
+    }
+}
+
+/// Before any commit of a pass, another process lists a twin that the website has just made.
+#[tokio::test]
+async fn a_creation_is_not_sent_beside_what_another_process_has_listed_meanwhile() {
+    for number in 1.. {
+        let farm = Arc::new(Farm::start().await);
+        let store = farm.faulty(usize::MAX);
+        let outbox = farm.outbox_on(store.clone());
+        let id = outbox.save(load(24)).await.unwrap().id;
+        let others = Arc::clone(&farm);
+        let was_marked = store.asking(Moment::BeforeCommit(number), async move {
+            let other = others.outbox();
+            let is_marked = state(&other, id).await != DeclarationState::Queued;
+            others.edit(WebsiteEdit::insert(load(24)));
+            other.replica().sync().await.unwrap();
+            is_marked
+        });
+        outbox.passed().await.unwrap();
+        if was_marked() != Some(false) {
+            assert!(number > 1, "the mark is one of the commits");
+            return;
+        }
+        let seen = (farm.saves(), now(&outbox, id).await.reason);
+        assert_eq!(
+            seen,
+            (0, Some(Reason::Candidates)),
+            "before the commit {number}"
+        );
     }
 }

@@ -15,7 +15,7 @@ use crate::store::{MemorySync, SyncStore};
 use crate::tests::script::{Stage, listed, play, seconds, span};
 use crate::tests::shown;
 use envd_sdk::model::Timestamp;
-use envd_sdk::profile::Sourced;
+use envd_sdk::profile::{Source, Sourced};
 
 /// Holds: gone: after two clean walks in a row and a read that does not find it.
 /// Holds: a walk that was interrupted or shifted makes nothing gone.
@@ -191,7 +191,10 @@ impl Play {
             ["date", ref how @ .., date] => {
                 let date = serde_json::from_value(json!(date)).ok();
                 self.replica.compared = match *how {
-                    ["stated"] => Sourced::stated(date),
+                    ["stated"] => Sourced {
+                        value: date,
+                        source: Source::Stated,
+                    },
                     _ => Sourced::seen(date),
                 };
             }
