@@ -215,7 +215,6 @@ async fn a_damaged_store_sends_nothing_and_is_not_overwritten() {
 async fn a_later_and_an_earlier_version_are_named_and_left_as_they_are() {
     for (format, kind, named) in [
         (99, StoreErrorKind::NewerVersion, "newer version"),
-        (5, StoreErrorKind::NewerVersion, "newer version"),
         (2, StoreErrorKind::Unreadable, "earlier version"),
     ] {
         let farm = Farm::start().await;
