@@ -363,6 +363,12 @@ impl Ledger {
         self.rows.get(&row).is_some_and(|noted| noted.is_ended)
     }
 
+    /// Whether a record is that of a row.
+    pub(super) fn is_kept(&self, id: &str) -> bool {
+        let mut rows = self.rows.values().filter_map(|noted| noted.row.as_ref());
+        rows.any(|row| row.record.as_deref() == Some(id))
+    }
+
     /// The records of the rows but one.
     pub(super) fn records_of_others(&self, row: u64) -> Vec<String> {
         let others = self.rows.values().filter_map(|noted| noted.row.as_ref());
