@@ -484,7 +484,8 @@ pub(crate) fn late_duplicates(
     is_there: bool,
     when: &Circumstances<'_>,
 ) -> Option<Event> {
-    let watch = row.watch.as_ref().filter(|watch| watch.is_open(when.now))?;
+    // One that is over is looked for once more: nobody may have looked since.
+    let watch = row.watch.as_ref()?;
     let texts: Vec<Value> = watch.texts.iter().map(Text::value).collect();
     // What a clear reply has made is by us, also where that reply could not be read for the name.
     let mut own = seen.iter().map(|seen| &seen.record);
@@ -662,15 +663,19 @@ mod tests {
             .unwrap();
         assert!(!found(&reported, "ours", true), "once");
         let mut over = row;
-        for (until, is_found) in [
+        for (until, is_open) in [
             (NOW - DAY, false),
             (NOW, false),
             (NOW + 1, true),
             (NOW + 2 * DAY, true),
             (NOW + 2 * DAY + 1, false),
         ] {
-            over.watch.as_mut().unwrap().until = until;
-            assert_eq!(found(&over, "ours", true), is_found, "for a day: {until}");
+            let watch = over.watch.as_mut().unwrap();
+            watch.until = until;
+            assert_eq!(watch.is_open(NOW), is_open, "for a day: {until}");
+            assert!(found(&over, "ours", true), "once more");
         }
+        over.watch.as_mut().unwrap().left = 0;
+        assert!(!found(&over, "ours", true), "no more than were sent");
     }
 }

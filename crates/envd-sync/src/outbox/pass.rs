@@ -12,7 +12,7 @@ use super::observe::Reader;
 use super::outbox::{Memory, Outbox};
 use super::reading::record_of;
 use super::report::OutboxReport;
-use super::row::{Due, Question, Request, Row, Sent, State};
+use super::row::{Due, Owner, Question, Request, Row, Sent, State};
 use super::store::{seconds, whole};
 use crate::error::{Error, Result};
 use crate::replica::is_answer;
@@ -450,7 +450,8 @@ impl Pass<'_> {
         };
         if record.is_none() {
             let holder = self.outbox.store().holder(&id, u64::MAX).await?;
-            seen.owner = holder.and_then(|holder| holder.owner(&id, true));
+            // What any row has named is not new, also where that was given up.
+            seen.owner = holder.map(|holder| holder.owner(&id, true).unwrap_or(Owner::Namer));
             seen.sequence = self.reader.first_listed(&id).await?;
         }
         if record.is_none_or(|record| record == id) && !is_delete {

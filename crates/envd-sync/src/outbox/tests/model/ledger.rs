@@ -201,7 +201,9 @@ impl Ledger {
         });
         if let (Some(record), Some(read), Some(text)) = (&row.record, read, applied) {
             let record = &service.records[record];
-            if record.shows_nothing_new(noted.seen, read, &text.value()) {
+            // What was there already as it is wanted was not sent.
+            let is_wanted = read > 0 && has_content(record, read, &text.value());
+            if is_wanted || record.shows_nothing_new(noted.seen, read, &text.value()) {
                 noted.seen = read.max(noted.seen);
             }
         }
@@ -359,6 +361,12 @@ impl Ledger {
     /// Whether a row is at its end, so that it may be removed.
     pub(super) fn is_ended(&self, row: u64) -> bool {
         self.rows.get(&row).is_some_and(|noted| noted.is_ended)
+    }
+
+    /// Whether a record is that of a row.
+    pub(super) fn is_kept(&self, id: &str) -> bool {
+        let mut rows = self.rows.values().filter_map(|noted| noted.row.as_ref());
+        rows.any(|row| row.record.as_deref() == Some(id))
     }
 
     /// The records of the rows but one.

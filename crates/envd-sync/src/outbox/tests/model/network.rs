@@ -308,6 +308,17 @@ impl World {
         }
     }
 
+    /// Whether somebody may fill in a field on the website: of a record with a reply that is not kept yet once, as above.
+    pub(super) fn may_fill_in(&mut self, id: &str, fields: &Value) -> bool {
+        let is_ours = self.service.records[id].maker() != Author::Website;
+        let is_kept = !is_ours || self.ledger.is_kept(id);
+        let is_first = is_kept || !self.quick.contains(fields);
+        if is_first && !is_kept {
+            self.quick.push(fields.clone());
+        }
+        is_first
+    }
+
     /// Carries out what has arrived late by now.
     pub(super) fn arrive_late(&mut self) {
         let now = self.service.now;

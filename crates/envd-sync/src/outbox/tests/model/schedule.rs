@@ -301,9 +301,10 @@ impl Schedule {
             (4, Some(id)) => {
                 world.service.delete(&id, Author::Website);
             }
-            (5..8, Some(id)) => {
+            (5..8, Some(id)) if world.may_fill_in(&id, &filled_in) => {
                 world.service.edit(&id, Author::Website, &filled_in);
             }
+            (5..8, Some(_)) => {}
             _ => {
                 let mut record = fields;
                 if choice > 10 {
