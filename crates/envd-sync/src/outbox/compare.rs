@@ -377,37 +377,27 @@ const LOAD: [&[&str]; 4] = [
     &["destination", "pic"],
 ];
 
-/// Compares a record with the texts of creations; the closest counts. `latest`: the greatest `updatedAt` that was listed before the
-/// first of them.
-pub(crate) fn whose(
-    texts: &[Value],
-    latest: &str,
-    record: &Record,
-    service: &ServiceFields,
-) -> Whose {
+/// Compares a record with the text of a creation. `latest`: the greatest `updatedAt` that was listed before that.
+pub(crate) fn whose(text: &Value, latest: &str, record: &Record, service: &ServiceFields) -> Whose {
     let mut read = record.fields.clone();
     if let Some(read) = read.as_object_mut() {
         read.remove("status");
     }
-    let of_text = |text: &Value| {
-        let compared = compare(&Base::default(), Some(text), &read, service);
-        let load = LOAD.map(|path| path.iter().map(|name| (*name).to_owned()).collect::<Path>());
-        let (sent, read) = (Base::shown(text), Base::shown(&read));
-        match compared {
-            Compared::Ours(beside) if beside.is_empty() => Whose::Ours,
-            Compared::Ours(_) => Whose::AndMore,
-            _ if load
-                .iter()
-                .all(|path| service.is_same(sent.value(path), read.value(path))) =>
-            {
-                Whose::InPart
-            }
-            _ => Whose::Unrelated,
-        }
+    let is_of_load = || {
+        let (sent, read) = (fields(text), fields(&read));
+        LOAD.iter().all(|path| {
+            let path: Path = path.iter().map(|name| (*name).to_owned()).collect();
+            let [sent, read] = [&sent, &read].map(|of| of.get(&path).unwrap_or(&Value::Null));
+            service.is_same(sent, read)
+        })
     };
-    let closest = texts.iter().map(of_text).min_by_key(|whose| *whose as u8);
-    match closest.unwrap_or(Whose::Unrelated) {
-        Whose::Unrelated => Whose::Unrelated,
+    let whose = match compare(&Base::default(), Some(text), &read, service) {
+        Compared::Ours(beside) if beside.is_empty() => Whose::Ours,
+        Compared::Ours(_) => Whose::AndMore,
+        _ if is_of_load() => Whose::InPart,
+        _ => return Whose::Unrelated,
+    };
+    match whose {
         _ if service.is_another(record) => Whose::AnotherUsers,
         Whose::Ours if record.updated_at.as_str() <= latest || !record.is_draft() => Whose::Agrees,
         whose => whose,
@@ -630,12 +620,7 @@ mod tests {
             for (name, field) in json_of(line[0]).as_object().unwrap() {
                 record.fields[name] = field.clone();
             }
-            let found = whose(
-                &[json!({"forms": ["B"]}), sent.clone()],
-                "4",
-                &record,
-                &service,
-            );
+            let found = whose(&sent, "4", &record, &service);
             assert_eq!(format!("{found:?}"), line[3], "{line:?}");
         }
     }

@@ -303,7 +303,7 @@ impl Declaration {
         let shown = &row.shown;
         let (mut question, mut next) = (None, None);
         match &row.state {
-            State::Queued { next_at } | State::InDoubt { next_at } => next = *next_at,
+            State::Open { next_at } => next = *next_at,
             State::Asked(asked) => question = Some(asked),
             _ => {}
         }
@@ -460,9 +460,9 @@ debug_shows!(Declaration, |it|
 
 pub(super) fn state_of(row: &Row) -> DeclarationState {
     match row.state {
-        State::Queued { .. } => DeclarationState::Queued,
+        State::Open { .. } if row.is_in_doubt() => DeclarationState::Unconfirmed,
+        State::Open { .. } => DeclarationState::Queued,
         State::Sending => DeclarationState::Sending,
-        State::InDoubt { .. } => DeclarationState::Unconfirmed,
         State::Confirmed => DeclarationState::Confirmed,
         State::Refused => DeclarationState::Refused,
         State::Asked(_) => DeclarationState::NeedsAttention,
@@ -472,8 +472,8 @@ pub(super) fn state_of(row: &Row) -> DeclarationState {
 
 fn reason_of(row: &Row) -> Option<Reason> {
     Some(match &row.state {
-        State::Queued { .. } | State::InDoubt { .. } if row.unclear.is_some() => Reason::Unclear,
-        State::InDoubt { .. } => Reason::NoClearAnswer,
+        State::Open { .. } if row.unclear.is_some() => Reason::Unclear,
+        State::Open { .. } if row.is_in_doubt() => Reason::NoClearAnswer,
         State::Refused => Reason::Refused,
         State::Asked(question) => question.reason(),
         State::Discarded => {
@@ -484,7 +484,7 @@ fn reason_of(row: &Row) -> Option<Reason> {
                 Reason::GivenUp
             }
         }
-        State::Queued { .. } | State::Sending | State::Confirmed => return None,
+        State::Open { .. } | State::Sending | State::Confirmed => return None,
     })
 }
 

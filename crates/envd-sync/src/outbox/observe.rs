@@ -124,13 +124,8 @@ impl<'a> Reader<'a> {
             Some(list) => list,
             None => self.list().await?,
         };
-        let doubted = row.doubt.as_ref().filter(|_| row.is_creation_in_doubt());
-        let since = doubted.map_or(row.known.last, |doubt| doubt.listed.last);
-        let doubt = row.doubt.iter().flat_map(|doubt| &doubt.texts);
-        let watch = row.watch.iter().flat_map(|watch| &watch.texts);
-        let wanted = row.first.iter().chain(row.wish.text());
-        let texts = doubt.chain(watch).chain(wanted);
-        let seen = self.appeared(row.id, texts, since).await?;
+        let (texts, since) = row.looked_for();
+        let seen = self.appeared(row.id, texts, since.last).await?;
         Ok(Read::Listed(list.listing, seen))
     }
 

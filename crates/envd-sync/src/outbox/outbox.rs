@@ -9,7 +9,7 @@ use super::compare::ServiceFields;
 use super::decide::{Circumstances, is_before};
 use super::declaration::{Declaration, DeclarationId, DeclarationState};
 use super::events::{DeclarationEvents, EventSender};
-use super::reading::{day, is_read, same_form};
+use super::reading::{day, is_read, retired_from, same_form};
 use super::row::{Reason, Row};
 use super::store::{Draft, List, OutboxStore, Setting, seconds, whole};
 use crate::error::Result;
@@ -17,7 +17,7 @@ use crate::locked::lock;
 use crate::replica::{Replica, ReplicaState};
 use envd_sdk::Account;
 use envd_sdk::Clock;
-use envd_sdk::model::{Day, FormType, Jurisdiction, Timestamp};
+use envd_sdk::model::{Day, Jurisdiction, Timestamp};
 
 /// What is wanted of the service for an account, over its [replica](crate::Replica). Cheap to clone; clones share declarations and
 /// events, and each has settings of its own.
@@ -276,18 +276,11 @@ impl Outbox {
         let others: Vec<&Row> = others.iter().map(Arc::as_ref).collect();
         // In the west the day ends last.
         let today = Day::today_in(Jurisdiction::Wa, self.now()).to_string();
-        let closed =
-            |form: &'static FormType| Some((form.as_str(), form.closed_from()?.to_string()));
-        let closed: Vec<_> = FormType::KNOWN.iter().filter_map(closed).collect();
-        let retired: Vec<_> = closed
-            .iter()
-            .map(|(form, day)| (*form, day.as_str()))
-            .collect();
         judge(&Circumstances {
             now: seconds(self.now()),
             today: &today,
             day,
-            retired: &retired,
+            retired_from,
             service: &self.shared.told.and_learnt(&self.store().head().service),
             open: &others,
         })

@@ -224,7 +224,7 @@ impl Pass<'_> {
 
     /// One read, or one commit and what follows from it; `false`: nothing more is due of the row now.
     async fn step(&mut self, row: &Row, read: &mut Option<Read>) -> Result<bool, Stop> {
-        let is_open = matches!(row.state, State::Queued { .. } | State::InDoubt { .. });
+        let is_open = matches!(row.state, State::Open { .. });
         let is_new = row.record.is_none() && row.adopt.is_none() && !row.is_creation_in_doubt();
         if !is_open || is_new && self.outbox.is_another_first(row) {
             return Ok(false);
@@ -272,7 +272,7 @@ impl Pass<'_> {
         let is_tried = self.retries_now && row.unclear.is_some() && !self.failed.contains(&row.id);
         let mut row = Cow::Borrowed(row);
         if is_tried
-            && let State::Queued { next_at } | State::InDoubt { next_at } = &mut row.to_mut().state
+            && let State::Open { next_at } = &mut row.to_mut().state
         {
             *next_at = None;
         }
@@ -520,7 +520,7 @@ impl Pass<'_> {
     async fn look_for_duplicates(&mut self) -> Result<(), Stop> {
         let (outbox, now) = (self.outbox, self.outbox.now());
         let mut watched = outbox.store().expecting(0);
-        watched.retain(|row| row.watch.is_some());
+        watched.retain(|row| row.lost.is_some() && !row.is_creation_in_doubt());
         let looked = outbox.with_memory(|memory| memory.duplicates_looked_at);
         let age = looked.and_then(|at| now.duration_since(at).ok());
         if watched.is_empty() || age.is_some_and(|age| age < LOOK_EVERY) {
@@ -533,10 +533,10 @@ impl Pass<'_> {
             list => drop(list?),
         }
         for row in watched {
-            let Some(watch) = &row.watch else {
+            let Some(lost) = &row.lost else {
                 continue;
             };
-            let (texts, since) = (&watch.texts, watch.listed.last);
+            let (texts, since) = (&lost.texts, lost.listed.last);
             let seen = self.reader.appeared(row.id, texts, since);
             let seen = match self.held.during(seen).await? {
                 // The next look reads it again. Other rows, and the end of the watch, do not wait for it.
@@ -548,7 +548,7 @@ impl Pass<'_> {
                 None => false,
             };
             let found = outbox.judged(row.id, |when| late_duplicates(&row, &seen, is_there, when));
-            if found.is_none() && watch.is_open(seconds(now)) {
+            if found.is_none() && lost.is_watched(seconds(now)) {
                 continue;
             }
             let written = outbox.change(|draft| {

@@ -3,7 +3,7 @@
 use super::compare::Record;
 use super::row::Text;
 use crate::replica::instant_key;
-use envd_sdk::model::{Consignment, ConsignmentId, ConsignmentInput, Day, Timestamp};
+use envd_sdk::model::{Consignment, ConsignmentId, ConsignmentInput, Day, FormType, Timestamp};
 
 /// A record in the shape of an input, with its names and status; `None`: it has no id.
 pub(super) fn record_of(record: &Consignment) -> Option<Record> {
@@ -79,6 +79,12 @@ pub(super) fn day(date: &str) -> Option<String> {
     let has_end = rest.is_empty() || rest.starts_with(['T', ' ']);
     let day = Day::parse(day).ok().filter(|_| has_end);
     day.map(|day| day.to_string())
+}
+
+/// The day from which on a form is not accepted for new declarations.
+pub(super) fn retired_from(form: &str) -> Option<String> {
+    let from = FormType::from(form).closed_from()?;
+    Some(from.to_string())
 }
 
 /// What tells loads apart in a list: the forms, the day and the places.

@@ -48,13 +48,14 @@ impl Text {
 }
 
 /// What a person wants of the service.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Wish {
     /// A draft with this text.
     Save(Text),
     /// A submitted declaration with this text.
     Submit(Text),
     /// Nothing there.
+    #[default]
     Delete,
 }
 
@@ -158,14 +159,11 @@ pub(crate) struct Sent {
     pub(crate) listed: Listing,
 }
 
-/// Requests that nothing explains yet. The counts start with the first of them.
+/// How often and how long it was looked for requests that nothing explains, since the first of them; none: nothing is in doubt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Doubt {
-    /// The texts of creations.
-    pub(crate) texts: Vec<Text>,
-    /// What was listed before the first creation.
-    pub(crate) listed: Listing,
-    pub(crate) resends: u32,
+    /// How many requests got no clear answer.
+    pub(crate) sends: u32,
     /// Looks since the last request that found nothing.
     pub(crate) looks: u32,
     /// How long the next look waits.
@@ -174,19 +172,27 @@ pub(crate) struct Doubt {
     pub(crate) waited: Time,
 }
 
-/// Creations that may still arrive although the row goes on without them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Watch {
+impl Doubt {
+    pub(crate) fn resends(&self) -> u32 {
+        self.sends.saturating_sub(1)
+    }
+}
+
+/// Creations that nothing explains: each may have made a record, or still make one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Lost {
     pub(crate) texts: Vec<Text>,
+    /// What was listed before the first of them.
     pub(crate) listed: Listing,
     /// How many records may still arrive.
     pub(crate) left: u32,
-    pub(crate) until: Due,
+    /// The row goes on without them, and reports what arrives until then; `None`: it looks for them before it goes on.
+    pub(crate) watched_until: Option<Due>,
 }
 
-impl Watch {
-    pub(crate) fn is_open(&self, now: Time) -> bool {
-        self.left > 0 && self.until.is_ahead(now)
+impl Lost {
+    pub(crate) fn is_watched(&self, now: Time) -> bool {
+        self.left > 0 && self.watched_until.is_some_and(|until| until.is_ahead(now))
     }
 }
 
@@ -299,13 +305,19 @@ impl Question {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum State {
-    Queued { next_at: Option<Due> },
+    /// Something is to be sent, or looked for if it is in doubt; not before then.
+    Open { next_at: Option<Due> },
     Sending,
-    InDoubt { next_at: Option<Due> },
     Confirmed,
     Refused,
     Asked(Question),
     Discarded,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self::Open { next_at: None }
+    }
 }
 
 /// What a person has agreed to.
@@ -343,7 +355,7 @@ pub(crate) struct Shown {
     pub(crate) findings: Vec<Value>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) id: u64,
     pub(crate) record: Option<String>,
@@ -359,7 +371,8 @@ pub(crate) struct Row {
     pub(crate) not_after: Option<Time>,
     pub(crate) state: State,
     pub(crate) sent: Option<Sent>,
-    pub(crate) doubt: Option<Doubt>,
+    pub(crate) lost: Option<Lost>,
+    pub(crate) doubt: Doubt,
     pub(crate) unclear: Option<Unclear>,
     /// The record that a person says is the declaration.
     pub(crate) adopt: Option<String>,
@@ -368,7 +381,6 @@ pub(crate) struct Row {
     /// Only a list with a greater number shows what the row waits for.
     pub(crate) listed: u64,
     pub(crate) agreed: Agreed,
-    pub(crate) watch: Option<Watch>,
     /// Late duplicates that were reported.
     pub(crate) duplicates: Vec<String>,
     pub(crate) history: Vec<Happened>,
@@ -392,21 +404,10 @@ impl Row {
                 .filter(|_| wish == Wish::Delete)
                 .and_then(Record::seen_at),
             wish,
-            first: None,
             base: record.and_then(Record::base),
-            not_after: None,
-            state: State::Queued { next_at: None },
-            sent: None,
-            doubt: None,
-            unclear: None,
-            adopt: None,
             known,
             listed: begun,
-            agreed: Agreed::default(),
-            watch: None,
-            duplicates: Vec::new(),
-            history: Vec::new(),
-            shown: Shown::default(),
+            ..Self::default()
         }
     }
 
@@ -465,46 +466,59 @@ impl Row {
 
     /// Whether nothing is done about the row any more, unless a person wants something.
     pub(crate) fn is_at_rest(&self, now: Time) -> bool {
-        self.is_over() && !self.watch.as_ref().is_some_and(|watch| watch.is_open(now))
+        let is_watched = |lost: &Lost| lost.is_watched(now);
+        self.is_over() && !self.lost.as_ref().is_some_and(is_watched)
     }
 
     /// Whether a creation of the row may be on its way.
     pub(crate) fn is_expecting(&self) -> bool {
-        self.doubt.is_some() || self.watch.is_some() || self.sent.is_some()
+        self.lost.is_some() || self.sent.is_some()
     }
 
     /// The last record that was listed before what the row waits for may have appeared.
     pub(crate) fn needs_since(&self) -> Option<u64> {
-        let doubt = self.doubt.iter().map(|doubt| &doubt.listed);
-        let watch = self.watch.iter().map(|watch| &watch.listed);
+        let lost = self.lost.iter().map(|lost| &lost.listed);
         let sent = self.sent.iter().map(|sent| &sent.listed);
-        let listed = doubt
-            .chain(watch)
-            .chain(sent)
-            .filter(|listed| listed.last > 0);
+        let listed = lost.chain(sent).filter(|listed| listed.last > 0);
         let known = Some(&self.known).filter(|_| self.record.is_none());
         listed.chain(known).map(|listed| listed.last).min()
     }
 
-    /// Whether a creation has no explanation, and no record is known.
+    /// Whether the row looks for a creation that nothing explains before it goes on.
     pub(crate) fn is_creation_in_doubt(&self) -> bool {
-        let has_texts = |doubt: &Doubt| !doubt.texts.is_empty();
-        self.record.is_none() && self.doubt.as_ref().is_some_and(has_texts)
+        let is_looked_for = |lost: &Lost| lost.watched_until.is_none();
+        self.lost.as_ref().is_some_and(is_looked_for)
+    }
+
+    /// Whether something may be under way, while nothing is being sent.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.sent.is_some() || self.is_creation_in_doubt()
+    }
+
+    /// The texts of which a record that appears may be made, and what was listed before the first of them was sent, or before the
+    /// row was written.
+    pub(crate) fn looked_for(&self) -> (impl DoubleEndedIterator<Item = &Text>, &Listing) {
+        let is_in_doubt = self.is_creation_in_doubt();
+        let lost = self.lost.iter();
+        let wanted = self.first.as_ref().or(self.wish.text()).filter(|_| !is_in_doubt);
+        let since = lost.clone().find(|_| is_in_doubt);
+        let texts = lost.flat_map(|lost| &lost.texts).chain(wanted);
+        (texts, since.map_or(&self.known, |lost| &lost.listed))
+    }
+
+    /// The texts of creations that may be on their way.
+    pub(crate) fn on_their_way(&self) -> impl Iterator<Item = &Text> {
+        let sent = self.sent.iter().filter_map(|sent| match &sent.request {
+            Request::Create(text) => Some(text),
+            _ => None,
+        });
+        self.lost.iter().flat_map(|lost| &lost.texts).chain(sent)
     }
 
     /// Why the last event happened, for its history.
     pub(crate) fn explain(&mut self, why: &str) {
         if let Some(last) = self.history.last_mut() {
             why.clone_into(&mut last.why);
-        }
-    }
-
-    /// The state of a row that goes on.
-    pub(crate) fn resumed(&self) -> State {
-        if self.sent.is_some() || self.is_creation_in_doubt() {
-            State::InDoubt { next_at: None }
-        } else {
-            State::Queued { next_at: None }
         }
     }
 }

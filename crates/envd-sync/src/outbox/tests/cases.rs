@@ -6,7 +6,7 @@ use super::super::apply::{Event, Moment, apply};
 use super::super::compare::{Base, Record, ServiceFields};
 use super::super::decide::{Circumstances, Read, Seen};
 use super::super::row::{
-    Agreed, Doubt, Due, Listing, Owner, Question, Reason, Request, Row, Sent, State, Text, Unclear,
+    Agreed, Doubt, Due, Listing, Lost, Owner, Question, Reason, Request, Row, Sent, State, Text, Unclear,
     Wish,
 };
 
@@ -140,7 +140,7 @@ pub(crate) fn row(words: &str) -> Row {
     row.not_after = has("expired").then_some(NOW - 1);
     row.adopt = has("adopt").then(|| "c2".to_owned());
     let next_at = has("ahead").then(|| Due::after(NOW, 60));
-    row.state = State::Queued { next_at };
+    row.state = State::Open { next_at };
     if let Some(waited) = number("unclear") {
         row.unclear = Some(Unclear {
             reason: "500".to_owned(),
@@ -158,23 +158,20 @@ pub(crate) fn row(words: &str) -> Row {
             before: is_named.then(|| seen.clone()),
             listed: listing(2),
         };
-        let doubt = Doubt {
-            texts: Vec::new(),
-            listed: listing(2),
-            resends: u32::try_from(number("resends").unwrap_or(0)).unwrap(),
-            looks: u32::try_from(number("looks").unwrap_or(0)).unwrap(),
-            wait: 60,
-            waited: number("waited").unwrap_or(0),
-        };
-        let texts = if is_named {
-            Vec::new()
-        } else {
-            vec![given.clone()]
-        };
         if has("doubt") {
-            row.doubt = Some(Doubt { texts, ..doubt });
+            row.doubt = Doubt {
+                sends: 1 + u32::try_from(number("resends").unwrap_or(0)).unwrap(),
+                looks: u32::try_from(number("looks").unwrap_or(0)).unwrap(),
+                wait: 60,
+                waited: number("waited").unwrap_or(0),
+            };
+            row.lost = (!is_named).then(|| Lost {
+                texts: vec![given.clone()],
+                listed: listing(2),
+                left: 1,
+                watched_until: None,
+            });
             row.sent = is_named.then_some(sent);
-            row.state = State::InDoubt { next_at };
         } else {
             row.sent = Some(sent);
             row.state = State::Sending;
@@ -244,7 +241,6 @@ pub(crate) fn read(word: &str, row: &Row) -> Option<Read> {
     };
     match word {
         "-" => None,
-        "unreachable" => Some(Read::Unreachable),
         "unclear" => Some(Read::Unclear("500".to_owned())),
         "gone" => Some(Read::Record(None)),
         "deleted" => of(with("status", "DELETED")),
@@ -344,10 +340,14 @@ pub(crate) fn with_circumstances<T>(
         now: NOW,
         today: "2026-11-20",
         day,
-        retired: &[("LPAG2", "2024-11-19")],
+        retired_from,
         service: &service(),
         open,
     })
+}
+
+pub(crate) fn retired_from(form: &str) -> Option<String> {
+    (form == "LPAG2").then(|| "2024-11-19".to_owned())
 }
 
 /// The day of a date with a time after it.

@@ -168,7 +168,7 @@ impl World {
         // What another screen showed counts once nothing else waits; an edit of the row answers a question.
         let seen = match (&base, &row.state, &next.state) {
             (Some(base), ..) => (is_at_rest || row.base.is_none() || is_deleted).then_some(base),
-            (None, State::Asked(Question::Changed(read)), State::Queued { .. }) => Some(read),
+            (None, State::Asked(Question::Changed(read)), State::Open { .. }) => Some(read),
             _ => None,
         };
         if let Some(seen) = seen {
@@ -286,10 +286,8 @@ impl World {
     fn decide(&mut self, store: usize) {
         let rows = self.stores[store].rows.values();
         let open = rows.filter(|row| {
-            matches!(
-                row.state,
-                State::Asked(_) | State::Refused | State::InDoubt { .. }
-            )
+            let is_asked = matches!(row.state, State::Asked(_) | State::Refused);
+            is_asked || matches!(row.state, State::Open { .. }) && row.is_in_doubt()
         });
         let open: Vec<u64> = open.map(|row| row.id).collect();
         let Some(id) = self.random.any(&open) else {

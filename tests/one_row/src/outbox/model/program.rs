@@ -86,8 +86,8 @@ pub(super) enum Step {
     Pass,
     /// Listed, and not committed.
     Listing(Listing, Vec<Record>),
-    /// A row as it was, what was read for it, and how many versions the record had. It is not decided.
-    Read(Box<Row>, Read, usize),
+    /// A row as it was, what was read for it, if the service was reached, and how many versions the record had. It is not decided.
+    Read(Box<Row>, Option<Read>, usize),
     /// Marked, and not sent; with what was listed.
     Depart(Flight, Vec<Record>),
     /// Answered, and not committed; a pause may have come with it.
@@ -160,10 +160,10 @@ impl World {
                 ..
             } => self.count("adopted"),
             Event::Applied { is_found: true, .. } => self.count("already there"),
-            Event::Marked(_) if before.doubt.is_some() => self.count("sent again"),
+            Event::Marked(_) if before.doubt.sends > 0 => self.count("sent again"),
             _ => {}
         }
-        if row.doubt.as_ref().is_some_and(|doubt| doubt.resends >= 6) {
+        if row.doubt.resends() >= 6 {
             self.count("hopeless");
         }
         self.laws
@@ -171,17 +171,17 @@ impl World {
         applied
     }
 
-    /// What comes instead of what was to be read.
-    fn trouble_reading(&mut self, reason: &str) -> Option<Read> {
+    /// What comes instead of what was to be read; nothing without a connection, or from a page of somebody else.
+    fn trouble_reading(&mut self, reason: &str) -> Option<Option<Read>> {
         if self.is_offline {
-            return Some(Read::Unreachable);
+            return Some(None);
         }
         if !self.random.chance(self.trouble) {
             return None;
         }
         match self.random.below(3) {
-            0 => Some(Read::Unreachable),
-            1 => Some(Read::Unclear(reason.to_owned())),
+            0 => Some(None),
+            1 => Some(Some(Read::Unclear(reason.to_owned()))),
             _ => None,
         }
     }
@@ -213,7 +213,8 @@ impl World {
                 self.listed(at, listing, records, now);
                 Step::Pass
             }
-            Step::Read(row, read, versions) => match self.decided(store, &row, Some(&read), now) {
+            Step::Read(_, None, _) => self.next_row(at),
+            Step::Read(row, read, versions) => match self.decided(store, &row, read.as_ref(), now) {
                 Action::Append(event) => self.append(at, &row, &event, versions, now),
                 _ => self.next_row(at),
             },
@@ -290,7 +291,7 @@ impl World {
             Action::Append(event) => self.append(at, &row, &event, 0, now),
             Action::Read(record) => {
                 let trouble = if self.never_answers_reads {
-                    Some(Read::Unclear("server error".to_owned()))
+                    Some(Some(Read::Unclear("server error".to_owned())))
                 } else {
                     self.trouble_reading("server error")
                 };
@@ -303,7 +304,7 @@ impl World {
                 let versions = kept.map_or(0, |kept| kept.versions.len());
                 Step::Read(
                     Box::new(row),
-                    trouble.unwrap_or(Read::Record(read)),
+                    trouble.unwrap_or(Some(Read::Record(read))),
                     versions,
                 )
             }
@@ -344,7 +345,7 @@ impl World {
         for id in rows {
             let held = &self.stores[store];
             let row = &held.rows[&id];
-            if row.watch.is_none() {
+            if row.lost.is_none() {
                 continue;
             }
             let seen = records.iter().map(|record| held.seen(record, id, true));
@@ -549,7 +550,7 @@ pub(super) fn circumstances<'a>(
             "2027-06-02"
         },
         day: crate::outbox::tests::cases::day,
-        retired: &[("LPAG2", "2024-11-19")],
+        retired_from: crate::outbox::tests::cases::retired_from,
         service: &store.account.service,
         open,
     }
@@ -557,9 +558,8 @@ pub(super) fn circumstances<'a>(
 
 /// The other rows of which a creation may be on its way.
 pub(super) fn open(store: &Store, row: u64) -> Vec<&Row> {
-    let is_open = |row: &&Row| row.doubt.is_some() || row.watch.is_some() || row.sent.is_some();
     let others = store.rows.values().filter(|other| other.id != row);
-    others.filter(is_open).collect()
+    others.filter(|row| row.is_expecting()).collect()
 }
 
 fn unlisted(record: Record) -> Seen {
