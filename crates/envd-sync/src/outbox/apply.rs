@@ -100,7 +100,7 @@ impl Event {
         }
     }
 
-    fn why(&self) -> String {
+    pub(crate) fn why(&self) -> String {
         match self {
             Self::Unclear(reason) => reason.clone(),
             Self::Asked(question) => question.reason().to_string(),
@@ -478,7 +478,11 @@ impl Row {
 
     /// The row goes on without the creations that were in doubt, of which so many are explained.
     fn watch(&mut self, explained: u32, moment: &Moment<'_>) {
-        if let Some(lost) = self.lost.as_mut().filter(|lost| lost.watched_until.is_none()) {
+        if let Some(lost) = self
+            .lost
+            .as_mut()
+            .filter(|lost| lost.watched_until.is_none())
+        {
             lost.left = lost.left.saturating_sub(explained);
             lost.watched_until = Some(Due::after(moment.now, DAY));
         }

@@ -204,11 +204,7 @@ fn creation(row: &Row, listing: &Listing, seen: &[Seen], when: &Circumstances<'_
 }
 
 /// Whether a record that appeared may be the declaration of the row, and the text that it may be made of.
-fn candidate<'a>(
-    row: &'a Row,
-    seen: &Seen,
-    when: &Circumstances<'_>,
-) -> Option<(Whose, &'a Text)> {
+fn candidate<'a>(row: &'a Row, seen: &Seen, when: &Circumstances<'_>) -> Option<(Whose, &'a Text)> {
     let (texts, since) = row.looked_for();
     let has_appeared = seen.sequence.is_none_or(|sequence| sequence > since.last);
     let is_other = seen.owner == Some(Owner::Maker) || row.agreed.not.contains(&seen.record.id);

@@ -87,8 +87,8 @@ impl<'a> Held<'a> {
 
     /// The right to send, taken or prolonged; `None`: another process has it.
     fn hold(&self, draft: &mut Draft<'_>) -> Option<u64> {
-        let until = draft.setting.now.checked_add(self.outbox.settings.lease);
-        let until: Timestamp = until.unwrap_or(draft.setting.now).into();
+        let until = draft.now.checked_add(self.outbox.settings.lease);
+        let until: Timestamp = until.unwrap_or(draft.now).into();
         let lease = draft.head.lease.as_mut();
         if let Some(lease) = lease.filter(|lease| lease.number == self.number) {
             lease.until = until;

@@ -63,11 +63,10 @@ impl<'a> Reader<'a> {
             return Ok(Read::Record(None));
         };
         let store = self.outbox.store();
-        let holder = store.holder(id, row.id).await?;
         // A creation on its way may have made a record that a person named.
         let is_awaited = row.is_named && !store.expecting(row.id).is_empty();
         Ok(Read::Record(Some(Seen {
-            owner: holder.and_then(|holder| holder.owner(id, false)),
+            owner: store.owner(id, row.id, false).await?,
             sequence: if is_awaited {
                 self.first_listed(id).await?
             } else {
@@ -117,7 +116,7 @@ impl<'a> Reader<'a> {
     pub(super) async fn listed(&mut self, row: &Row) -> Result<Read> {
         let now = seconds(self.outbox.now());
         let known = self.outbox.last_list();
-        let replica = self.outbox.with_memory(|memory| memory.replica.version);
+        let replica = self.outbox.store().replica().version;
         let known =
             known.filter(|list| list.replica == replica && is_fresh(row, &list.listing, now));
         let list = match known {
@@ -146,7 +145,7 @@ impl<'a> Reader<'a> {
             let report = Box::pin(self.outbox.replica().sync()).await;
             let report = self.counted(report)?;
             if report.clean && !report.resumed {
-                let replica = self.outbox.read_replica().await?;
+                let replica = self.outbox.store().read_replica().await?;
                 let list = List {
                     listing: Listing {
                         number,
@@ -204,11 +203,10 @@ impl<'a> Reader<'a> {
         let mut seen = Vec::new();
         for (sequence, id) in appeared {
             if let Some(record) = self.read_listed(&id).await? {
-                let holder = self.outbox.store().holder(&id, row).await?;
                 seen.push(Seen {
                     record,
                     sequence: Some(sequence),
-                    owner: holder.and_then(|holder| holder.owner(&id, true)),
+                    owner: self.outbox.store().owner(&id, row, true).await?,
                 });
             }
         }

@@ -11,10 +11,10 @@ use super::declaration::{Declaration, DeclarationId, DeclarationState};
 use super::events::{DeclarationEvents, EventSender};
 use super::reading::{day, is_read, retired_from, same_form};
 use super::row::{Reason, Row};
-use super::store::{Draft, List, OutboxStore, Setting, seconds, whole};
+use super::store::{Draft, List, OutboxStore, seconds};
 use crate::error::Result;
 use crate::locked::lock;
-use crate::replica::{Replica, ReplicaState};
+use crate::replica::Replica;
 use envd_sdk::Account;
 use envd_sdk::Clock;
 use envd_sdk::model::{Day, Jurisdiction, Timestamp};
@@ -45,8 +45,6 @@ pub(super) struct Shared {
     /// One pass at a time in this process.
     pub(super) passing: tokio::sync::Mutex<()>,
     memory: Mutex<Memory>,
-    /// What the profile says of the service's fields.
-    told: ServiceFields,
     pub(super) written: Notify,
 }
 
@@ -64,8 +62,6 @@ pub(super) struct Memory {
     /// The last complete list.
     pub(super) list: Option<List>,
     pub(super) duplicates_looked_at: Option<SystemTime>,
-    /// The replica as it was read last.
-    pub(super) replica: ReplicaState,
 }
 
 impl Memory {
@@ -108,11 +104,10 @@ impl Outbox {
         Self {
             shared: Arc::new(Shared {
                 replica: replica.clone(),
-                store: OutboxStore::new(replica.store.clone(), events.clone()),
+                store: OutboxStore::new(replica.store.clone(), told, events.clone()),
                 events,
                 passing: tokio::sync::Mutex::default(),
                 memory: Mutex::default(),
-                told,
                 written: Notify::new(),
             }),
             settings: Settings {
@@ -244,12 +239,8 @@ impl Outbox {
 
     /// A change of what this process knows.
     pub(super) fn draft(&self) -> Draft<'_> {
-        self.store().draft(Setting {
-            now: self.now(),
-            reconcile_after: whole(self.settings.reconcile_after),
-            replica: self.with_memory(|memory| memory.replica.clone()),
-            told: self.shared.told.clone(),
-        })
+        let reconcile_after = self.settings.reconcile_after;
+        self.store().draft(self.now(), reconcile_after)
     }
 
     /// Changes the open rows, and again where another process was faster.
@@ -260,14 +251,8 @@ impl Outbox {
             if self.store().commit(draft).await? {
                 return Ok(result);
             }
-            self.learn().await?;
+            self.store().learn().await?;
         }
-    }
-
-    /// Reads what other processes have written and listed.
-    pub(super) async fn learn(&self) -> Result<()> {
-        self.store().load().await?;
-        self.read_replica().await.map(drop)
     }
 
     /// Calls a pure function with what it needs to know beside the row.
@@ -281,16 +266,9 @@ impl Outbox {
             today: &today,
             day,
             retired_from,
-            service: &self.shared.told.and_learnt(&self.store().head().service),
+            service: &self.store().service(),
             open: &others,
         })
-    }
-
-    /// Reads the state of the replica.
-    pub(super) async fn read_replica(&self) -> Result<ReplicaState> {
-        let replica = ReplicaState::read(&self.store().store).await?;
-        self.with_memory(|memory| memory.replica = replica.clone());
-        Ok(replica)
     }
 
     pub(super) fn with_memory<T>(&self, with: impl FnOnce(&mut Memory) -> T) -> T {

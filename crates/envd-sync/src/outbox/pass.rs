@@ -5,17 +5,19 @@ use std::collections::HashSet;
 use std::future::IntoFuture;
 use std::time::{Duration, SystemTime};
 
+use serde_json::json;
+
 use super::apply::Event;
+use super::compare::Record;
 use super::decide::{Action, Read, Reply, Seen, answer, decide, late_duplicates};
 use super::lease::{Held, Stop};
 use super::observe::Reader;
 use super::outbox::{Memory, Outbox};
 use super::reading::record_of;
 use super::report::OutboxReport;
-use super::row::{Due, Question, Request, Row, Sent, State};
+use super::row::{Due, Question, Request, Row, Sent, State, Time};
 use super::store::{seconds, whole};
 use crate::error::{Error, Result};
-use crate::replica::is_answer;
 use envd_sdk::model::{ConsignmentStatus, ConsignmentText, SavedConsignment, Timestamp};
 use envd_sdk::{ErrorKind, Outcome, RetryPolicy};
 
@@ -203,7 +205,7 @@ impl Pass<'_> {
         });
         let asked = self.outbox.store().head().pause;
         let asked = asked.filter(|pause| pause.is_ahead(seconds(now)));
-        own.max(asked.map(time_of))
+        own.max(asked.map(|pause| time_of(pause.until)))
     }
 
     /// Makes steps of a row until it waits.
@@ -231,7 +233,7 @@ impl Pass<'_> {
         }
         match self.decided(row, read.as_ref()) {
             Action::Wait(due) => {
-                match due.map(time_of) {
+                match due.map(|due| time_of(due.until)) {
                     Some(at) if row.unclear.is_some() => self.next.retry(at),
                     Some(at) => self.next.look(at),
                     None => {}
@@ -271,9 +273,7 @@ impl Pass<'_> {
         // Only what the service answered badly is tried before its time, not what it may still carry out.
         let is_tried = self.retries_now && row.unclear.is_some() && !self.failed.contains(&row.id);
         let mut row = Cow::Borrowed(row);
-        if is_tried
-            && let State::Open { next_at } = &mut row.to_mut().state
-        {
+        if is_tried && let State::Open { next_at } = &mut row.to_mut().state {
             *next_at = None;
         }
         self.outbox.judged(row.id, |when| decide(&row, read, when))
@@ -303,7 +303,7 @@ impl Pass<'_> {
             let is_creation = matches!(sent.request, Request::Create(_));
             // Known must be what was there before: the replica has changed since, or is as it was.
             let listed = list.as_ref().map(|list| list.replica);
-            let is_known = !is_creation || listed == Some(draft.setting.replica.version);
+            let is_known = !is_creation || listed == Some(draft.replica.version);
             let is_same = draft.row(row.id).is_some_and(|now| *now == *row);
             let is_same = is_same && draft.version() == version && is_known;
             if !is_same || is_creation && self.outbox.is_another_first(row) {
@@ -316,7 +316,7 @@ impl Pass<'_> {
         });
         let Some(marked) = marked.await? else {
             // Another process was faster, or has listed the account: what is known of it is old.
-            return Ok(self.outbox.learn().await?);
+            return Ok(self.outbox.store().learn().await?);
         };
         let reply = self.request(&marked, sent).await?;
         self.finish(&marked, sent, reply).await
@@ -438,21 +438,25 @@ impl Pass<'_> {
         let Some(id) = named else {
             return Ok(None);
         };
+        let (store, is_new) = (self.outbox.store(), record.is_none());
         let mut seen = Seen {
-            record: super::compare::Record {
+            owner: if is_new {
+                store.owner(&id, 0, true).await?
+            } else {
+                None
+            },
+            sequence: if is_new {
+                self.reader.first_listed(&id).await?
+            } else {
+                None
+            },
+            record: Record {
                 id: id.clone(),
                 updated_at: String::new(),
                 created_by: None,
-                fields: serde_json::json!({}),
+                fields: json!({}),
             },
-            sequence: None,
-            owner: None,
         };
-        if record.is_none() {
-            let holder = self.outbox.store().holder(&id, u64::MAX).await?;
-            seen.owner = holder.and_then(|holder| holder.owner(&id, true));
-            seen.sequence = self.reader.first_listed(&id).await?;
-        }
         if record.is_none_or(|record| record == id) && !is_delete {
             self.reader.requests += 1;
             let read = self.outbox.account().consignment(id.as_str());
@@ -592,19 +596,15 @@ impl Pass<'_> {
 
 /// Whether the service itself has answered, and the answer is about what was requested.
 fn is_usable_answer(error: &Error) -> bool {
-    match error {
-        Error::Client(error) => {
-            is_answer(error) || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden)
-        }
-        Error::Reply(_) => true,
-        _ => false,
-    }
+    error.is_answer() || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden)
 }
 
 /// After this instant the request of a row is not sent.
 fn limit_of(row: &Row) -> Option<SystemTime> {
-    let limit = Timestamp::from(row.shown.not_after.as_deref()?).to_time();
-    limit.filter(|limit| !row.agreed.late.contains(&seconds(*limit).to_string()))
+    let limit = row
+        .not_after
+        .filter(|limit| !row.agreed.late.contains(&limit.to_string()));
+    limit.map(time_of)
 }
 
 /// What an error says about a change. `is_late`: the time to send it has passed.
@@ -630,7 +630,7 @@ fn wait_after(failures: u32) -> Duration {
     wait.min(LONGEST_WAIT)
 }
 
-fn time_of(due: Due) -> SystemTime {
-    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(due.until));
+fn time_of(at: Time) -> SystemTime {
+    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at));
     at.unwrap_or(SystemTime::UNIX_EPOCH)
 }

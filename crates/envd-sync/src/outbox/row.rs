@@ -306,7 +306,9 @@ impl Question {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum State {
     /// Something is to be sent, or looked for if it is in doubt; not before then.
-    Open { next_at: Option<Due> },
+    Open {
+        next_at: Option<Due>,
+    },
     Sending,
     Confirmed,
     Refused,
@@ -342,9 +344,7 @@ pub(crate) struct Happened {
 /// What only a screen needs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Shown {
-    pub(crate) created_at: String,
-    /// As it was given.
-    pub(crate) not_after: Option<String>,
+    pub(crate) created_at: Time,
     /// The number of the record.
     pub(crate) number: Option<String>,
     /// How many requests were sent.
@@ -388,23 +388,12 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A new declaration, or one about a record of the service as the person saw it.
-    pub(crate) fn new(
-        id: u64,
-        wish: Wish,
-        record: Option<&Record>,
-        known: Listing,
-        begun: u64,
-    ) -> Self {
+    /// A new declaration, or one about a record of the service. What is wanted of it is an event.
+    pub(crate) fn new(id: u64, record: Option<String>, known: Listing, begun: u64) -> Self {
         Self {
             id,
-            record: record.map(|record| record.id.clone()),
             is_named: record.is_some(),
-            seen_at: record
-                .filter(|_| wish == Wish::Delete)
-                .and_then(Record::seen_at),
-            wish,
-            base: record.and_then(Record::base),
+            record,
             known,
             listed: begun,
             ..Self::default()
@@ -500,7 +489,11 @@ impl Row {
     pub(crate) fn looked_for(&self) -> (impl DoubleEndedIterator<Item = &Text>, &Listing) {
         let is_in_doubt = self.is_creation_in_doubt();
         let lost = self.lost.iter();
-        let wanted = self.first.as_ref().or(self.wish.text()).filter(|_| !is_in_doubt);
+        let wanted = self
+            .first
+            .as_ref()
+            .or(self.wish.text())
+            .filter(|_| !is_in_doubt);
         let since = lost.clone().find(|_| is_in_doubt);
         let texts = lost.flat_map(|lost| &lost.texts).chain(wanted);
         (texts, since.map_or(&self.known, |lost| &lost.listed))

@@ -6,8 +6,8 @@ use super::super::apply::{Event, Moment, apply};
 use super::super::compare::{Base, Record, ServiceFields};
 use super::super::decide::{Circumstances, Read, Seen};
 use super::super::row::{
-    Agreed, Doubt, Due, Listing, Lost, Owner, Question, Reason, Request, Row, Sent, State, Text, Unclear,
-    Wish,
+    Agreed, Doubt, Due, Listing, Lost, Owner, Question, Reason, Request, Row, Sent, State, Text,
+    Unclear, Wish,
 };
 
 pub(crate) const NOW: u64 = 1_000_000;
@@ -100,17 +100,14 @@ pub(crate) fn row(words: &str) -> Row {
     };
     let seen = record("c1", base());
     let is_named = has("record");
-    let mut row = Row::new(
-        1,
-        wish,
-        is_named.then_some(&seen),
-        Listing {
-            number: 1,
-            last: 10,
-            ..Listing::default()
-        },
-        1,
-    );
+    let known = Listing {
+        number: 1,
+        last: 10,
+        ..Listing::default()
+    };
+    let mut row = Row::new(1, is_named.then(|| seen.id.clone()), known, 1);
+    row.wish = wish;
+    row.base = seen.base().filter(|_| is_named);
     if has("done") {
         row.base = Some(Base::shown(&given.value()).laid(&json!({"status": "DRAFT"})));
     }

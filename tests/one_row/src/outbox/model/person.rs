@@ -53,7 +53,13 @@ impl World {
             doings.named.insert(record.id.clone());
         }
         let Store { rows, account, .. } = &mut self.stores[store];
-        let row = Row::new(id, wish, record, account.listed.clone(), account.begun);
+        let named = record.map(|record| record.id.clone());
+        let mut row = Row::new(id, named, account.listed.clone(), account.begun);
+        row.base = record.and_then(Record::base);
+        row.seen_at = record
+            .filter(|_| wish == Wish::Delete)
+            .and_then(Record::seen_at);
+        row.wish = wish;
         rows.entry(id).or_insert(row)
     }
 

@@ -76,7 +76,9 @@ pub(super) fn after_decide(planted: &str, row: &Row, read: Option<&Read>, action
     };
     let is_given_up = *event == Event::Asked(Question::NoUsableAnswer);
     match (planted, &mut *event) {
-        ("AdoptsTwin", Event::Asked(Question::Candidates(candidates))) if !row.is_creation_in_doubt() => {
+        ("AdoptsTwin", Event::Asked(Question::Candidates(candidates)))
+            if !row.is_creation_in_doubt() =>
+        {
             let Some((Read::Listed(_, seen), request)) = read.zip(row.next_request()) else {
                 return;
             };

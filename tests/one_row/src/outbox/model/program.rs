@@ -214,10 +214,12 @@ impl World {
                 Step::Pass
             }
             Step::Read(_, None, _) => self.next_row(at),
-            Step::Read(row, read, versions) => match self.decided(store, &row, read.as_ref(), now) {
-                Action::Append(event) => self.append(at, &row, &event, versions, now),
-                _ => self.next_row(at),
-            },
+            Step::Read(row, read, versions) => {
+                match self.decided(store, &row, read.as_ref(), now) {
+                    Action::Append(event) => self.append(at, &row, &event, versions, now),
+                    _ => self.next_row(at),
+                }
+            }
             Step::Depart(flight, listed) => {
                 // A holder that was frozen sends all the same, now and then.
                 if !is_held && self.random.chance(50) {
