@@ -100,7 +100,7 @@ pub(super) fn check_format(what: &str, found: u32, known: u32) -> Result<(), Sto
         ),
         Ordering::Less => (
             StoreErrorKind::Unreadable,
-            "an earlier version of this crate wrote it: send what waits with the program that wrote it, then start with a new file or \
+            "an earlier version of this crate wrote it: send what waits with the program that wrote it, then begin with a new file or \
              schema; nothing was changed",
         ),
     };

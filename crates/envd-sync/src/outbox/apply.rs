@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::compare::{Base, Record, ServiceFields, merge};
 use super::row::{
-    Doubt, Due, HISTORY, Happened, Listing, Lost, Question, Request, Row, Sent, State, Text, Time,
-    Unclear, Wish,
+    Doubt, Due, HISTORY, Happened, Limit, Listing, Lost, Question, Request, Row, Sent, State, Text,
+    Time, Unclear, Wish,
 };
 
 pub(crate) const DAY: Time = 24 * 60 * 60;
@@ -53,7 +53,7 @@ pub(crate) enum Event {
         intent: Intent,
         /// The record that the person edited; `None`: the person edited the row.
         base: Option<Record>,
-        not_after: Option<Time>,
+        not_after: Option<Limit>,
     },
     /// From here on the request may be under way.
     Marked(Sent),
@@ -191,7 +191,7 @@ impl Row {
                 not_after,
             } => {
                 self.wished(intent, base.as_ref(), moment)?;
-                self.not_after = not_after.or(self.not_after);
+                self.not_after = not_after.clone().or(self.not_after.take());
             }
             Event::Marked(sent) => {
                 self.doubt.waited += self.doubt.wait;

@@ -415,12 +415,17 @@ pub(crate) enum Whose {
 }
 
 /// The fields by which two declarations are of one load.
-const LOAD: [&[&str]; 4] = [
-    &["forms"],
-    &["movementDate"],
-    &["origin", "pic"],
-    &["destination", "pic"],
-];
+fn load(record: &Value) -> [&Value; 4] {
+    let pic = |place: &str| &record[place]["pic"];
+    let (forms, day) = (&record["forms"], &record["movementDate"]);
+    [forms, day, pic("origin"), pic("destination")]
+}
+
+/// Whether a record, as a list shows it, may be made of a text.
+pub(crate) fn may_be_made_of(text: &Value, listed: &Value, service: &ServiceFields) -> bool {
+    let mut fields = load(text).into_iter().zip(load(listed));
+    fields.all(|(sent, read)| is_blank(sent) || is_blank(read) || service.is_same(sent, read))
+}
 
 /// Compares a record with the text of a creation. `latest`: the greatest `updatedAt` that was listed before that.
 pub(crate) fn whose(text: &Value, latest: &str, record: &Record, service: &ServiceFields) -> Whose {
@@ -428,14 +433,8 @@ pub(crate) fn whose(text: &Value, latest: &str, record: &Record, service: &Servi
     if let Some(read) = read.as_object_mut() {
         read.remove("status");
     }
-    let is_of_load = || {
-        let (sent, read) = (fields(text), fields(&read));
-        LOAD.iter().all(|path| {
-            let path: Path = path.iter().map(|name| (*name).to_owned()).collect();
-            let [sent, read] = [&sent, &read].map(|of| of.get(&path).unwrap_or(&Value::Null));
-            service.is_same(sent, read)
-        })
-    };
+    let mut fields = load(text).into_iter().zip(load(&read));
+    let mut is_of_load = || fields.all(|(sent, read)| service.is_same(sent, read));
     let whose = match compare(&Base::default(), Some(text), &read, service) {
         Compared::Ours(beside) if beside.is_empty() => Whose::Ours,
         Compared::Ours(_) => Whose::AndMore,

@@ -349,8 +349,11 @@ fn hindrance(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
 fn late(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
     let request = row.next_request()?;
     let text = request.text().map(Text::value).unwrap_or_default();
-    let limit = row.not_after.filter(|limit| when.now > *limit);
-    let limit = limit.map(|limit| (Reason::NotAfterPassed, limit.to_string()));
+    let limit = row.not_after.iter().map(|limit| limit.at);
+    let mut limit = limit.filter(|at| when.now > *at);
+    let limit = limit
+        .next()
+        .map(|at| (Reason::NotAfterPassed, at.to_string()));
     let date = text["movementDate"].as_str().map(str::trim);
     let movement = date.filter(|date| !date.is_empty()).and_then(|date| {
         let reason = match (when.day)(date) {

@@ -277,7 +277,7 @@ impl Declaration {
             late_duplicates: ids(&row.duplicates),
             attempts: shown.attempts,
             created_at: instant(shown.created_at),
-            not_after: row.not_after.map(instant),
+            not_after: (row.not_after.as_ref()).map(|limit| limit.given.as_str().into()),
             next_at: next.map(|due| instant(due.until)),
             conflict,
             // OK because the text was written from an input.

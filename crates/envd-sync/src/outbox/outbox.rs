@@ -8,10 +8,10 @@ use tokio::sync::Notify;
 use super::compare::ServiceFields;
 use super::decide::{Circumstances, is_before};
 use super::declaration::{Declaration, DeclarationId, DeclarationState};
-use super::events::{DeclarationEvents, EventSender};
+use super::events::DeclarationEvents;
 use super::reading::{day, is_read, retired_from, same_form};
-use super::row::{Reason, Row};
-use super::store::{Draft, List, OutboxStore, seconds};
+use super::row::{Listing, Reason, Row};
+use super::store::{Draft, OutboxStore, seconds};
 use crate::error::Result;
 use crate::locked::lock;
 use crate::replica::Replica;
@@ -31,7 +31,10 @@ use envd_sdk::model::{Day, Jurisdiction, Timestamp};
 #[must_use]
 pub struct Outbox {
     pub(super) shared: Arc<Shared>,
-    pub(super) settings: Settings,
+    pub(super) reconcile_after: Duration,
+    pub(super) lease: Duration,
+    pub(super) not_after: Option<Timestamp>,
+    pub(super) clock: Clock,
 }
 
 /// The longest lease, which was written before the clock was set back if it seems to end later.
@@ -41,7 +44,6 @@ pub(super) const LONGEST_LEASE: Duration = Duration::from_secs(10 * 60);
 pub(super) struct Shared {
     pub(super) replica: Replica,
     pub(super) store: OutboxStore,
-    events: EventSender,
     /// One pass at a time in this process.
     pub(super) passing: tokio::sync::Mutex<()>,
     memory: Mutex<Memory>,
@@ -60,7 +62,7 @@ pub(super) struct Memory {
     /// The lease that this process took last.
     pub(super) lease: u64,
     /// The last complete list.
-    pub(super) list: Option<List>,
+    pub(super) list: Option<Listing>,
     pub(super) duplicates_looked_at: Option<SystemTime>,
 }
 
@@ -69,14 +71,6 @@ impl Memory {
     pub(super) fn forget_failures(&mut self) {
         (self.is_login_needed, self.paused_until, self.failures) = (false, None, 0);
     }
-}
-
-#[derive(Clone)]
-pub(super) struct Settings {
-    pub(super) reconcile_after: Duration,
-    pub(super) lease: Duration,
-    pub(super) not_after: Option<Timestamp>,
-    pub(super) clock: Clock,
 }
 
 impl Outbox {
@@ -96,7 +90,6 @@ impl Outbox {
     /// # Ok(()) });
     /// ```
     pub fn new(replica: &Replica) -> Self {
-        let events = EventSender::new();
         let filled_in = &replica.account().client().profile().filled_in.value;
         let paths = filled_in.iter();
         let paths = paths.map(|path| path.split('.').map(str::to_owned).collect());
@@ -104,18 +97,15 @@ impl Outbox {
         Self {
             shared: Arc::new(Shared {
                 replica: replica.clone(),
-                store: OutboxStore::new(replica.store.clone(), told, events.clone()),
-                events,
+                store: OutboxStore::new(replica.store.clone(), told),
                 passing: tokio::sync::Mutex::default(),
                 memory: Mutex::default(),
                 written: Notify::new(),
             }),
-            settings: Settings {
-                reconcile_after: Duration::from_secs(60),
-                lease: Duration::from_secs(10),
-                not_after: None,
-                clock: replica.clock.clone(),
-            },
+            reconcile_after: Duration::from_secs(60),
+            lease: Duration::from_secs(10),
+            not_after: None,
+            clock: replica.clock.clone(),
         }
     }
 
@@ -146,7 +136,7 @@ impl Outbox {
     /// # Ok(()) });
     /// ```
     pub fn reconcile_after(mut self, time: Duration) -> Self {
-        self.settings.reconcile_after = time.max(Duration::from_secs(1));
+        self.reconcile_after = time.max(Duration::from_secs(1));
         self
     }
 
@@ -154,13 +144,13 @@ impl Outbox {
     /// milliseconds and at most 10 minutes. While a request runs, the process that sends renews the lease in the store three times as often. All
     /// processes of a store should use the same.
     pub fn lease(mut self, time: Duration) -> Self {
-        self.settings.lease = time.clamp(Duration::from_millis(30), LONGEST_LEASE);
+        self.lease = time.clamp(Duration::from_millis(30), LONGEST_LEASE);
         self
     }
 
     /// The clock that decides when something is due, and whose instants the store keeps; that of the client unless set.
     pub fn clock(mut self, clock: Clock) -> Self {
-        self.settings.clock = clock;
+        self.clock = clock;
         self
     }
 
@@ -184,7 +174,7 @@ impl Outbox {
     /// # Ok(()) });
     /// ```
     pub fn not_after(mut self, instant: impl Into<Timestamp>) -> Self {
-        self.settings.not_after = Some(instant.into());
+        self.not_after = Some(instant.into());
         self
     }
 
@@ -226,7 +216,7 @@ impl Outbox {
     /// [`DeclarationEvents::next_state`] is what most programs wait for.
     #[must_use]
     pub fn events(&self) -> DeclarationEvents {
-        self.shared.events.subscribe()
+        DeclarationEvents(self.store().events.subscribe())
     }
 
     pub(super) fn store(&self) -> &OutboxStore {
@@ -234,12 +224,12 @@ impl Outbox {
     }
 
     pub(super) fn now(&self) -> SystemTime {
-        self.settings.clock.now()
+        self.clock.now()
     }
 
     /// A change of what this process knows.
     pub(super) fn draft(&self) -> Draft<'_> {
-        let reconcile_after = self.settings.reconcile_after;
+        let reconcile_after = self.reconcile_after;
         self.store().draft(self.now(), reconcile_after)
     }
 
@@ -276,7 +266,7 @@ impl Outbox {
     }
 
     /// The last complete list, which another process or an earlier run may have read.
-    pub(super) fn last_list(&self) -> Option<List> {
+    pub(super) fn last_list(&self) -> Option<Listing> {
         let own = self.with_memory(|memory| memory.list.clone());
         own.or_else(|| self.store().head().list)
     }

@@ -81,11 +81,7 @@ impl Outbox {
     pub async fn send(&self) -> Result<OutboxReport> {
         self.forget_waits();
         let mut total = OutboxReport::default();
-        let longest = self
-            .settings
-            .reconcile_after
-            .saturating_mul(2)
-            .max(self.settings.lease);
+        let longest = self.reconcile_after.saturating_mul(2).max(self.lease);
         loop {
             let (report, next) = Box::pin(self.pass()).await?;
             total.add(report);
@@ -94,7 +90,7 @@ impl Outbox {
             let Some(wait) = wait.filter(|wait| !is_stopped && *wait <= longest) else {
                 return Ok(total);
             };
-            self.settings.clock.sleep(wait).await;
+            self.clock.sleep(wait).await;
         }
     }
 
@@ -302,7 +298,7 @@ impl Pass<'_> {
         let marked = self.held.change(|draft| {
             let is_creation = matches!(sent.request, Request::Create(_));
             // Known must be what was there before: the replica has changed since, or is as it was.
-            let listed = list.as_ref().map(|list| list.replica);
+            let listed = list.as_ref().map(|list| list.copy);
             let is_known = !is_creation || listed == Some(draft.replica.version);
             let is_same = draft.row(row.id).is_some_and(|now| *now == *row);
             let is_same = is_same && draft.version() == version && is_known;
@@ -339,7 +335,7 @@ impl Pass<'_> {
         };
         self.reader.requests += 1;
         // The mark, the token and the wait for a connection may have taken long.
-        let (limit, clock) = (limit_of(marked), self.outbox.settings.clock.clone());
+        let (limit, clock) = (limit_of(marked), self.outbox.clock.clone());
         let is_in_time = move || limit.is_none_or(|limit| clock.now() <= limit);
         // The outbox tries again itself: it looks before.
         let call = call.retry(RetryPolicy::none()).only_if(is_in_time);
@@ -601,10 +597,9 @@ fn is_usable_answer(error: &Error) -> bool {
 
 /// After this instant the request of a row is not sent.
 fn limit_of(row: &Row) -> Option<SystemTime> {
-    let limit = row
-        .not_after
-        .filter(|limit| !row.agreed.late.contains(&limit.to_string()));
-    limit.map(time_of)
+    let limit = row.not_after.as_ref();
+    let limit = limit.filter(|limit| !row.agreed.late.contains(&limit.at.to_string()))?;
+    Timestamp::from(limit.given.as_str()).to_time()
 }
 
 /// What an error says about a change. `is_late`: the time to send it has passed.

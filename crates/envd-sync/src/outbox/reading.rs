@@ -1,7 +1,6 @@
 //! What records, texts and dates of the service mean to the outbox, read by the types of the SDK.
 
 use super::compare::Record;
-use super::row::Text;
 use crate::replica::instant_key;
 use envd_sdk::model::{Consignment, ConsignmentId, ConsignmentInput, Day, FormType, Timestamp};
 
@@ -85,22 +84,6 @@ pub(super) fn day(date: &str) -> Option<String> {
 pub(super) fn retired_from(form: &str) -> Option<String> {
     let from = FormType::from(form).closed_from()?;
     Some(from.to_string())
-}
-
-/// What tells loads apart in a list: the forms, the day and the places.
-pub(super) fn load_of(input: &ConsignmentInput) -> ConsignmentInput {
-    let mut load = ConsignmentInput::default();
-    load.forms.clone_from(&input.forms);
-    load.movement_date.clone_from(&input.movement_date);
-    load.origin.clone_from(&input.origin);
-    load.destination.clone_from(&input.destination);
-    load
-}
-
-pub(super) fn load_of_text(text: &Text) -> ConsignmentInput {
-    // OK because the text was written from an input.
-    let input = serde_json::from_str(&text.0).unwrap_or_default();
-    load_of(&input)
 }
 
 #[cfg(test)]

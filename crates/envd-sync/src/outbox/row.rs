@@ -127,6 +127,14 @@ impl Due {
     }
 }
 
+/// An instant after which a request is not sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Limit {
+    pub(crate) at: Time,
+    /// As it was given, with parts of a second.
+    pub(crate) given: String,
+}
+
 /// Which row a record belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
@@ -147,6 +155,8 @@ pub(crate) struct Listing {
     pub(crate) last: u64,
     /// The greatest `updatedAt` that the service has shown.
     pub(crate) latest: String,
+    /// The version of the copy in which that is.
+    pub(crate) copy: u64,
 }
 
 /// What is under way, or may be.
@@ -368,7 +378,7 @@ pub(crate) struct Row {
     /// The `updatedAt` that the copy showed when a delete was wished.
     pub(crate) seen_at: Option<String>,
     /// The request is not sent after this instant.
-    pub(crate) not_after: Option<Time>,
+    pub(crate) not_after: Option<Limit>,
     pub(crate) state: State,
     pub(crate) sent: Option<Sent>,
     pub(crate) lost: Option<Lost>,

@@ -9,11 +9,12 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio::sync::broadcast;
 
 use super::apply::{Event, Moment, Unfit, apply};
 use super::compare::ServiceFields;
 use super::declaration::{Declaration, state_of};
-use super::events::{EventSender, Written};
+use super::events::{CAPACITY, Written};
 use super::row::{Due, Listing, Owner, Row, Time};
 use crate::account_store::{self, AccountStore, check_format, json as text};
 use crate::error::Result;
@@ -47,21 +48,13 @@ pub(super) struct Head {
     /// The service asked not to be called before.
     pub(super) pause: Option<Due>,
     /// The last complete list, if something was written since.
-    pub(super) list: Option<List>,
+    pub(super) list: Option<Listing>,
     /// What was learnt of the service.
     pub(super) service: ServiceFields,
     /// The change of the replica after which it keeps all.
     pin: Option<u64>,
     /// The rows before this one were removed from the history.
     pub(super) pruned: u64,
-}
-
-/// A list of the account that was complete.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct List {
-    pub(super) listing: Listing,
-    /// The version of the replica's document when it had ended.
-    pub(super) replica: u64,
 }
 
 /// The right to send.
@@ -157,6 +150,7 @@ impl Draft<'_> {
             begun: seconds(self.now),
             last: self.replica.last,
             latest: self.replica.latest.clone(),
+            copy: self.replica.version,
         }
     }
 
@@ -176,12 +170,9 @@ impl Draft<'_> {
 
     /// What is written for the rows.
     fn write(&self, batch: &mut Batch) {
-        let cache = self.store.cache();
         for (id, row) in &self.changed {
-            let (is_open, is_new) = (cache.rows.contains_key(id), *id > cache.head.last);
-            let is_at_rest = row.is_at_rest(seconds(self.now));
             let (mut name, mut other) = (open_name(*id), past_name(*id));
-            if is_at_rest {
+            if row.is_at_rest(seconds(self.now)) {
                 (name, other) = (other, name);
                 let index = row
                     .records()
@@ -189,9 +180,7 @@ impl Draft<'_> {
                 batch.documents.extend(index);
             }
             batch.documents.push((name, Some(packed(row))));
-            if is_at_rest == is_open && !is_new {
-                batch.documents.push((other, None));
-            }
+            batch.documents.push((other, None));
         }
     }
 
@@ -213,16 +202,16 @@ pub(super) struct OutboxStore {
     /// What the profile says of the service's fields.
     told: ServiceFields,
     cache: Mutex<Cache>,
-    events: EventSender,
+    pub(super) events: broadcast::Sender<Written>,
 }
 
 impl OutboxStore {
-    pub(super) fn new(store: AccountStore, told: ServiceFields, events: EventSender) -> Self {
+    pub(super) fn new(store: AccountStore, told: ServiceFields) -> Self {
         Self {
             store,
             told,
             cache: Mutex::default(),
-            events,
+            events: broadcast::Sender::new(CAPACITY),
         }
     }
 
@@ -380,7 +369,7 @@ impl OutboxStore {
 
     /// Keeps what was written, and tells the listeners.
     fn keep(&self, draft: Draft<'_>) {
-        let has_listeners = self.events.has_listeners();
+        let has_listeners = self.events.receiver_count() > 0;
         let mut written = Vec::new();
         let mut cache = self.cache();
         let is_next = cache.version == draft.version;
@@ -404,7 +393,8 @@ impl OutboxStore {
         }
         drop(cache);
         for written in written {
-            self.events.send(written);
+            // OK to ignore: nobody listens any more.
+            let _ = self.events.send(written);
         }
     }
 
@@ -567,7 +557,7 @@ mod tests {
             store.commit("envd-1", &batch).await.unwrap();
             let written = store.documents("envd-1", "").await.unwrap();
             let account = AccountStore::new(Arc::new(store.clone()), "envd-1");
-            let outbox = OutboxStore::new(account, ServiceFields::default(), EventSender::new());
+            let outbox = OutboxStore::new(account, ServiceFields::default());
             let changed = outbox.load().await;
             let Err(Error::Store(error)) = changed else {
                 panic!("{changed:?}")

@@ -12,7 +12,7 @@ use super::declaration::{Declaration, DeclarationId};
 use super::observe::Reader;
 use super::outbox::Outbox;
 use super::reading::{record_of, updated_key};
-use super::row::{Row, Text};
+use super::row::{Limit, Row, Text};
 use super::store::{Draft, Holder, seconds};
 use crate::error::{Error, Result};
 use crate::given_instant;
@@ -358,12 +358,15 @@ impl Outbox {
             About::Record(record, _) => Some(record.clone()),
             _ => None,
         };
-        let limit = self.settings.not_after.as_ref();
-        let limit = limit.map(|at| given_instant(at, "not_after")).transpose()?;
+        let limit = self.not_after.as_ref().map(|given| {
+            let at = seconds(given_instant(given, "not_after")?);
+            let given = given.as_str().to_owned();
+            Ok::<_, Error>(Limit { at, given })
+        });
         let event = Event::Wished {
             intent,
             base,
-            not_after: limit.map(seconds),
+            not_after: limit.transpose()?,
         };
         self.write(about, &event).await
     }

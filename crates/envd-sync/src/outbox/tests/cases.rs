@@ -6,8 +6,8 @@ use super::super::apply::{Event, Moment, apply};
 use super::super::compare::{Base, Record, ServiceFields};
 use super::super::decide::{Circumstances, Read, Seen};
 use super::super::row::{
-    Agreed, Doubt, Due, Listing, Lost, Owner, Question, Reason, Request, Row, Sent, State, Text,
-    Unclear, Wish,
+    Agreed, Doubt, Due, Limit, Listing, Lost, Owner, Question, Reason, Request, Row, Sent, State,
+    Text, Unclear, Wish,
 };
 
 pub(crate) const NOW: u64 = 1_000_000;
@@ -56,6 +56,7 @@ pub(crate) fn listing(number: u64) -> Listing {
         begun: NOW,
         last: 10,
         latest: "4".to_owned(),
+        copy: 0,
     }
 }
 
@@ -134,7 +135,10 @@ pub(crate) fn row(words: &str) -> Row {
         not_draft: has("agreed-door").then(|| submitted.clone()),
         not: has("not").then(|| "c2".to_owned()).into_iter().collect(),
     };
-    row.not_after = has("expired").then_some(NOW - 1);
+    row.not_after = has("expired").then(|| Limit {
+        at: NOW - 1,
+        given: String::new(),
+    });
     row.adopt = has("adopt").then(|| "c2".to_owned());
     let next_at = has("ahead").then(|| Due::after(NOW, 60));
     row.state = State::Open { next_at };

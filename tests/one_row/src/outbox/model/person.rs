@@ -8,7 +8,7 @@ use super::world::{World, content};
 use crate::outbox::apply::{Decision, Event, Intent, Unfit};
 use crate::outbox::compare::Record;
 use crate::outbox::decide::claim;
-use crate::outbox::row::{Question, Row, State, Text, Wish};
+use crate::outbox::row::{Limit, Question, Row, State, Text, Wish};
 
 impl World {
     pub(super) fn person(&mut self) {
@@ -75,7 +75,10 @@ impl World {
             .random
             .chance(5)
             .then(|| now + self.random.next() % 600);
-        self.add(store, wish, None).not_after = limit;
+        self.add(store, wish, None).not_after = limit.map(|at| Limit {
+            at,
+            given: at.to_string(),
+        });
     }
 
     fn edit(&mut self, store: usize) {

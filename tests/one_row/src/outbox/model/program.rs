@@ -94,6 +94,22 @@ pub(super) enum Step {
     Replied(Flight, Reply, Option<u64>),
 }
 
+/// What comes instead of what was to be read.
+enum Trouble {
+    /// No connection, or a page of somebody else.
+    Unreachable,
+    Unclear(String),
+}
+
+impl Trouble {
+    fn read(self) -> Option<Read> {
+        match self {
+            Self::Unreachable => None,
+            Self::Unclear(reason) => Some(Read::Unclear(reason)),
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) store: usize,
@@ -171,17 +187,17 @@ impl World {
         applied
     }
 
-    /// What comes instead of what was to be read; nothing without a connection, or from a page of somebody else.
-    fn trouble_reading(&mut self, reason: &str) -> Option<Option<Read>> {
+    /// What comes instead of what was to be read.
+    fn trouble_reading(&mut self, reason: &str) -> Option<Trouble> {
         if self.is_offline {
-            return Some(None);
+            return Some(Trouble::Unreachable);
         }
         if !self.random.chance(self.trouble) {
             return None;
         }
         match self.random.below(3) {
-            0 => Some(None),
-            1 => Some(Some(Read::Unclear(reason.to_owned()))),
+            0 => Some(Trouble::Unreachable),
+            1 => Some(Trouble::Unclear(reason.to_owned())),
             _ => None,
         }
     }
@@ -293,7 +309,7 @@ impl World {
             Action::Append(event) => self.append(at, &row, &event, 0, now),
             Action::Read(record) => {
                 let trouble = if self.never_answers_reads {
-                    Some(Some(Read::Unclear("server error".to_owned())))
+                    Some(Trouble::Unclear("server error".to_owned()))
                 } else {
                     self.trouble_reading("server error")
                 };
@@ -306,13 +322,13 @@ impl World {
                 let versions = kept.map_or(0, |kept| kept.versions.len());
                 Step::Read(
                     Box::new(row),
-                    trouble.unwrap_or(Some(Read::Record(read))),
+                    trouble.map_or(Some(Read::Record(read)), Trouble::read),
                     versions,
                 )
             }
             Action::List => {
                 if let Some(trouble) = self.trouble_reading("list") {
-                    return Step::Read(Box::new(row), trouble, 0);
+                    return Step::Read(Box::new(row), trouble.read(), 0);
                 }
                 let account = &mut self.stores[store].account;
                 account.begun += 1;

@@ -1,7 +1,7 @@
 //! What the user wants, and what the programs did about it so far: each change is checked when it is marked and when it is sent.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
@@ -316,16 +316,14 @@ impl Ledger {
             ),
             Request::Update(..) => {}
         }
-        let limit = row
-            .not_after
-            .map(|limit| SystemTime::UNIX_EPOCH + Duration::from_secs(limit));
-        let limit =
-            limit.filter(|limit| noted.late.as_ref().and_then(Timestamp::to_time) != Some(*limit));
+        let limit = row.not_after.as_ref();
+        let limit = limit.map(|limit| Timestamp::from(limit.given.as_str()));
+        let limit = limit.filter(|limit| noted.late.as_ref() != Some(limit));
         let mark = Mark {
             row: id,
             request: request.clone(),
             is_first,
-            not_after: limit,
+            not_after: limit.map(|limit| limit.to_time().unwrap()),
         };
         self.doings.entry(process).or_default().mark = Some(mark);
     }
