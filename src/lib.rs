@@ -197,9 +197,7 @@ pub use crate::client::{Account, Client};
 #[doc(alias = "exception")]
 pub use crate::error::Error;
 #[cfg(feature = "client")]
-pub use crate::error::ErrorKind;
-#[cfg(feature = "client")]
-pub use crate::error::Result;
+pub use crate::error::{ErrorKind, Result};
 #[cfg(feature = "client")]
 #[doc(inline)]
 #[doc(alias("raw", "unknown fields"))]

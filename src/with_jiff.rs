@@ -11,7 +11,8 @@
 //! # Ok::<(), envd_sdk::model::TextError>(())
 //! ```
 
-use chrono::DateTime;
+use std::time::SystemTime;
+
 use jiff::civil::Date;
 
 use crate::model::{Day, TextError, Timestamp};
@@ -25,9 +26,7 @@ impl TryFrom<Date> for Day {
     ///
     /// When the year is none from 1 to 9999.
     fn try_from(date: Date) -> Result<Self, TextError> {
-        let [month, day] =
-            [date.month(), date.day()].map(|number| u32::from(number.unsigned_abs()));
-        Self::new(date.year().into(), month, day).ok_or(BEYOND)
+        Self::parse(&date.to_string()).map_err(|_| BEYOND)
     }
 }
 
@@ -38,39 +37,25 @@ impl TryFrom<Day> for Date {
     ///
     /// When the year is beyond 9999.
     fn try_from(day: Day) -> Result<Self, TextError> {
-        let year = i16::try_from(day.year()).ok();
-        let [month, of_month] =
-            [day.month(), day.day_of_month()].map(|number| i8::try_from(number).ok());
-        let date = year.zip(month.zip(of_month));
-        date.and_then(|(year, (month, day))| Self::new(year, month, day).ok())
-            .ok_or(BEYOND)
+        day.to_string().parse().map_err(|_| BEYOND)
     }
 }
 
 impl From<jiff::Timestamp> for Timestamp {
     /// In UTC, with as many digits of the second as it has (none, 3, 6 or 9).
     fn from(time: jiff::Timestamp) -> Self {
-        let nanoseconds = time.as_nanosecond();
-        let second = i64::try_from(nanoseconds.div_euclid(1_000_000_000)).ok();
-        let below = u32::try_from(nanoseconds.rem_euclid(1_000_000_000)).ok();
-        let time = second.zip(below);
-        let time = time.and_then(|(second, below)| DateTime::from_timestamp(second, below));
-        // OK because jiff has the years from -9999 to 9999, and chrono more.
-        Self::from_utc(time.unwrap_or_default())
+        Self::from(SystemTime::from(time))
     }
 }
 
 impl TryFrom<&Timestamp> for jiff::Timestamp {
     type Error = TextError;
 
-    /// Without a zone it is taken as UTC; digits beyond the nanosecond are cut.
+    /// Without a zone it is taken as UTC; digits beyond those of [`SystemTime`] are cut.
     fn try_from(time: &Timestamp) -> Result<Self, TextError> {
-        let time = time
-            .utc()
-            .ok_or(TextError::new("not an ISO 8601 date and time"))?;
-        let nanoseconds = i128::from(time.timestamp()) * 1_000_000_000
-            + i128::from(time.timestamp_subsec_nanos());
-        Self::from_nanosecond(nanoseconds).map_err(|_| BEYOND)
+        let time = time.to_time();
+        let time = time.ok_or(TextError::new("not an ISO 8601 date and time"))?;
+        Self::try_from(time).map_err(|_| BEYOND)
     }
 }
 

@@ -7,12 +7,13 @@
 //! assert_eq!(Day::try_from(date)?.to_string(), "2026-11-20");
 //!
 //! let time = time::OffsetDateTime::try_from(&Timestamp::from("2026-11-20T08:00:00+11:00"))?;
-//! assert_eq!(Timestamp::try_from(time)?.as_str(), "2026-11-19T21:00:00Z");
+//! assert_eq!(Timestamp::from(time).as_str(), "2026-11-19T21:00:00Z");
 //! # Ok::<(), envd_sdk::model::TextError>(())
 //! ```
 
-use chrono::DateTime;
-use time::{Date, Month, OffsetDateTime};
+use std::time::SystemTime;
+
+use time::{Date, OffsetDateTime};
 
 use crate::model::{Day, TextError, Timestamp};
 
@@ -41,42 +42,26 @@ impl TryFrom<Day> for Date {
     ///
     /// When the year is beyond 9999.
     fn try_from(day: Day) -> Result<Self, TextError> {
-        let [month, of_month] =
-            [day.month(), day.day_of_month()].map(|number| u8::try_from(number).ok());
-        let month = month.and_then(|month| Month::try_from(month).ok());
-        let date = month.zip(of_month);
-        date.and_then(|(month, of_month)| {
-            Self::from_calendar_date(day.year(), month, of_month).ok()
-        })
-        .ok_or(BEYOND)
+        let time = Timestamp::from(day).to_time().ok_or(BEYOND)?;
+        Ok(OffsetDateTime::from(time).date())
     }
 }
 
-impl TryFrom<OffsetDateTime> for Timestamp {
-    type Error = TextError;
-
+impl From<OffsetDateTime> for Timestamp {
     /// In UTC, with as many digits of the second as it has (none, 3, 6 or 9).
-    ///
-    /// # Errors
-    ///
-    /// When the year is beyond the calendar of chrono, which the crate has with its feature `large-dates` only.
-    fn try_from(time: OffsetDateTime) -> Result<Self, TextError> {
-        let instant = DateTime::from_timestamp(time.unix_timestamp(), time.nanosecond());
-        instant.map(Self::from_utc).ok_or(BEYOND)
+    fn from(time: OffsetDateTime) -> Self {
+        Self::from(SystemTime::from(time))
     }
 }
 
 impl TryFrom<&Timestamp> for OffsetDateTime {
     type Error = TextError;
 
-    /// Without a zone it is taken as UTC; digits beyond the nanosecond are cut.
+    /// Without a zone it is taken as UTC; digits beyond those of [`SystemTime`] are cut.
     fn try_from(time: &Timestamp) -> Result<Self, TextError> {
-        let time = time
-            .utc()
-            .ok_or(TextError::new("not an ISO 8601 date and time"))?;
-        let nanoseconds = i128::from(time.timestamp()) * 1_000_000_000
-            + i128::from(time.timestamp_subsec_nanos());
-        Self::from_unix_timestamp_nanos(nanoseconds).map_err(|_| BEYOND)
+        let time = time.to_time();
+        time.map(Self::from)
+            .ok_or(TextError::new("not an ISO 8601 date and time"))
     }
 }
 
@@ -104,7 +89,7 @@ mod tests {
             ("1969-12-31T23:59:59.5", "1969-12-31T23:59:59.500Z"),
         ] {
             let time = OffsetDateTime::try_from(&Timestamp::from(text)).unwrap();
-            assert_eq!(Timestamp::try_from(time).unwrap().as_str(), utc);
+            assert_eq!(Timestamp::from(time).as_str(), utc);
         }
         assert!(OffsetDateTime::try_from(&Timestamp::from("soon")).is_err());
     }

@@ -21,7 +21,7 @@ as() {
     chown "12345:$group" "$temporary"
     printf -- '-- umask %s, group %s: %s\n' "$umask" "$group" "$(basename "$1")"
     (umask "$umask" && cd / && quietly env -u HOME -u XDG_RUNTIME_DIR LANG=C LC_ALL=tr_TR.UTF-8 "TMPDIR=$temporary" \
-        CARGO_NET_OFFLINE=true ENVD_SDK_TEST_SCHEDULES=50 setpriv --reuid=12345 "--regid=$group" --clear-groups -- "$@")
+        CARGO_NET_OFFLINE=true ENVD_SDK_TEST_SCHEDULES=10 setpriv --reuid=12345 "--regid=$group" --clear-groups -- "$@")
     [[ -z $(ls -A "$temporary") ]] || fail "left behind: $(ls -A "$temporary")"
 }
 chmod 755 "$work"

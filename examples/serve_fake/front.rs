@@ -62,13 +62,15 @@ impl Front {
     }
 
     /// What happens to a request: a page of the front, or the reply of the fake with further headers.
-    pub(crate) fn fault(&self, request: &Received) -> Fault {
+    pub(crate) fn fault(&self, request: &Received, kept: Option<&Value>) -> Fault {
         if let Some(refusal) = cors::foreign_host(request) {
             return refusal;
         }
         let origin = cors::local_origin(request);
         let own = origin.and_then(|_| cors::preflight(request));
         let reply = own.or_else(|| self.page(request));
+        let kept = || kept.map(|reply| Fault::status(200).json(reply));
+        let reply = reply.or_else(kept);
         let reply = reply.unwrap_or_else(|| Fault::latency(self.latency));
         match origin {
             Some(origin) => cors::readable(reply, origin),

@@ -9,6 +9,7 @@ mod by_hand;
 #[path = "../cli/mod.rs"]
 mod cli;
 mod cors;
+mod folders;
 #[path = "../look/form_title.rs"]
 mod form_title;
 mod front;
@@ -34,7 +35,11 @@ async fn main() -> ExitCode {
 async fn serve(options: Options) -> Result<(), Failure> {
     let fake = Arc::new(options.fake.start().await?);
     let front = Front::of(&fake, options.latency, options.token_lifetime).await?;
-    fake.on_every_request(move |request| Some(front.fault(request)));
+    let replies = options.replies;
+    fake.on_every_request(move |request| {
+        let reply = replies.get(&request.operation().unwrap_or_default());
+        Some(front.fault(request, reply))
+    });
     // Before the line is printed: a program may send SIGTERM as soon as it has read it.
     let stop = cli::stop()?;
     cli::announce(&first_line(&fake))

@@ -1,9 +1,6 @@
 //! Constructors of authentication errors, and the error codes of providers.
 
-use crate::error::{Error, ErrorKind};
-
-/// The words of a session without a user, which is no failure.
-pub(super) const NO_USER: &str = "no user is logged in";
+use crate::error::{Error, ErrorCase, ErrorKind};
 
 /// The provider or this crate names the reason by a code, never by free text.
 fn coded(kind: ErrorKind, what: &str, code: &str) -> Error {
@@ -47,7 +44,7 @@ pub(super) fn refresh_refused(code: &str) -> Error {
 
 /// No user is logged in, or the user was logged out.
 pub(super) fn no_tokens() -> Error {
-    Error::said(ErrorKind::ReauthRequired, NO_USER)
+    Error::said(ErrorKind::ReauthRequired, "no user is logged in").with_case(ErrorCase::NoUser)
 }
 
 /// The refresh token is not valid any more.

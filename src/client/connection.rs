@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use graphql_client::GraphQLQuery;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
@@ -90,8 +89,7 @@ fn page<T>(here: Position, outcome: Outcome<Connection<T>>, json: Option<&str>) 
     let Outcome {
         value: connection,
         problems,
-        unreadable,
-        ..
+        facts,
     } = outcome;
     let next = next_position(&connection.page_info.unwrap_or_default(), &here);
     let (mut cursors, mut gaps) = (Vec::with_capacity(connection.edges.len()), Vec::new());
@@ -105,7 +103,7 @@ fn page<T>(here: Position, outcome: Outcome<Connection<T>>, json: Option<&str>) 
         edge.node
     });
     let mut page = Page::new(here, records.collect());
-    page.set_gaps(&gaps, unreadable);
+    page.set_gaps(&gaps, facts.unreadable);
     page.stalled = next.as_ref().err().copied();
     page.next = next.unwrap_or_default();
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
@@ -118,23 +116,14 @@ fn page<T>(here: Position, outcome: Outcome<Connection<T>>, json: Option<&str>) 
 
 /// The JSON of the records of a list, without the places that have no record.
 fn nodes(list: &str, gaps: &[usize]) -> Vec<Box<str>> {
-    #[derive(Deserialize)]
-    struct ListedNodes {
-        edges: Vec<Option<ListedNode>>,
-    }
-
-    #[derive(Deserialize)]
-    struct ListedNode {
-        node: Option<Box<RawValue>>,
-    }
     // No limit of memory: the list was read within one, and its records took more than their texts.
-    let Ok(list) = serde_json::from_str::<ListedNodes>(list) else {
+    let Ok(list) = serde_json::from_str::<Connection<Box<RawValue>>>(list) else {
         return Vec::new();
     };
     let edges = list.edges.into_iter().enumerate();
     edges
         .filter(|(place, _)| gaps.binary_search(place).is_err())
-        .filter_map(|(_, edge)| Some(edge?.node?.into()))
+        .filter_map(|(_, edge)| Some(edge.node?.into()))
         .collect()
 }
 

@@ -110,7 +110,10 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Any of the predicates of [`Error`](crate::Error); for a change, ask
+    /// The [kinds](crate::guide::errors#kinds) of any call: `Config` for variables that cannot be sent, `ReauthRequired` and
+    /// `TokenUnavailable` without a token, `Connect`, `Timeout`, `Transport` and `NoAnswer` without a reply of the service,
+    /// `Unauthorized`, `Forbidden`, `NotFound`, `Rejected`, `RateLimited`, `Unavailable`, `Internal` and `SchemaMismatch` as the
+    /// service says, `Decode` and `Protocol` for a reply that cannot be read. For a change, check
     /// [`may_have_applied`](crate::Error::may_have_applied) before sending it again.
     pub fn execute<Q: GraphQLQuery>(
         &self,

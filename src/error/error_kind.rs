@@ -2,7 +2,7 @@
 
 use super::refusal::is_rate_limit;
 use super::reply_meaning::{kind_of_reply, kind_of_status};
-use super::{Error, Repr};
+use super::{Error, ErrorCase, Repr};
 use crate::model::{Condition, ServerError};
 
 /// What kind of failure an [`Error`] is: one kind for each reaction. [`guide::errors`](crate::guide::errors#kinds) has them in a
@@ -112,7 +112,9 @@ impl Error {
             Repr::Rejected { status, errors } => {
                 of_errors(*status, errors).unwrap_or(ErrorKind::Rejected)
             }
-            Repr::Decode { .. } if self.0.unreadable_record => ErrorKind::UnreadableRecord,
+            Repr::Decode { .. } if self.case() == ErrorCase::UnreadableRecord => {
+                ErrorKind::UnreadableRecord
+            }
             Repr::Decode { status, errors, .. } => {
                 of_errors(*status, errors).unwrap_or(ErrorKind::Decode)
             }
@@ -204,7 +206,7 @@ mod tests {
             assert_eq!(format!("{:?}", error.kind()), rejected, "{row}");
             assert_eq!(format!("{:?}", decode.kind()), decoded, "{row}");
             assert!(error.is_rejected() && !decode.is_rejected(), "{row}");
-            let unreadable = decode.with_unreadable_record();
+            let unreadable = decode.with_case(ErrorCase::UnreadableRecord);
             assert_eq!(unreadable.kind(), ErrorKind::UnreadableRecord, "{row}");
         }
     }

@@ -64,11 +64,20 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Clone)]
 pub struct Error(Arc<ErrorParts>);
 
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "facts that do not depend on each other"
-)]
-#[derive(Clone)]
+/// A failure that is told apart within its kind.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum ErrorCase {
+    #[default]
+    Any,
+    /// No user is logged in.
+    NoUser,
+    /// The reply has data and no record.
+    NoRecord,
+    /// One record of a list, or of a change, cannot be read.
+    UnreadableRecord,
+}
+
+#[derive(Clone, Default)]
 struct ErrorParts {
     repr: Repr,
     operation: Option<String>,
@@ -87,7 +96,7 @@ struct ErrorParts {
     received: Option<Arc<Received>>,
     error_description: Option<Arc<str>>,
     resume_from: Option<Position>,
-    unreadable_record: bool,
+    case: ErrorCase,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -95,20 +104,7 @@ impl Error {
     pub(crate) fn new(repr: Repr) -> Self {
         Self(Arc::new(ErrorParts {
             repr,
-            operation: None,
-            attempts: 0,
-            retry_at: None,
-            retry_after: None,
-            may_have_applied: false,
-            passes: false,
-            was_sent: false,
-            code: None,
-            omitted: 0,
-            received: None,
-            error_description: None,
-            resume_from: None,
-            unreadable_record: false,
-            source: None,
+            ..ErrorParts::default()
         }))
     }
 
@@ -158,7 +154,7 @@ impl Error {
             |it| it.parts().received = Some(Arc::new(received));
         pub(crate) fn with_resume_from(position: Position)
             |it| it.parts().resume_from = Some(position);
-        pub(crate) fn with_unreadable_record() |it| it.parts().unreadable_record = true;
+        pub(crate) fn with_case(case: ErrorCase) |it| it.parts().case = case;
     }
 
     /// This error, which came after another one. The failure of a store keeps its source: callers look for it.
@@ -189,9 +185,8 @@ impl Error {
         &self.0.repr
     }
 
-    /// Whether this is the failure with these words.
-    pub(crate) fn says(&self, words: &str) -> bool {
-        matches!(&self.0.repr, Repr::Said(_, what) if what == words)
+    pub(crate) fn case(&self) -> ErrorCase {
+        self.0.case
     }
 
     /// Whether the request that got no reply may have reached the server.

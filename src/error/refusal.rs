@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{BodyShape, Error, Received, Repr};
-use crate::model::{Condition, PathSegment, ServerError};
+use crate::model::{Condition, ServerError};
 
 impl Error {
     /// Whether the reply means that nothing was carried out.
@@ -15,7 +15,8 @@ impl Error {
     pub(crate) fn is_refusal(&self) -> bool {
         let errors = self.server_errors();
         // An error that is not kept may have any reason.
-        if errors.len() < self.server_error_count() || errors.iter().any(is_internal) {
+        let mut messages = errors.iter().map(ServerError::message);
+        if errors.len() < self.server_error_count() || messages.any(says_internal) {
             return false;
         }
         match (self.http_status(), self.repr()) {
@@ -55,11 +56,6 @@ pub(crate) fn mark_no_record_named(errors: &mut [ServerError]) {
     }
 }
 
-/// The message of a server that failed, whatever its code and status.
-fn is_internal(error: &ServerError) -> bool {
-    says_internal(error.message())
-}
-
 fn says_internal(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
     message.contains("internal server error")
@@ -68,7 +64,7 @@ fn says_internal(message: &str) -> bool {
 /// Whether an error names a reason for which nothing is carried out: validation, token, permission, limit, schema.
 fn names_reason(error: &ServerError) -> bool {
     // An error whose path goes into the result shows that there is one.
-    if is_name(error.path().get(1), "data") {
+    if error.path().get(1).is_some_and(|name| name == "data") {
         return false;
     }
     match error.condition() {
@@ -96,11 +92,7 @@ fn names_field(error: &ServerError) -> bool {
     let code = error.code().unwrap_or_default();
     let last = code.rsplit('.').next().unwrap_or_default();
     let field = last.strip_suffix("[]").unwrap_or(last);
-    error.path().len() > 1
-        && error
-            .path()
-            .last()
-            .is_some_and(|last| last.to_string().trim_end_matches("[]") == field)
+    matches!(error.path(), [_, .., last] if last.trim_end_matches("[]") == field)
 }
 
 /// Whether the errors account for each field of the data: of two changes in one document, one may have been made.
@@ -108,30 +100,22 @@ fn explains(errors: &[ServerError], data: &Value) -> bool {
     let Some(fields) = data.as_object() else {
         return true;
     };
-    let is_named = |field: &String| {
-        errors
-            .iter()
-            .any(|error| is_name(error.path().first(), field))
-    };
+    let named = errors.iter().map(|error| error.path().first());
+    let is_named = |field| named.clone().any(|name| name == Some(field));
     fields.len() <= 1 || fields.keys().all(is_named)
-}
-
-fn is_name(segment: Option<&PathSegment>, wanted: &str) -> bool {
-    matches!(segment, Some(PathSegment::Name(name)) if name == wanted)
 }
 
 /// Whether an error means too many requests. assumed: the specification shows no rate limits, these are the codes of other
 /// services.
 pub(super) fn is_rate_limit(error: &ServerError) -> bool {
-    let extensions = |name: &str| error.extensions()?.get(name)?.as_str();
-    let single = [
-        error.code(),
-        error.schema_code(),
-        extensions("type"),
-        extensions("classification"),
-    ];
-    let mut codes = single.into_iter().flatten().chain(error.schema_codes());
-    codes.any(is_rate_limit_code)
+    let extensions = |name: &str| error.extensions()?.get(name);
+    let single = ["code", "type", "classification"].map(extensions);
+    let several = extensions("codes").and_then(Value::as_array);
+    let single = single.into_iter().flatten();
+    let mut codes = single
+        .chain(several.into_iter().flatten())
+        .filter_map(Value::as_str);
+    error.code().is_some_and(is_rate_limit_code) || codes.any(is_rate_limit_code)
 }
 
 fn is_rate_limit_code(code: &str) -> bool {

@@ -69,8 +69,7 @@ fn words(error: &ServerError) -> String {
         let _ = write!(words, " (code {code})");
     }
     if !error.path().is_empty() {
-        let names: Vec<String> = error.path().iter().map(ToString::to_string).collect();
-        let _ = write!(words, " (path {})", names.join("."));
+        let _ = write!(words, " (path {})", error.path().join("."));
     }
     words
 }

@@ -8,11 +8,12 @@ use super::ErrorKind;
 use crate::model::ServerError;
 
 /// What failed, with its data; private. [`ErrorKind`] is what callers see of it.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) enum Repr {
     /// This crate says what failed, in a clause: no reply came, or one that breaks a rule.
     Said(ErrorKind, Cow<'static, str>),
     /// A reply that is not of the interface: an HTML page, an empty body, XML.
+    #[default]
     Http,
     /// A reply of the interface with errors and without data.
     Rejected {

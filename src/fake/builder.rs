@@ -1,7 +1,6 @@
 //! Settings of the fake.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -11,15 +10,15 @@ use wiremock::{Mock, MockServer};
 
 use super::instant::epoch_seconds;
 use super::levers::Assumptions;
+use super::logins::NO_SUCH_USER;
 use super::provider::{ClientCheck, Lifetimes, Provider};
 use super::records::Records;
 use super::reference_data::ReferenceData;
 use super::register::Register;
 use super::routes::{FakeParts, FakeState, Routes};
-use super::script::{Fault, Log, Received, Scripts};
+use super::script::{Log, Scripts};
 use super::served_profile;
 use super::tcp_proxy::TcpProxy;
-use super::world;
 use super::{Fake, RETURN_TO, UnpooledServer, User, World};
 use crate::error::Error;
 use crate::profile::ServiceProfile;
@@ -59,7 +58,6 @@ pub struct FakeBuilder {
     scripted_only: bool,
     assumptions: Assumptions,
     no_gzip: bool,
-    replies: Option<PathBuf>,
 }
 
 impl FakeBuilder {
@@ -135,26 +133,6 @@ impl FakeBuilder {
         /// Delays every reply by this time on the fake's clock; none unless set.
         pub fn latency(latency: Duration) |it| it.latency = latency;
 
-        /// Answers operations with the replies in this folder, where there is one with the name of the operation, such as
-        /// `UserDetails.json`: those that the application `first_contact` has kept of a service. A function of
-        /// [`Fake::on_every_request`] replaces them.
-        ///
-        /// ```
-        /// # equipment::example(async {
-        /// use envd_sdk::fake::Fake;
-        ///
-        /// # let folder = std::env::temp_dir().join(format!("envd-replies-{}", std::process::id()));
-        /// # std::fs::create_dir_all(&folder)?;
-        /// let reply = r#"{"data": {"userDetails": {"firstName": "sample 1", "roles": ["VENDOR"]}}}"#;
-        /// std::fs::write(folder.join("UserDetails.json"), reply)?;
-        /// let fake = Fake::builder().replies(&folder).start().await?;
-        /// let user = fake.client().build()?.user_details().await?.value;
-        /// assert_eq!(user.roles.ok_or("no roles")?[0].as_str(), "VENDOR");
-        /// # std::fs::remove_dir_all(&folder)?;
-        /// # Ok(()) });
-        /// ```
-        pub fn replies(folder: impl Into<PathBuf>) |it| it.replies = Some(folder.into());
-
         /// Whether replies of 1 KB and more are compressed for requests that accept gzip; they are unless set. A reply with
         /// [`Fault::cut`](super::Fault::cut) or [`Fault::slow`](super::Fault::slow), which count bytes, never is.
         pub fn gzip(is_served: bool) |it| it.no_gzip = !is_served;
@@ -191,7 +169,7 @@ impl FakeBuilder {
     /// # Errors
     ///
     /// [`Config`](crate::ErrorKind::Config) when the port cannot be bound, the loopback interface is down, an accreditation has
-    /// an unknown name, the schema is invalid, a reply cannot be read, or the world cannot be used: an account of a record has no user, or the user
+    /// an unknown name, the schema is invalid, or the world cannot be used: an account of a record has no user, or the user
     /// to log in does not exist.
     pub async fn start(mut self) -> Result<Fake, Error> {
         let listener = bind(self.port)?;
@@ -207,15 +185,7 @@ impl FakeBuilder {
         provider.return_to = self.return_to.iter().map(Url::to_string).collect();
         provider.return_to.push(RETURN_TO.to_owned());
         provider.client_check = self.client_check.clone();
-        let access_token = Secret::new(provider.grant(self.user, now));
-        let mut scripts = Scripts::default();
-        if let Some(folder) = &self.replies {
-            let replies = world::replies(folder)?;
-            scripts.every_request = Some(Arc::new(move |received: &Received| {
-                let reply = replies.get(&received.operation()?)?;
-                Some(Fault::status(200).json(reply))
-            }));
-        }
+        provider.seat(self.user, now);
         // HTTP dates have whole seconds.
         let start = UNIX_EPOCH + Duration::from_secs(epoch_seconds(now));
         let parts = FakeParts {
@@ -227,7 +197,7 @@ impl FakeBuilder {
                 profile: self.profile.register.clone(),
                 token: self.register_token,
             },
-            scripts,
+            scripts: Scripts::default(),
             late: Vec::new(),
             log: Log::default(),
         };
@@ -263,8 +233,6 @@ impl FakeBuilder {
             _server: UnpooledServer(Some(server)),
             state,
             base,
-            user: self.user,
-            access_token,
             running: Arc::default(),
         })
     }
@@ -276,9 +244,7 @@ impl FakeBuilder {
             return Err(Error::config(format!("the world of the fake: {problem}")));
         }
         if world.user_record(self.user).is_null() {
-            return Err(Error::config(
-                "the world of the fake has no such user to log in",
-            ));
+            return Err(Error::config(NO_SUCH_USER));
         }
         for (name, granted) in &self.accreditations {
             if !world.accredit(name, *granted) {

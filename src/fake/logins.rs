@@ -5,18 +5,19 @@ use std::sync::{Arc, Weak};
 
 use url::Url;
 
+use super::routes::FakeState;
 use super::{Fake, User};
-use crate::auth::{
-    AccessToken, BoxFuture, Provider, ProviderBuilder, StaticToken, TokenManager, TokenSource,
-};
+use crate::auth::{AccessToken, BoxFuture, Provider, ProviderBuilder, TokenManager, TokenSource};
 use crate::client::{Client, ClientBuilder};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 
+pub(super) const NO_SUCH_USER: &str = "the world of the fake has no such user to log in";
+
 impl Fake {
-    /// Settings of a client of this fake, with an access token of the user who logs in.
+    /// Settings of a client of this fake, with the [access token](Self::access_token) of the user who logs in.
     ///
-    /// The client does not keep the fake running:
+    /// The client stays logged in when the clock moves. It does not keep the fake running:
     ///
     /// ```
     /// # equipment::example(async {
@@ -32,12 +33,48 @@ impl Fake {
     /// # Ok(()) });
     /// ```
     pub fn client(&self) -> ClientBuilder {
-        let builder = Client::builder(self.graphql_url()).clock(self.clock().clone());
-        let fake = Arc::downgrade(&self.running);
-        match StaticToken::new(self.access_token().expose()) {
-            Ok(token) => builder.token_source(TokenOfFake { token, fake }),
-            Err(_) => builder,
+        let token = TokenOfFake {
+            user: self.state.parts().provider.user,
+            state: Arc::clone(&self.state),
+            fake: Arc::downgrade(&self.running),
+        };
+        Client::builder(self.graphql_url())
+            .clock(self.clock().clone())
+            .token_source(token)
+    }
+
+    /// Lets another user of the world log in from now on: in a browser, at a device and by [`consent`](Self::consent), unless
+    /// `login_hint` names the email address of one. [`client`](Self::client), [`token_manager`](Self::token_manager),
+    /// [`access_token`](Self::access_token) and [`account_id`](Self::account_id) are those of this user then.
+    ///
+    /// ```
+    /// # equipment::example(async {
+    /// use envd_sdk::fake::{Fake, User, UserRecord, World};
+    ///
+    /// let world = World::empty()
+    ///     .user(UserRecord::new("ann@example.com").role("Producer").account("envd-1", "LPA", "QAZZ7777"))
+    ///     .user(UserRecord::new("ben@example.com").role("Producer").account("envd-2", "LPA", "QDZZ3333"));
+    /// let fake = Fake::builder().world(world).start().await?;
+    /// let ann = fake.client().build()?;
+    /// fake.log_in_as(User::Nth(1))?;
+    /// let ben = fake.client().build()?;
+    ///
+    /// let filter = envd_sdk::ops::ConsignmentFilter::default();
+    /// assert!(ann.account("envd-1").consignments(&filter).next_page().await.is_ok());
+    /// assert!(ben.account("envd-1").consignments(&filter).next_page().await.is_err());
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Config`](crate::ErrorKind::Config) when the world has no such user.
+    pub fn log_in_as(&self, user: User) -> Result<()> {
+        if self.state.data.world.user_record(user).is_null() {
+            return Err(Error::config(NO_SUCH_USER));
         }
+        let now = self.state.clock.now();
+        self.state.parts().provider.seat(user, now);
+        Ok(())
     }
 
     /// Settings for the fake's identity provider.
@@ -83,9 +120,10 @@ impl Fake {
         Ok(manager)
     }
 
-    /// An access token of the user who logs in, issued at the start.
+    /// An access token of the user who logs in: the same one until it expires, also if it is revoked.
     pub fn access_token(&self) -> Secret {
-        self.access_token.clone()
+        let (user, now) = (self.state.parts().provider.user, self.state.clock.now());
+        Secret::new(self.state.parts().provider.own_token(user, now))
     }
 
     /// A new access token of a user.
@@ -175,23 +213,33 @@ impl Fake {
 
 /// The token of a client, for as long as the fake is there.
 struct TokenOfFake {
-    token: StaticToken,
+    user: User,
+    state: Arc<FakeState>,
     fake: Weak<()>,
+}
+
+impl TokenOfFake {
+    fn get(&self) -> Result<AccessToken> {
+        if self.fake.strong_count() == 0 {
+            return Err(Error::config(
+                "the fake of this client was dropped: keep it in a variable as long as the client is used",
+            ));
+        }
+        let now = self.state.clock.now();
+        AccessToken::new(&self.state.parts().provider.own_token(self.user, now))
+    }
 }
 
 impl TokenSource for TokenOfFake {
     fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
-        let dropped = "the fake of this client was dropped: keep it in a variable as long as the client is used";
-        let token = self.current().ok_or_else(|| Error::config(dropped));
-        Box::pin(ready(token))
+        Box::pin(ready(self.get()))
     }
 
-    fn renew(&self, rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
-        self.token.renew(rejected)
+    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
+        self.token()
     }
 
     fn current(&self) -> Option<AccessToken> {
-        let is_there = self.fake.strong_count() > 0;
-        self.token.current().filter(|_| is_there)
+        self.get().ok()
     }
 }

@@ -68,7 +68,8 @@
 //! * Errors before execution have the status 400, also with the media type `application/json`, for which graphql-over-http
 //!   recommends 200.
 //! * The identity provider shows no pages but the one for the code of a device: a login succeeds at once. A request with `prompt=none` succeeds after a login
-//!   without a logout. ID tokens carry no signature.
+//!   without a logout. `login_hint` says who logs in by the email address of a user of the world, and any other one is refused. ID tokens
+//!   are signed with ES256.
 //! * Messages of field rules follow the wording of the two that the specification shows.
 
 mod builder;
@@ -117,7 +118,6 @@ pub use self::website::WebsiteEdit;
 #[doc(alias("fixture", "test data"))]
 pub use self::world::World;
 pub use self::world::{User, UserRecord};
-use crate::secret::Secret;
 use crate::transport::Clock;
 
 const RETURN_TO: &str = "http://127.0.0.1:8400/logged-out";
@@ -144,8 +144,6 @@ pub struct Fake {
     _server: UnpooledServer,
     state: Arc<FakeState>,
     base: Url,
-    user: User,
-    access_token: Secret,
     /// Its clients see whether it is still there.
     running: Arc<()>,
 }
@@ -236,7 +234,8 @@ impl Fake {
 
     /// The default account of the user who logs in; empty for [`User::New`], who has none.
     pub fn account_id(&self) -> &str {
-        let details = self.state.data.world.user_record(self.user);
+        let user = self.state.parts().provider.user;
+        let details = self.state.data.world.user_record(user);
         details["defaultAccount"].as_str().unwrap_or_default()
     }
 
@@ -307,7 +306,7 @@ impl Fake {
     }
 }
 
-debug_shows!(Fake, |it| base: it.base.as_str(), user: it.user);
+debug_shows!(Fake, |it| base: it.base.as_str());
 
 impl Drop for Fake {
     fn drop(&mut self) {

@@ -17,6 +17,7 @@ use super::{instant, rules};
 /// Where the addresses of printed declarations begin (public: `location_4.4.0`, `guide::sources`).
 pub(super) const PRINTS: &str = "/api/v3/vendordeclaration/consignments/";
 
+#[derive(Default)]
 pub(super) struct Records {
     /// Oldest first.
     all: Vec<StoredRecord>,
@@ -69,15 +70,10 @@ impl Records {
         start: SystemTime,
     ) -> Self {
         let mut records = Self {
-            all: Vec::new(),
-            lists: HashMap::new(),
             // No lag: lists show the records of the start at once.
             assumptions: assumptions.clone().list_lag(0),
             base: base.to_owned(),
-            schedule: Vec::new(),
-            withdrawn: HashSet::new(),
-            created: 0,
-            serials: 0,
+            ..Self::default()
         };
         let mut newer: HashMap<&str, u32> = HashMap::new();
         for (account, _) in world.consignments.iter() {

@@ -27,7 +27,7 @@ pub(super) struct Delivery {
 }
 
 /// Status, headers and body of a reply. One without a media type has no body.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Reply {
     status: u16,
     pub(super) headers: Vec<(String, String)>,
@@ -63,10 +63,7 @@ impl Reply {
     pub(super) fn empty(status: u16) -> Self {
         Self {
             status,
-            headers: Vec::new(),
-            media_type: None,
-            body: Vec::new(),
-            delivery: Delivery::default(),
+            ..Self::default()
         }
     }
 

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use super::generated::DOCUMENTS;
-use crate::model::{Condition, Location, ServerError};
+use crate::model::{Condition, ServerError};
 use crate::profile::OperationProfile;
 
 /// The field above the result of a change (spec 2.5).
@@ -42,12 +42,6 @@ pub(crate) struct Document {
 
 /// A selected field, and what is selected of it.
 pub(super) struct Selection(pub(super) &'static str, pub(super) &'static [Self]);
-
-/// A selected field in a text: its path from the record, and the offsets at which it and its selections start.
-struct Place {
-    path: String,
-    starts: [usize; 2],
-}
 
 /// Fields that are never left out: without them a list would end too early, an unregistered user pass for a registered
 /// one, an answer lose its question or row, or a question its conditions.
@@ -221,8 +215,7 @@ impl Document {
         }
         let mut places = Vec::new();
         self.write(refused, is_set, &mut |path, starts| {
-            let path = path.to_owned();
-            places.push(Place { path, starts });
+            places.push((path.to_owned(), starts));
         });
         let paths = errors.iter().map(|error| self.refused_path(&places, error));
         let Some(paths) = paths.collect::<Option<Vec<_>>>() else {
@@ -244,12 +237,13 @@ impl Document {
 
     /// The field that an error is about; `None` if it is about anything else, or the field is required.
     ///
-    /// The location identifies the field (spec 7.2 gives one for these errors); the message has to name it too.
-    fn refused_path(&self, places: &[Place], error: &ServerError) -> Option<String> {
-        let offset = error.locations().iter().find_map(offset)?;
-        let place = places.iter().find(|place| place.starts.contains(&offset))?;
-        let is_named = error.message().contains(name_of(&place.path));
-        (is_named && !self.is_required(&place.path)).then(|| place.path.clone())
+    /// The location identifies the field (spec 7.2 gives one for these errors); the message has to name it too. A place is the
+    /// path of a selected field from the record, and the offsets at which it and its selections start.
+    fn refused_path(&self, places: &[(String, [usize; 2])], error: &ServerError) -> Option<String> {
+        let offset = offset(error)?;
+        let (path, _) = places.iter().find(|(_, starts)| starts.contains(&offset))?;
+        let is_named = error.message().contains(name_of(path));
+        (is_named && !self.is_required(path)).then(|| path.clone())
     }
 
     /// The questions of a consignment may come without their children, as public queries read them. The tree may not.
@@ -342,9 +336,12 @@ fn is_about_the_document(error: &ServerError) -> bool {
 }
 
 /// Our documents are written on one line.
-fn offset(at: &Location) -> Option<usize> {
-    let column = usize::try_from(at.column).ok()?;
-    column.checked_sub(1).filter(|_| at.line == 1)
+fn offset(error: &ServerError) -> Option<usize> {
+    let mut places = error.raw().get("locations")?.as_array()?.iter();
+    let place = places.find(|place| place["line"] == 1)?;
+    usize::try_from(place["column"].as_u64()?)
+        .ok()?
+        .checked_sub(1)
 }
 
 /// The types of the operations of this crate, each with the module of its document, variables and reply.

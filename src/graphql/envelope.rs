@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Outcome;
+use super::outcome::ReplyFacts;
 use super::unreadable::{RawList, part_of};
 use crate::error::{Error, Received, Repr, json_fault};
 use crate::model::{Condition, ServerError, reply_memory};
@@ -21,12 +22,10 @@ const LONGEST_LOSSY: usize = 1 << 20;
 
 /// A reply without errors. Null and an empty list are no errors; anything else ends the quick pass at once.
 #[derive(Deserialize)]
-struct Envelope<'a, T> {
+struct Envelope<T> {
     data: Option<T>,
     #[serde(rename = "errors")]
     _errors: Option<[(); 0]>,
-    #[serde(borrow)]
-    extensions: Option<&'a RawValue>,
 }
 
 /// The parts of any reply. A duplicate is refused: it is ambiguous.
@@ -36,8 +35,6 @@ struct Parts<'a> {
     data: Option<&'a RawValue>,
     #[serde(borrow)]
     errors: Option<&'a RawValue>,
-    #[serde(borrow)]
-    extensions: Option<&'a RawValue>,
 }
 
 /// A reply as it was received.
@@ -79,11 +76,9 @@ impl<'a> RawReply<'a> {
         // UTF-8 is checked once for the body: serde_json would check each string.
         let text = object_text(std::str::from_utf8(self.bytes).ok()?)?;
         self.limited(|| {
-            let Envelope {
-                data, extensions, ..
-            } = serde_json::from_str(text).ok()?;
+            let Envelope { data, .. } = serde_json::from_str(text).ok()?;
             Some(match data {
-                Some(value) => Ok(self.outcome(value, Errors::default(), extensions)),
+                Some(value) => Ok(self.outcome(value, Errors::default())),
                 None => Err(self.without_data()),
             })
         })
@@ -127,7 +122,7 @@ impl<'a> RawReply<'a> {
         Some(match parts.data {
             None if errors.first.is_empty() => Err(self.without_data()),
             None => Err(self.rejected(errors, None)),
-            Some(data) => self.with_data(data, errors, parts.extensions),
+            Some(data) => self.with_data(data, errors),
         })
     }
 
@@ -136,7 +131,6 @@ impl<'a> RawReply<'a> {
         &self,
         data: &'t RawValue,
         errors: Errors,
-        extensions: Option<&RawValue>,
     ) -> Result<Outcome<&'t RawValue>, Error> {
         if !errors.first.is_empty() {
             // A refused token may come with an empty list where a null is not allowed.
@@ -149,7 +143,7 @@ impl<'a> RawReply<'a> {
                 return Err(self.rejected(errors, Some(value)));
             }
         }
-        Ok(self.outcome(data, errors, extensions))
+        Ok(self.outcome(data, errors))
     }
 
     /// The texts are not reliable any more; the errors of the server are still reported, unless the body is so long that copies of
@@ -175,16 +169,16 @@ impl<'a> RawReply<'a> {
         Some(Err(self.unreadable(".", detail, errors, data)))
     }
 
-    fn outcome<T>(&self, value: T, errors: Errors, extensions: Option<&RawValue>) -> Outcome<T> {
+    fn outcome<T>(&self, value: T, errors: Errors) -> Outcome<T> {
         Outcome {
             value,
             problems: errors.first,
-            unreadable: Vec::new(),
-            omitted: errors.omitted,
-            nulls: reply_memory::nulls(),
-            status: self.status,
-            extensions: extensions.map(|raw| raw.get().into()),
-            change: false,
+            facts: ReplyFacts {
+                omitted: errors.omitted,
+                nulls: reply_memory::nulls(),
+                status: self.status,
+                ..ReplyFacts::default()
+            },
         }
     }
 

@@ -167,7 +167,6 @@ mod selections {
 }
 /// Variables and reply of `comments`.
 pub mod comments {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Comment, ConsignmentNumber};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query Comments($envdAccountId: String!, $consignmentNumber: String!) { comments(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber) { commentId consignmentNumber role firstName lastName commentText createdAt } }",
@@ -179,7 +178,7 @@ pub mod comments {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Comments`](super::Comments). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The id of the account.
@@ -194,7 +193,7 @@ pub mod comments {
     /// The `data` of the reply.
     ///
     /// Of the operation [`Comments`](super::Comments). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
         /// The comments of a consignment.
@@ -206,7 +205,6 @@ pub mod comments {
 }
 /// Variables and reply of `consignment`.
 pub mod consignment {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Consignment, ConsignmentId};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query Consignment($id: String!, $envdAccountId: String!) { consignment(id: $id, envdAccountId: $envdAccountId) { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } }",
@@ -217,7 +215,7 @@ pub mod consignment {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Consignment`](super::Consignment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The id of the consignment; public material passes its number here.
@@ -232,7 +230,7 @@ pub mod consignment {
     /// The `data` of the reply.
     ///
     /// Of the operation [`Consignment`](super::Consignment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
         /// One consignment.
@@ -243,7 +241,6 @@ pub mod consignment {
 }
 /// Variables and reply of `consignmentUserMapping`.
 pub mod consignment_user_mapping {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentNumber, ConsignmentUserMapping};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query ConsignmentUserMapping($envdAccountId: String!, $consignmentNumber: String!, $role: String!) { consignmentUserMapping(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber, role: $role) { mappingId email firstName lastName role pic numOfHeads } }",
@@ -255,7 +252,7 @@ pub mod consignment_user_mapping {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`ConsignmentUserMapping`](super::ConsignmentUserMapping). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The id of the account.
@@ -274,7 +271,7 @@ pub mod consignment_user_mapping {
     /// The `data` of the reply.
     ///
     /// Of the operation [`ConsignmentUserMapping`](super::ConsignmentUserMapping). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -287,7 +284,6 @@ pub mod consignment_user_mapping {
 }
 /// Variables and reply of `consignments`.
 pub mod consignments {
-    use serde::{Deserialize, Serialize};
     use crate::model::{
         AccountId, Connection, ConsignmentStatus, ConsignmentSummary, Species, Timestamp,
     };
@@ -301,7 +297,7 @@ pub mod consignments {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Consignments`](super::Consignments). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account whose consignments are listed.
@@ -352,7 +348,7 @@ pub mod consignments {
     /// The `data` of the reply.
     ///
     /// Of the operation [`Consignments`](super::Consignments). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
         /// The consignments of an account, page by page.
@@ -363,33 +359,18 @@ pub mod consignments {
 }
 /// Variables and reply of `copyConsignment`.
 pub mod copy_consignment {
-    use serde::{Deserialize, Serialize};
-    use crate::model::{AccountId, ConsignmentId, Saved, SavedConsignment};
+    use crate::model::{Saved, SavedConsignment};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "mutation CopyConsignment($envdAccountId: String!, $id: String!) { copyConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }",
         kind: super::OperationKind::Mutation, operation: "CopyConsignment", name: "copyConsignment",
         field: "copyConsignment", variables: &[("envdAccountId", "String!"), ("id", "String!")],
         record: super::selections::SAVED_CONSIGNMENT, list: &[],
     };
-    /// The variables; those that are `None` are not sent.
-    ///
-    /// Of the operation [`CopyConsignment`](super::CopyConsignment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    pub struct Variables {
-        /// The account that owns the consignment.
-        ///
-        /// Source: assumed.
-        pub envd_account_id: AccountId,
-        /// The id or the number of the consignment to copy.
-        ///
-        /// Source: assumed.
-        pub id: ConsignmentId,
-    }
+    pub use super::consignment::Variables;
     /// The `data` of the reply.
     ///
     /// Of the operation [`CopyConsignment`](super::CopyConsignment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -401,7 +382,6 @@ pub mod copy_consignment {
 }
 /// Variables and reply of `createComment`.
 pub mod create_comment {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Comment, CommentInput, Saved};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "mutation CreateComment($envdAccountId: String!, $input: CreateCommentInput!) { createComment(envdAccountId: $envdAccountId, input: $input) { data { commentId consignmentNumber role firstName lastName commentText createdAt } } }",
@@ -413,7 +393,7 @@ pub mod create_comment {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`CreateComment`](super::CreateComment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account in whose name the comment is made.
@@ -428,7 +408,7 @@ pub mod create_comment {
     /// The `data` of the reply.
     ///
     /// Of the operation [`CreateComment`](super::CreateComment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -440,7 +420,6 @@ pub mod create_comment {
 }
 /// Variables and reply of `createOrSaveConsignment`.
 pub mod create_or_save_consignment {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, ConsignmentInput, Saved, SavedConsignment};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "mutation CreateOrSaveConsignment($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) { createOrSaveConsignment(envdAccountId: $envdAccountId, input: $input) { data { id number status } } }",
@@ -452,7 +431,7 @@ pub mod create_or_save_consignment {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`CreateOrSaveConsignment`](super::CreateOrSaveConsignment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account in whose name the consignment is saved.
@@ -467,7 +446,7 @@ pub mod create_or_save_consignment {
     /// The `data` of the reply.
     ///
     /// Of the operation [`CreateOrSaveConsignment`](super::CreateOrSaveConsignment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -479,7 +458,6 @@ pub mod create_or_save_consignment {
 }
 /// Variables and reply of `createOrSaveTemplate`.
 pub mod create_or_save_template {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Saved, SavedTemplate, TemplateInput};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "mutation CreateOrSaveTemplate($envdAccountId: String!, $input: CreateOrSaveTemplateInput!) { createOrSaveTemplate(envdAccountId: $envdAccountId, input: $input) { data { id number name } } }",
@@ -491,7 +469,7 @@ pub mod create_or_save_template {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`CreateOrSaveTemplate`](super::CreateOrSaveTemplate). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account in whose name the template is saved.
@@ -506,7 +484,7 @@ pub mod create_or_save_template {
     /// The `data` of the reply.
     ///
     /// Of the operation [`CreateOrSaveTemplate`](super::CreateOrSaveTemplate). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -518,8 +496,7 @@ pub mod create_or_save_template {
 }
 /// Variables and reply of `deleteConsignment`.
 pub mod delete_consignment {
-    use serde::{Deserialize, Serialize};
-    use crate::model::{AccountId, ConsignmentId, Saved, SavedConsignment};
+    use crate::model::{Saved, SavedConsignment};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "mutation DeleteConsignment($envdAccountId: String!, $id: String!) { deleteConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }",
         kind: super::OperationKind::Mutation, operation: "DeleteConsignment",
@@ -527,25 +504,11 @@ pub mod delete_consignment {
         variables: &[("envdAccountId", "String!"), ("id", "String!")],
         record: super::selections::SAVED_CONSIGNMENT, list: &[],
     };
-    /// The variables; those that are `None` are not sent.
-    ///
-    /// Of the operation [`DeleteConsignment`](super::DeleteConsignment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    pub struct Variables {
-        /// The account that owns the consignment.
-        ///
-        /// Source: assumed.
-        pub envd_account_id: AccountId,
-        /// The id or the number of the consignment.
-        ///
-        /// Source: assumed.
-        pub id: ConsignmentId,
-    }
+    pub use super::consignment::Variables;
     /// The `data` of the reply.
     ///
     /// Of the operation [`DeleteConsignment`](super::DeleteConsignment). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -557,7 +520,6 @@ pub mod delete_consignment {
 }
 /// Variables and reply of `deleteTemplate`.
 pub mod delete_template {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Saved, SavedTemplate, TemplateId};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { data { id number name } } }",
@@ -568,7 +530,7 @@ pub mod delete_template {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`DeleteTemplate`](super::DeleteTemplate). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account that owns the template.
@@ -583,7 +545,7 @@ pub mod delete_template {
     /// The `data` of the reply.
     ///
     /// Of the operation [`DeleteTemplate`](super::DeleteTemplate). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -595,7 +557,6 @@ pub mod delete_template {
 }
 /// Variables and reply of `edecs`.
 pub mod edecs {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Edec};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query Edecs($envdAccountId: String) { edecs(envdAccountId: $envdAccountId) { id number status createdAt } }",
@@ -606,7 +567,7 @@ pub mod edecs {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Edecs`](super::Edecs). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The id of the account; the arguments of this operation are not shown.
@@ -618,7 +579,7 @@ pub mod edecs {
     /// The `data` of the reply.
     ///
     /// Of the operation [`Edecs`](super::Edecs). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
         /// The declarations that the user made in the electronic declaration system (eDEC).
@@ -630,10 +591,7 @@ pub mod edecs {
 }
 /// Variables and reply of `consignments`.
 pub mod full_consignments {
-    use serde::{Deserialize, Serialize};
-    use crate::model::{
-        AccountId, Connection, Consignment, ConsignmentStatus, Species, Timestamp,
-    };
+    use crate::model::{Connection, Consignment};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query FullConsignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { fullConsignments: consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } } } }",
         kind: super::OperationKind::Query, operation: "FullConsignments", name: "fullConsignments",
@@ -641,61 +599,11 @@ pub mod full_consignments {
         variables: &[("envdAccountId", "String!"), ("first", "Int"), ("after", "String"), ("status", "ConsignmentStatus"), ("species", "ConsignmentSpecies"), ("searchText", "String"), ("fromDate", "DateTime"), ("toDate", "DateTime"), ("onlySubmitted", "Boolean")],
         record: super::selections::FULL_CONSIGNMENT_PAGE, list: &["fullConsignments", "edges"],
     };
-    /// The variables; those that are `None` are not sent.
-    ///
-    /// Of the operation [`FullConsignments`](super::FullConsignments). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    pub struct Variables {
-        /// The account whose consignments are listed.
-        ///
-        /// Source: stated, specification 4.1.
-        pub envd_account_id: AccountId,
-        /// The maximal number of records on a page; default and maximum are not shown.
-        ///
-        /// Source: stated, specification 4.1.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub first: Option<i64>,
-        /// The cursor of the record after which the page starts.
-        ///
-        /// Source: stated, specification 4.1.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub after: Option<String>,
-        /// Only consignments with this status.
-        ///
-        /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub status: Option<ConsignmentStatus>,
-        /// Only consignments of this species.
-        ///
-        /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub species: Option<Species>,
-        /// Only consignments that match this text; what it is matched against is not shown.
-        ///
-        /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub search_text: Option<String>,
-        /// Only consignments from this instant on; which of the dates is compared is not shown.
-        ///
-        /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub from_date: Option<Timestamp>,
-        /// Only consignments up to this instant; whether it is included is not shown.
-        ///
-        /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub to_date: Option<Timestamp>,
-        /// Only consignments that were submitted.
-        ///
-        /// Source: public material (`OAuthSample`), not confirmed.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub only_submitted: Option<bool>,
-    }
+    pub use super::consignments::Variables;
     /// The `data` of the reply.
     ///
     /// Of the operation [`FullConsignments`](super::FullConsignments). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {
@@ -707,7 +615,6 @@ pub mod full_consignments {
 }
 /// Variables and reply of `questions`.
 pub mod questions {
-    use serde::{Deserialize, Serialize};
     use crate::model::QuestionList;
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query Questions { questions { items { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } } } } }",
@@ -717,12 +624,12 @@ pub mod questions {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Questions`](super::Questions). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     pub struct Variables {}
     /// The `data` of the reply.
     ///
     /// Of the operation [`Questions`](super::Questions). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
         /// All questions of all forms.
@@ -733,33 +640,18 @@ pub mod questions {
 }
 /// Variables and reply of `template`.
 pub mod template {
-    use serde::{Deserialize, Serialize};
-    use crate::model::{AccountId, Template, TemplateId};
+    use crate::model::Template;
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } }",
         kind: super::OperationKind::Query, operation: "Template", name: "template",
         field: "template", variables: &[("id", "String!"), ("envdAccountId", "String!")],
         record: super::selections::TEMPLATE, list: &[],
     };
-    /// The variables; those that are `None` are not sent.
-    ///
-    /// Of the operation [`Template`](super::Template). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    pub struct Variables {
-        /// The id of the template; public material passes its number here.
-        ///
-        /// Source: public material (`OAuthSample`), not confirmed.
-        pub id: TemplateId,
-        /// The id of the account.
-        ///
-        /// Source: public material (`OAuthSample`), not confirmed.
-        pub envd_account_id: AccountId,
-    }
+    pub use super::delete_template::Variables;
     /// The `data` of the reply.
     ///
     /// Of the operation [`Template`](super::Template). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
         /// One template.
@@ -770,7 +662,6 @@ pub mod template {
 }
 /// Variables and reply of `templates`.
 pub mod templates {
-    use serde::{Deserialize, Serialize};
     use crate::model::{AccountId, Connection, Template};
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query Templates($envdAccountId: String!, $first: Int, $after: String) { templates(envdAccountId: $envdAccountId, first: $first, after: $after) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }",
@@ -782,7 +673,7 @@ pub mod templates {
     /// The variables; those that are `None` are not sent.
     ///
     /// Of the operation [`Templates`](super::Templates). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Variables {
         /// The account whose templates are listed.
@@ -803,7 +694,7 @@ pub mod templates {
     /// The `data` of the reply.
     ///
     /// Of the operation [`Templates`](super::Templates). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[non_exhaustive]
     pub struct ResponseData {
         /// The templates of an account.
@@ -814,22 +705,17 @@ pub mod templates {
 }
 /// Variables and reply of `userDetails`.
 pub mod user_details {
-    use serde::{Deserialize, Serialize};
     use crate::model::UserDetails;
     pub(crate) static DOCUMENT: super::Document = super::Document {
         text: "query UserDetails { userDetails { auth0Id isNewUser email firstName lastName mobilePhone defaultAccount accounts { envdAccountId accountLabel accountId accountType email roles properties { propertyName accreditations { lPA eU mSA eUGFHQB nFAS hRG } } } accreditations { lPA eU mSA eUGFHQB nFAS hRG } roles } }",
         kind: super::OperationKind::Query, operation: "UserDetails", name: "userDetails",
         field: "userDetails", variables: &[], record: super::selections::USER_DETAILS, list: &[],
     };
-    /// The variables; those that are `None` are not sent.
-    ///
-    /// Of the operation [`UserDetails`](super::UserDetails). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    pub struct Variables {}
+    pub use super::questions::Variables;
     /// The `data` of the reply.
     ///
     /// Of the operation [`UserDetails`](super::UserDetails). See the [module](super) for an example.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[non_exhaustive]
     pub struct ResponseData {

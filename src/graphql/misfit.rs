@@ -1,11 +1,10 @@
 //! Where JSON does not fit the type that it is read as.
 
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
-use crate::error::{Error, Received, Repr, json_fault};
+use crate::error::{Error, ErrorCase, Received, Repr, json_fault};
 use crate::model::json_path::path_of;
-use crate::model::{Position, reply_memory};
+use crate::model::{Edge, Position, reply_memory};
 
 /// Where a text does not fit, and why.
 #[derive(Debug)]
@@ -30,10 +29,6 @@ pub(super) fn read_counted<T: DeserializeOwned>(text: &str) -> Result<(T, usize)
 
 /// The error for a record that does not fit.
 pub(crate) fn unreadable_record(status: u16, path: String, detail: &str, record: &str) -> Error {
-    #[derive(Deserialize)]
-    struct WithCursor {
-        cursor: String,
-    }
     let error = Error::new(Repr::Decode {
         status,
         path,
@@ -43,16 +38,21 @@ pub(crate) fn unreadable_record(status: u16, path: String, detail: &str, record:
     let raw = reply_memory::value(record);
     let error = error
         .with_received(Received::new(status, None, record.as_bytes(), Some(raw)))
-        .with_unreadable_record();
-    match serde_json::from_str::<WithCursor>(record) {
-        Ok(edge) => error.with_resume_from(Position::after(edge.cursor)),
-        Err(_) => error,
+        .with_case(ErrorCase::UnreadableRecord);
+    match serde_json::from_str(record) {
+        Ok(Edge::<IgnoredAny> {
+            cursor: Some(cursor),
+            ..
+        }) => error.with_resume_from(Position::after(cursor)),
+        _ => error,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+
+    use serde::Deserialize;
 
     use super::*;
 

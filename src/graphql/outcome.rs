@@ -1,11 +1,9 @@
 //! The result of a call.
 
-use serde_json::Value;
-
 use super::Unreadable;
 use super::envelope::Errors;
-use crate::error::{Error, Repr};
-use crate::model::{ServerError, reply_memory};
+use crate::error::{Error, ErrorCase, Repr};
+use crate::model::ServerError;
 
 /// The result of a call: the value, and the errors of the server beside it.
 ///
@@ -37,13 +35,18 @@ pub struct Outcome<T> {
     pub value: T,
     /// The errors of the server beside the value, at most the first 1,000; mostly empty.
     pub problems: Vec<ServerError>,
+    pub(crate) facts: ReplyFacts,
+}
+
+/// What is known of a reply beside its value and its errors.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ReplyFacts {
     /// The records of the list in the reply that could not be read.
     pub(crate) unreadable: Vec<Unreadable>,
+    /// How many errors are not kept.
     pub(super) omitted: usize,
     pub(super) nulls: usize,
     pub(super) status: u16,
-    /// The JSON text: few callers read it.
-    pub(super) extensions: Option<Box<str>>,
     /// Whether it is the outcome of a change, which then was carried out.
     pub(super) change: bool,
 }
@@ -56,25 +59,13 @@ impl<T> Outcome<T> {
 
     /// The HTTP status of the reply, such as 201 for a record that was created (spec 7.1).
     pub fn http_status(&self) -> u16 {
-        self.status
-    }
-
-    /// How many errors the server sent; [`problems`](Self::problems) has the first 1,000 of them.
-    pub fn problem_count(&self) -> usize {
-        self.problems.len() + self.omitted
+        self.facts.status
     }
 
     /// How many elements of lists are null in the reply. They are left out of the value, but for those of a page with cursors, in
     /// which they are places without a record. Records that could not be read are in [`unreadable`](Self::unreadable).
     pub fn nulls(&self) -> usize {
-        self.nulls
-    }
-
-    /// The `extensions` beside data and errors, as they were received; servers put timings and the like there. They are read
-    /// at each call. JSON that cannot be held as a value (nested too deeply, a number out of range, more than 16 MiB in
-    /// memory) is given as its text.
-    pub fn extensions(&self) -> Option<Value> {
-        self.extensions.as_deref().map(reply_memory::value)
+        self.facts.nulls
     }
 
     /// The records of a list that could not be read, mostly none: they are left out, and the others are there. Only for the
@@ -94,7 +85,7 @@ impl<T> Outcome<T> {
     /// # Ok(()) });
     /// ```
     pub fn unreadable(&self) -> impl Iterator<Item = &Error> {
-        self.unreadable.iter().map(|record| &record.error)
+        self.facts.unreadable.iter().map(|record| &record.error)
     }
 
     /// The value, or an error if the server reported any or a record could not be read.
@@ -104,14 +95,14 @@ impl<T> Outcome<T> {
     /// [`is_rejected`](Error::is_rejected) when there are problems; a change is carried out all the same, and
     /// [`may_have_applied`](Error::may_have_applied) is true. [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord) with
     /// the first of them.
-    pub fn strict(mut self) -> Result<T, Error> {
-        if self.problems.is_empty() && !self.unreadable.is_empty() {
-            return Err(self.unreadable.swap_remove(0).error);
+    pub fn strict(self) -> Result<T, Error> {
+        if !self.problems.is_empty() {
+            return Err(rejected(self.problems, &self.facts));
         }
-        if self.problems.is_empty() {
-            return Ok(self.value);
+        match self.facts.unreadable.into_iter().next() {
+            None => Ok(self.value),
+            Some(record) => Err(record.error),
         }
-        Err(rejected(self.status, self.problems, self.omitted).with_may_have_applied(self.change))
     }
 
     /// The same with another value, made from this one.
@@ -140,37 +131,27 @@ impl<T> Outcome<T> {
 
     /// The value, and everything else.
     pub(super) fn split(self) -> (T, Outcome<()>) {
-        self.replace(())
-    }
-
-    fn replace<U>(self, value: U) -> (T, Outcome<U>) {
-        let replaced = Outcome {
+        let (value, problems, facts) = ((), self.problems, self.facts);
+        let rest = Outcome {
             value,
-            problems: self.problems,
-            unreadable: self.unreadable,
-            omitted: self.omitted,
-            nulls: self.nulls,
-            status: self.status,
-            extensions: self.extensions,
-            change: self.change,
+            problems,
+            facts,
         };
-        (self.value, replaced)
+        (self.value, rest)
     }
 }
 
 impl<T> Outcome<Option<T>> {
     /// The outcome of a query that the service answered with null and no error beside it, if the error says that.
     pub(crate) fn of_null(error: &Error) -> Option<Self> {
-        let is_null = error.says(NO_RECORD);
+        let is_null = error.case() == ErrorCase::NoRecord;
         (is_null && !error.may_have_applied()).then(|| Self {
             value: None,
             problems: Vec::new(),
-            unreadable: Vec::new(),
-            omitted: 0,
-            nulls: 0,
-            status: error.http_status().unwrap_or(200),
-            extensions: None,
-            change: false,
+            facts: ReplyFacts {
+                status: error.http_status().unwrap_or(200),
+                ..ReplyFacts::default()
+            },
         })
     }
 }
@@ -178,30 +159,35 @@ impl<T> Outcome<Option<T>> {
 impl Outcome<()> {
     /// The outcome with another value.
     pub(super) fn with<T>(self, value: T) -> Outcome<T> {
-        self.replace(value).1
+        let (problems, facts) = (self.problems, self.facts);
+        Outcome {
+            value,
+            problems,
+            facts,
+        }
     }
 
     pub(super) fn errors(self) -> Errors {
         Errors {
             first: self.problems,
-            omitted: self.omitted,
+            omitted: self.facts.omitted,
         }
     }
 
     /// The error for a reply without a record: the server's reasons, or that it gave none.
     pub(super) fn without_record(self) -> Error {
-        let error = if self.problems.is_empty() {
-            Error::protocol(NO_RECORD)
-        } else {
-            rejected(self.status, self.problems, self.omitted)
-        };
-        error.with_may_have_applied(self.change)
+        if self.problems.is_empty() {
+            return Error::protocol("the reply has no record")
+                .with_case(ErrorCase::NoRecord)
+                .with_may_have_applied(self.facts.change);
+        }
+        rejected(self.problems, &self.facts)
     }
 }
 
-/// Of a reply with data and without the record.
-const NO_RECORD: &str = "the reply has no record";
-
-fn rejected(status: u16, errors: Vec<ServerError>, omitted: usize) -> Error {
-    Error::new(Repr::Rejected { status, errors }).with_omitted(omitted)
+fn rejected(errors: Vec<ServerError>, facts: &ReplyFacts) -> Error {
+    let status = facts.status;
+    Error::new(Repr::Rejected { status, errors })
+        .with_omitted(facts.omitted)
+        .with_may_have_applied(facts.change)
 }

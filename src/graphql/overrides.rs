@@ -19,8 +19,6 @@ pub(crate) struct Overrides {
     given: HashMap<&'static str, Override>,
     /// What differs from our documents, as the profile says and as the server has refused them since.
     fitted: Mutex<BTreeMap<&'static str, Arc<OperationProfile>>>,
-    /// Where the record is in a reply, if not where our types expect it: JSON pointers (RFC 6901).
-    moved: HashMap<&'static str, Arc<str>>,
 }
 
 /// A document that replaces ours.
@@ -28,6 +26,8 @@ pub(super) struct Override {
     pub(super) document: String,
     pub(super) operation: Option<String>,
     declared: Vec<DeclaredVariable>,
+    /// Where the record is, if not where our document has it.
+    pub(super) record_at: Option<Arc<str>>,
 }
 
 /// The variable that our documents have for the record of a save or a comment.
@@ -56,7 +56,7 @@ impl Overrides {
         if pointer.is_some_and(|at| !at.is_empty() && !at.starts_with('/')) {
             return Err(wrong("a JSON pointer starts with a slash (RFC 6901)"));
         }
-        let moved = if let Some(document) = &profile.document {
+        if let Some(document) = &profile.document {
             if !profile.left_out.is_empty() {
                 return Err(wrong("fields are left out of our document, not of another"));
             }
@@ -65,18 +65,13 @@ impl Overrides {
                 document: document.clone(),
                 operation,
                 declared,
+                record_at: pointer.map(Arc::from),
             };
             self.given.insert(known.name, given);
-            pointer.map(Arc::from)
         } else {
             known.check(profile).map_err(|what| wrong(&what))?;
             lock(&self.fitted).insert(known.name, Arc::new(profile.clone()));
-            known.moved_to(profile).map(Arc::from)
-        };
-        match moved {
-            Some(pointer) => self.moved.insert(known.name, pointer),
-            None => self.moved.remove(known.name),
-        };
+        }
         Ok(())
     }
 
@@ -86,13 +81,9 @@ impl Overrides {
     }
 
     /// What differs from our document of an operation, if anything does.
-    pub(super) fn fitted(&self, known: &Document) -> Option<Arc<OperationProfile>> {
-        lock(&self.fitted).get(known.name).cloned()
-    }
-
-    /// Where the profile says that the record of an operation is.
-    pub(super) fn moved(&self, known: &Document) -> Option<Arc<str>> {
-        self.moved.get(known.name).cloned()
+    pub(super) fn fitted(&self, known: &Document) -> Arc<OperationProfile> {
+        let fitted = lock(&self.fitted).get(known.name).cloned();
+        fitted.unwrap_or_default()
     }
 
     /// Whether the document of an operation is the caller's.
@@ -102,9 +93,10 @@ impl Overrides {
 
     /// Sends what the server has accepted from now on; returns the fields that it leaves out.
     pub(crate) fn remember(&self, accepted: &Encoded) -> Vec<String> {
-        let (Some(known), Some(fitted)) = (accepted.adaptable, &accepted.fitted) else {
+        let Some(known) = accepted.adaptable else {
             return Vec::new();
         };
+        let fitted = &accepted.fitted;
         lock(&self.fitted).insert(known.name, Arc::clone(fitted));
         let paths = fitted.left_out.iter();
         paths.map(|path| format!("{}.{path}", known.name)).collect()

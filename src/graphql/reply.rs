@@ -12,7 +12,7 @@ use super::envelope::{RawReply, is_void};
 use super::misfit::{self, Misfit};
 use super::request::Encoded;
 use super::unreadable::part_of;
-use super::{OperationKind, Outcome, SalvagedList, Unreadable, salvage_list};
+use super::{OperationKind, Outcome, SalvagedList, salvage_list};
 use crate::error::{Error, mark_no_record_named};
 use crate::model::json_path::joined;
 use crate::model::{Condition, PageInfo, ServerError, reply_memory};
@@ -93,7 +93,7 @@ impl Encoded {
     ) -> Decoded<T> {
         let (data, mut rest) = outcome.split();
         let data = data.get();
-        rest.change = self.is_change();
+        rest.facts.change = self.is_change();
         let raw_data = || Some(reply_memory::value(data));
         let (found, expected) = (self.record(data), self.expected_path());
         let record = found.as_ref().map_or(data, |found| found.json);
@@ -127,7 +127,7 @@ impl Encoded {
         let json = json.map(Box::from);
         let Misfit { path, detail } = match misfit::read_counted(&text) {
             Ok((value, nulls)) => {
-                rest.nulls = nulls;
+                rest.facts.nulls = nulls;
                 return Ok((rest.with(value), json));
             }
             Err(misfit) => misfit,
@@ -138,8 +138,8 @@ impl Encoded {
         if let Some(SalvagedList { text, unreadable }) = salvaged
             && let Ok((value, nulls)) = reply_memory::counted(&text)
         {
-            rest.nulls = nulls.saturating_sub(unreadable.len());
-            rest.unreadable = unreadable;
+            rest.facts.nulls = nulls.saturating_sub(unreadable.len());
+            rest.facts.unreadable = unreadable;
             return Ok((rest.with(value), json));
         }
         let path = received_path(&path);
@@ -197,12 +197,10 @@ impl Encoded {
     /// Adds facts of the request: whether it was a change, whether it named a record, and the operation in the
     /// errors of records.
     fn completed<T>(&self, mut outcome: Outcome<T>) -> Outcome<T> {
-        outcome.change = self.is_change();
-        let named = |record: Unreadable| Unreadable {
-            error: record.error.with_operation(&self.operation),
-            ..record
-        };
-        outcome.unreadable = outcome.unreadable.into_iter().map(named).collect();
+        outcome.facts.change = self.is_change();
+        for record in &mut outcome.facts.unreadable {
+            record.error = record.error.clone().with_operation(&self.operation);
+        }
         let not_found = |error: &ServerError| error.condition() == Condition::NotFoundOrForbidden;
         if outcome.problems.iter().any(not_found) && !self.names_record() {
             mark_no_record_named(&mut outcome.problems);

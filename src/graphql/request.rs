@@ -33,7 +33,7 @@ pub(crate) struct Encoded {
     /// A query of this crate, whose document may be adapted to the server.
     pub(super) adaptable: Option<&'static Document>,
     /// What differs from our document, if anything does.
-    pub(super) fitted: Option<Arc<OperationProfile>>,
+    pub(super) fitted: Arc<OperationProfile>,
 }
 
 /// The JSON body of a request. No further members: the GraphQL over HTTP draft forbids them.
@@ -74,13 +74,12 @@ pub(crate) fn encode_operation(
     overrides: &Overrides,
 ) -> Result<Encoded, Error> {
     let fitted = overrides.fitted(known);
-    let differs = fitted.as_deref().unwrap_or(&AS_OURS);
     let given = overrides.of(known);
     let body = match given {
         // Changes have no optional variables, and those of a save are long.
         None if known.is_change() => RequestBody {
             operation_name: Some(known.operation),
-            query: known.render(differs, &|_| true),
+            query: known.render(&fitted, &|_| true),
             variables,
         }
         .encode()?,
@@ -90,7 +89,7 @@ pub(crate) fn encode_operation(
             variables.retain(|_, value| value.get() != "null");
             RequestBody {
                 operation_name: Some(known.operation),
-                query: known.render(differs, &|name| variables.contains_key(name)),
+                query: known.render(&fitted, &|name| variables.contains_key(name)),
                 variables,
             }
             .encode()?
@@ -110,18 +109,14 @@ pub(crate) fn encode_operation(
         kind: known.kind,
         body,
         known: Some(known),
-        moved: overrides.moved(known),
+        moved: match given {
+            Some(given) => given.record_at.clone(),
+            None => known.moved_to(&fitted).map(Arc::from),
+        },
         adaptable: Some(known).filter(|_| given.is_none() && !known.is_change()),
         fitted,
     })
 }
-
-/// Nothing differs from our document.
-static AS_OURS: OperationProfile = OperationProfile {
-    document: None,
-    record_at: None,
-    left_out: Vec::new(),
-};
 
 impl Encoded {
     /// The query with another document, after the server refused this one; `None` when no other document can help.
@@ -130,12 +125,11 @@ impl Encoded {
         let mut body: RequestBody<'_, RawVariables<'_>> =
             serde_json::from_slice(&self.body).ok()?;
         let is_set = |name: &str| body.variables.contains_key(name);
-        let refused = self.fitted.as_deref().unwrap_or(&AS_OURS);
-        let fitted = known.adapted(refused, &is_set, error.server_errors())?;
+        let fitted = known.adapted(&self.fitted, &is_set, error.server_errors())?;
         body.query = known.render(&fitted, &is_set);
         Some(Self {
             body: body.encode().ok()?,
-            fitted: Some(Arc::new(fitted)),
+            fitted: Arc::new(fitted),
             ..self.clone()
         })
     }
@@ -159,7 +153,7 @@ pub(crate) fn encode_document(
         known: None,
         moved: None,
         adaptable: None,
-        fitted: None,
+        fitted: Arc::default(),
     })
 }
 

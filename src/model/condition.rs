@@ -1,6 +1,6 @@
 //! The rows of the error table (spec 7.2), recognised in one place.
 
-use super::{PathSegment, ServerError};
+use super::ServerError;
 
 /// Which row of the error table (spec 7.2) a server error belongs to.
 ///
@@ -153,7 +153,7 @@ impl Condition {
             Self::AccessDenied
         } else if description.contains("lpag2") {
             Self::Lpag2Rejected
-        } else if matches!(error.path().last(), Some(PathSegment::Name(last)) if last == "185") {
+        } else if error.path().last().is_some_and(|last| last == "185") {
             Self::Question185No
         } else if message == "internal server error" {
             Self::NotFoundOrForbidden
@@ -164,7 +164,7 @@ impl Condition {
 
     /// No Code at all: the path names the field as well (spec 7.2).
     fn of_path(error: &ServerError, message: &str) -> Self {
-        let [_operation, .., PathSegment::Name(field)] = error.path() else {
+        let [_operation, .., field] = error.path() else {
             return Self::Other;
         };
         match Self::of_field(&words(field), message) {

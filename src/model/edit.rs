@@ -173,22 +173,6 @@ fn forms(forms: &[ConsignmentForm]) -> Vec<FormType> {
         .collect()
 }
 
-impl Consignment {
-    /// The day of the movement as its text has it, without a conversion between zones; `None` when there is none, it
-    /// cannot be read, or it is an instant of UTC within a day, which may be the next day in Australia.
-    ///
-    /// ```
-    /// use envd_sdk::model::{Consignment, Day};
-    ///
-    /// let mut record = Consignment::default();
-    /// record.movement_date = Some("2023-06-10T00:00:00".to_owned());
-    /// assert_eq!(record.movement_day(), Day::new(2023, 6, 10));
-    /// ```
-    pub fn movement_day(&self) -> Option<Day> {
-        written_time::read_day(self.movement_date.as_deref()?)
-    }
-}
-
 impl ConsignmentSummary {
     /// The day of the movement as its text has it; see [`Consignment::movement_day`].
     pub fn movement_day(&self) -> Option<Day> {
@@ -204,6 +188,20 @@ impl ConsignmentInput {
 }
 
 impl Consignment {
+    /// The day of the movement as its text has it, without a conversion between zones; `None` when there is none, it
+    /// cannot be read, or it is an instant of UTC within a day, which may be the next day in Australia.
+    ///
+    /// ```
+    /// use envd_sdk::model::{Consignment, Day};
+    ///
+    /// let mut record = Consignment::default();
+    /// record.movement_date = Some("2023-06-10T00:00:00".to_owned());
+    /// assert_eq!(record.movement_day(), Day::new(2023, 6, 10));
+    /// ```
+    pub fn movement_day(&self) -> Option<Day> {
+        written_time::read_day(self.movement_date.as_deref()?)
+    }
+
     /// The fields of this record that an input made from it does not carry, by their wire names.
     ///
     /// The service makes most of them itself, such as `heads` and `updatedAt`. An element of a list is named by its

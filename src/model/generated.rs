@@ -247,8 +247,7 @@ pub struct Consignment {
     /// The number of animals.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[doc(alias = "animals")]
-    #[doc(alias = "head count")]
+    #[doc(alias("animals", "head count"))]
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub heads: Option<i64>,
     /// The address of the printed declaration. It carries a token in its query: treat it as a secret.
@@ -279,8 +278,7 @@ pub struct Consignment {
     /// The origin of the livestock.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[doc(alias = "consignor")]
-    #[doc(alias = "vendor")]
+    #[doc(alias("consignor", "vendor"))]
     pub origin: Option<Party>,
     /// The destination of the livestock.
     ///
@@ -389,8 +387,7 @@ pub struct ConsignmentSummary {
     /// The number of animals.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[doc(alias = "animals")]
-    #[doc(alias = "head count")]
+    #[doc(alias("animals", "head count"))]
     #[serde(default, deserialize_with = "super::lenient::int")]
     pub heads: Option<i64>,
     /// The user who created the consignment.
@@ -408,8 +405,7 @@ pub struct ConsignmentSummary {
     /// The origin of the livestock.
     ///
     /// Source: public material (`OAuthSample`), not confirmed.
-    #[doc(alias = "consignor")]
-    #[doc(alias = "vendor")]
+    #[doc(alias("consignor", "vendor"))]
     pub origin: Option<Party>,
     /// The destination of the livestock.
     ///
@@ -1001,8 +997,7 @@ impl AddressInput {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 #[must_use]
 #[non_exhaustive]
 pub struct AnswerInput {
@@ -1045,8 +1040,7 @@ impl AnswerInput {
 ///
 /// See [`Account::create_comment`](crate::Account::create_comment) for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 #[must_use]
 #[non_exhaustive]
 pub struct CommentInput {
@@ -1083,8 +1077,7 @@ impl CommentInput {
 /// makes one of a record. [`Questionnaire::validate`](crate::validate::Questionnaire::validate) tells what is wrong with it, and
 /// [`Account::save_consignment`](crate::Account::save_consignment) sends it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 #[must_use]
 #[non_exhaustive]
 pub struct ConsignmentInput {
@@ -1106,8 +1099,7 @@ pub struct ConsignmentInput {
     /// The origin of the livestock; its PIC is required.
     ///
     /// Source: stated, specification 2.1.
-    #[doc(alias = "consignor")]
-    #[doc(alias = "vendor")]
+    #[doc(alias("consignor", "vendor"))]
     #[serde(deserialize_with = "super::lenient::or_default")]
     pub origin: PartyInput,
     /// The destination of the livestock; its PIC is required.
@@ -1232,8 +1224,7 @@ impl ConsignmentInput {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 #[must_use]
 #[non_exhaustive]
 pub struct DeclarationInput {

@@ -2,7 +2,7 @@
 //!
 //! The server finds faults in an older shape of the record (the eNVD samples of `guide::sources`), so what it calls `programs` is `forms` here.
 
-use super::{PathSegment, ServerError};
+use super::ServerError;
 
 /// An old name and the path that replaces it, at the beginning of a path. The first three are stated (spec 7.2); the others
 /// are inferred from the interface before this one.
@@ -39,13 +39,21 @@ pub(super) fn of(error: &ServerError) -> Vec<String> {
     if error.schema_code() == Some("INVALID_VALUE") {
         return translated(variable(error.message()).unwrap_or_default());
     }
-    let code = error.code().unwrap_or_default();
-    let mut path: Vec<String> = error.path().iter().map(PathSegment::to_string).collect();
+    input_path(server_path(error), error.code().unwrap_or_default())
+}
+
+/// The path of an error in the server's names, from the input down.
+pub(crate) fn server_path(error: &ServerError) -> Vec<String> {
+    let code = error.code().or_else(|| error.schema_code());
+    let mut path = error.path().to_vec();
     // The first name is the operation's, unless the path alone makes up the code.
-    if !path.is_empty() && path.join(".") != code {
+    if !path.is_empty() && Some(&*path.join(".")) != code {
         path.remove(0);
     }
-    input_path(path, code)
+    if path.is_empty() && error.schema_code() == Some("INVALID_VALUE") {
+        path = variable(error.message()).unwrap_or_default();
+    }
+    path
 }
 
 /// The field of the input, from a path in the server's names and a code.

@@ -14,10 +14,7 @@ const MAX_OPEN: usize = 1 << 16;
 pub(crate) fn repaired(text: &str) -> Option<String> {
     let mut repair = Repair {
         text,
-        blank: Vec::new(),
-        halves: Vec::new(),
-        open: Vec::new(),
-        members: 0,
+        ..Repair::default()
     };
     repair.scan()?;
     let Repair { blank, halves, .. } = repair;
@@ -41,6 +38,7 @@ pub(crate) fn repaired(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+#[derive(Default)]
 struct Repair<'a> {
     text: &'a str,
     /// The members that a later one replaces, each with the comma after it.

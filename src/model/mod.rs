@@ -53,8 +53,8 @@
 //!
 //! # Errors of the server
 //!
-//! A [`ServerError`] is one of the errors of a reply, as data: its [`Severity`], its [`Condition`], the path to the field
-//! ([`PathSegment`]), and the [`Location`] in the document.
+//! A [`ServerError`] is one of the errors of a reply, as data: its [`Severity`], its [`Condition`], and the path to the
+//! field.
 //!
 //! # Texts of the server
 //!
@@ -147,16 +147,8 @@ pub use self::generated::Consignment;
 pub use self::generated::ConsignmentInput;
 #[doc(alias = "state")]
 pub use self::generated::ConsignmentStatus;
-#[doc(alias = "vendor declaration")]
-pub use self::generated::Declaration;
-#[doc(alias = "vendor declaration")]
-pub use self::generated::DeclarationInput;
 #[doc(alias("NVD", "eNVD", "EFormType", "LPA", "MSA", "EU", "NFAS"))]
 pub use self::generated::FormType;
-#[doc(alias("vendor", "consignor", "seller", "buyer"))]
-pub use self::generated::Party;
-#[doc(alias("vendor", "consignor", "seller", "buyer"))]
-pub use self::generated::PartyInput;
 #[doc(alias("animals", "livestock", "ConsignmentSpecies"))]
 pub use self::generated::Species;
 #[doc(alias = "CreateOrSaveTemplateInput")]
@@ -166,6 +158,10 @@ pub use self::generated::Trigger;
 #[doc(alias("profile", "me"))]
 pub use self::generated::UserDetails;
 pub use self::generated::*;
+#[doc(alias = "vendor declaration")]
+pub use self::generated::{Declaration, DeclarationInput};
+#[doc(alias("vendor", "consignor", "seller", "buyer"))]
+pub use self::generated::{Party, PartyInput};
 #[doc(alias = "envdAccountId")]
 pub use self::ids::AccountId;
 pub use self::ids::{ConsignmentId, ConsignmentNumber, QuestionId, TemplateId};
@@ -185,7 +181,7 @@ pub use self::property::Property;
 pub use self::property::PropertyContact;
 #[doc(alias("compare", "similarity"))]
 pub use self::record_diff::{FieldDiff, record_diff};
-pub use self::server_error::{Location, PathSegment, ServerError, Severity};
+pub use self::server_error::{ServerError, Severity};
 #[doc(alias("state", "territory"))]
 pub use self::time_zone::Jurisdiction;
 pub use self::time_zone::TimeZone;
@@ -193,6 +189,8 @@ pub use self::time_zone::TimeZone;
 pub use self::timestamp::Timestamp;
 pub use self::visible_text::TextError;
 
-pub(crate) use self::input_path::input_path;
-pub(crate) use self::lenient::{BorrowedText, list, places};
+pub(crate) use self::input_path::{input_path, server_path};
+pub(crate) use self::lenient::BorrowedText;
+#[cfg(feature = "client")]
+pub(crate) use self::lenient::{list, places};
 pub(crate) use self::redact::OneLine;

@@ -107,8 +107,7 @@ pub(super) struct ShownPath<'a>(pub(super) &'a ServerError);
 
 impl fmt::Debug for ShownPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<String> = self.0.path().iter().map(ToString::to_string).collect();
-        f.write_str(&shown_path(&names.join(".")))
+        f.write_str(&shown_path(&self.0.path().join(".")))
     }
 }
 
@@ -126,55 +125,45 @@ macro_rules! redacted_debug {
         )*
     };
     (@shown $value:expr) => { &$value };
-    (@shown $value:expr, hidden) => { &$crate::model::redact::Hidden::of(&$value) };
+    (@shown $value:expr, hidden) => { &$crate::model::redact::Presence::hidden(&$value) };
     (@shown $value:expr, names) => { &$value.keys().collect::<Vec<_>>() };
 }
 
 pub(super) use redacted_debug;
 
 /// Shows only whether there is a value.
-pub(super) struct Hidden(Option<bool>);
-
-impl Hidden {
-    pub(super) fn of(field: &impl Presence) -> Self {
-        Self(field.state())
-    }
-}
+pub(super) struct Hidden(&'static str);
 
 impl fmt::Debug for Hidden {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            Some(true) => "[redacted]",
-            Some(false) => "null",
-            None => "absent",
-        })
+        f.write_str(self.0)
     }
 }
 
 /// Whether a field is there, null or absent.
 pub(super) trait Presence {
-    fn state(&self) -> Option<bool>;
+    fn hidden(&self) -> Hidden;
 }
 
 impl<T> Presence for Option<T> {
-    fn state(&self) -> Option<bool> {
-        Some(self.is_some())
+    fn hidden(&self) -> Hidden {
+        Hidden(if self.is_some() { "[redacted]" } else { "null" })
     }
 }
 
 impl<T> Presence for Maybe<T> {
-    fn state(&self) -> Option<bool> {
-        match self {
-            Self::Absent => None,
-            Self::Null => Some(false),
-            Self::Value(_) => Some(true),
-        }
+    fn hidden(&self) -> Hidden {
+        Hidden(match self {
+            Self::Absent => "absent",
+            Self::Null => "null",
+            Self::Value(_) => "[redacted]",
+        })
     }
 }
 
 impl Presence for String {
-    fn state(&self) -> Option<bool> {
-        Some(true)
+    fn hidden(&self) -> Hidden {
+        Hidden("[redacted]")
     }
 }
 

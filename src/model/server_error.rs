@@ -8,61 +8,6 @@ use serde_json::{Map, Value};
 use super::redact::{ShownPath, shown_code};
 use super::{Condition, input_path};
 
-/// One element of the path to the field that an error is about.
-///
-/// ```
-/// use envd_sdk::model::ServerError;
-///
-/// let error: ServerError = serde_json::from_str(
-///     r#"{"message": "", "path": ["createOrSaveConsignment", "answers", 0]}"#,
-/// )?;
-/// let path: Vec<String> = error.path().iter().map(ToString::to_string).collect();
-/// assert_eq!(path.join("."), "createOrSaveConsignment.answers.0");
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(untagged)]
-#[non_exhaustive]
-pub enum PathSegment {
-    /// A field or argument name.
-    Name(String),
-    /// A position in a list, from 0.
-    Index(u64),
-}
-
-impl fmt::Display for PathSegment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name(name) => f.write_str(name),
-            Self::Index(index) => index.fmt(f),
-        }
-    }
-}
-
-/// A position in the query document, counted from 1.
-///
-/// See [`ServerError::locations`]; of interest for documents of your own.
-///
-/// ```
-/// use envd_sdk::model::ServerError;
-///
-/// let error: ServerError = serde_json::from_str(
-///     r#"{"message": "", "locations": [{"line": 2, "column": 5}]}"#,
-/// )?;
-/// assert_eq!((error.locations()[0].line, error.locations()[0].column), (2, 5));
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Location {
-    /// The line.
-    #[serde(default)]
-    pub line: u64,
-    /// The column.
-    #[serde(default)]
-    pub column: u64,
-}
-
 /// One item of the `errors` array of a reply (spec 7.2).
 ///
 /// Reading one never fails: what does not have the expected shape is kept in [`raw`](Self::raw).
@@ -84,8 +29,7 @@ pub struct Location {
 #[derive(Clone, PartialEq)]
 pub struct ServerError {
     message: String,
-    path: Vec<PathSegment>,
-    locations: Vec<Location>,
+    path: Vec<String>,
     raw: Value,
     /// The request named no record, so that none can be missing.
     pub(crate) no_record_named: bool,
@@ -101,8 +45,7 @@ impl ServerError {
             .or_else(|| raw.as_str());
         Self {
             message: message.unwrap_or_default().to_owned(),
-            path: items(raw.get("path")),
-            locations: items(raw.get("locations")),
+            path: path_in(&raw),
             raw,
             no_record_named: false,
         }
@@ -114,14 +57,10 @@ impl ServerError {
         &self.message
     }
 
-    /// The path to the field of the reply, the name of the operation first; for a field problem it ends in the field name.
-    pub fn path(&self) -> &[PathSegment] {
+    /// The path to the field of the reply, the name of the operation first; for a field problem it ends in the field name. A
+    /// position in a list is a number, from 0.
+    pub fn path(&self) -> &[String] {
         &self.path
-    }
-
-    /// Positions in the query document, for schema-level errors.
-    pub fn locations(&self) -> &[Location] {
-        &self.locations
     }
 
     /// The `extensions` object, whole.
@@ -157,16 +96,6 @@ impl ServerError {
     /// `extensions.code`: the code of a schema-level error, such as `INVALID_VALUE`.
     pub fn schema_code(&self) -> Option<&str> {
         self.raw.pointer("/extensions/code")?.as_str()
-    }
-
-    /// `extensions.codes`: all codes of a schema-level error.
-    pub fn schema_codes(&self) -> impl Iterator<Item = &str> {
-        self.raw
-            .pointer("/extensions/codes")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
     }
 
     /// `extensions.number`: the section of the GraphQL specification that a schema-level error is about, such as `5.8`.
@@ -225,14 +154,14 @@ impl ServerError {
     }
 }
 
-/// The elements that can be read; the others stay in the raw error.
-fn items<T: for<'de> Deserialize<'de>>(value: Option<&Value>) -> Vec<T> {
-    value
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(|item| T::deserialize(item).ok())
-        .collect()
+/// The names and positions that can be read; the others stay in the raw error.
+fn path_in(raw: &Value) -> Vec<String> {
+    let parts = raw.get("path").and_then(Value::as_array).into_iter();
+    let parts = parts.flatten().filter_map(|part| match part {
+        Value::String(name) => Some(name.clone()),
+        part => part.as_u64().map(|position| position.to_string()),
+    });
+    parts.collect()
 }
 
 impl fmt::Display for ServerError {

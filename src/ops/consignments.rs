@@ -69,9 +69,9 @@ impl Account {
     /// # let fake = envd_sdk::fake::Fake::start().await;
     /// # let account = fake.client().build()?.account(fake.account_id());
     /// let mut consignments = account.consignments(&ConsignmentFilter::default()).items();
-    /// let mut newest = Vec::new();
-    /// let more = consignments.collect_up_to(3, &mut newest).await?;
-    /// assert!(newest.len() == 3 && more);
+    /// while let Some(record) = consignments.next().await {
+    ///     println!("{}", record?.number.ok_or("no number")?);
+    /// }
     /// # Ok(()) });
     /// ```
     #[doc(alias = "list consignments")]
@@ -164,9 +164,9 @@ impl Account {
         let client = self.client();
         let read = client.operation::<ReadConsignment, _>(variables, |data| data.consignment);
         let read = client.all_levels("consignment", read, |record| levels(&record.questions));
-        read.checked(move |outcome| {
+        read.then(async move |outcome, _| {
             if is_named(&outcome.value, &id) {
-                return Ok(());
+                return Ok(outcome);
             }
             let what = "the reply has another consignment than the one that was requested";
             Err(Error::protocol(what).with_operation("consignment"))
@@ -199,7 +199,7 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// [`is_rejected`](crate::Error::is_rejected) with the server's reasons;
+    /// [`Rejected`](crate::ErrorKind::Rejected) with the server's reasons;
     /// [`may_have_applied`](crate::Error::may_have_applied) when no clear answer came, for which there is
     /// [`candidates`](Self::candidates); otherwise as [`execute`](crate::Client::execute).
     #[doc(alias("createOrSaveConsignment", "create", "update"))]

@@ -174,7 +174,7 @@ impl FurtherForm {
 /// Lists of consignments.
 ///
 /// Of a [`ServiceProfile`](super::ServiceProfile). See [`Sourced`] for an example.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Lists {
@@ -186,28 +186,20 @@ pub struct Lists {
     pub largest_page: Sourced<Option<u32>>,
 }
 
-impl Default for Lists {
-    fn default() -> Self {
-        Self {
-            compared_date: Sourced::assumed(None),
-            order: Sourced::assumed(ListOrder::default()),
-            largest_page: Sourced::assumed(None),
-        }
-    }
-}
-
 impl Lists {
     /// Compares this date. assumed
     #[must_use]
     pub fn comparing(mut self, date: ComparedDate) -> Self {
-        self.compared_date = Sourced::assumed(Some(date));
+        self.compared_date = Sourced::default();
+        self.compared_date.value = Some(date);
         self
     }
 
     /// Has this order. assumed
     #[must_use]
     pub fn ordered(mut self, order: ListOrder) -> Self {
-        self.order = Sourced::assumed(order);
+        self.order = Sourced::default();
+        self.order.value = order;
         self
     }
 }
@@ -251,7 +243,7 @@ pub enum ListOrder {
 ///
 /// Of a [`ServiceProfile`](super::ServiceProfile). See [`RegisterBuilder::profile`](crate::register::RegisterBuilder::profile)
 /// for an example.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RegisterProfile {
@@ -263,17 +255,6 @@ pub struct RegisterProfile {
     pub record_shape: Sourced<RecordShape>,
     /// How requests are authenticated.
     pub authentication: Sourced<RegisterAuthentication>,
-}
-
-impl Default for RegisterProfile {
-    fn default() -> Self {
-        Self {
-            first_page_index: Sourced::assumed(None),
-            status_codes: Sourced::assumed(BTreeMap::new()),
-            record_shape: Sourced::assumed(RecordShape::default()),
-            authentication: Sourced::assumed(RegisterAuthentication::default()),
-        }
-    }
 }
 
 /// How the register shows one record.

@@ -48,7 +48,7 @@ pub enum Source {
 /// assert_eq!(serde_json::to_value(&profile)?["lists"]["comparedDate"]["source"], "seen");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sourced<T> {
     /// What it is.
@@ -59,24 +59,6 @@ pub struct Sourced<T> {
 }
 
 impl<T> Sourced<T> {
-    /// An entry of the specification.
-    pub fn stated(value: T) -> Self {
-        let source = Source::Stated;
-        Self { value, source }
-    }
-
-    /// An entry of public material.
-    pub fn public(value: T) -> Self {
-        let source = Source::Public;
-        Self { value, source }
-    }
-
-    /// A guess.
-    pub fn assumed(value: T) -> Self {
-        let source = Source::Assumed;
-        Self { value, source }
-    }
-
     /// An entry that the service has shown.
     pub fn seen(value: T) -> Self {
         let source = Source::Seen;
@@ -108,7 +90,7 @@ impl<T> Sourced<T> {
 /// # let _ = client;
 /// # Ok(()) });
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ServiceProfile {
@@ -131,21 +113,6 @@ pub struct ServiceProfile {
     pub register: RegisterProfile,
 }
 
-impl Default for ServiceProfile {
-    fn default() -> Self {
-        Self {
-            addresses: Addresses::default(),
-            operations: BTreeMap::new(),
-            updates: Sourced::assumed(RecordNames::default()),
-            roles: Sourced::assumed(BTreeMap::new()),
-            forms: Sourced::assumed(Vec::new()),
-            filled_in: Sourced::assumed(BTreeSet::new()),
-            lists: Lists::default(),
-            register: RegisterProfile::default(),
-        }
-    }
-}
-
 impl ServiceProfile {
     /// The default with the public addresses of the test environment. Address and audience of the interface, and the host of the
     /// identity provider with the paths of its software, are public (`OAuthSample`, Auth0); the register's address is public (eNVD
@@ -158,7 +125,10 @@ impl ServiceProfile {
     /// assert_eq!(audience.source, Source::Public);
     /// ```
     pub fn test_environment() -> Self {
-        let public = |address: &str| Some(Sourced::public(address.to_owned()));
+        let public = |address: &str| {
+            let (value, source) = (address.to_owned(), Source::Public);
+            Some(Sourced { value, source })
+        };
         Self {
             addresses: Addresses {
                 graphql: public("https://api.uat.integritysystems.com.au/v2/graphql"),

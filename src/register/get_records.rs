@@ -41,7 +41,7 @@ impl GetRecords {
 }
 
 /// Errors come as JSON or XML (spec 7.1); the register has only JSON records.
-fn get(url: Url) -> Request {
+pub(super) fn get(url: Url) -> Request {
     Request::get(url).header(ACCEPT, HeaderValue::from_static("application/json"))
 }
 
@@ -77,12 +77,6 @@ impl Operation for GetRecords {
 
 /// A request of the caller's, whose reply may be any JSON.
 pub(super) struct GetValue;
-
-impl GetValue {
-    pub(super) fn request(url: Url) -> Request {
-        get(url)
-    }
-}
 
 impl Operation for GetValue {
     type Value = Value;

@@ -137,7 +137,10 @@ impl Register {
                     Ok(reply) => reply.try_map(|subset| {
                         lookup_of(subset, pic).map_err(|error| error.with_operation(OPERATION))
                     })?,
-                    Err(error) if is_unknown(&error) => IfModified::changed(Lookup::NotFound, None),
+                    // A web page or an empty body with that status is not the register's word, and of another kind.
+                    Err(error) if error.kind() == ErrorKind::NotFound => {
+                        IfModified::changed(Lookup::NotFound, None)
+                    }
                     Err(error) => return Err(error),
                 };
                 if let (Some(cache), IfModified::Changed { value, .. }) = (cache, &lookup) {
@@ -149,12 +152,6 @@ impl Register {
         });
         Call::new(&self.0.sender, Arc::default(), work)
     }
-}
-
-/// Whether the register says that it has no such property. A web page or an empty body with that status is not its word: a
-/// wrong address would make each PIC "not found".
-fn is_unknown(error: &Error) -> bool {
-    error.kind() == ErrorKind::NotFound
 }
 
 fn lookup_of(mut subset: Subset, pic: Pic) -> Result<Lookup> {

@@ -62,7 +62,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use self::address::Address;
-use self::get_records::GetValue;
+use self::get_records::{GetValue, get};
 use self::lookup::LookupCache;
 use crate::auth::TokenSource;
 use crate::send::{Call, Sender, Settings};
@@ -170,7 +170,7 @@ impl Register {
             let send = move |request, settings: Arc<Settings>| async move {
                 sender.send(&GetValue, request, &settings).await
             };
-            (Box::new(GetValue::request(url)), send)
+            (Box::new(get(url)), send)
         });
         Call::new(&self.0.sender, Arc::default(), work)
     }

@@ -135,14 +135,6 @@ impl<T: Send + 'static> Call<T> {
         Call::new(&self.sender, self.settings, work)
     }
 
-    /// Checks the value of this call.
-    pub(crate) fn checked(self, check: impl FnOnce(&T) -> Result<()> + Send + 'static) -> Self {
-        self.finished(async move |result, _| {
-            let value = result?;
-            check(&value).map(|()| value)
-        })
-    }
-
     /// Continues with the value of this call. Further requests take the settings.
     pub(crate) fn then<U: Send + 'static, F: Future<Output = Result<U>> + Send + 'static>(
         self,

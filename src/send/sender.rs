@@ -123,21 +123,35 @@ impl SenderOptions {
             headers.accept_gzip();
         }
         Ok(Sender {
-            pool: Arc::new(Pool {
-                http: Http::new(&self.http, &[endpoint])?,
-                headers,
-                retry: self.retry,
-                budget: RetryBudget::default(),
-                clock: self.clock,
-                maintenance: Backpressure::default(),
-            }),
             tokens: self.tokens,
-            limited: Arc::default(),
+            ..Sender::new(
+                Http::new(&self.http, &[endpoint])?,
+                headers,
+                self.retry,
+                self.clock,
+            )
         })
     }
 }
 
 impl Sender {
+    /// A sender without tokens.
+    fn new(http: Http, headers: Headers, retry: RetryPolicy, clock: Clock) -> Self {
+        let (budget, maintenance) = (RetryBudget::default(), Backpressure::default());
+        Self {
+            pool: Arc::new(Pool {
+                http,
+                headers,
+                retry,
+                budget,
+                clock,
+                maintenance,
+            }),
+            tokens: None,
+            limited: Arc::default(),
+        }
+    }
+
     /// A sender for another user, over the same pool.
     pub(crate) fn with_token_source(&self, source: impl TokenSource) -> Self {
         Self {
@@ -150,19 +164,13 @@ impl Sender {
     /// A sender to other hosts than the endpoint, over the same connections: without the token and the headers of the client, and with
     /// pauses of its own.
     pub(crate) fn elsewhere(&self) -> Self {
-        let pool = &self.pool;
-        Self {
-            pool: Arc::new(Pool {
-                http: pool.http.clone(),
-                headers: Headers::default(),
-                retry: pool.retry.clone(),
-                budget: RetryBudget::default(),
-                clock: pool.clock.clone(),
-                maintenance: Backpressure::default(),
-            }),
-            tokens: None,
-            limited: Arc::default(),
-        }
+        let (http, retry, clock) = (&self.pool.http, &self.pool.retry, &self.pool.clock);
+        Self::new(
+            http.clone(),
+            Headers::default(),
+            retry.clone(),
+            clock.clone(),
+        )
     }
 
     /// What defers requests, with the status that starts it: too many requests of this user, or maintenance (spec 7.1).

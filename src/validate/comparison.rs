@@ -5,11 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::format::{ELLIPSIS, Format};
-use super::{Finding, QuestionRef, QuestionRules, Report, Rule, Severity, Source};
-use crate::model::{Condition, ServerError};
+use super::{Finding, QuestionRef, QuestionRules, Report, Rule, Severity};
+use crate::model::{Condition, ServerError, server_path};
 
 /// Findings that only one of two reports has: see [`compare`].
 ///
@@ -143,14 +142,7 @@ impl Finding {
             .or_else(|| error.schema_code())
             .unwrap_or_default()
             .to_owned();
-        let mut path: Vec<String> = error.path().iter().map(ToString::to_string).collect();
-        // The first name is the operation's, unless the path alone makes up the code.
-        if !path.is_empty() && path.join(".") != code {
-            path.remove(0);
-        }
-        if let Some(schema_code) = error.schema_code().filter(|_| path.is_empty()) {
-            path = variable_path(schema_code, error.message());
-        }
+        let path = server_path(error);
         let question = match path.as_slice() {
             // The path of a variable has the position of an answer, not a question.
             [answers, id, row @ ..] if answers == "answers" && code != "INVALID_VALUE" => {
@@ -164,14 +156,9 @@ impl Finding {
             rule: rule(condition, &code),
             path,
             code,
-            message: error.message().to_owned(),
             description: error.description().map(str::to_owned),
             question,
-            row_number: None,
-            source: Source::Server,
-            expected: None,
-            value: None,
-            question_text: None,
+            ..Self::whole(Rule::Other, error.message())
         }
     }
 }
@@ -186,69 +173,6 @@ impl Report {
             ..Self::new(QuestionRules::Checked)
         }
     }
-
-    /// Errors and warnings as the server would send them for an operation, in the type that the client decodes.
-    ///
-    /// ```
-    /// use envd_sdk::model::{Condition, ConsignmentInput, Day};
-    /// use envd_sdk::validate::{Context, Report, compare, validate_fields};
-    ///
-    /// let report = validate_fields(&ConsignmentInput::default(), &Context::on(Day::parse("2026-11-20")?));
-    /// let errors = report.to_server_errors("createOrSaveConsignment");
-    /// assert_eq!(errors[0].condition(), Condition::EmptyForms);
-    /// assert!(compare(&report, &Report::from_server_errors(&errors)).is_equal());
-    /// # Ok::<(), envd_sdk::model::TextError>(())
-    /// ```
-    pub fn to_server_errors(&self, operation: &str) -> Vec<ServerError> {
-        self.findings()
-            .iter()
-            .map(|f| f.to_server_error(operation))
-            .collect()
-    }
-}
-
-impl Finding {
-    /// The finding as the server would send it for an operation (spec 7.2).
-    fn to_server_error(&self, operation: &str) -> ServerError {
-        if self.code == "INVALID_VALUE" {
-            return ServerError::from_value(json!({
-                "message": self.message,
-                "extensions": {"code": self.code, "codes": [self.code, "INVALID_OPERATION"], "number": "5.8"},
-            }));
-        }
-        let names = self.path.iter().map(String::as_str);
-        let path: Vec<&str> = [operation].into_iter().chain(names).collect();
-        // assumed: which of the stated values stands where.
-        let outcome = match self.severity {
-            Severity::Error if self.code.is_empty() => Some("ERROR"),
-            Severity::Error => Some("Error"),
-            _ => None,
-        };
-        ServerError::from_value(json!({
-            "message": self.message,
-            "path": path,
-            "extensions": {"data": {
-                "Code": self.code,
-                "Message": self.message,
-                "Description": self.description,
-                "OutcomeStatus": outcome,
-            }},
-        }))
-    }
-}
-
-/// The place in the variables. Schema-level errors name it in their message only (spec 7.2).
-fn variable_path(code: &str, message: &str) -> Vec<String> {
-    let place = message
-        .strip_prefix("Variable '$input")
-        .filter(|_| code == "INVALID_VALUE")
-        .and_then(|rest| rest.split_once('\''));
-    place
-        .map_or("", |(place, _)| place)
-        .split(['.', '[', ']'])
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
-        .collect()
 }
 
 fn rule(condition: Condition, code: &str) -> Rule {

@@ -60,18 +60,13 @@ impl<'de> Deserialize<'de> for ContentHash {
 ///
 /// The bytes are those of what the service sends, not of what this version of the crate understands, so that the hash is
 /// the same in later versions. Null and absent are the same, and so is another order of questions that are displayed alike.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct HashedContent(Vec<u8>);
-
-impl Default for HashedContent {
-    fn default() -> Self {
-        Self(b"envd-sdk questions 1".to_vec())
-    }
-}
 
 impl HashedContent {
     pub(super) fn hash(&self) -> ContentHash {
-        ContentHash(Sha256::digest(&self.0).into())
+        let hash = Sha256::new_with_prefix(b"envd-sdk questions 1");
+        ContentHash(hash.chain_update(&self.0).finalize().into())
     }
 
     /// Adds a question without those under it, which come next and name it as their parent by its position.

@@ -9,24 +9,6 @@ use super::Expected;
 use super::format::excerpt;
 use crate::model::{QuestionId, Severity, input_path};
 
-/// Where a finding comes from.
-///
-/// See [`Finding::source`] and [`Report`](super::Report). Findings of the server are made with [`Finding::from_server`], which has an
-/// example.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub enum Source {
-    /// This crate, as the server would.
-    Mirror,
-    /// The server.
-    Server,
-    /// This crate, of a consignment at which the server stops earlier: see [`Report::not_judged`](super::Report::not_judged).
-    NotJudged,
-    /// This crate, beyond what the server is known to say.
-    Advice,
-}
-
 /// Which rule is broken.
 ///
 /// ```
@@ -241,8 +223,6 @@ pub struct Finding {
     /// removed. `None` outside rows, and in findings of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_number: Option<usize>,
-    /// Where it comes from.
-    pub source: Source,
     /// What would be right, where the rule shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
@@ -278,7 +258,6 @@ impl Finding {
             description: None,
             question: None,
             row_number: None,
-            source: Source::Mirror,
             expected: None,
             value: None,
             question_text: None,
@@ -310,11 +289,6 @@ impl Finding {
             code: path.join("."),
             path,
             question: Some(question),
-            source: if severity == Severity::Advice {
-                Source::Advice
-            } else {
-                Source::Mirror
-            },
             ..Self::whole(rule, message)
         }
     }
@@ -327,7 +301,6 @@ impl Finding {
     /// Makes this advice: the server is not known to report it.
     pub(super) fn advice(mut self) -> Arc<Self> {
         self.severity = Severity::Advice;
-        self.source = Source::Advice;
         Arc::new(self)
     }
 
@@ -372,4 +345,4 @@ impl fmt::Display for Finding {
     }
 }
 
-debug_shows!(Finding, |it| severity: it.severity, rule: it.rule, code: it.code, path: it.path, source: it.source);
+debug_shows!(Finding, |it| severity: it.severity, rule: it.rule, code: it.code, path: it.path);

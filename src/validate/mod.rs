@@ -32,7 +32,7 @@
 //!
 //! ```
 //! use envd_sdk::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput, Question};
-//! use envd_sdk::validate::{Context, Questionnaire, Rule, UncheckedReason};
+//! use envd_sdk::validate::{Context, Questionnaire, Rule};
 //!
 //! let questions: Vec<Question> = serde_json::from_str(
 //!     r#"[{"id": "17", "forms": ["LPAC1"], "type": "SINGLE_CHOICE",
@@ -75,7 +75,7 @@
 //! let mut bought = good.clone();
 //! bought.answers = vec![AnswerInput::new("17", "No"), AnswerInput::new("20", "brown")].into();
 //! let report = questionnaire.validate(&bought, &today);
-//! assert_eq!(report.unchecked()[0].reason, UncheckedReason::UnknownType("COLOUR".to_owned()));
+//! assert_eq!(report.unchecked()[0].reason, "its type is unknown: COLOUR");
 //! assert!(report.findings().is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -152,7 +152,7 @@ pub use self::explanation::{ExplainedAnswer, Explanation};
 pub use self::fields::validate_fields;
 #[doc(alias("problem", "violation", "validation error"))]
 pub use self::finding::Finding;
-pub use self::finding::{QuestionRef, QuestionText, Rule, Source};
+pub use self::finding::{QuestionRef, QuestionText, Rule};
 #[doc(alias("wizard", "screen", "view model"))]
 pub use self::form::Form;
 pub use self::form::{
@@ -161,7 +161,7 @@ pub use self::form::{
 pub use self::question_tree::{Choice, ItemKind};
 #[doc(alias("validator", "validation", "rules"))]
 pub use self::questionnaire::Questionnaire;
-pub use self::report::{QuestionRules, Report, Unchecked, UncheckedReason};
+pub use self::report::{QuestionRules, Report, Unchecked};
 #[doc(alias("translation", "localization", "i18n"))]
 pub use self::sentences::Sentences;
 pub use crate::model::Severity;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::content_hash::HashedContent;
 use super::evaluation_order::components;
 use super::year::Years;
-use super::{ContentHash, Finding, Policy, QuestionText, UncheckedReason};
+use super::{ContentHash, Finding, Policy, QuestionText};
 use crate::model::{
     AcceptableAnswer, FormType, Question, QuestionId, QuestionType, QuestionValidator, Trigger,
     ValidatorType,
@@ -74,7 +74,7 @@ pub(super) struct TreeQuestion {
     /// The same for each row of other sections that its triggers look at.
     pub(super) steps_of_other_rows: usize,
     /// Rules that cannot be checked.
-    pub(super) unchecked: Vec<UncheckedReason>,
+    pub(super) unchecked: Vec<String>,
     pub(super) text: QuestionText,
     /// The service's text for a missing answer.
     pub(super) required_message: Option<String>,
@@ -335,12 +335,14 @@ impl TreeQuestion {
             missing: OnceLock::new(),
         };
         if question.id.is_none() {
-            read.unchecked.push(UncheckedReason::NoId);
+            read.unchecked.push("it has no id".to_owned());
         }
         if kind == ItemKind::Unknown {
-            let name = question.question_type.as_ref().map(ToString::to_string);
-            let reason = UncheckedReason::UnknownType(name.unwrap_or_default());
-            read.unchecked.push(reason);
+            let name = question
+                .question_type
+                .as_ref()
+                .map_or("", QuestionType::as_str);
+            read.unchecked.push(format!("its type is unknown: {name}"));
         }
         for validator in &question.validators {
             read.add_validator(validator);
@@ -463,9 +465,9 @@ fn grouped(triggers: &[Trigger]) -> Vec<TriggerGroup> {
 }
 
 /// The years that a validator lets pass, `None` for `required`; else why it cannot be checked.
-fn bound(validator: &QuestionValidator) -> Result<Option<Years>, UncheckedReason> {
+fn bound(validator: &QuestionValidator) -> Result<Option<Years>, String> {
     let parameter = validator.parameter.as_deref().unwrap_or_default().trim();
-    let unreadable = || UncheckedReason::UnreadableParameter(parameter.to_owned());
+    let unreadable = || format!("a year cannot be read: {parameter}");
     let year = || parameter.parse().map(Some).map_err(|_| unreadable());
     let mut years = Years::default();
     match &validator.validator_type {
@@ -475,10 +477,10 @@ fn bound(validator: &QuestionValidator) -> Result<Option<Years>, UncheckedReason
             years.not_future = true;
         }
         Some(ValidatorType::MaxYear) => years.max = year()?,
-        Some(ValidatorType::Unrecognized(text)) => {
-            return Err(UncheckedReason::UnknownValidator(text.clone()));
+        unknown => {
+            let name = unknown.as_ref().map_or("", ValidatorType::as_str);
+            return Err(format!("a validator is unknown: {name}"));
         }
-        None => return Err(UncheckedReason::UnknownValidator(String::new())),
     }
     Ok(Some(years))
 }

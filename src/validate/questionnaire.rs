@@ -65,7 +65,7 @@ impl Questionnaire {
     /// let mut newer = FurtherForm::new("LPAC2");
     /// newer.from = Day::new(2027, 7, 1);
     /// let mut profile = ServiceProfile::default();
-    /// profile.forms = Sourced::stated(vec![newer]);
+    /// profile.forms = Sourced::seen(vec![newer]);
     ///
     /// let questionnaire = Questionnaire::prepare(&[]).with_profile(&profile);
     /// let forms = [FormType::from("LPAC2")];

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::fields::DEVICES_QUESTION;
-use super::{Finding, Rule, Severity, Source};
+use super::{Finding, Rule, Severity};
 use crate::model::{OneLine, QuestionId};
 
 /// Whether the rules of the questions were checked.
@@ -29,23 +29,6 @@ pub enum QuestionRules {
     NoQuestionsLoaded,
 }
 
-/// Why a rule could not be checked.
-///
-/// Of an [`Unchecked`] rule. The [module](crate::validate) has an example.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub enum UncheckedReason {
-    /// This version of the crate does not know the type of the question. Its validators and acceptable answers are checked.
-    UnknownType(String),
-    /// This version of the crate does not know the type of the validator.
-    UnknownValidator(String),
-    /// The parameter of the validator cannot be read.
-    UnreadableParameter(String),
-    /// The question has no id, so it cannot be answered.
-    NoId,
-}
-
 /// A rule of a question that applies and that could not be checked.
 ///
 /// From [`Report::unchecked`]. The [module](crate::validate) has an example.
@@ -54,8 +37,8 @@ pub enum UncheckedReason {
 pub struct Unchecked {
     /// The question.
     pub question: QuestionId,
-    /// Why.
-    pub reason: UncheckedReason,
+    /// Why, in English.
+    pub reason: String,
 }
 
 /// All findings about one consignment: fields in the order of the input, then questions in display order.
@@ -94,21 +77,24 @@ impl fmt::Display for Report {
         } else {
             "valid"
         })?;
-        let shown = self.findings.iter().chain(&self.not_judged);
-        for finding in shown.chain(&self.advice) {
-            let code = if finding.code.is_empty() {
-                "-"
-            } else {
-                &finding.code
+        let lists = [
+            (&self.findings, ""),
+            (&self.not_judged, " (not judged by the server)"),
+            (&self.advice, ""),
+        ];
+        let shown = lists
+            .iter()
+            .flat_map(|(list, end)| list.iter().map(move |one| (one, end)));
+        for (finding, end) in shown {
+            let code = match finding.code.as_str() {
+                "" => "-",
+                code => code,
             };
             let mut line = format!("{:7}  {code:24}  {finding}", finding.severity);
             if let Some(description) = &finding.description {
                 line.extend([": ", description]);
             }
-            if finding.source == Source::NotJudged {
-                line.push_str(" (not judged by the server)");
-            }
-            write!(f, "\n  {}", OneLine(&line))?;
+            write!(f, "\n  {}", OneLine(&(line + end)))?;
         }
         for rule in &self.unchecked {
             let line = format!("unchecked: question {}: {}", rule.question, rule.reason);
@@ -118,17 +104,6 @@ impl fmt::Display for Report {
             f.write_str("\n  the answers were not checked against questions")?;
         }
         Ok(())
-    }
-}
-
-impl fmt::Display for UncheckedReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownType(name) => write!(f, "its type is unknown: {name}"),
-            Self::UnknownValidator(name) => write!(f, "a validator is unknown: {name}"),
-            Self::UnreadableParameter(text) => write!(f, "a year cannot be read: {text}"),
-            Self::NoId => f.write_str("it has no id"),
-        }
     }
 }
 
@@ -180,15 +155,9 @@ impl Report {
             });
             !in_refused && !is_unread
         });
-        let not_judged = others.into_iter().map(|finding| {
-            Arc::new(Finding {
-                source: Source::NotJudged,
-                ..Arc::unwrap_or_clone(finding)
-            })
-        });
         Self {
             findings: refused.into_iter().map(Arc::new).collect(),
-            not_judged: not_judged.collect(),
+            not_judged: others,
             ..Self::new(QuestionRules::NoQuestionsLoaded)
         }
     }

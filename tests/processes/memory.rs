@@ -146,7 +146,10 @@ fn of_300_000_errors_the_first_1000_are_stored_and_the_others_counted() {
         let memory = allocation_counter::measure(|| {
             counts = Some(
                 match runtime.block_on(client.user_details().into_future()) {
-                    Ok(outcome) => (outcome.problems.len(), outcome.problem_count()),
+                    Ok(outcome) => {
+                        let kept = outcome.problems.len();
+                        (kept, outcome.strict().unwrap_err().server_error_count())
+                    }
                     Err(error) => {
                         let reason = error.report();
                         assert!(

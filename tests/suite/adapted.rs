@@ -13,6 +13,7 @@ use envd_sdk::ops::{AccountChoice, ConsignmentFilter, TemplateFilter};
 use envd_sdk::{Client, Error, ErrorKind, RetryPolicy};
 
 use crate::fixed_date::fake_builder;
+use crate::pages::collect_up_to;
 
 /// The ids of the records that the queries read.
 const NUMBER: &str = "C-900000101";
@@ -88,7 +89,7 @@ async fn every_query(fake: &Fake, client: &Client) -> Result<(), Error> {
     let page = account.consignments_page(&filter, None).await?.value;
     assert_eq!(page.edges.len(), 3);
     let (mut records, mut items) = (Vec::new(), account.consignments(&filter).items());
-    items.collect_up_to(100, &mut records).await?;
+    collect_up_to(&mut items, 100, &mut records).await?;
     assert_eq!(records.len(), 8);
     let record = account.consignment(NUMBER).await?.value;
     assert_eq!(record.number.unwrap(), NUMBER);

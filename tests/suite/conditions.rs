@@ -134,8 +134,7 @@ fn a_server_error_keeps_all_received_fields() {
     let body = fixture("schema-resolver-threw.json");
     let error: ServerError = serde_json::from_value(body["errors"][0].clone()).unwrap();
     assert_eq!(error.raw(), &body["errors"][0]);
-    assert_eq!(error.locations()[0].line, 3);
-    assert_eq!(error.path()[0].to_string(), "comments");
-    assert_eq!(error.schema_codes().collect::<Vec<_>>(), ["NULL_REFERENCE"]);
+    assert_eq!(error.path()[0], "comments");
+    assert_eq!(error.schema_code(), Some("NULL_REFERENCE"));
     assert_eq!(serde_json::to_value(&error).unwrap(), body["errors"][0]);
 }

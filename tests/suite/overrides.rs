@@ -7,6 +7,7 @@ use equipment::Server;
 use serde_json::{Value, json};
 
 use crate::fixed_date::start_fake;
+use crate::pages::collect_up_to;
 use crate::profiles::moved;
 use crate::scripted::{self, ok};
 
@@ -40,7 +41,7 @@ async fn aliases_preserve_our_types_and_paging() {
         .consignments(&ConsignmentFilter::default().page_size(4))
         .items();
     let mut numbers = Vec::new();
-    items.collect_up_to(7, &mut numbers).await.unwrap();
+    collect_up_to(&mut items, 7, &mut numbers).await.unwrap();
     assert_eq!(numbers.len(), 7);
     assert!(
         numbers

@@ -7,10 +7,10 @@ mod unreadable;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use envd_sdk::Account;
 use envd_sdk::graphql::generated::{FullConsignments, Templates};
 use envd_sdk::model::{FormType, TemplateInput};
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
+use envd_sdk::{Account, Error, Items};
 use equipment::{Reply, Server};
 use serde_json::{Value, json};
 
@@ -50,6 +50,21 @@ fn serve(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Server {
 
 fn filter() -> ConsignmentFilter {
     ConsignmentFilter::default()
+}
+
+/// Adds records until there are `limit`, and says whether the list has more.
+pub(crate) async fn collect_up_to<T: Send + 'static>(
+    items: &mut Items<T>,
+    limit: usize,
+    records: &mut Vec<T>,
+) -> Result<bool, Error> {
+    while records.len() < limit {
+        match items.next().await {
+            Some(record) => records.push(record?),
+            None => return Ok(false),
+        }
+    }
+    Ok(true)
 }
 
 #[tokio::test]
@@ -124,12 +139,8 @@ async fn templates_are_listed_page_by_page() {
     let page = account.templates_page(&filter, None).await.unwrap().value;
     assert_eq!(page.edges.len(), 2);
     let mut all = Vec::new();
-    let more = account
-        .templates(&filter)
-        .items()
-        .collect_up_to(100, &mut all)
-        .await
-        .unwrap();
+    let mut items = account.templates(&filter).items();
+    let more = collect_up_to(&mut items, 100, &mut all).await.unwrap();
     assert!(!more);
     // Three templates: one of the sample world, and the two above.
     assert_eq!((all.len(), fake.requests_of::<Templates>().len()), (3, 3));
@@ -168,7 +179,9 @@ async fn a_stream_ends_with_a_failure_and_has_the_position_to_resume_from() {
     });
     let mut items = account(&server).consignments(&filter()).items();
     let mut records = Vec::new();
-    let error = items.collect_up_to(9, &mut records).await.unwrap_err();
+    let error = collect_up_to(&mut items, 9, &mut records)
+        .await
+        .unwrap_err();
     assert_eq!(records.len(), 2);
     assert_eq!(error.resume_from(), Some(items.position()));
     assert!(items.next().await.is_none());

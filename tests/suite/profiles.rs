@@ -15,6 +15,7 @@ use envd_sdk::register::{PropertySearch, Register};
 use envd_sdk::{Account, Client, ErrorKind, Result};
 
 use crate::fixed_date::fake_builder;
+use crate::pages::collect_up_to;
 
 /// A profile in which the record of an operation stands elsewhere in the reply to another document.
 pub(crate) fn moved(name: &str, document: &str, pointer: &str) -> ServiceProfile {
@@ -202,7 +203,7 @@ async fn main_job(account: &Account) -> Result<()> {
     let filter = ConsignmentFilter::default().page_size(50);
     let mut records = Vec::new();
     let mut items = account.consignments(&filter).items();
-    items.collect_up_to(100, &mut records).await?;
+    collect_up_to(&mut items, 100, &mut records).await?;
     assert_eq!(records.len(), 8);
     let saved = account
         .save_consignment(input([FormType::Lpac1]))

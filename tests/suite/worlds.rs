@@ -5,10 +5,13 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
+use std::time::Duration;
 
+use envd_sdk::auth::TokenManager;
 use envd_sdk::fake::{Fake, User, UserRecord, World};
-use envd_sdk::model::{CommentInput, ConsignmentInput, FormType, PartyInput};
+use envd_sdk::model::{CommentInput, ConsignmentInput, FormType, PartyInput, Role};
 use envd_sdk::ops::ConsignmentFilter;
+use envd_sdk::profile::ServiceProfile;
 use envd_sdk::{Account, ErrorKind};
 use serde_json::json;
 
@@ -76,20 +79,6 @@ async fn a_user_without_accreditation_does_not_see_declarations_of_rangeland_goa
 }
 
 #[tokio::test]
-async fn a_folder_with_the_layout_of_the_fixtures_is_a_world() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
-    let world = World::from_folder(folder).unwrap();
-    assert!(
-        format!("{world:?}").contains("users: 3, consignments: 16"),
-        "{world:?}"
-    );
-    let fake = fake_builder().world(world).start().await.unwrap();
-    assert_eq!(fake.account_id(), "envd-100201");
-    let account = fake.client().build().unwrap().account(fake.account_id());
-    assert_eq!(listed(&account).await, 8);
-}
-
-#[tokio::test]
 async fn a_token_of_a_user_whom_the_world_lacks_reads_no_user() {
     let fake = start_fake().await;
     let token = fake.access_token_for(User::Nth(9));
@@ -100,13 +89,15 @@ async fn a_token_of_a_user_whom_the_world_lacks_reads_no_user() {
 
 #[tokio::test]
 async fn an_unusable_world_is_an_error_with_the_reason() {
-    let nowhere = World::from_folder("/nowhere/at/all");
-    assert!(nowhere.unwrap_err().kind() == ErrorKind::Config);
     let with_kim = || World::empty().user(kim());
     for (world, part) in [
         (World::empty(), "no such user"),
         (with_kim().consignment("envd-8", input()), "envd-8"),
         (with_kim().property(7), "a property is not a JSON object"),
+        (
+            with_kim().user(UserRecord::from_details("Kim")),
+            "a user is not",
+        ),
         (with_kim().questions(json!({"a": 1})), "list of questions"),
     ] {
         let error = fake_builder().world(world).start().await.unwrap_err();
@@ -203,4 +194,89 @@ fn a_fake_starts_and_answers_without_the_callers_runtime() {
     drop(runtime);
     drop(client);
     assert_eq!(fake.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn each_login_is_that_of_the_user_it_names_or_of_the_one_at_the_browser() {
+    let user = |name: &str, id| {
+        let user = UserRecord::new(format!("{name}@example.com"));
+        user.role("Producer").account(id, "LPA", "QAZZ7777")
+    };
+    let world = World::empty().user(user("ann", "envd-1"));
+    let world = world
+        .user(user("ben", "envd-2"))
+        .user(user("cat", "envd-3"));
+    let fake = fake_builder().world(world).start().await.unwrap();
+
+    fake.log_in_as(User::Nth(1)).unwrap();
+    let cases = [
+        (None, "envd-2"),
+        (Some("ann@example.com"), "envd-1"),
+        (Some("CAT@example.com"), "envd-3"),
+    ];
+    for (hint, account) in cases {
+        let manager = TokenManager::builder(fake.provider().build().unwrap());
+        let manager = manager.build().unwrap();
+        let mut login = manager.provider().authorization();
+        if let Some(hint) = hint {
+            login = login.param("login_hint", hint);
+        }
+        let login = login.start().unwrap();
+        let callback = fake.consent(login.url()).unwrap();
+        manager
+            .complete_login(login, callback.as_str())
+            .await
+            .unwrap();
+        let client = fake.client().token_source(manager).build().unwrap();
+        for known in ["envd-1", "envd-2", "envd-3"] {
+            let filter = ConsignmentFilter::default();
+            let page = client.account(known).consignments_page(&filter, None).await;
+            assert_eq!(page.is_ok(), known == account, "{hint:?} reads {known}");
+        }
+    }
+
+    let login = fake.provider().build().unwrap();
+    let login = login.authorization().param("login_hint", "dan@example.com");
+    let callback = fake.consent(login.start().unwrap().url()).unwrap();
+    assert!(
+        callback
+            .query_pairs()
+            .any(|pair| pair == ("error".into(), "access_denied".into()))
+    );
+    let error = fake.log_in_as(User::Nth(3)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Config);
+}
+
+#[tokio::test]
+async fn a_client_of_the_fake_stays_logged_in_when_days_pass() {
+    let fake = start_fake().await;
+    let client = fake.client().build().unwrap();
+    for _ in 0..3 {
+        fake.clock().advance(Duration::from_secs(86_400));
+        assert!(client.user_details().await.is_ok());
+    }
+    // A token that the service has revoked is refused.
+    fake.expire_access_tokens();
+    let error = client.user_details().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unauthorized);
+}
+
+#[tokio::test]
+async fn a_producer_by_the_spelling_of_the_profile_creates() {
+    let vendor = UserRecord::new("kim@example.com").role("Vendor");
+    let vendor = vendor.account("envd-7", "LPA", "QAZZ7777");
+    let mut profile = ServiceProfile::default();
+    for is_known in [false, true] {
+        if is_known {
+            profile
+                .roles
+                .value
+                .insert("Vendor".to_owned(), Role::Producer);
+        }
+        let builder = fake_builder().world(World::empty().user(vendor.clone()));
+        let fake = builder.profile(&profile).start().await.unwrap();
+        let client = fake.client().profile(&profile).build().unwrap();
+        let saved = client.account("envd-7").save_consignment(input()).await;
+        assert_eq!(saved.is_ok(), is_known);
+    }
 }

@@ -63,7 +63,9 @@ impl Provider {
     ///
     /// # Errors
     ///
-    /// [`is_retryable`](Error::is_retryable) when the server could not be reached or has a temporary problem.
+    /// [`Connect`](crate::ErrorKind::Connect), [`Timeout`](crate::ErrorKind::Timeout) and
+    /// [`Transport`](crate::ErrorKind::Transport) when no reply came, and the kind of the reply's status; all may pass where
+    /// [`is_retryable`](Error::is_retryable) says so.
     pub async fn revoke(&self, refresh_token: &Secret) -> Result<()> {
         let Some(url) = &self.0.revoke_url else {
             return Ok(());

@@ -38,7 +38,7 @@ struct StoredEntry<'a> {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use envd_sdk::auth::{FileStore, TokenStore};
+/// use envd_sdk::auth::{FileStore, StoreErrorKind, TokenStore};
 /// use envd_sdk::auth::keyring::KeyringStore;
 ///
 /// # equipment::example(async {

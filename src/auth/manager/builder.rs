@@ -71,7 +71,7 @@ impl TokenManagerBuilder {
 
         /// Whether tokens are renewed ahead of time while the old ones are served; true unless set. Short-lived programs set it
         /// to false, so that they do not end in the middle of a refresh.
-        pub fn background(yes: bool) |it| Arc::make_mut(&mut it.policy).background = yes;
+        pub fn background(yes: bool) |it| Arc::make_mut(&mut it.policy).no_background = !yes;
 
         /// Whether new tokens that cannot be stored stay unused; false unless set.
         ///

@@ -95,7 +95,7 @@ fn beside(
     policy: &RefreshPolicy,
 ) -> Option<Background> {
     let mut look_at = Duration::MAX;
-    let may_refresh = policy.background && state.trials.dead.is_none() && !state.closed;
+    let may_refresh = !policy.no_background && state.trials.dead.is_none() && !state.closed;
     if may_refresh && usable.is_renewal_due(now) {
         let Some((until, _)) = state.paused(now.monotonic) else {
             usable.look_again(now, now.monotonic.saturating_add(REFRESH_LOOK));

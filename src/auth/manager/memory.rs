@@ -15,21 +15,12 @@ use crate::error::{Error, Result};
 use crate::transport::Moment;
 
 /// Times and switches; the [builder](super::TokenManagerBuilder) describes them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct RefreshPolicy {
     pub(super) timing: Timing,
-    pub(super) background: bool,
+    /// Whether a token is renewed only when no valid one is left, and not ahead of time.
+    pub(super) no_background: bool,
     pub(super) strict: bool,
-}
-
-impl Default for RefreshPolicy {
-    fn default() -> Self {
-        Self {
-            timing: Timing::default(),
-            background: true,
-            strict: false,
-        }
-    }
 }
 
 /// An access token as it is served, without a lock: a refresh that hangs never stops a reader.

@@ -14,13 +14,13 @@ use tokio_util::task::TaskTracker;
 use super::decide::{RecordMeaning, backoff, compare};
 use super::memory::{CachedTokens, ForeignMark, RefreshPolicy, Snapshot, State, Stop, Trials};
 use super::report::{Event, LastFailure};
-use crate::auth::failure::{NO_USER, no_tokens, reauth};
+use crate::auth::failure::{no_tokens, reauth};
 use crate::auth::store::RecordClient;
 use crate::auth::{
     AccessToken, Provider, Record, StoreError, StoreErrorKind, StoreGuard, TokenStore, Version,
     Versioned,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorCase, Result};
 use crate::locked::lock;
 use crate::secret::Secret;
 use crate::transport::{Clock, Moment};
@@ -176,7 +176,7 @@ impl Shared {
     /// Remembers a failure for support.
     pub(in crate::auth) fn note_failure(&self, error: &Error) {
         // A session without a user is no failure.
-        if !error.says(NO_USER) {
+        if error.case() != ErrorCase::NoUser {
             let at = self.clock().now();
             let error = error.clone();
             self.state().last_failure = Some(LastFailure { at, error });

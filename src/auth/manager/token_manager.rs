@@ -91,9 +91,10 @@ impl TokenManager {
     ///
     /// # Errors
     ///
-    /// [`is_reauth_required`](Error::is_reauth_required): no user is logged in, or the session has ended.
-    /// [`is_retryable`](Error::is_retryable): the token endpoint has a temporary problem;
-    /// [`retry_at`](Error::retry_at) is the time of the next request.
+    /// [`ReauthRequired`](crate::ErrorKind::ReauthRequired): no user is logged in, or the session has ended.
+    /// [`TokenUnavailable`](crate::ErrorKind::TokenUnavailable) and [`RefreshRefused`](crate::ErrorKind::RefreshRefused): the
+    /// token endpoint has a temporary problem; [`retry_at`](Error::retry_at) is the time of the next request.
+    /// [`Store`](crate::ErrorKind::Store): the store failed.
     #[doc(alias = "refresh")]
     pub async fn access_token(&self) -> Result<AccessToken> {
         match self.current() {

@@ -22,7 +22,7 @@ use crate::transport::{Clock, Http, HttpOptions, parse_endpoint};
 const SCOPES: [&str; 4] = ["openid", "profile", "email", "offline_access"];
 
 /// Settings of a [`Provider`], checked by [`build`](Self::build).
-#[derive(Clone)]
+#[derive(Clone, Default)]
 #[must_use]
 pub struct ProviderBuilder {
     client_id: String,
@@ -44,6 +44,7 @@ pub struct ProviderBuilder {
     pub(super) http: HttpOptions,
     timeout: Duration,
     pub(super) clock: Clock,
+    /// None: the default of Auth0.
     rotation_overlap: Duration,
     default_lifetime: Duration,
     pub(in crate::auth) id_token_check: Option<IdTokenCheck>,
@@ -53,29 +54,12 @@ impl ProviderBuilder {
     pub(super) fn new(client_id: String) -> Self {
         Self {
             client_id,
-            authentication: AuthenticationSettings::default(),
-            authorize_url: None,
-            token_url: None,
-            revoke_url: None,
-            logout_url: None,
-            device_authorization_url: None,
-            issuer: None,
-            require_iss: None,
-            private_addresses: false,
-            metadata_cache: MetadataCache::default(),
-            found: None,
-            audience: None,
-            redirect_uri: None,
             scopes: SCOPES.map(str::to_owned).to_vec(),
-            http: HttpOptions::default(),
             // An identity provider that takes longer is most likely down.
             timeout: Duration::from_secs(30),
-            clock: Clock::system(),
-            // Auth0's default.
-            rotation_overlap: Duration::ZERO,
             // Well under the usual 24 hours (spec 5.6): a wrong guess costs a refresh, not a failed call.
             default_lifetime: Duration::from_secs(3_600),
-            id_token_check: None,
+            ..Self::default()
         }
     }
 

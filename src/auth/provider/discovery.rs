@@ -146,9 +146,9 @@ impl ProviderBuilder {
         };
         let aliases = found.mtls_endpoint_aliases.as_ref();
         if let Some(aliases) = aliases.filter(|_| self.http.has_client_certificate()) {
-            fill(&mut self.token_url, &aliases.token);
-            fill(&mut self.revoke_url, &aliases.revocation);
-            let device = &aliases.device_authorization;
+            fill(&mut self.token_url, &aliases.token_endpoint);
+            fill(&mut self.revoke_url, &aliases.revocation_endpoint);
+            let device = &aliases.device_authorization_endpoint;
             fill(&mut self.device_authorization_url, device);
         }
         fill(&mut self.authorize_url, &found.authorization_endpoint);

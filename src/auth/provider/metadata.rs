@@ -26,22 +26,10 @@ pub(super) struct Metadata {
     pub(super) revocation_endpoint: Option<String>,
     /// RFC 8628 section 4.
     pub(super) device_authorization_endpoint: Option<String>,
-    pub(super) mtls_endpoint_aliases: Option<MtlsAliases>,
+    pub(super) mtls_endpoint_aliases: Option<Box<Self>>,
     code_challenge_methods_supported: Option<Vec<String>>,
     /// RFC 9207 section 3.
     authorization_response_iss_parameter_supported: Option<bool>,
-}
-
-/// Endpoints for clients that authenticate by a certificate, each in place of the one of the same name (RFC 8705 section 5).
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub(super) struct MtlsAliases {
-    #[serde(rename = "token_endpoint")]
-    pub(super) token: Option<String>,
-    #[serde(rename = "revocation_endpoint")]
-    pub(super) revocation: Option<String>,
-    #[serde(rename = "device_authorization_endpoint")]
-    pub(super) device_authorization: Option<String>,
 }
 
 impl Metadata {
@@ -82,7 +70,7 @@ impl Metadata {
     }
 
     fn check_addresses(&self, issuer: &str, may_be_private: bool) -> Result<()> {
-        let none = MtlsAliases::default();
+        let none = Box::default();
         let aliases = self.mtls_endpoint_aliases.as_ref().unwrap_or(&none);
         let device = "device_authorization_endpoint";
         let addresses = [
@@ -90,9 +78,9 @@ impl Metadata {
             ("token_endpoint", &self.token_endpoint),
             ("revocation_endpoint", &self.revocation_endpoint),
             (device, &self.device_authorization_endpoint),
-            ("token_endpoint", &aliases.token),
-            ("revocation_endpoint", &aliases.revocation),
-            (device, &aliases.device_authorization),
+            ("token_endpoint", &aliases.token_endpoint),
+            ("revocation_endpoint", &aliases.revocation_endpoint),
+            (device, &aliases.device_authorization_endpoint),
         ];
         let is_local = Url::parse(issuer).is_ok_and(|issuer| is_loopback(&issuer));
         for (field, address) in addresses {

@@ -126,24 +126,18 @@ pub(crate) fn keyed_hash(key: &[u8; 32], domain: &[u8]) -> Hmac<Sha256> {
 
 /// The record with a seal instead of everything but its times, its generation and the mark of a refresh.
 pub(super) fn sealed_record(record: &Record, seal: Seal) -> Record {
-    let tokens = &record.tokens;
+    let tokens = TokenSet {
+        access_token: Secret::default(),
+        refresh_token: None,
+        id_token: None,
+        subject: None,
+        scopes: Vec::new(),
+        ..record.tokens.clone()
+    };
     Record {
-        tokens: TokenSet {
-            access_token: Secret::default(),
-            refresh_token: None,
-            id_token: None,
-            subject: None,
-            scopes: Vec::new(),
-            issued_at: tokens.issued_at,
-            lifetime: tokens.lifetime,
-            generation: tokens.generation,
-            logged_in_at: tokens.logged_in_at,
-            session_ends_at: tokens.session_ends_at,
-        },
         refresh_mark: record.refresh_mark,
-        ended: None,
-        client: None,
         seal: Some(seal),
+        ..Record::new(tokens)
     }
 }
 

@@ -16,6 +16,8 @@ use super::reference_data::ReferenceData;
 use super::reply::Reply;
 use super::script::GraphqlBody;
 use super::world::User;
+use crate::model::Role;
+use crate::profile::ServiceProfile;
 
 /// What the execution of a request reads and changes.
 pub(super) struct Context<'a> {
@@ -46,6 +48,7 @@ impl<'a> Context<'a> {
             pic: self.data.world.pics.get(id).and_then(Value::as_str),
             program: account["accountType"].as_str().unwrap_or_default(),
             holder,
+            profile: &self.data.profile,
         })
     }
 
@@ -85,13 +88,17 @@ struct Account<'a> {
     pic: Option<&'a str>,
     program: &'a str,
     holder: &'a Value,
+    profile: &'a ServiceProfile,
 }
 
 impl<'a> Account<'a> {
     /// Only producers create consignments, and only in accounts of the LPA program (spec 5.10).
     fn may_create(&self) -> Result<(), Problem> {
         let roles = self.holder["roles"].as_array().into_iter().flatten();
-        let is_producer = |role: &str| role.eq_ignore_ascii_case("Producer");
+        let is_producer = |role: &str| {
+            let role = Role::from(role);
+            *self.profile.role(&role).unwrap_or(&role) == Role::Producer
+        };
         if roles.filter_map(Value::as_str).any(is_producer) && self.program == "LPA" {
             return Ok(());
         }

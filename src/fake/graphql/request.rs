@@ -177,7 +177,6 @@ pub(super) fn document_errors(failed: &WithErrors<ExecutableDocument>) -> Vec<Va
         let location = failed.line_column_range().map(|range| range.start);
         let is_syntax = message.starts_with("syntax error") || message.contains("limit reached");
         let error = if is_syntax {
-            let message = format!("Error parsing query: {message}");
             error(SYNTAX_ERROR, None, &message)
         } else if message.contains("does not have a field") {
             let mut names = message.split('`').skip(1).step_by(2);

@@ -44,7 +44,7 @@ impl Provider {
         if request.get("audience").is_some_and(|to| to != AUDIENCE) {
             return error_reply(403, "access_denied", "Service not found");
         }
-        let login = self.begin_login(request);
+        let login = self.begin_login(self.user, request);
         let (device_code, user_code) = (self.random_text("device"), user_code());
         let page = format!("{}activate", self.issuer);
         let body = json!({
@@ -97,7 +97,7 @@ impl Provider {
             let letters = code.chars().filter(char::is_ascii_alphanumeric);
             letters.map(|letter| letter.to_ascii_uppercase()).collect()
         };
-        let wanted = letters(user_code);
+        let (wanted, user) = (letters(user_code), self.user);
         let mut grants = self.device_grants.values_mut();
         let grant = grants
             .find(|grant| letters(&grant.user_code) == wanted)
@@ -108,7 +108,7 @@ impl Provider {
         if grant.is_approved.is_some() {
             return Err("the user code was answered already");
         }
-        grant.is_approved = Some(is_approved);
+        (grant.is_approved, grant.login.user) = (Some(is_approved), user);
         Ok(())
     }
 

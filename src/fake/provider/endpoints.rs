@@ -1,12 +1,15 @@
-//! The endpoints of the identity provider, without the token endpoint. There are no pages: the user consents at once.
+//! The endpoints of the identity provider, without the token endpoint. The user consents at once: no page asks.
 
 use std::time::SystemTime;
 
 use serde_json::json;
 use url::Url;
 
-use super::{ALGORITHM, AUDIENCE, CLIENT_ID, ClientCheck, Code, Parameters, Provider, error_reply};
+use super::{
+    ALGORITHM, AUDIENCE, CLIENT_ID, ClientCheck, Code, Login, Parameters, Provider, error_reply,
+};
 use crate::fake::reply::Reply;
+use crate::fake::world::User;
 use crate::transport::is_loopback;
 
 impl Provider {
@@ -40,16 +43,21 @@ impl Provider {
         }
         // A request that shows no page needs a user who is already logged in (OpenID Connect Core 3.1.2.1).
         let is_silent = request.get("prompt") == Some("none");
-        let outcome = check_authorization(&request).and(match is_denied {
+        let outcome = check_authorization(&request).and(match self.user_of_login(&request) {
             _ if is_silent && !self.has_session => Err(("login_required", "Login required")),
-            true => Err(("access_denied", "User did not authorize the request")),
-            false => Ok(()),
+            _ if is_denied => Err(("access_denied", "User did not authorize the request")),
+            None => Err((
+                "access_denied",
+                "login_hint is not the email address of a user of the fake's world",
+            )),
+            Some(user) => Ok(user),
         });
         let mut pairs = back.query_pairs_mut();
         match outcome {
-            Ok(()) => {
+            Ok(user) => {
                 self.has_session = true;
-                pairs.append_pair("code", &self.issue_code(&request, redirect_uri, now));
+                let login = self.begin_login(user, &request);
+                pairs.append_pair("code", &self.issue_code(login, &request, redirect_uri, now));
             }
             Err((error, description)) => {
                 pairs.append_pair("error", error);
@@ -67,8 +75,21 @@ impl Provider {
         Ok(back)
     }
 
-    fn issue_code(&mut self, request: &Parameters, redirect_uri: &str, now: SystemTime) -> String {
-        let login = self.begin_login(request);
+    /// Who logs in: the user whose email address `login_hint` is, or whoever sits at the browser.
+    fn user_of_login(&self, request: &Parameters) -> Option<User> {
+        match request.get("login_hint") {
+            Some(email) => self.world.user_with_email(email),
+            None => Some(self.user),
+        }
+    }
+
+    fn issue_code(
+        &mut self,
+        login: Login,
+        request: &Parameters,
+        redirect_uri: &str,
+        now: SystemTime,
+    ) -> String {
         let text = self.random_text("code");
         let code = Code {
             login,

@@ -65,10 +65,13 @@ impl Default for Lifetimes {
 }
 
 /// The settings of the provider, and all that it issued.
+#[derive(Default)]
 pub(super) struct Provider {
     pub(super) issuer: String,
-    /// The user who logs in.
+    /// The user who logs in, unless the login names another one.
     pub(super) user: User,
+    /// The access tokens of the fake's own clients.
+    own_tokens: HashMap<User, String>,
     pub(super) lifetimes: Lifetimes,
     pub(super) client_check: ClientCheck,
     /// Whether the user cancels logins.
@@ -130,22 +133,8 @@ impl Provider {
             issuer,
             user,
             lifetimes: lifetimes.capped(),
-            client_check: ClientCheck::default(),
-            denies_logins: false,
-            omits_iss: false,
-            return_to: Vec::new(),
-            token_requests: 0,
-            signing: Signing::default(),
             world,
-            codes: HashMap::new(),
-            device_grants: HashMap::new(),
-            access_tokens: HashMap::new(),
-            refresh_tokens: HashMap::new(),
-            revoked_families: HashSet::new(),
-            assertions: HashSet::new(),
-            used_generations: HashMap::new(),
-            has_session: false,
-            issued: 0,
+            ..Self::default()
         }
     }
 
@@ -185,11 +174,31 @@ impl Provider {
         self.issue_access_token(login, now)
     }
 
-    fn begin_login(&mut self, request: &Parameters) -> Login {
+    /// Lets this user log in from now on, who has an access token already.
+    pub(super) fn seat(&mut self, user: User, now: SystemTime) {
+        self.user = user;
+        drop(self.own_token(user, now));
+    }
+
+    /// The access token of the fake's own clients for a user, another one once it has expired. One that was revoked stays.
+    pub(super) fn own_token(&mut self, user: User, now: SystemTime) -> String {
+        let known = self.own_tokens.get(&user).filter(|token| {
+            let issued = self.access_tokens.get(*token);
+            issued.is_none_or(|(_, expires)| now < *expires)
+        });
+        if let Some(token) = known {
+            return token.clone();
+        }
+        let token = self.grant(user, now);
+        self.own_tokens.insert(user, token.clone());
+        token
+    }
+
+    fn begin_login(&mut self, user: User, request: &Parameters) -> Login {
         let own = |name: &str| request.get(name).map(str::to_owned);
         Login {
             family: self.next_number(),
-            user: self.user,
+            user,
             scope: own("scope").unwrap_or_default(),
             audience: own("audience"),
             nonce: own("nonce"),

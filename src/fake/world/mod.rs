@@ -1,6 +1,5 @@
-//! The data that a fake starts with: the sample, a folder of JSON, or what a test builds.
+//! The data that a fake starts with: the sample, or what a test builds.
 
-mod folder;
 mod sample;
 mod user_record;
 
@@ -8,10 +7,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use self::folder::QUESTIONS;
-pub(super) use self::folder::replies;
 pub use self::user_record::{User, UserRecord};
 
 /// The kind of a record.
@@ -59,6 +56,12 @@ pub struct World {
     problem: Option<String>,
 }
 
+impl Default for World {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
 impl World {
     /// Sample questions only; no users or records.
     pub fn empty() -> Self {
@@ -76,11 +79,13 @@ impl World {
     }
 
     /// Adds a user.
-    pub fn user(mut self, mut user: UserRecord) -> Self {
-        let number = self.users.len() + 1;
-        user.details["auth0Id"] = format!("auth0|{number:024}").into();
+    pub fn user(mut self, user: UserRecord) -> Self {
+        if let Some(mut details) = self.read("user", user.details).filter(Value::is_object) {
+            let number = self.users.len() + 1;
+            details["auth0Id"] = format!("auth0|{number:024}").into();
+            self.users.push(details);
+        }
         self.pics.extend(user.pics);
-        self.users.push(user.details);
         self
     }
 
@@ -100,13 +105,14 @@ impl World {
         self
     }
 
-    /// The questions (spec 2.6), in place of those of the sample: a list, or the reply that holds it.
+    /// The questions (spec 2.6), in place of those of the sample: a list, or the object that has it under `items`.
     pub fn questions(mut self, questions: impl Serialize) -> Self {
         if let Some(questions) = self.read("list of questions", questions) {
-            let (what, part) = QUESTIONS;
-            match part(questions) {
-                Some(questions) => self.questions = Arc::new(questions),
-                None => self.note(format!("expected {what}")),
+            let items = questions.get("items").unwrap_or(&questions);
+            if items.is_array() {
+                self.questions = Arc::new(json!({"items": items}));
+            } else {
+                self.note("expected a list of questions");
             }
         }
         self
@@ -123,6 +129,13 @@ impl World {
     /// The record of a user.
     pub(super) fn user_record(&self, user: User) -> &Value {
         self.users.get(user.index()).unwrap_or(&Value::Null)
+    }
+
+    /// The user with an email address, which has no case here.
+    pub(super) fn user_with_email(&self, email: &str) -> Option<User> {
+        let mut users = self.users.iter().map(|user| user["email"].as_str());
+        let found = users.position(|of| of.is_some_and(|of| of.eq_ignore_ascii_case(email)));
+        found.map(User::Nth)
     }
 
     /// The user who has an account.

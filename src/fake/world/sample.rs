@@ -4,7 +4,6 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
-use super::folder;
 use super::{Kind, World};
 
 /// In the order of [`User`](super::User).
@@ -74,7 +73,8 @@ fn read() -> World {
         (account.to_owned(), input)
     });
     world.consignments = Arc::new(consignments.into());
-    world.properties = Arc::new((folder::PROPERTIES.1)(json(PROPERTIES)).unwrap_or_default());
+    let properties = json(PROPERTIES)["Value"]["SubSet"].take();
+    world.properties = Arc::new(properties.as_array().cloned().unwrap_or_default());
     let postcodes = world.properties.iter().filter_map(|property| {
         let state = property["RegisteredState"].as_str()?;
         let (_, postcode) = POSTCODES.iter().find(|(name, _)| *name == state)?;

@@ -1,5 +1,6 @@
 //! The users of a world.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// One of the users of the fake's [`World`](super::World). In a world of your own they are counted from 0 with
@@ -72,6 +73,16 @@ impl UserRecord {
         Self { details, pics }
     }
 
+    /// A user by the record that `userDetails` returns. The PICs of the accounts are not in it: add each with
+    /// [`pic`](Self::pic).
+    pub fn from_details(details: impl Serialize) -> Self {
+        Self {
+            // `World::user` reports what is no record.
+            details: serde_json::to_value(details).unwrap_or_default(),
+            pics: Map::new(),
+        }
+    }
+
     /// First and last name.
     pub fn name(mut self, first: impl Into<String>, last: impl Into<String>) -> Self {
         self.details["firstName"] = first.into().into();
@@ -112,7 +123,12 @@ impl UserRecord {
             self.details["defaultAccount"] = id.as_str().into();
         }
         self.push("accounts", account);
-        self.pics.insert(id, pic.into());
+        self.pic(id, pic)
+    }
+
+    /// The PIC of an account: where its consignments of the program LPA come from.
+    pub fn pic(mut self, account: impl Into<String>, pic: impl Into<String>) -> Self {
+        self.pics.insert(account.into(), pic.into().into());
         self
     }
 

@@ -255,8 +255,8 @@ where
         let read =
             encoded.decode::<Q::ResponseData, _>(200, Some(JSON), body.as_bytes(), Some, None);
         let error = match read.unwrap() {
-            Ok((mut outcome, _)) if outcome.unreadable.len() == 1 => {
-                outcome.unreadable.remove(0).error
+            Ok((mut outcome, _)) if outcome.facts.unreadable.len() == 1 => {
+                outcome.facts.unreadable.remove(0).error
             }
             Ok(_) => panic!("{path} is read: {body}"),
             Err(error) => error,

@@ -62,14 +62,13 @@ fn the_media_type_and_the_status_say_what_is_of_the_interface() {
 }
 
 #[test]
-fn partial_data_comes_with_the_problems_the_status_and_the_extensions() {
+fn partial_data_comes_with_the_problems_and_the_status() {
     let body =
         r#"{"data": {"count": 1}, "errors": [{"message": "Required"}], "extensions": {"took": 3}}"#;
     let outcome = read(201, JSON, body).unwrap().unwrap();
     assert_eq!(outcome.value.count, Some(1));
     assert_eq!(outcome.problems[0].message(), "Required");
     assert_eq!(outcome.http_status(), 201);
-    assert_eq!(outcome.extensions().unwrap()["took"], 3);
     let error = outcome.strict().unwrap_err();
     // Whether it was a change, only the request knows.
     assert!(error.is_rejected() && !error.may_have_applied());
@@ -113,7 +112,6 @@ fn json_that_no_value_can_hold_is_kept_as_its_text() {
         assert_eq!(outcome.value.count, Some(1));
         assert!(outcome.problems[0].message().contains(odd));
         assert_eq!(outcome.problems[1].message(), "second");
-        assert_eq!(outcome.extensions().unwrap().as_str(), Some(odd));
     }
 }
 
@@ -199,7 +197,6 @@ fn half_of_a_surrogate_pair_and_a_key_that_comes_twice_cost_nothing_else() {
         "path": ["save", "x"], "path": ["save"], "extensions": {"data": {"Code": "Unauthorized", "Description": "\ud83d"}}}]}"#;
     let outcome = read(200, JSON, body).unwrap().unwrap();
     assert_eq!(outcome.value.count, Some(1));
-    assert_eq!(outcome.extensions().unwrap()["x"], "\u{fffd}");
     let problem = &outcome.problems[0];
     assert_eq!((problem.message(), problem.path().len()), ("a\u{fffd}", 1));
     assert_eq!(problem.condition(), Condition::InvalidToken);

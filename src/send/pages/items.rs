@@ -68,23 +68,6 @@ impl<T: Send + 'static, P: ListPosition> Items<T, P> {
         poll_fn(|context| self.poll(context)).await
     }
 
-    /// Adds records to a list until it has so many or there are no more; returns whether there may be more. What was read
-    /// before a failure stays in the list.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pager::next_page`], and [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord) for a record that cannot
-    /// be read; the next call continues behind it.
-    pub async fn collect_up_to(&mut self, limit: usize, records: &mut Vec<T>) -> Result<bool> {
-        while records.len() < limit {
-            match self.next().await {
-                Some(record) => records.push(record?),
-                None => return Ok(false),
-            }
-        }
-        Ok(true)
-    }
-
     /// The position after the record that was returned last; after a failure, of the page that failed. Where the server
     /// sends no cursor for a record, this is the start of its page, whose records are then returned again.
     pub fn position(&self) -> &P {

@@ -30,6 +30,7 @@ const MAX_MEMBERS: usize = 1_000;
 
 /// A body that is decompressed chunk by chunk. It may have several members, one after the other (RFC 1952 section 2.2); lengths
 /// and checksums are checked, and bytes that belong to no member are an error.
+#[derive(Default)]
 pub(in crate::transport) struct Decoder {
     /// The most bytes that may come out.
     limit: usize,
@@ -67,11 +68,7 @@ impl Decoder {
             limit,
             // An encoder adds 18 bytes, and 5 for each 16 KB that do not shrink.
             left: limit.saturating_add(limit / 8).saturating_add(LEAST),
-            read: 0,
-            member: None,
-            members: 0,
-            buffer: Vec::new(),
-            length: 0,
+            ..Self::default()
         }
     }
 

@@ -60,6 +60,9 @@ pub struct Item {
     pub why: Option<String>,
     /// What is wrong with the answer.
     pub findings: Vec<Arc<Finding>>,
+    /// What is probably wrong with it, such as an unusual number; empty unless the context asks for
+    /// [`advice`](crate::validate::Context::advice).
+    pub advice: Vec<Arc<Finding>>,
     /// Whether [`Form::add_row`](super::Form::add_row) adds a row to it.
     pub can_add: bool,
     /// The rows of a section.
@@ -128,18 +131,21 @@ impl Item {
 /// Makes items of the questions that apply.
 pub(super) struct Builder<'a> {
     walk: &'a Walk<'a>,
-    findings: HashMap<&'a QuestionRef, Vec<&'a Arc<Finding>>>,
+    /// The findings and the advice about each question.
+    about: HashMap<&'a QuestionRef, [Vec<Arc<Finding>>; 2]>,
 }
 
 impl<'a> Builder<'a> {
     pub(super) fn new(walk: &'a Walk<'a>, report: &'a Report) -> Self {
-        let mut findings: HashMap<_, Vec<_>> = HashMap::new();
-        for finding in &report.findings {
-            if let Some(question) = &finding.question {
-                findings.entry(question).or_default().push(finding);
+        let mut about: HashMap<_, [Vec<_>; 2]> = HashMap::new();
+        for (place, found) in [&report.findings, &report.advice].into_iter().enumerate() {
+            for finding in found {
+                if let Some(question) = &finding.question {
+                    about.entry(question).or_default()[place].push(Arc::clone(finding));
+                }
             }
         }
-        Self { walk, findings }
+        Self { walk, about }
     }
 
     /// All items, as a tree.
@@ -174,7 +180,7 @@ impl<'a> Builder<'a> {
         let walk = self.walk;
         let question = &walk.tree[instance.question];
         let reference = walk.reference(instance);
-        let findings = self.findings.get(&reference).into_iter().flatten();
+        let [findings, advice] = self.about.get(&reference).cloned().unwrap_or_default();
         let mut choices = question.choices.clone();
         if question.kind == ItemKind::YesNo && choices.is_empty() {
             choices = vec![Choice::new("True", "Yes"), Choice::new("False", "No")];
@@ -184,7 +190,8 @@ impl<'a> Builder<'a> {
         let row_number = walk.row_number(instance);
         let has_no_row = || walk.rows_of(instance).is_empty();
         Item {
-            findings: findings.copied().cloned().collect(),
+            findings,
+            advice,
             row_number: row_number.filter(|_| question.rows_of.is_some()),
             kind: question.kind,
             text: question.text.text.clone(),

@@ -164,13 +164,10 @@ impl Form {
     /// What is answered, in whatever way, and what the user [skips](Self::skip) is not returned again. An item comes
     /// without what stands under it.
     pub fn next(&self) -> Option<Item> {
-        self.first_open(|_| true)
-    }
-
-    /// As [`next`](Self::next), with what is required first.
-    pub fn next_required_first(&self) -> Option<Item> {
-        self.first_open(|item| item.required)
-            .or_else(|| self.next())
+        let walk = self.walk();
+        let mut instances = walk.found.instances.iter().copied();
+        let open = instances.find(|instance| self.is_open(&walk, *instance))?;
+        Some(Builder::new(&walk, &self.judged.report).item(open))
     }
 
     /// What is wrong with the consignment as it is now.
@@ -209,16 +206,6 @@ impl Form {
             answers: self.state.input.answers(),
             found: Cow::Borrowed(&self.judged.applied),
         }
-    }
-
-    fn first_open(&self, wanted: impl Fn(&Item) -> bool) -> Option<Item> {
-        let walk = self.walk();
-        let builder = Builder::new(&walk, &self.judged.report);
-        let instances = walk.found.instances.iter().copied();
-        instances
-            .filter(|instance| self.is_open(&walk, *instance))
-            .map(|instance| builder.item(instance))
-            .find(wanted)
     }
 
     fn is_open(&self, walk: &Walk<'_>, instance: Instance) -> bool {

@@ -8,9 +8,7 @@ use crate::model::{
     Species,
 };
 use crate::profile::{FurtherForm, ServiceProfile, Sourced};
-use crate::validate::{
-    Context, Operation, Policy, Questionnaire, Rule, Severity, Source, validate_fields,
-};
+use crate::validate::{Context, Operation, Policy, Questionnaire, Rule, Severity, validate_fields};
 
 fn on(day: &str) -> Context {
     Context::on(Day::parse(day).unwrap())
@@ -152,7 +150,7 @@ fn an_accreditation_that_is_not_known_is_advice_and_a_missing_one_if_the_policy_
             .iter()
             .filter(|f| f.rule == Rule::Accredited);
         let said: Vec<_> = about
-            .inspect(|f| assert_eq!((f.severity, f.source), (Severity::Advice, Source::Advice)))
+            .inspect(|f| assert_eq!(f.severity, Severity::Advice))
             .map(|f| f.to_string().replace("needs the accreditation ", ""))
             .collect();
         assert_eq!(said.join(", "), advice, "{forms:?}");

@@ -11,3 +11,32 @@ mod reports;
 mod sentences;
 pub(super) mod shapes;
 mod work;
+
+use serde_json::json;
+
+use super::Report;
+use crate::model::{ServerError, Severity};
+
+/// The findings as the server would send them for an operation (spec 7.2).
+fn server_errors(report: &Report) -> Vec<ServerError> {
+    let errors = report.findings().iter().map(|finding| {
+        let (code, message) = (&finding.code, &finding.message);
+        if code == "INVALID_VALUE" {
+            let extensions = json!({"code": code, "codes": [code, "INVALID_OPERATION"], "number": "5.8"});
+            return json!({"message": message, "extensions": extensions});
+        }
+        let names = finding.path.iter().map(String::as_str);
+        let path: Vec<&str> = ["save"].into_iter().chain(names).collect();
+        // assumed: which of the stated values stands where.
+        let outcome = match finding.severity {
+            Severity::Error if code.is_empty() => Some("ERROR"),
+            Severity::Error => Some("Error"),
+            _ => None,
+        };
+        let data = json!({
+            "Code": code, "Message": message, "Description": finding.description, "OutcomeStatus": outcome,
+        });
+        json!({"message": message, "path": path, "extensions": {"data": data}})
+    });
+    errors.map(ServerError::from_value).collect()
+}

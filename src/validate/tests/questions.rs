@@ -6,7 +6,7 @@ use crate::model::{AnswerInput, ConsignmentInput, Day, Question};
 use crate::tests::reading::{self, APPLICABLE, JUDGED, check, check_years};
 use crate::validate::{
     Context, Explanation, Finding, Item, ItemKind, Policy, QuestionRef, Questionnaire, Rule,
-    Severity, UncheckedReason,
+    Severity,
 };
 
 pub(in crate::validate) fn prepare(questions: &Value) -> Questionnaire {
@@ -157,9 +157,9 @@ fn unknown_types_and_validators_are_listed_as_unchecked() {
         .map(|u| u.reason.clone())
         .collect();
     let unknown = [
-        UncheckedReason::UnknownValidator("maxLength".to_owned()),
-        UncheckedReason::UnreadableParameter("soon".to_owned()),
-        UncheckedReason::UnknownType("COLOUR".to_owned()),
+        "a validator is unknown: maxLength",
+        "a year cannot be read: soon",
+        "its type is unknown: COLOUR",
     ];
     assert_eq!(reasons, unknown);
     assert!(

@@ -3,9 +3,10 @@
 use serde_json::json;
 
 use super::questions::{input, list, today};
+use super::server_errors;
 use crate::model::{ConsignmentInput, Day, FormType, Maybe};
 use crate::validate::{
-    Change, Context, Report, Rule, Source, compare, validate_fields, validate_fields_json,
+    Change, Context, Report, Rule, compare, validate_fields, validate_fields_json,
 };
 
 #[test]
@@ -43,11 +44,10 @@ fn an_error_of_the_server_has_the_rule_of_the_finding() {
     });
     let mirror = validate_fields_json(&wrong, &today());
     assert_eq!(mirror.findings().len(), 19);
-    let server = Report::from_server_errors(&mirror.to_server_errors("createOrSaveConsignment"));
+    let server = Report::from_server_errors(&server_errors(&mirror));
     assert_eq!(server.findings().len(), 19);
     for (ours, theirs) in mirror.findings().iter().zip(server.findings()) {
         assert_eq!(ours.rule, theirs.rule, "{}", ours.code);
-        assert_eq!(theirs.source, Source::Server);
     }
 }
 
@@ -100,7 +100,6 @@ fn an_invalid_report_is_not_ready_and_its_finding_names_the_field() {
     assert!(!report.is_valid() && !report.can_create() && !report.ready_to_submit());
     let empty = report.at("programs").next().unwrap();
     assert_eq!(empty.input_path(), ["forms"]);
-    assert_eq!(empty.source, Source::Mirror);
 }
 
 #[test]
@@ -136,7 +135,7 @@ fn a_message_repeats_at_most_sixty_characters_of_a_value() {
     let report = list.validate_json(&input, &today());
     assert_eq!(report.findings().len(), 4 * 6 + 2 + 5 + 4 + 2);
     let head: String = long.chars().take(60).collect();
-    let mut whole = report.to_server_errors("createOrSaveConsignment");
+    let mut whole = server_errors(&report);
     for (finding, error) in report.findings().iter().zip(&mut whole) {
         assert!(finding.message.contains(&format!("{head}…")), "{finding}");
         assert!(!finding.message.contains(&format!("{head}水")), "{finding}");
@@ -181,7 +180,7 @@ fn a_message_repeats_nothing_of_a_signature() {
         let said = "String '…' does not validate against format 'base64'.";
         assert_eq!(finding.message, said);
         assert_eq!(finding.value, None);
-        let mut whole = serde_json::to_value(report.to_server_errors("save")).unwrap();
+        let mut whole = serde_json::to_value(server_errors(&report)).unwrap();
         whole[0]["message"] = json!(said.replace('…', &signature));
         let server = serde_json::from_value::<Vec<_>>(whole).unwrap();
         assert!(compare(&report, &Report::from_server_errors(&server)).is_equal());

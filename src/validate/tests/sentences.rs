@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::questions::{ask, prepare, today};
+use super::server_errors;
 use crate::model::Accreditations;
 use crate::validate::draft::input_paths;
 use crate::validate::{Expected, Finding, Report, Rule, Sentences};
@@ -149,7 +150,7 @@ fn no_sentence_about_a_real_consignment_is_technical() {
             assert!(is_own || !is_technical(&sentence), "{sentence}");
             assert!(!finding.label().is_empty());
             // As the server tells it, without what the mirror knows besides.
-            for finding in Report::from_server_errors(&report.to_server_errors("save")).findings() {
+            for finding in Report::from_server_errors(&server_errors(&report)).findings() {
                 assert!(!is_technical(&finding.sentence()), "{}", finding.sentence());
             }
         }

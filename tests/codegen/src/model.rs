@@ -99,7 +99,7 @@ fn record(docs: &Docs, name: &str, graphql: &str, fields: &[Field], hides: bool)
     });
     let lines: String = lines.collect();
     comment(docs.page(name, graphql))
-        + &derives(fields, hides)
+        + &derives(fields, hides, &[])
         + "#[non_exhaustive]\n"
         + &structure(name, &lines)
 }
@@ -116,16 +116,16 @@ fn input(docs: &Docs, name: &str, graphql: &str, fields: &[Field], hides: bool) 
     });
     let lines: String = lines.collect();
     comment(docs.page(name, graphql))
-        + &derives(fields, hides)
-        + "#[serde(default)]\n#[must_use]\n#[non_exhaustive]\n"
+        + &derives(fields, hides, &["default"])
+        + "#[must_use]\n#[non_exhaustive]\n"
         + &structure(name, &lines)
 }
 
-fn derives(fields: &[Field], hides: bool) -> String {
+fn derives(fields: &[Field], hides: bool, settings: &[&str]) -> String {
     let debug = if hides { "" } else { "Debug, " };
     let names = fields.iter().map(|field| (&*field.rust, &*field.wire));
     format!("#[derive(Clone, {debug}Default, PartialEq, Serialize, Deserialize)]\n")
-        + rename_all(names)
+        + &rename_all(names, settings)
 }
 
 fn member(docs: &Docs, field: &Field, settings: &[String], rust_type: &str) -> String {

@@ -1,6 +1,6 @@
 //! `src/graphql/generated.rs`: the operations, with their documents, variables and replies.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use apollo_compiler::ast::{self, Selection};
 
@@ -12,8 +12,9 @@ use crate::rust_text::{comment, fill, import, indent, rename_all, serde, structu
 
 pub(crate) fn file(documents: &Documents, docs: &Docs) -> String {
     let (mut queries, mut modules) = (String::new(), String::new());
+    let mut shared = BTreeMap::new();
     for operation in &documents.operations {
-        let (query, module) = one(documents, docs, operation);
+        let (query, module) = one(documents, docs, operation, &mut shared);
         queries += &query;
         modules += &module;
     }
@@ -136,8 +137,16 @@ fn document(documents: &Documents, operation: &Operation) -> String {
     )
 }
 
+/// The module with the variables of these names and types.
+type SharedVariables = BTreeMap<BTreeSet<(String, String)>, String>;
+
 /// The type of an operation, and its module.
-fn one(documents: &Documents, docs: &Docs, operation: &Operation) -> (String, String) {
+fn one(
+    documents: &Documents,
+    docs: &Docs,
+    operation: &Operation,
+    shared: &mut SharedVariables,
+) -> (String, String) {
     let Operation { name, kind, .. } = operation;
     let module = names::snake_case(name);
     let method = names::method(name);
@@ -155,10 +164,10 @@ fn one(documents: &Documents, docs: &Docs, operation: &Operation) -> (String, St
         "[`{method}`](crate::{method}) runs it and has an example. The [module](self) shows what else the type is for."
     ));
     let mut used = BTreeSet::new();
-    let body =
-        variables(docs, operation, &mut used) + &reply(documents, docs, operation, &mut used);
+    let body = variables(docs, operation, shared, &mut used)
+        + &reply(documents, docs, operation, &mut used);
     let body = format!(
-        "use serde::{{Deserialize, Serialize}};\n{}{}{body}",
+        "{}{}{body}",
         import("crate::model", used.iter().map(String::as_str), 1),
         document(documents, operation),
     );
@@ -171,13 +180,19 @@ fn one(documents: &Documents, docs: &Docs, operation: &Operation) -> (String, St
     )
 }
 
-fn variables(docs: &Docs, operation: &Operation, used: &mut BTreeSet<String>) -> String {
-    let (mut fields, mut names) = (String::new(), Vec::new());
+fn variables(
+    docs: &Docs,
+    operation: &Operation,
+    shared: &mut SharedVariables,
+    used: &mut BTreeSet<String>,
+) -> String {
+    let (mut fields, mut names, mut of_model) = (String::new(), Vec::new(), BTreeSet::new());
+    let mut types = BTreeSet::new();
     for variable in &operation.variables {
         let (wire, rust) = (variable.name.as_str(), names::snake_case(&variable.name));
         let leaf = names::variable_type(&operation.name, wire);
         let leaf = leaf.unwrap_or(names::type_name(variable.ty.inner_named_type()));
-        use_of_model(used, leaf);
+        use_of_model(&mut of_model, leaf);
         let plain = plain_type(&variable.ty, leaf);
         let (rust_type, settings) = if variable.ty.is_non_null() {
             (plain, vec![])
@@ -188,8 +203,15 @@ fn variables(docs: &Docs, operation: &Operation, used: &mut BTreeSet<String>) ->
         fields += &comment(docs.lines(&format!("{}({wire}:)", operation.coordinate())));
         fields += &serde(&rust, wire, &settings);
         fields.extend(["pub ", &rust, ": ", &rust_type, ",\n"]);
+        types.insert((rust.clone(), rust_type));
         names.push((rust, wire));
     }
+    let module = names::snake_case(&operation.name);
+    let owner = shared.entry(types).or_insert_with(|| module.clone());
+    if *owner != module {
+        return format!("pub use super::{owner}::Variables;\n");
+    }
+    used.extend(of_model);
     let first = "The variables; those that are `None` are not sent.";
     part(
         operation,
@@ -237,8 +259,8 @@ fn part<'a>(
         "Of the operation [`{name}`](super::{name}). See the [module](super) for an example."
     );
     comment([first, "", &link])
-        + "#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]\n"
-        + rename_all(names)
+        + "#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]\n"
+        + &rename_all(names, &[])
 }
 
 fn use_of_model(used: &mut BTreeSet<String>, leaf: &str) {

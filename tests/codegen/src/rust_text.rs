@@ -23,9 +23,12 @@ pub(crate) fn comment(lines: impl IntoIterator<Item = impl AsRef<str>>) -> Strin
 
 /// Further names for the search of rustdoc.
 pub(crate) fn aliases<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
-    let words = words.into_iter();
-    let lines = words.map(|word| format!("#[doc(alias = \"{word}\")]\n"));
-    lines.collect()
+    let words: Vec<_> = words.into_iter().map(|word| format!("{word:?}")).collect();
+    match words.as_slice() {
+        [] => String::new(),
+        [word] => format!("#[doc(alias = {word})]\n"),
+        _ => format!("#[doc(alias({}))]\n", words.join(", ")),
+    }
 }
 
 /// All serde settings of a field in one attribute. `name` and `wire` are those of the field.
@@ -38,13 +41,19 @@ pub(crate) fn serde(name: &str, wire: &str, settings: &[String]) -> String {
     format!("#[serde({})]\n", settings.join(", "))
 }
 
-/// `rename_all` for a struct, if a field is named by it. Takes the Rust name and the wire name of each field.
-pub(crate) fn rename_all<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> &'static str {
+/// The serde settings of a struct, with `rename_all` if a field is named by it. Takes the Rust name and the wire name of each
+/// field.
+pub(crate) fn rename_all<'a>(
+    fields: impl IntoIterator<Item = (&'a str, &'a str)>,
+    settings: &[&str],
+) -> String {
     let by_rule = |(rust, wire): (&str, &str)| rust != wire && names::camel_case(rust) == wire;
-    if fields.into_iter().any(by_rule) {
-        "#[serde(rename_all = \"camelCase\")]\n"
-    } else {
-        ""
+    let rename = fields.into_iter().any(by_rule);
+    let rename = rename.then_some("rename_all = \"camelCase\"");
+    let settings: Vec<_> = rename.into_iter().chain(settings.iter().copied()).collect();
+    match settings.join(", ").as_str() {
+        "" => String::new(),
+        settings => format!("#[serde({settings})]\n"),
     }
 }
 

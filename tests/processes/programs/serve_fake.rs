@@ -1,5 +1,6 @@
 //! `serve_fake`: each address of its first line by plain HTTP requests, and the command-line examples against it.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
@@ -100,6 +101,24 @@ fn eight_processes_take_the_token_of_one_login_from_its_file() {
     tokens.dedup();
     assert_eq!(tokens.len(), 1, "different tokens");
     assert!(!tokens[0].trim().is_empty());
+}
+
+#[test]
+fn worlds_and_replies_come_from_folders() {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+    let folder = Folder::new();
+    let reply = r#"{"data": {"userDetails": {"firstName": "sample 1"}}}"#;
+    fs::write(folder.path("UserDetails.json"), reply).unwrap();
+    let fake = Program::new("serve_fake").args(["--port", "0", "--world", fixtures]);
+    let fake = Running::start(fake.arg("--replies").arg(folder.path("")));
+    assert_eq!(fake.text("envd_account_id"), "envd-100201");
+    let bearer = format!("authorization: Bearer {}", fake.text("access_token"));
+    let headers = [bearer.as_str(), "content-type: application/json"];
+    let ask = |query: &str| send("POST", &fake.url("graphql"), &headers, query);
+    let kept = ask(r#"{"query": "query UserDetails { userDetails { firstName } }"}"#);
+    assert_has(&kept, "sample 1");
+    let list = r#"{"query": "{ consignments(envdAccountId: \"envd-100201\") { totalCount } }"}"#;
+    assert_has(&ask(list), r#""totalCount":8"#);
 }
 
 #[test]

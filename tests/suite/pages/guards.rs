@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use envd_sdk::ErrorKind;
 use envd_sdk::model::ListNotice;
 
-use super::{account, end, filter, more, ok, page, serve};
+use super::{account, collect_up_to, end, filter, more, ok, page, serve};
 
 /// Reads until the failure: the number of pages, the failure, and the number of requests.
 async fn read(
@@ -145,7 +145,7 @@ async fn a_list_with_some_empty_pages_is_read_to_its_end() {
     });
     let mut records = Vec::new();
     let mut items = account(&server).consignments(&filter()).items();
-    assert!(!items.collect_up_to(9, &mut records).await.unwrap());
+    assert!(!collect_up_to(&mut items, 9, &mut records).await.unwrap());
     assert_eq!(records.len(), 3);
 }
 

@@ -4,7 +4,7 @@ use envd_sdk::model::Position;
 use envd_sdk::{Error, ErrorKind};
 use serde_json::{Value, json};
 
-use super::{account, client, end, filter, more, ok, page, serve};
+use super::{account, client, collect_up_to, end, filter, more, ok, page, serve};
 use crate::profiles::moved;
 
 /// A page of 100 records from this number on, of which some have a text as number of heads.
@@ -96,7 +96,9 @@ async fn a_stream_resumes_behind_an_unreadable_last_record() {
     });
     let mut items = account(&server).consignments(&filter()).items();
     let mut records = Vec::new();
-    let error = items.collect_up_to(500, &mut records).await.unwrap_err();
+    let error = collect_up_to(&mut items, 500, &mut records)
+        .await
+        .unwrap_err();
     assert_eq!(
         (located(&error), records.len()),
         ("data.consignments.edges[99].node.heads", 99)
@@ -104,7 +106,7 @@ async fn a_stream_resumes_behind_an_unreadable_last_record() {
     let position = error.resume_from().unwrap().clone();
     assert_eq!(position.cursor(), Some("99"));
     // The same stream, and a new one from the stored position.
-    assert!(!items.collect_up_to(500, &mut records).await.unwrap());
+    assert!(!collect_up_to(&mut items, 500, &mut records).await.unwrap());
     assert_eq!(records.len(), 100);
     let mut pager = account(&server).consignments(&filter()).start_at(position);
     let rest = pager.next_page().await.unwrap().unwrap();

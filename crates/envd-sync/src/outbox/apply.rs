@@ -4,11 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::compare::{Base, Record, ServiceFields, merge};
 use super::row::{
-    Doubt, Due, HISTORY, Happened, Limit, Listing, Lost, Question, Request, Row, Sent, State, Text,
-    Time, Unclear, Wish,
+    DAY, Doubt, Due, HISTORY, Happened, Limit, Listing, Lost, Question, Request, Row, Sent, State,
+    Text, Time, Unclear, Wish,
 };
-
-pub(crate) const DAY: Time = 24 * 60 * 60;
 
 /// The longest wait before the service is asked again.
 const LONGEST: Time = 30 * 60;
@@ -484,7 +482,7 @@ impl Row {
             .filter(|lost| lost.watched_until.is_none())
         {
             lost.left = lost.left.saturating_sub(explained);
-            lost.watched_until = Some(Due::after(moment.now, DAY));
+            lost.watched_until = Some(moment.now.saturating_add(DAY));
         }
         self.lost.take_if(|lost| lost.left == 0);
     }
@@ -660,6 +658,26 @@ mod tests {
         let due = Due::after(NOW, 2 * DAY);
         let at = [NOW - DAY, NOW, NOW + DAY, NOW + 2 * DAY].map(|now| due.is_ahead(now));
         assert_eq!(at, [false, true, true, false]);
+    }
+
+    #[test]
+    fn what_may_appear_is_kept_from_the_first_change_on() {
+        for (of, since) in [
+            ("save", Some(10)),
+            ("save sending", Some(10)),
+            ("save doubt", Some(10)),
+            ("save record", None),
+            ("save record sending", None),
+            ("save record doubt", None),
+        ] {
+            assert_eq!(row(of).needs_since(), since, "{of}");
+        }
+        // Nothing was listed before.
+        let mut row = row("save doubt");
+        row.lost.as_mut().unwrap().listed = Listing::default();
+        applied(&mut row, &Event::Decided(Decision::Discard)).unwrap();
+        row.record = Some("c2".to_owned());
+        assert_eq!(row.needs_since(), Some(0));
     }
 
     #[test]

@@ -14,10 +14,10 @@
 
 use serde_json::Value;
 
-use super::apply::{DAY, Event};
+use super::apply::Event;
 use super::compare::{Base, Compared, Record, ServiceFields, Whose, compare, whose};
 use super::row::{
-    Due, Listing, Owner, Question, Reason, Request, Row, Sent, State, Text, Time, Wish,
+    DAY, Due, Listing, Owner, Question, Reason, Request, Row, Sent, State, Text, Time, Wish,
 };
 
 /// How many looks, a wait apart, find nothing before a request is sent again.
@@ -444,7 +444,12 @@ pub(crate) fn late_duplicates(
     is_there: bool,
     when: &Circumstances<'_>,
 ) -> Option<Event> {
-    let lost = row.lost.as_ref().filter(|lost| lost.is_watched(when.now))?;
+    // One that is over is looked for once more: nobody may have looked since.
+    let lost = row.lost.as_ref()?;
+    lost.watched_until?;
+    // What a clear reply has made is by us, also where that reply could not be read for the name.
+    let mut own = seen.iter().map(|seen| &seen.record);
+    let own = own.find(|own| row.record.as_ref() == Some(&own.id) && !row.shown.is_adopted);
     let is_one = |seen: &&Seen| {
         let Seen {
             record,
@@ -454,6 +459,7 @@ pub(crate) fn late_duplicates(
         let is_known = row.record.as_ref() == Some(&record.id)
             || row.duplicates.contains(&record.id)
             || row.agreed.not.contains(&record.id)
+            || own.is_some_and(|own| own.created_by != record.created_by)
             || sequence.is_some_and(|at| at <= lost.listed.last);
         let is_made_of = |text: &Text| {
             whose(&text.value(), &lost.listed.latest, record, when.service) == Whose::Ours
@@ -473,7 +479,9 @@ pub(crate) fn late_duplicates(
 mod tests {
     use serde_json::json;
 
-    use super::super::tests::cases::{base, lines, listing, read, record, row, with_circumstances};
+    use super::super::tests::cases::{
+        NOW, base, lines, listing, read, record, row, with_circumstances,
+    };
     use super::*;
 
     /// An action in words.
@@ -662,7 +670,7 @@ mod tests {
                 texts: vec![text.clone(), text.clone()],
                 listed: listing(2),
                 left: 1,
-                watched_until: Some(Due::after(super::super::tests::cases::NOW, 60)),
+                watched_until: Some(NOW + 60),
             });
             row
         };
@@ -695,15 +703,37 @@ mod tests {
             !found(&watched(Some("c2")), "ours", true),
             "it is the record itself"
         );
+        for (is_adopted, is_told) in [(false, false), (true, true)] {
+            let mut row = row.clone();
+            row.shown.is_adopted = is_adopted;
+            let Some(Read::Listed(_, mut seen)) = read("ours", &row) else {
+                panic!("it is listed")
+            };
+            let mut own = seen[0].clone();
+            own.record.id = "c1".to_owned();
+            own.record.created_by = Some("pat".to_owned());
+            seen.push(own);
+            let told = with_circumstances(&[], |when| late_duplicates(&row, &seen, true, when));
+            assert_eq!(told.is_some(), is_told, "the own record has another author");
+        }
         let mut reported = row.clone();
         super::super::tests::cases::applied(&mut reported, &Event::Told(vec!["c2".to_owned()]))
             .unwrap();
         assert!(!found(&reported, "ours", true), "once");
         let mut over = row;
-        over.lost.as_mut().unwrap().watched_until = Some(Due {
-            set_at: 0,
-            until: 1,
-        });
-        assert!(!found(&over, "ours", true), "for a day");
+        for (until, is_open) in [
+            (NOW - DAY, false),
+            (NOW, false),
+            (NOW + 1, true),
+            (NOW + 2 * DAY, true),
+            (NOW + 2 * DAY + 1, false),
+        ] {
+            let lost = over.lost.as_mut().unwrap();
+            lost.watched_until = Some(until);
+            assert_eq!(lost.is_watched(NOW), is_open, "for a day: {until}");
+            assert!(found(&over, "ours", true), "once more");
+        }
+        over.lost.as_mut().unwrap().left = 0;
+        assert!(!found(&over, "ours", true), "no more than were sent");
     }
 }

@@ -12,6 +12,8 @@ use super::compare::{Base, Record};
 /// In seconds since 1970, on the clock of the process.
 pub(crate) type Time = u64;
 
+pub(crate) const DAY: Time = 24 * 60 * 60;
+
 /// How many events the history of a row holds.
 pub(crate) const HISTORY: usize = 100;
 
@@ -196,13 +198,15 @@ pub(crate) struct Lost {
     pub(crate) listed: Listing,
     /// How many records may still arrive.
     pub(crate) left: u32,
-    /// The row goes on without them, and reports what arrives until then; `None`: it looks for them before it goes on.
-    pub(crate) watched_until: Option<Due>,
+    /// The row goes on without them, and looks each hour until then for what arrives; `None`: it looks for them before it goes on.
+    pub(crate) watched_until: Option<Time>,
 }
 
 impl Lost {
+    /// What is watched too long costs a list an hour, what is not watched is never reported: clocks may be a day apart.
     pub(crate) fn is_watched(&self, now: Time) -> bool {
-        self.left > 0 && self.watched_until.is_some_and(|until| until.is_ahead(now))
+        let is_ahead = |until: Time| (1..=2 * DAY).contains(&until.saturating_sub(now));
+        self.left > 0 && self.watched_until.is_some_and(is_ahead)
     }
 }
 
@@ -477,8 +481,8 @@ impl Row {
     /// The last record that was listed before what the row waits for may have appeared.
     pub(crate) fn needs_since(&self) -> Option<u64> {
         let lost = self.lost.iter().map(|lost| &lost.listed);
-        let sent = self.sent.iter().map(|sent| &sent.listed);
-        let listed = lost.chain(sent).filter(|listed| listed.last > 0);
+        let sent = self.sent.iter().filter(|sent| sent.before.is_none());
+        let listed = lost.chain(sent.map(|sent| &sent.listed));
         let known = Some(&self.known).filter(|_| self.record.is_none());
         listed.chain(known).map(|listed| listed.last).min()
     }

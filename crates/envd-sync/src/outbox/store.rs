@@ -25,7 +25,7 @@ use envd_sdk::auth::StoreError;
 use envd_sdk::model::Timestamp;
 
 /// The form of the documents. Another version of this crate may write another one.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 
 const ACCOUNT: &str = "outbox/head";
 const OPEN: &str = "outbox/open/";

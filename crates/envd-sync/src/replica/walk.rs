@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::store::StoreError;
 use crate::store::rows::Row;
 use envd_sdk::AsReceived;
-use envd_sdk::model::{ConsignmentSummary, PathSegment, Position};
+use envd_sdk::model::{ConsignmentSummary, Position};
 use envd_sdk::profile::ComparedDate;
 use envd_sdk::{Page, Pager};
 
@@ -313,11 +313,8 @@ impl Walk {
             places.push(None);
         }
         for error in &page.problems {
-            let index = error.path().iter().find_map(|segment| match segment {
-                PathSegment::Index(index) => usize::try_from(*index).ok(),
-                _ => None,
-            });
-            match index.and_then(|index| places.get(index)) {
+            let index = error.path().iter().find_map(|part| part.parse().ok());
+            match index.and_then(|index: usize| places.get(index)) {
                 Some(Some(incomplete)) => self.add_gap(Some(incomplete)),
                 Some(None) => {}
                 None => self.faults.unknown_gaps += 1,

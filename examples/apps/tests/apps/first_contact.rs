@@ -217,8 +217,13 @@ async fn contact(name: &str, profile: &ServiceProfile) {
     assert_eq!(fs::read_to_string(&file).unwrap(), written, "{name}");
     let learned = ServiceProfile::from_json(&written).unwrap();
     // What was kept is read as it was.
-    let kept = Fake::builder().profile(profile).replies(&record);
-    let kept = kept.start().await.unwrap();
+    let kept = Fake::builder().profile(profile).start().await.unwrap();
+    let replies = record.clone();
+    kept.on_every_request(move |received| {
+        let file = replies.join(format!("{}.json", received.operation()?));
+        let reply = fs::read(file).ok()?;
+        Some(Fault::status(200).body("application/json", reply))
+    });
     let client = Client::builder(kept.graphql_url()).profile(&learned);
     let token = StaticToken::new("token").unwrap();
     let client = client.token_source(token).build().unwrap();

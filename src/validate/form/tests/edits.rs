@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::model::{AnswerInput, ConsignmentInput, PartyInput};
 use crate::validate::tests::questions::{input, list, shown, today};
-use crate::validate::{Change, EditError, Form, QuestionRef, Questionnaire};
+use crate::validate::{Change, EditError, Form, Item, QuestionRef, Questionnaire};
 
 fn yard() -> Questionnaire {
     list("1 { 2 ?1=Yes }; 3 REPEATABLE { 4; 5 ?1=Yes; 6 REPEATABLE { 7 } }; 8 DISPLAY")
@@ -307,6 +307,13 @@ fn sentences_count_the_rows_that_are_left() {
             "Question 3 in row 3 looks wrong: x. Write it like 24.",
         ]
     );
+    // A screen shows advice at its question.
+    let items = form.items();
+    let advised = items.iter().flat_map(Item::descendants);
+    let advised: Vec<_> = advised.filter(|item| !item.advice.is_empty()).collect();
+    assert_eq!(advised.len(), 1);
+    assert_eq!(advised[0].question, ("3", Some(2_i64)).into());
+    assert!(advised[0].findings.is_empty());
     form.remove_row("1", 0).unwrap();
     // An empty row counts, as it does in the items.
     form.answer(("3", 1), None).unwrap();

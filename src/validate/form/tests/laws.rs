@@ -126,17 +126,15 @@ proptest! {
     fn the_obvious_loop_reaches_ready_or_a_finding_about_an_answer(
         trees in trees(),
         start in input(),
-        required_first in any::<bool>(),
         stale in any::<bool>(),
         // By step: whether a section gets a row, and which text a question gets.
         choices in prop::collection::vec((any::<bool>(), text()), 1..20),
     ) {
         let list = prepare_with(&json!(trees), stale);
         let mut form = list.form(&start, &today());
-        let next = |form: &Form| if required_first { form.next_required_first() } else { form.next() };
         let most = 8 * (list.tree.len() + 1) * (list.tree.len() + 4);
         let (mut steps, mut skipped) = (0, Vec::new());
-        while let Some(item) = next(&form) {
+        while let Some(item) = form.next() {
             let (adds, text) = &choices[steps % choices.len()];
             steps += 1;
             prop_assert!(steps <= most, "{item:?} after {steps} steps");

@@ -11,7 +11,7 @@ use crate::store::SyncStore;
 use crate::store::rows::{Batch, Document};
 use crate::store::tests::faulty_store::Moment;
 use envd_sdk::ErrorKind;
-use envd_sdk::fake::Fault;
+use envd_sdk::fake::{Fault, WebsiteEdit};
 use equipment::schedules::count;
 
 impl Farm {
@@ -96,7 +96,7 @@ async fn what_is_sent_is_what_was_written_byte_for_byte() {
 async fn a_signed_text_that_goes_before_another_one_is_sent_byte_for_byte() {
     let farm = Farm::start().await;
     let outbox = farm.outbox();
-    let id = farm.edit(envd_sdk::fake::WebsiteEdit::insert(load(24)));
+    let id = farm.edit(WebsiteEdit::insert(load(24)));
     let base = farm.read(&outbox, &id).await;
     let input = signed(25);
     let written = serde_json::to_string(&input).unwrap();
@@ -380,5 +380,37 @@ async fn what_another_process_has_sent_meanwhile_is_looked_for_and_not_sent_agai
             assert!(number > 3);
             return;
         }
+    }
+}
+
+/// Before any commit of a pass, another process lists a twin that the website has just made.
+#[tokio::test]
+async fn a_creation_is_not_sent_beside_what_another_process_has_listed_meanwhile() {
+    for number in 1.. {
+        let farm = Arc::new(Farm::start().await);
+        let store = farm.faulty(usize::MAX);
+        let outbox = farm.outbox_on(store.clone());
+        let id = outbox.save(load(24)).await.unwrap().id;
+        let (others, was_marked) = (Arc::clone(&farm), Arc::new(AtomicBool::new(true)));
+        let marked = Arc::clone(&was_marked);
+        store.at(Moment::BeforeCommit(number), async move {
+            let other = others.outbox();
+            let is_marked = state(&other, id).await != DeclarationState::Queued;
+            marked.store(is_marked, Ordering::SeqCst);
+            others.edit(WebsiteEdit::insert(load(24)));
+            other.replica().sync().await.unwrap();
+        });
+        outbox.pass().await.unwrap();
+        if was_marked.load(Ordering::SeqCst) {
+            assert!(number > 1, "the mark is one of the commits");
+            return;
+        }
+        let shown = now(&outbox, id).await;
+        let seen = (farm.saves(), shown.reason);
+        assert_eq!(
+            seen,
+            (0, Some(Reason::Candidates)),
+            "before the commit {number}"
+        );
     }
 }

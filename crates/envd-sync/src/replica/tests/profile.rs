@@ -92,7 +92,7 @@ async fn a_change_that_was_shown_and_is_not_listed_makes_the_sync_full_and_refut
     let entry = replica.compared.clone();
     for (value, is_believed) in [
         (entry.clone(), false),
-        (Sourced::stated(entry.value), true),
+        (Sourced::seen(entry.value), true),
         (entry.clone(), true),
         (entry.clone(), false),
         (Sourced::seen(None), false),

@@ -62,6 +62,8 @@ struct Mark {
     row: u64,
     request: Request,
     is_first: bool,
+    /// When what is sent was written, in events. An edit after the mark changes nothing of it.
+    written: u64,
     not_after: Option<SystemTime>,
 }
 
@@ -140,7 +142,9 @@ impl Ledger {
     ) {
         let noted = self.row(row);
         if is_kept {
-            (noted.agreed, noted.late) = (noted.shown, late);
+            // What a person agreed to before stays so.
+            noted.agreed = noted.shown.or(noted.agreed);
+            noted.late = late.or(noted.late.take());
         }
         noted.is_resent |= is_kept || is_resent;
         noted.is_decided = true;
@@ -201,6 +205,10 @@ impl Ledger {
                 noted.seen = read.max(noted.seen);
             }
         }
+        // Another screen, which has read nothing, may write to the row while the question stays.
+        let is_asked = before
+            .as_ref()
+            .is_none_or(|before| before.state != row.state);
         let is_made = before
             .as_ref()
             .is_none_or(|before| before.record != row.record)
@@ -208,7 +216,9 @@ impl Ledger {
         match (&row.record, reason) {
             (Some(record), _) if is_made => self.made(row, record, read, service),
             // Where a delete by id began the row, nothing is known of what an edit of it was made of: a question is right.
-            (Some(record), Some(State::Asked(Question::Changed(_)))) if row.base.is_some() => {
+            (Some(record), Some(State::Asked(Question::Changed(_))))
+                if row.base.is_some() && is_asked =>
+            {
                 self.check_conflict(row.id, &service.records[record], read.unwrap_or(0));
             }
             _ => {}
@@ -323,6 +333,7 @@ impl Ledger {
             row: id,
             request: request.clone(),
             is_first,
+            written: noted.written,
             not_after: limit.map(|limit| limit.to_time().unwrap()),
         };
         self.doings.entry(process).or_default().mark = Some(mark);
@@ -415,7 +426,7 @@ impl Ledger {
         let (row, noted) = (mark.row, &self.rows[&mark.row]);
         if mark.is_first {
             assert!(
-                self.walks.iter().any(|(begun, _)| *begun > noted.written),
+                self.walks.iter().any(|(begun, _)| *begun > mark.written),
                 "row {row} is made, and the list was read before it was written"
             );
         }
