@@ -201,7 +201,9 @@ impl Ledger {
         });
         if let (Some(record), Some(read), Some(text)) = (&row.record, read, applied) {
             let record = &service.records[record];
-            if record.shows_nothing_new(noted.seen, read, &text.value()) {
+            // What was there already as it is wanted was not sent.
+            let is_wanted = read > 0 && has_content(record, read, &text.value());
+            if is_wanted || record.shows_nothing_new(noted.seen, read, &text.value()) {
                 noted.seen = read.max(noted.seen);
             }
         }
