@@ -567,11 +567,8 @@ mod tests {
             Wish::Submit(text) => format!(" submit {}", time(text)),
             Wish::Delete => " delete".to_owned(),
         };
-        if row
-            .wish
-            .text()
-            .is_some_and(|text| !text.value()["consignee"].is_null())
-        {
+        let has_consignee = |text: &Text| !text.value()["consignee"].is_null();
+        if row.wish.text().is_some_and(has_consignee) {
             said += " consignee";
         }
         if let Some(first) = &row.first {
@@ -581,24 +578,17 @@ mod tests {
             said += &format!(" looks={}", row.doubt.looks);
         }
         let service = cases::service();
-        if row.base != before.base {
-            let mut known = ["04:00", "05:15", "07:00", "08:00", "09:00"].into_iter();
-            let is_time = |time: &&str| {
-                let base = row.base.as_ref().unwrap();
-                base.has(&json!({"movementTime": time}), &service)
-            };
-            let known = row.base.as_ref().and_then(|_| known.find(is_time));
-            let known = known.filter(|known| *known != "05:15");
-            said += &known.map_or_else(
-                || {
-                    if row.base.is_none() {
-                        " base=-".to_owned()
-                    } else {
-                        String::new()
-                    }
-                },
-                |known| format!(" base={known}"),
-            );
+        let base = row.base.as_ref().filter(|_| row.base != before.base);
+        let is_time = |time: &&str| {
+            let has = |base: &Base| base.has(&json!({"movementTime": time}), &service);
+            base.is_some_and(has)
+        };
+        // What a record has at first is not said.
+        let mut known = ["04:00", "07:00", "08:00", "09:00"].into_iter();
+        if row.base.is_none() && before.base.is_some() {
+            said += " base=-";
+        } else if let Some(known) = known.find(is_time) {
+            said += &format!(" base={known}");
         }
         let flags = [
             (" +record", row.record.is_some()),
@@ -611,12 +601,8 @@ mod tests {
             (" +adopt", row.adopt.is_some()),
             (" +wait", next_at.is_some_and(|due| due.is_ahead(NOW))),
         ];
-        said.extend(
-            flags
-                .into_iter()
-                .filter(|(_, is_set)| *is_set)
-                .map(|(flag, _)| flag),
-        );
+        let flags = flags.into_iter().filter(|(_, is_set)| *is_set);
+        said.extend(flags.map(|(flag, _)| flag));
         said
     }
 

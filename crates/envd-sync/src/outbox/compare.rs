@@ -592,6 +592,7 @@ fn is_blank(value: &Value) -> bool {
 mod tests {
     use serde_json::json;
 
+    use super::super::tests::cases::lines;
     use super::*;
 
     fn same_text(sent: &str, read: &str) -> bool {
@@ -601,11 +602,6 @@ mod tests {
     fn service() -> ServiceFields {
         let filled = ["filled", "name"].map(str::to_owned).to_vec();
         ServiceFields::named([filled], same_text)
-    }
-
-    fn lines(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
-        let lines = table.lines().filter(|line| !line.starts_with('#'));
-        lines.map(|line| line.split('|').map(str::trim).collect())
     }
 
     fn json_of(text: &str) -> Value {

@@ -499,22 +499,15 @@ mod tests {
             Action::Append(event) => match event {
                 Event::Marked(sent) => {
                     let is_first = sent.request.text().is_some_and(Text::is_signed);
-                    format!(
-                        "{}{}",
-                        request(&sent.request),
-                        if is_first { " first" } else { "" }
-                    )
+                    request(&sent.request).to_owned() + if is_first { " first" } else { "" }
                 }
                 Event::Applied {
                     request: applied,
                     is_found,
                     ..
                 } => {
-                    format!(
-                        "applied {}{}",
-                        request(applied),
-                        if *is_found { " found" } else { "" }
-                    )
+                    let found = if *is_found { " found" } else { "" };
+                    format!("applied {}{found}", request(applied))
                 }
                 Event::Absent { is_over } => (if *is_over { "over" } else { "absent" }).to_owned(),
                 Event::Unclear(_) => "unclear".to_owned(),
@@ -553,110 +546,40 @@ mod tests {
 
     #[test]
     fn an_answer_is_believed_if_it_shows_the_record_that_was_sent() {
-        let seen = |id: &str, sequence, owner, status: &str| {
-            let mut fields = base();
-            fields["status"] = json!(status);
-            Reply::Record(Seen {
-                record: record(id, fields),
-                sequence,
-                owner,
-            })
-        };
-        let maker = Some(Owner::Maker);
-        for (of, reply, means) in [
-            (
-                "save sending",
-                seen("c9", None, None, "DRAFT"),
-                "applied create",
-            ),
-            (
-                "save sending",
-                seen("c9", Some(11), None, "DRAFT"),
-                "applied create",
-            ),
-            (
-                "save sending",
-                seen("c9", Some(10), None, "DRAFT"),
-                "ask OtherRecord c9",
-            ),
-            (
-                "save sending",
-                seen("c9", Some(11), maker, "DRAFT"),
-                "ask OtherRecord c9",
-            ),
-            (
-                "save record sending",
-                seen("c1", Some(1), None, "DRAFT"),
-                "applied update",
-            ),
-            (
-                "save record sending",
-                seen("c2", None, None, "DRAFT"),
-                "ask OtherRecord c2",
-            ),
-            (
-                "submit record sending",
-                seen("c1", Some(1), None, "SUBMITTED"),
-                "applied submit",
-            ),
-            (
-                "submit record sending",
-                seen("c1", Some(1), None, "DRAFT"),
-                "Doubt",
-            ),
-            (
-                "submit record sending",
-                seen("c2", None, None, "SUBMITTED"),
-                "ask OtherRecord c2",
-            ),
-            (
-                "delete record sending",
-                seen("c1", Some(1), None, "DELETED"),
-                "applied delete",
-            ),
-            (
-                "delete record sending",
-                seen("c2", Some(1), None, "DELETED"),
-                "ask OtherRecord c2",
-            ),
-            ("save sending", Reply::Unclear, "Doubt"),
-            (
-                "save sending",
-                Reply::NotSent { wait: 5 },
-                "NotSent { wait: 5 }",
-            ),
-            ("save sending", Reply::Refused, "Refused"),
-        ] {
+        for line in lines(include_str!("tests/answers.txt")) {
+            let [of, shows, sequence, means] = line[..] else {
+                panic!("{line:?}")
+            };
+            let reply = match shows.split(' ').collect::<Vec<_>>()[..] {
+                ["unclear"] => Reply::Unclear,
+                ["refused"] => Reply::Refused,
+                ["not-sent"] => Reply::NotSent { wait: 5 },
+                [id, status, ..] => {
+                    let mut fields = base();
+                    fields["status"] = json!(status);
+                    Reply::Record(Seen {
+                        record: record(id, fields),
+                        sequence: sequence.parse().ok(),
+                        owner: shows.ends_with("of-maker").then_some(Owner::Maker),
+                    })
+                }
+                _ => panic!("{line:?}"),
+            };
             let event = answer(&row(of), reply);
-            assert_eq!(said(&Action::Append(event)), means, "{of}");
+            assert_eq!(said(&Action::Append(event)), means, "{line:?}");
         }
     }
 
     #[test]
     fn a_record_that_a_person_edits_may_be_what_a_creation_has_made() {
-        for (of, appeared, means) in [
-            ("save", "ours", "-"),
-            ("save sending", "ours", "-"),
-            ("save doubt", "ours", "applied create found"),
-            ("save doubt", "ours+", "ask Candidates c2"),
-            ("save doubt", "part", "ask Candidates c2"),
-            ("save doubt", "unrelated", "-"),
-            ("save doubt", "known", "-"),
-            ("save doubt not", "ours", "-"),
-            (
-                "save doubt asked:other-record",
-                "two",
-                "ask Candidates c2 c3",
-            ),
-            ("save doubt asked:candidates", "ours", "-"),
-        ] {
-            let row = row(of);
-            let Some(Read::Listed(_, seen)) = read(appeared, &row) else {
-                panic!("{appeared}")
+        for line in lines(include_str!("tests/claims.txt")) {
+            let row = row(line[0]);
+            let Some(Read::Listed(_, seen)) = read(line[1], &row) else {
+                panic!("{line:?}")
             };
             let event = with_circumstances(&[], |when| claim(&row, seen.last()?, when));
             let said = event.map_or("-".to_owned(), |event| said(&Action::Append(event)));
-            assert_eq!(said, means, "{of} {appeared}");
+            assert_eq!(said, line[2], "{line:?}");
         }
     }
 
@@ -681,22 +604,9 @@ mod tests {
             with_circumstances(&[], |when| late_duplicates(row, &seen, is_there, when)).is_some()
         };
         let row = watched(Some("c1"));
-        let words = [
-            "ours",
-            "ours+",
-            "ours-submitted",
-            "part",
-            "another",
-            "older",
-            "known",
-            "of-maker",
-            "of-namer",
-        ];
-        let told: Vec<&str> = words
-            .into_iter()
-            .filter(|word| found(&row, word, true))
-            .collect();
-        assert_eq!(told, ["ours"]);
+        let words = "ours ours+ ours-submitted part another older known of-maker of-namer";
+        let told = words.split(' ').filter(|word| found(&row, word, true));
+        assert!(told.eq(["ours"]));
         assert!(!found(&row, "ours", false), "it may be the only record");
         assert!(found(&watched(None), "ours", false), "there is no other");
         assert!(

@@ -533,40 +533,7 @@ fn unreadable(name: &str) -> StoreError {
 
 #[cfg(test)]
 mod tests {
-    use envd_sdk::auth::StoreErrorKind;
-
     use super::*;
-    use crate::error::Error;
-    use crate::store::{MemorySync, SyncStore};
-
-    #[tokio::test]
-    async fn what_another_version_wrote_is_named_and_left_as_it_is() {
-        for (format, kind) in [
-            (2, StoreErrorKind::Unreadable),
-            (FORMAT + 1, StoreErrorKind::NewerVersion),
-        ] {
-            let store = MemorySync::new();
-            let head = (
-                ACCOUNT.to_owned(),
-                Some(json!({"format": format}).to_string()),
-            );
-            let batch = Batch {
-                documents: vec![head],
-                ..Batch::default()
-            };
-            store.commit("envd-1", &batch).await.unwrap();
-            let written = store.documents("envd-1", "").await.unwrap();
-            let account = AccountStore::new(Arc::new(store.clone()), "envd-1");
-            let outbox = OutboxStore::new(account, ServiceFields::default());
-            let changed = outbox.load().await;
-            let Err(Error::Store(error)) = changed else {
-                panic!("{changed:?}")
-            };
-            assert_eq!(error.kind(), kind);
-            assert!(error.to_string().contains("the store"), "{error}");
-            assert_eq!(store.documents("envd-1", "").await.unwrap(), written);
-        }
-    }
 
     #[test]
     fn a_text_is_written_once_and_read_as_it_was() {

@@ -320,6 +320,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::tests::script::rows;
 
     fn record(json: &str) -> LocalRecord {
         LocalRecord::new(serde_json::from_str(json).unwrap(), Depth::Summary)
@@ -375,31 +376,13 @@ mod tests {
 
     #[test]
     fn all_digits_of_the_fraction_and_zones_count() {
-        let in_order = [
-            (
-                "2026-11-20T07:59:59.999999999+11:00",
-                "2026-11-19T20:59:59.999999999",
-            ),
-            ("2026-11-20T08:00:00+11:00", "2026-11-19T21:00:00"),
-            (
-                "2026-11-19T21:00:00.00000000001Z",
-                "2026-11-19T21:00:00.00000000001",
-            ),
-            (
-                "2026-11-20T08:00:00.1200000+11:00",
-                "2026-11-19T21:00:00.12",
-            ),
-            (
-                "2026-11-19T21:00:00.123456789012",
-                "2026-11-19T21:00:00.123456789012",
-            ),
-            ("2026-12-31T23:59:60.5Z", "2026-12-31T23:59:60.5"),
-        ];
-        for (text, key) in in_order {
-            assert_eq!(instant_key(&text.into()).as_deref(), Some(key), "{text}");
+        let in_order: Vec<_> = rows(include_str!("tests/instants.txt")).collect();
+        for line in &in_order {
+            let key = instant_key(&line[0].into());
+            assert_eq!(key.as_deref(), Some(line[1]), "{line:?}");
         }
-        assert!(in_order.is_sorted_by_key(|(text, _)| Timestamp::from(*text).to_time()));
-        assert!(in_order.is_sorted_by_key(|(_, key)| key));
+        assert!(in_order.is_sorted_by_key(|line| Timestamp::from(line[0]).to_time()));
+        assert!(in_order.is_sorted_by_key(|line| line[1]));
         assert_eq!(
             instant_key(&"2026-11-19T21:00:00.000".into()).as_deref(),
             Some("2026-11-19T21:00:00")
@@ -412,57 +395,18 @@ mod tests {
     /// Holds: changed: its content differs, not its date.
     #[test]
     fn values_are_compared_and_not_texts_or_dates() {
-        for (before, after, fields) in [
-            (
-                json!({"status": "DRAFT"}),
-                json!({"status": "SUBMITTED"}),
-                vec!["status"],
-            ),
-            (
-                json!({"updatedAt": "1", "heads": 1}),
-                json!({"updatedAt": "2", "heads": 1.0}),
-                vec![],
-            ),
-            (json!({"heads": null}), json!({}), vec![]),
-            (json!({"new": {"a": 1}}), json!({}), vec!["new"]),
-            (
-                json!({"origin": {"pic": "A", "name": "x"}}),
-                json!({"origin": {"pic": "B", "name": "x"}}),
-                vec!["origin.pic"],
-            ),
-            (
-                json!({"origin": {"updatedAt": 1}}),
-                json!({"origin": {"updatedAt": 2}}),
-                vec!["origin.updatedAt"],
-            ),
-            (
-                json!({"b": 1, "a": [1, {"c": 2}]}),
-                json!({"b": 2, "a": [1, {"c": 3}]}),
-                vec!["a[1].c", "b"],
-            ),
-            (
-                json!({"forms": [1]}),
-                json!({"forms": [1, 2]}),
-                vec!["forms"],
-            ),
-            (
-                json!({"n": 9_007_199_254_740_993_u64}),
-                json!({"n": 9_007_199_254_740_992_u64}),
-                vec!["n"],
-            ),
-            (
-                json!({"pdfUrl": "https://a/1?t=1"}),
-                json!({"pdfUrl": "https://a/1?t=2"}),
-                vec![],
-            ),
-            (
-                json!({"pdfUrl": "https://a/1?t=1"}),
-                json!({"pdfUrl": "https://a/2?t=1"}),
-                vec!["pdfUrl"],
-            ),
-        ] {
-            assert_eq!(changed_fields(&before, &after), fields, "{before} {after}");
-            assert_eq!(changed_fields(&after, &before), fields, "{after} {before}");
+        for line in rows(include_str!("tests/changed_fields.txt")) {
+            let [before, after] = [0, 1].map(|at| serde_json::from_str(line[at]).unwrap());
+            assert_eq!(
+                changed_fields(&before, &after).join(" "),
+                line[2],
+                "{line:?}"
+            );
+            assert_eq!(
+                changed_fields(&after, &before).join(" "),
+                line[2],
+                "{line:?}"
+            );
         }
     }
 

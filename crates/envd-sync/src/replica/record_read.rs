@@ -99,6 +99,7 @@ mod tests {
 
     use super::*;
     use crate::tests::replies::{client_of, json_reply, service};
+    use crate::tests::script::rows;
     use envd_sdk::auth::StaticToken;
 
     /// What a reply is read as, and as what when listings do not show the record either.
@@ -118,57 +119,26 @@ mod tests {
 
     #[tokio::test]
     async fn each_reply_is_one_answer() {
-        let record = |record: Value| json!({"data": {"consignment": record}});
-        let error = |code: &str, message: &str| {
+        let error = |name: &str| {
+            let (code, message) = match name {
+                "not-found" => ("", "Internal server error"),
+                "no-token" => ("Unauthorized", "The access token is invalid"),
+                other => (other, "something"),
+            };
             let data = json!({"Code": code, "Message": message});
-            json!([{"message": message, "path": ["consignment"], "extensions": {"data": data}}])
+            json!({"message": message, "path": ["consignment"], "extensions": {"data": data}})
         };
-        let with = |errors: Value| json!({"data": {"consignment": null}, "errors": errors});
-        let not_found = error("", "Internal server error");
-        let no_token = error("Unauthorized", "The access token is invalid");
-        let several = [
-            not_found.as_array().unwrap().clone(),
-            no_token.as_array().unwrap().clone(),
-        ];
-        for (status, body, expected) in [
-            (
-                200,
-                record(json!({"id": "1", "status": "DRAFT"})),
-                ["found"; 2],
-            ),
-            (
-                200,
-                record(json!({"id": "1", "status": "NEW"})),
-                ["found"; 2],
-            ),
-            (
-                200,
-                record(json!({"id": "1", "status": "DELETED"})),
-                ["deleted"; 2],
-            ),
-            (200, record(json!(null)), ["gone"; 2]),
-            (200, record(json!({"questions": "many"})), ["unclear"; 2]),
-            (200, with(not_found.clone()), ["unclear", "gone"]),
-            (
-                200,
-                json!({"data": null, "errors": not_found}),
-                ["unclear", "gone"],
-            ),
-            (404, json!({}), ["unclear", "gone"]),
-            (200, with(json!(several.concat())), ["unclear"; 2]),
-            (200, with(error("other", "something")), ["unclear"; 2]),
-            (
-                500,
-                with(error("", "Internal server error")),
-                ["unclear"; 2],
-            ),
-            (401, json!({}), ["unclear"; 2]),
-            (403, json!({}), ["unclear"; 2]),
-            (502, json!({}), ["unclear"; 2]),
-            (200, json!({}), ["unclear"; 2]),
-        ] {
-            let shown = format!("{status} {body}");
-            assert_eq!(read(status, body).await, expected, "{shown}");
+        for line in rows(include_str!("tests/replies.txt")) {
+            let has_errors = line[2] != "-";
+            let mut body = [json!({}), json!({"data": null})][usize::from(has_errors)].clone();
+            if let Ok(record) = serde_json::from_str::<Value>(line[1]) {
+                body["data"] = json!({"consignment": record});
+            }
+            if has_errors {
+                body["errors"] = line[2].split(' ').map(error).collect();
+            }
+            let seen = read(line[0].parse().unwrap(), body).await;
+            assert_eq!(seen, [line[3], line[4]], "{line:?}");
         }
     }
 }

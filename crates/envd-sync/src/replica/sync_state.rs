@@ -421,6 +421,7 @@ impl SyncState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::script::rows;
 
     fn shown(minute: u8) -> Shown {
         Shown::new(&format!("2026-11-20T10:{minute:02}:00Z").as_str().into()).unwrap()
@@ -428,92 +429,55 @@ mod tests {
 
     const OVERLAP: Duration = Duration::from_secs(10 * 60);
 
+    /// A variant by the name under which it is stored; `-`: none.
+    fn named<T: serde::de::DeserializeOwned>(name: &str) -> Option<T> {
+        let is_some = name != "-";
+        is_some.then(|| serde_json::from_value(name.into()).unwrap())
+    }
+
+    fn name(reason: Option<FullReason>) -> String {
+        let stored = serde_json::to_value(reason).unwrap();
+        let name = match &stored {
+            serde_json::Value::Object(fields) => fields.keys().next().map(String::as_str),
+            stored => stored.as_str(),
+        };
+        name.unwrap_or("-").to_owned()
+    }
+
     #[test]
     fn a_walk_is_incremental_only_if_the_profile_is_believed_and_a_full_one_ended_within_a_day() {
-        use FullReason::{AnotherDate, DateUnknown, Due, First, NoWatermark, Requested};
-        let last_change = Some(ComparedDate::LastChange);
         let refutation = Refutation {
-            entry: Sourced::seen(last_change),
+            entry: Sourced::seen(Some(ComparedDate::LastChange)),
             record: "7".to_owned(),
             changed: shown(1).at(),
         };
-        let refuted = FullReason::Refuted(refutation.clone());
-        let day = 24 * 60 * 60;
-        // The date of the profile, whether it is refuted, seconds since the last full walk, whether it left a watermark, what is
-        // wanted.
-        for (date, is_refuted, age, has_watermark, wanted, expected) in [
-            (last_change, false, Some(day - 1), true, None, None),
-            (last_change, false, Some(day), true, None, Some(Due)),
-            (last_change, false, Some(-1), true, None, Some(Due)),
-            (last_change, false, Some(0), false, None, Some(NoWatermark)),
-            (
-                last_change,
-                false,
-                Some(0),
-                true,
-                Some(Requested),
-                Some(Requested),
-            ),
-            (
-                last_change,
-                false,
-                None,
-                false,
-                Some(Requested),
-                Some(First),
-            ),
-            (
-                last_change,
-                true,
-                Some(0),
-                true,
-                Some(Requested),
-                Some(refuted),
-            ),
-            (None, true, Some(0), true, None, Some(DateUnknown)),
-            (None, false, None, false, None, Some(DateUnknown)),
-            (
-                Some(ComparedDate::Creation),
-                false,
-                Some(0),
-                true,
-                None,
-                Some(AnotherDate),
-            ),
-            (
-                Some(ComparedDate::Movement),
-                true,
-                None,
-                true,
-                None,
-                Some(AnotherDate),
-            ),
-        ] {
+        for line in rows(include_str!("tests/full_reason.txt")) {
+            let [date, refuted, age, watermark, wanted, expected, from] = line[..] else {
+                panic!("{line:?}")
+            };
             let now: SystemTime = shown(30).at().to_time().unwrap();
-            let walked = age.map(|age: i64| match u64::try_from(age) {
+            let walked = age.parse::<i64>().ok().map(|age| match u64::try_from(age) {
                 Ok(age) => now - Duration::from_secs(age),
                 Err(_) => now + Duration::from_secs(1),
             });
             let state = SyncState {
                 full_walk_at: walked.map(Timestamp::from),
-                watermark: has_watermark.then(|| shown(20)),
-                refuted: is_refuted.then(|| refutation.clone()),
+                watermark: (watermark == "yes").then(|| shown(20)),
+                refuted: (refuted == "yes").then(|| refutation.clone()),
                 ..SyncState::default()
             };
-            let reason = state.full_reason(&Sourced::seen(date), OVERLAP, now, wanted);
-            assert_eq!(reason, expected, "{date:?} {age:?}");
-            let plan = state.plan(reason, OVERLAP, Some(shown(2)));
-            let from = plan.from.as_ref().map(Timestamp::as_str);
-            let start = match plan.full {
-                None => Some("2026-11-20T10:10:00Z"),
-                Some(First | NoWatermark | Due | Requested) => Some("2026-11-20T10:02:00Z"),
-                Some(_) => None,
-            };
-            assert_eq!(from, start, "{:?}", plan.full);
+            let date = named::<ComparedDate>(date);
+            let reason = state.full_reason(&Sourced::seen(date), OVERLAP, now, named(wanted));
+            let plan = state.plan(reason.clone(), OVERLAP, Some(shown(2)));
+            let begins = plan.from.as_ref().map_or("-", |at| &at.as_str()[11..16]);
+            assert_eq!(
+                (name(reason), begins),
+                (expected.to_owned(), from),
+                "{line:?}"
+            );
         }
     }
 
-    /// The last full walk left 10:10, and incremental ones have come to 10:40, so the next one begins at 10:30.
     #[test]
     fn a_change_is_missed_if_incremental_walks_had_to_list_it_and_no_later_one_will() {
         let state = SyncState {
@@ -521,25 +485,16 @@ mod tests {
             full_watermark: Some(shown(10)),
             ..SyncState::default()
         };
-        let (due, unlisted) = (FullReason::Due, FullReason::Unlisted(shown(40)));
-        for (changed, held, reason, is_missed) in [
-            (20, None, &due, true),
-            (20, Some(10), &due, true),
-            (20, Some(20), &due, false),
-            // The service has an earlier state.
-            (20, Some(25), &due, false),
-            (10, None, &due, false),
-            (5, None, &due, false),
-            (29, None, &due, true),
-            (30, None, &due, false),
-            (40, Some(40), &due, false),
-            (40, Some(40), &unlisted, true),
-            (41, None, &unlisted, false),
-        ] {
-            let plan = state.plan(Some(reason.clone()), OVERLAP, None);
-            let held = held.map(|minute| shown(minute).key);
-            let missed = state.has_missed(&plan, OVERLAP, &shown(changed), held.as_deref());
-            assert_eq!(missed, is_missed, "{changed} {held:?}");
+        for line in rows(include_str!("tests/missed.txt")) {
+            let reason = match line[2] {
+                "unlisted" => Some(FullReason::Unlisted(shown(40))),
+                due => named(due),
+            };
+            let plan = state.plan(reason, OVERLAP, None);
+            let [changed, held] = [line[0], line[1]].map(|minute| minute.parse().ok().map(shown));
+            let held = held.map(|held| held.key);
+            let missed = state.has_missed(&plan, OVERLAP, &changed.unwrap(), held.as_deref());
+            assert_eq!(missed.to_string(), line[3], "{line:?}");
         }
     }
 }

@@ -1,7 +1,8 @@
-//! What the tests of replica and outbox share: replies without a network, a store in Postgres, all that an error shows.
+//! What the tests share: tables of scenarios, replies without a network, a store in Postgres, all that an error shows.
 
 pub(crate) mod postgres;
 pub(crate) mod replies;
+pub(crate) mod script;
 
 /// An error with all that is below it.
 pub(crate) fn shown(error: &dyn std::error::Error) -> String {

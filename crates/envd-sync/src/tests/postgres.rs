@@ -20,13 +20,79 @@ use crate::store::rows::{
 };
 use crate::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
 
-/// A struct of the one build from that of the other, which has the same fields.
-macro_rules! same {
-    ($from:ty => $to:path { $($field:ident),+ }, $value:expr) => {{
-        let value: $from = $value;
-        $to { $($field: value.$field),+ }
-    }};
+/// The value of the other build, which has the same fields.
+trait Twin<T> {
+    fn twin(self) -> T;
 }
+
+macro_rules! twins {
+    ($($plain:ty),+; $($name:ident { $($field:ident),+ })+) => {
+        $(impl Twin<$plain> for $plain {
+            fn twin(self) -> $plain {
+                self
+            }
+        })+
+        $(impl Twin<library::$name> for $name {
+            fn twin(self) -> library::$name {
+                library::$name { $($field: self.$field.twin()),+ }
+            }
+        }
+        impl Twin<$name> for library::$name {
+            fn twin(self) -> $name {
+                $name { $($field: self.$field.twin()),+ }
+            }
+        })+
+    };
+}
+
+twins! {
+    String, u64, usize;
+    Document { name, version, text }
+    RowKeys { status, species, number, origin_pic, destination_pic, movement_day, updated_at }
+    Row { id, sequence, generation, keys, payload }
+    ChangeRow { sequence, previous, id, payload }
+    LocalPosition { id, sequence, updated_at }
+    Query {
+        status, species, number, pic, movement_from, movement_to, updated_from,
+        before_generation, up_to_sequence, order, after, limit
+    }
+    Batch { expected, documents, rows, seen, removed, changes, forget_changes }
+}
+
+impl<T: Twin<U>, U> Twin<Option<U>> for Option<T> {
+    fn twin(self) -> Option<U> {
+        self.map(Twin::twin)
+    }
+}
+
+impl<T: Twin<U>, U> Twin<Vec<U>> for Vec<T> {
+    fn twin(self) -> Vec<U> {
+        self.into_iter().map(Twin::twin).collect()
+    }
+}
+
+impl<T: Twin<U>, U, V: Twin<W>, W> Twin<(U, W)> for (T, V) {
+    fn twin(self) -> (U, W) {
+        (self.0.twin(), self.1.twin())
+    }
+}
+
+macro_rules! twin_orders {
+    ($from:ty => $to:ty) => {
+        impl Twin<$to> for $from {
+            fn twin(self) -> $to {
+                match self {
+                    Self::Id => <$to>::Id,
+                    Self::LastUpdated => <$to>::LastUpdated,
+                    Self::Sequence => <$to>::Sequence,
+                }
+            }
+        }
+    };
+}
+
+twin_orders! { Order => library::Order }
+twin_orders! { library::Order => Order }
 
 const URL: &str = "ENVD_SDK_TEST_POSTGRES";
 
@@ -113,95 +179,24 @@ impl StoreWrapper for BlockingStore {
 async fn forward(store: &PostgresSync, account: &str, call: StoreCall<'_>) -> Answered {
     Ok(match call {
         StoreCall::Documents(prefix) => {
-            let found = store.documents(account, prefix).await?.into_iter();
-            let document = |it| same!(library::Document => Document { name, version, text }, it);
-            StoreAnswer::Documents(found.map(document).collect())
+            StoreAnswer::Documents(store.documents(account, prefix).await?.twin())
         }
-        StoreCall::Rows(ids) => StoreAnswer::Rows(rows(store.rows(account, ids).await?)),
-        StoreCall::Query(it) => StoreAnswer::Rows(rows(store.query(account, &query(it)).await?)),
-        StoreCall::Count(it) => StoreAnswer::Count(store.count(account, &query(it)).await?),
-        StoreCall::Changes(it, limit) => {
-            let found = store.changes(account, range(it), limit).await?.into_iter();
-            let change =
-                |it| same!(library::ChangeRow => ChangeRow { sequence, previous, id, payload }, it);
-            StoreAnswer::Changes(found.map(change).collect())
+        StoreCall::Rows(ids) => StoreAnswer::Rows(store.rows(account, ids).await?.twin()),
+        StoreCall::Query(it) => {
+            StoreAnswer::Rows(store.query(account, &it.clone().twin()).await?.twin())
         }
-        StoreCall::Commit(it) => StoreAnswer::Written(store.commit(account, &batch(it)).await?),
+        StoreCall::Count(it) => StoreAnswer::Count(store.count(account, &it.clone().twin()).await?),
+        StoreCall::Changes(range, limit) => {
+            let range = match range {
+                ChangeRange::After(after) => library::ChangeRange::After(after),
+                ChangeRange::Replacing { after, up_to } => {
+                    library::ChangeRange::Replacing { after, up_to }
+                }
+            };
+            StoreAnswer::Changes(store.changes(account, range, limit).await?.twin())
+        }
+        StoreCall::Commit(it) => {
+            StoreAnswer::Written(store.commit(account, &it.clone().twin()).await?)
+        }
     })
-}
-
-fn rows(found: Vec<library::Row>) -> Vec<Row> {
-    let row = |it: library::Row| {
-        let keys = same!(library::RowKeys => RowKeys {
-            status, species, number, origin_pic, destination_pic, movement_day, updated_at
-        }, it.keys);
-        Row {
-            id: it.id,
-            sequence: it.sequence,
-            generation: it.generation,
-            keys,
-            payload: it.payload,
-        }
-    };
-    found.into_iter().map(row).collect()
-}
-
-fn to_row(row: &Row) -> library::Row {
-    let it = row.clone();
-    let keys = same!(RowKeys => library::RowKeys {
-        status, species, number, origin_pic, destination_pic, movement_day, updated_at
-    }, it.keys);
-    library::Row {
-        id: it.id,
-        sequence: it.sequence,
-        generation: it.generation,
-        keys,
-        payload: it.payload,
-    }
-}
-
-fn query(query: &Query) -> library::Query {
-    let it = query.clone();
-    library::Query {
-        status: it.status,
-        species: it.species,
-        number: it.number,
-        pic: it.pic,
-        movement_from: it.movement_from,
-        movement_to: it.movement_to,
-        updated_from: it.updated_from,
-        before_generation: it.before_generation,
-        up_to_sequence: it.up_to_sequence,
-        order: match it.order {
-            Order::Id => library::Order::Id,
-            Order::LastUpdated => library::Order::LastUpdated,
-            Order::Sequence => library::Order::Sequence,
-        },
-        after: it.after.map(
-            |it| same!(LocalPosition => library::LocalPosition { id, sequence, updated_at }, it),
-        ),
-        limit: it.limit,
-    }
-}
-
-fn range(range: ChangeRange) -> library::ChangeRange {
-    match range {
-        ChangeRange::After(after) => library::ChangeRange::After(after),
-        ChangeRange::Replacing { after, up_to } => library::ChangeRange::Replacing { after, up_to },
-    }
-}
-
-fn batch(batch: &Batch) -> library::Batch {
-    let it = batch.clone();
-    let change =
-        |it| same!(ChangeRow => library::ChangeRow { sequence, previous, id, payload }, it);
-    library::Batch {
-        expected: it.expected,
-        documents: it.documents,
-        rows: it.rows.iter().map(to_row).collect(),
-        seen: it.seen,
-        removed: it.removed,
-        changes: it.changes.into_iter().map(change).collect(),
-        forget_changes: it.forget_changes,
-    }
 }

@@ -5,3 +5,4 @@ mod laws;
 mod lists;
 mod moved_forms;
 mod sample;
+mod scenarios;

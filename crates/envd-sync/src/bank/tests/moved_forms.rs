@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::sample::{TODAY, answer, bank, cattle, input, newer, on};
 use crate::bank::{Bank, MovedForm};
+use crate::tests::script::rows;
 use envd_sdk::model::{AnswerInput, ConsignmentInput, FormType};
 use envd_sdk::validate::{Explanation, Operation};
 
@@ -51,100 +52,28 @@ fn answers(text: &str) -> Vec<AnswerInput> {
     answers.collect()
 }
 
+/// Sets, adds (`/-`) or removes what is at each pointer: `/0/text = "Bought?" & /1 =`.
+fn edit(list: &mut Value, edits: &str) {
+    for edit in edits.split(" & ").filter(|edit| !edit.is_empty()) {
+        let (path, value) = edit.split_once('=').unwrap();
+        let (parent, name) = path.trim().rsplit_once('/').unwrap();
+        let value = serde_json::from_str::<Value>(value);
+        match (list.pointer_mut(parent).unwrap(), value) {
+            (Value::Array(items), Ok(value)) if name == "-" => items.push(value),
+            (Value::Array(items), Err(_)) => drop(items.remove(name.parse().unwrap())),
+            (parent, value) => parent[name] = value.unwrap(),
+        }
+    }
+}
+
 #[test]
 fn what_another_list_changes_is_told() {
-    fn animals(list: &mut Value) -> &mut Vec<Value> {
-        list[1]["childQuestions"].as_array_mut().unwrap()
-    }
-    type ListEdit = fn(&mut Value);
-    let cases: [(&str, ListEdit, &str); 16] = [
-        ("17=Yes 3.0=24", |_| (), ""),
-        (
-            "17=Yes 3.0=24",
-            |list| list[0]["text"] = json!("Bought?"),
-            "~17",
-        ),
-        (
-            "17=Yes 3.0=24",
-            |list| list[0]["help"] = json!("By anybody."),
-            "~17",
-        ),
-        (
-            "17=Yes 3.0=24",
-            |list| list[0]["tip"] = json!("Careful"),
-            "~17",
-        ),
-        (
-            "17=Yes 3.0=24",
-            |list| list[0]["type"] = json!("STRING"),
-            "~17",
-        ),
-        (
-            "17=Yes 3.0=24",
-            |list| list[0]["acceptableAnswers"][0]["displayName"] = json!("No"),
-            "~17",
-        ),
-        // The name of an answer that was not given.
-        (
-            "17=Yes 3.0=24",
-            |list| list[0]["acceptableAnswers"][1]["displayName"] = json!("Never"),
-            "",
-        ),
-        (
-            "17=No 20=May",
-            |list| list[0]["text"] = json!("Bought?"),
-            "~17; ~20",
-        ),
-        (
-            "3.0=24 3.4=2 4.7=Angus",
-            |list| {
-                let tag = json!({"id": "9", "order": 3, "type": "STRING", "validators": [{"type": "required"}]});
-                animals(list).push(tag);
-                let documents = json!({"id": "146", "type": "REPEATABLE", "forms": ["LPAC1"]});
-                list.as_array_mut().unwrap().push(documents);
-            },
-            "+9 in row 1; +9 in row 5; +9 in row 8; +146; !Required 9 in row 1; !Required 9 in row 5; !Required 9 in row 8",
-        ),
-        (
-            "17=Yes 3.0=24 4.0=Angus 3.1=25 4.1=Hereford",
-            |list| animals(list)[1]["acceptableAnswers"] = json!([{"value": "Angus"}]),
-            "~4 in row 2; !Acceptable 4 in row 2",
-        ),
-        (
-            "17=No 20=May",
-            |list| list[0]["childQuestions"][0]["triggers"][0]["value"] = json!("Yes"),
-            "-20: question 17 is not answered Yes",
-        ),
-        // The other way round, an answer that was not sent is sent.
-        (
-            "17=Yes 20=May",
-            |list| list[0]["childQuestions"][0]["triggers"][0]["value"] = json!("Yes"),
-            "+20",
-        ),
-        (
-            "3.0=24 4.2=Angus",
-            |list| drop(animals(list).remove(1)),
-            "-4 in row 3: no question has this id",
-        ),
-        (
-            "17=Yes 3.0=24 3.1=25",
-            |list| drop(list.as_array_mut().unwrap().remove(1)),
-            "-3 in row 1: no question has this id; -3 in row 2: no question has this id",
-        ),
-        (
-            "17=Yes 3.0=24",
-            |list| list[0]["forms"] = json!(["EUC1"]),
-            "-17: it belongs to other forms",
-        ),
-        // An answer that neither list knows is sent as before.
-        ("17=Yes 999=x", |list| list[0]["order"] = json!(7), ""),
-    ];
-    for (given, change, expected) in cases {
+    for line in rows(include_str!("moved_forms.txt")) {
         let mut input = input(FormType::Lpac1);
-        input.answers = answers(given).into();
-        let list = cattle(change);
+        input.answers = answers(line[0]).into();
+        let list = cattle(|list| edit(list, line[1]));
         let moved = moved(&bank(&cattle(|_| ())), &input, &bank(&list), TODAY);
-        assert_eq!(told(&moved), expected, "{given} with {list}");
+        assert_eq!(told(&moved), line[2], "{line:?}");
     }
 }
 

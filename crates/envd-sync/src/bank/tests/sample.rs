@@ -11,7 +11,7 @@ use envd_sdk::Client;
 use envd_sdk::Clock;
 use envd_sdk::auth::StaticToken;
 use envd_sdk::model::{AnswerInput, ConsignmentInput, Day, FormType, PartyInput, QuestionList};
-use envd_sdk::validate::{Context, Policy, Questionnaire, SavedForm};
+use envd_sdk::validate::{Context, Policy, Questionnaire};
 
 /// 2026-11-20T21:00:00Z
 pub(super) const START: Duration = Duration::from_secs(1_795_208_400);
@@ -35,15 +35,19 @@ pub(super) fn bank(questions: &Value) -> Bank {
     Bank::open(kept, json, Policy::default()).unwrap()
 }
 
-/// A handle whose clock stands still, and whose service cannot be reached.
+pub(super) const ACCOUNT: &str = "envd-100201";
+
+/// A handle with a clock that stands still, and with a service that cannot be reached.
 pub(super) fn banks(store: impl SyncStore) -> (Banks, Clock) {
     let clock = Clock::manual(now());
+    (banks_at(store, clock.clone()), clock)
+}
+
+pub(super) fn banks_at(store: impl SyncStore, clock: Clock) -> Banks {
     let client = Client::builder("http://127.0.0.1:9/")
         .token_source(StaticToken::new("token").unwrap())
-        .clock(clock.clone())
-        .build()
-        .unwrap();
-    (Banks::new(&client.account("envd-100201"), store), clock)
+        .clock(clock);
+    Banks::new(&client.build().unwrap().account(ACCOUNT), store)
 }
 
 impl Banks {
@@ -97,8 +101,3 @@ pub(super) fn newer() -> Value {
 }
 
 pub(super) const TODAY: &str = "2026-11-20";
-
-/// A draft with the list of a bank.
-pub(super) fn draft(bank: &Bank, input: &ConsignmentInput) -> SavedForm {
-    bank.questionnaire().form(input, &on(TODAY)).save()
-}

@@ -76,11 +76,8 @@ pub(crate) fn row(words: &str) -> Row {
             .filter_map(|one| one.strip_prefix(name)?.strip_prefix('='));
         words.next().map(|number| number.parse::<u64>().unwrap())
     };
-    let mut given = if has("signed") {
-        signed("09:00")
-    } else {
-        text("09:00")
-    };
+    let text_of = [text, signed][usize::from(has("signed"))];
+    let mut given = text_of("09:00");
     for (word, name, value) in [
         ("passed", "movementDate", json!("2024-01-05T00:00:00")),
         ("unreadable", "movementDate", json!("soon")),
@@ -124,14 +121,13 @@ pub(crate) fn row(words: &str) -> Row {
     if has("submitted") {
         row.base = Some(Base::shown(&submitted));
     }
+    let late = "2024-01-05T00:00:00 soon LPAG2 999999";
     row.agreed = Agreed {
-        late: if has("agreed-late") {
-            ["2024-01-05T00:00:00", "soon", "LPAG2", "999999"]
-                .map(str::to_owned)
-                .into()
-        } else {
-            Agreed::default().late
-        },
+        late: late
+            .split(' ')
+            .filter(|_| has("agreed-late"))
+            .map(str::to_owned)
+            .collect(),
         not_draft: has("agreed-door").then(|| submitted.clone()),
         not: has("not").then(|| "c2".to_owned()).into_iter().collect(),
     };
@@ -150,13 +146,11 @@ pub(crate) fn row(words: &str) -> Row {
         });
     }
     if has("doubt") || has("sending") {
-        let sent =
-            has("sent-other").then(|| Request::Update("c1".to_owned(), Text::new(&text("08:00"))));
+        let other = || Request::Update("c1".to_owned(), Text::new(&text("08:00")));
+        let request = has("sent-other").then(other).or(row.next_request());
         let sent = Sent {
-            request: sent
-                .or(row.next_request())
-                .unwrap_or(Request::Create(given.clone())),
-            before: is_named.then(|| seen.clone()),
+            request: request.unwrap_or(Request::Create(given.clone())),
+            before: is_named.then_some(seen),
             listed: listing(2),
         };
         if has("doubt") {
@@ -191,146 +185,110 @@ pub(crate) fn row(words: &str) -> Row {
         ("no-answer", Question::NoUsableAnswer),
         ("other-record", Question::OtherRecord("c2".to_owned())),
     ];
-    let asked = questions
-        .into_iter()
-        .find(|(word, _)| has(&format!("asked:{word}")));
-    if let Some((_, question)) = asked {
-        row.state = State::Asked(question);
-    }
-    if has("refused") {
-        row.state = State::Refused;
-    }
-    if has("confirmed") {
-        row.state = State::Confirmed;
-    }
-    if has("discarded") {
-        row.state = State::Discarded;
+    let asked = questions.map(|(word, question)| (format!("asked:{word}"), State::Asked(question)));
+    let over = [
+        ("refused", State::Refused),
+        ("confirmed", State::Confirmed),
+        ("discarded", State::Discarded),
+    ];
+    let over = over.map(|(word, state)| (word.to_owned(), state));
+    if let Some((_, state)) = asked.into_iter().chain(over).find(|(word, _)| has(word)) {
+        row.state = state;
     }
     row
 }
 
 /// What was read, in a word.
-#[expect(clippy::too_many_lines, reason = "a list of words")]
 pub(crate) fn read(word: &str, row: &Row) -> Option<Read> {
-    let mut wanted = row.wish.text().map_or_else(base, Text::value);
-    wanted["status"] = json!(if matches!(row.wish, Wish::Submit(_)) {
-        "SUBMITTED"
-    } else {
-        "DRAFT"
-    });
-    let mut more = wanted.clone();
-    more["consignee"] = json!({"name": "Pat"});
-    let mut load = row.wish.text().map_or_else(|| text("09:00"), Text::value);
-    let with = |name: &str, value: &str| {
-        let mut fields = base();
-        fields[name] = json!(value);
-        fields
+    let read = match word {
+        "-" => return None,
+        "unclear" => Read::Unclear("500".to_owned()),
+        "gone" => Read::Record(None),
+        _ => match read_record(word, row) {
+            Some(seen) => Read::Record(Some(seen)),
+            None => read_list(word, row),
+        },
     };
-    let seen = |record: Record| Seen {
-        record,
+    Some(read)
+}
+
+fn seen(id: &str, fields: Value) -> Seen {
+    Seen {
+        record: record(id, fields),
         sequence: Some(11),
         owner: None,
-    };
-    let of = |fields: Value| Some(Read::Record(Some(seen(record("c1", fields)))));
-    let listed = |listing: Listing, seen: Vec<Seen>| Some(Read::Listed(listing, seen));
-    load["status"] = json!("DRAFT");
-    let ours = seen(record("c2", load.clone()));
-    let fields = |name: &str, value: Value| {
-        let mut fields = load.clone();
-        fields[name] = value;
-        seen(record("c2", fields))
-    };
-    match word {
-        "-" => None,
-        "unclear" => Some(Read::Unclear("500".to_owned())),
-        "gone" => Some(Read::Record(None)),
-        "deleted" => of(with("status", "DELETED")),
-        "same" => of(base()),
-        "same-known" => Some(Read::Record(Some(Seen {
-            sequence: Some(10),
-            ..seen(record("c1", base()))
-        }))),
-        "submitted" => of(with("status", "SUBMITTED")),
-        "locked" => of(with("status", "LOCKED")),
-        "other" => of(with("movementTime", "04:00")),
-        "wanted" => of(wanted),
-        "wanted+" => of(more),
-        "taken" => Some(Read::Record(Some(Seen {
-            owner: Some(Owner::Namer),
-            ..ours
-        }))),
-        "none" => listed(listing(3), Vec::new()),
-        "stale" => listed(listing(row.listed), Vec::new()),
-        "old" => listed(
-            Listing {
-                begun: NOW - 61,
-                ..listing(3)
-            },
-            Vec::new(),
-        ),
-        "ahead" => listed(
-            Listing {
-                begun: NOW + 1,
-                ..listing(3)
-            },
-            Vec::new(),
-        ),
-        "ours" => listed(listing(3), vec![ours]),
-        "two" => {
-            let other = Seen {
-                record: record("c3", load.clone()),
-                ..ours.clone()
-            };
-            listed(listing(3), vec![ours, other])
-        }
-        "ours+" => listed(
-            listing(3),
-            vec![fields("consignee", json!({"name": "Pat"}))],
-        ),
-        "ours-submitted" => listed(listing(3), vec![fields("status", json!("SUBMITTED"))]),
-        "part" => listed(listing(3), vec![fields("movementTime", json!("04:00"))]),
-        "ours-and-part" => {
-            let mut part = fields("movementTime", json!("04:00"));
-            part.record.id = "c3".to_owned();
-            listed(listing(3), vec![ours, part])
-        }
-        "unrelated" => listed(
-            listing(3),
-            vec![fields("movementDate", json!("2027-07-01"))],
-        ),
-        "another" => {
-            let mut another = ours;
-            another.record.created_by = Some("pat".to_owned());
-            listed(listing(3), vec![another])
-        }
-        "older" => {
-            let mut older = ours;
-            older.record.updated_at = "4".to_owned();
-            listed(listing(3), vec![older])
-        }
-        "known" => listed(
-            listing(3),
-            vec![Seen {
-                sequence: Some(10),
-                ..ours
-            }],
-        ),
-        "of-maker" => listed(
-            listing(3),
-            vec![Seen {
-                owner: Some(Owner::Maker),
-                ..ours
-            }],
-        ),
-        "of-namer" => listed(
-            listing(3),
-            vec![Seen {
-                owner: Some(Owner::Namer),
-                ..ours
-            }],
-        ),
-        other => panic!("{other}"),
     }
+}
+
+/// A record that was read by its id; `None`: the word is about a list.
+fn read_record(word: &str, row: &Row) -> Option<Seen> {
+    let mut seen = seen("c1", base());
+    let fields = &mut seen.record.fields;
+    match word {
+        "same" => {}
+        "same-known" => seen.sequence = Some(10),
+        "deleted" | "submitted" | "locked" => fields["status"] = json!(word.to_uppercase()),
+        "other" => fields["movementTime"] = json!("04:00"),
+        "wanted" | "wanted+" => {
+            *fields = row.wish.text().map_or_else(base, Text::value);
+            let is_submitted = matches!(row.wish, Wish::Submit(_));
+            fields["status"] = json!(if is_submitted { "SUBMITTED" } else { "DRAFT" });
+            if word.ends_with('+') {
+                fields["consignee"] = json!({"name": "Pat"});
+            }
+        }
+        "taken" => {
+            seen = load_of(row);
+            seen.owner = Some(Owner::Namer);
+        }
+        _ => return None,
+    }
+    Some(seen)
+}
+
+/// What a creation of this row makes.
+fn load_of(row: &Row) -> Seen {
+    let mut load = row.wish.text().map_or_else(|| text("09:00"), Text::value);
+    load["status"] = json!("DRAFT");
+    seen("c2", load)
+}
+
+/// What a list shows that was begun now: what appeared, or was there.
+fn read_list(word: &str, row: &Row) -> Read {
+    let (mut listing, mut ours) = (listing(3), load_of(row));
+    let mut other = ours.clone();
+    other.record.id = "c3".to_owned();
+    let mut others = Vec::new();
+    let record = &mut ours.record;
+    match word {
+        "ours" => {}
+        "none" => return Read::Listed(listing, others),
+        "stale" | "old" | "ahead" => {
+            match word {
+                "stale" => listing.number = row.listed,
+                "old" => listing.begun = NOW - 61,
+                _ => listing.begun = NOW + 1,
+            }
+            return Read::Listed(listing, others);
+        }
+        "two" => others.push(other),
+        "ours-and-part" => {
+            other.record.fields["movementTime"] = json!("04:00");
+            others.push(other);
+        }
+        "ours+" => record.fields["consignee"] = json!({"name": "Pat"}),
+        "ours-submitted" => record.fields["status"] = json!("SUBMITTED"),
+        "part" => record.fields["movementTime"] = json!("04:00"),
+        "unrelated" => record.fields["movementDate"] = json!("2027-07-01"),
+        "another" => record.created_by = Some("pat".to_owned()),
+        "older" => record.updated_at = "4".to_owned(),
+        "known" => ours.sequence = Some(10),
+        "of-maker" => ours.owner = Some(Owner::Maker),
+        "of-namer" => ours.owner = Some(Owner::Namer),
+        word => panic!("{word}"),
+    }
+    others.insert(0, ours);
+    Read::Listed(listing, others)
 }
 
 pub(crate) fn with_circumstances<T>(

@@ -1,16 +1,18 @@
 //! Programs and stores that end, fail or are suspended at any commit, and replies that end at any byte.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 
 use super::farm::{Farm, MINUTE, load, now, other_load, signed, state};
+use crate::error::Error;
 use crate::outbox::{DeclarationState, Reason};
 use crate::store::SyncStore;
 use crate::store::rows::{Batch, Document};
 use crate::store::tests::faulty_store::Moment;
+use crate::tests::script::within;
 use envd_sdk::ErrorKind;
+use envd_sdk::auth::StoreErrorKind;
 use envd_sdk::fake::{Fault, WebsiteEdit};
 use equipment::schedules::count;
 
@@ -47,21 +49,17 @@ async fn a_program_that_ends_anywhere_makes_one_record_and_submits_it_once() {
             store
         });
         let ended = match dying.submit(load(24)).await {
-            Ok(_) => dying.pass().await.map(drop),
+            Ok(_) => dying.passed().await.map(drop),
             Err(error) => Err(error),
         };
-        let kind = ended.as_ref().err().map(crate::error::Error::kind);
+        let kind = ended.as_ref().err().map(Error::kind);
         assert!(matches!(kind, None | Some(ErrorKind::Store)));
         // Whole, or not at all.
         let is_written = commits > 0 || writes_last;
         farm.clock.advance(MINUTE);
         let report = farm.send(&farm.outbox()).await;
         assert_eq!(report.waiting, 0, "{commits}: {report}");
-        let expected = if is_written {
-            vec!["submitted 24"]
-        } else {
-            vec![]
-        };
+        let expected = &["submitted 24"][..usize::from(is_written)];
         assert_eq!(farm.loads(), expected, "after {commits} commits");
         if ended.is_ok() {
             assert!(commits > 4, "a mark and an end for each request");
@@ -117,7 +115,7 @@ async fn a_field_that_this_crate_does_not_know_is_sent_as_it_was_written() {
     let written = serde_json::to_string(&input).unwrap();
     farm.outbox().save(input).await.unwrap();
     farm.fault(Fault::dropped_before());
-    farm.outbox().pass().await.unwrap();
+    farm.outbox().passed().await.unwrap();
     let written = written.strip_suffix('}').unwrap();
     assert_eq!(farm.sent(), [format!(r#"{written},"status":"DRAFT"}}"#)]);
 }
@@ -155,7 +153,7 @@ async fn a_store_that_takes_nothing_stops_the_outbox_before_a_request_that_is_no
         let written = farm.outbox().save(load(24)).await.unwrap();
         let store = farm.faulty(commits);
         let outbox = farm.outbox_on(store.clone());
-        let ended = outbox.pass().await;
+        let ended = outbox.passed().await;
         let marked = now(&farm.outbox(), written.id).await.attempts;
         assert_eq!(farm.saves() as u64, marked, "after {commits} commits");
         let Err(error) = ended else {
@@ -184,7 +182,7 @@ async fn a_damaged_store_sends_nothing_and_is_not_overwritten() {
     let store = farm.faulty(usize::MAX);
     store.fail_reads();
     let outbox = farm.outbox_on(store);
-    assert!(outbox.send().await.unwrap_err().kind() == ErrorKind::Store);
+    assert!(within("send", outbox.send()).await.unwrap_err().kind() == ErrorKind::Store);
     assert!(outbox.save(load(25)).await.unwrap_err().kind() == ErrorKind::Store);
     assert!(outbox.declarations().await.unwrap_err().kind() == ErrorKind::Store);
 
@@ -202,7 +200,7 @@ async fn a_damaged_store_sends_nothing_and_is_not_overwritten() {
             farm.overwrite(&name, text).await;
             let before = farm.documents().await;
             let outbox = farm.outbox();
-            let sent = outbox.send().await.unwrap_err();
+            let sent = within("send", outbox.send()).await.unwrap_err();
             assert!(sent.kind() == ErrorKind::Store, "{name}: {sent}");
             assert!(outbox.save(load(25)).await.unwrap_err().kind() == ErrorKind::Store);
             let edited = outbox.edit(written.id, load(25)).await;
@@ -214,14 +212,27 @@ async fn a_damaged_store_sends_nothing_and_is_not_overwritten() {
 }
 
 #[tokio::test]
-async fn a_later_and_an_earlier_version_are_named() {
-    for (format, named) in [(99, "newer version"), (2, "earlier version")] {
+async fn a_later_and_an_earlier_version_are_named_and_left_as_they_are() {
+    for (format, kind, named) in [
+        (99, StoreErrorKind::NewerVersion, "newer version"),
+        (5, StoreErrorKind::NewerVersion, "newer version"),
+        (2, StoreErrorKind::Unreadable, "earlier version"),
+    ] {
         let farm = Farm::start().await;
         let head = format!(r#"{{"format":{format},"next":1,"leases":0,"pruned":0}}"#);
         farm.overwrite("outbox/head", &head).await;
-        let error = farm.outbox().send().await.unwrap_err();
-        let source = std::error::Error::source(&error).unwrap().to_string();
-        assert!(source.contains(named), "{source}");
+        let before = farm.documents().await;
+        let error = within("send", farm.outbox().send()).await.unwrap_err();
+        let Error::Store(source) = &error else {
+            panic!("{error}")
+        };
+        assert_eq!(source.kind(), kind, "{source}");
+        let source = source.to_string();
+        assert!(
+            source.contains(named) && source.contains("the store"),
+            "{source}"
+        );
+        assert_eq!(farm.documents().await, before);
     }
 }
 
@@ -238,7 +249,7 @@ async fn the_changes_that_a_look_needs_are_kept_as_long_as_it_does() {
             .any(|document| document.name == "consumer/")
     };
     farm.fault(Fault::dropped_before());
-    outbox.pass().await.unwrap();
+    outbox.passed().await.unwrap();
     assert!(is_held().await);
     farm.send(&outbox).await;
     // It was sent twice: for a day a stray is looked for.
@@ -261,29 +272,25 @@ async fn nothing_is_sent_when_its_limit_passes_at_any_commit_before() {
             let limited = farm.outbox().not_after(limit);
             let id = limited.save(load(24)).await.unwrap().id;
             let store = farm.faulty(usize::MAX);
-            let was_sent = Arc::new(AtomicBool::new(true));
-            let (others, sent) = (Arc::clone(&farm), Arc::clone(&was_sent));
-            store.at(moment, async move {
-                sent.store(others.saves() > 0, Ordering::SeqCst);
+            let others = Arc::clone(&farm);
+            let was_sent = store.asking(moment, async move {
                 others.clock.advance(2 * MINUTE);
+                others.saves() > 0
             });
             let outbox = farm.outbox_on(store);
             farm.send(&outbox).await;
             let shown = now(&outbox, id).await;
-            if was_sent.load(Ordering::SeqCst) {
+            if was_sent() != Some(false) {
                 assert_eq!(shown.state, DeclarationState::Confirmed);
                 assert!(number > 1, "the mark is one of the commits");
                 return;
             }
-            assert_eq!(
-                (farm.saves(), shown.state, shown.reason),
-                (
-                    0,
-                    DeclarationState::NeedsAttention,
-                    Some(Reason::NotAfterPassed)
-                ),
-                "{moment:?}"
+            let asks = (
+                DeclarationState::NeedsAttention,
+                Some(Reason::NotAfterPassed),
             );
+            assert_eq!((shown.state, shown.reason), asks, "{moment:?}");
+            assert_eq!(farm.saves(), 0, "{moment:?}");
         }
     }
 }
@@ -299,20 +306,13 @@ async fn a_declaration_that_was_pruned_meanwhile_stays_pruned() {
         let outbox = farm.outbox_on(store.clone());
         let written = outbox.save(load(24)).await.unwrap();
         let (other, commits) = (farm.outbox(), store.commits());
-        let was_pruned = Arc::new(AtomicBool::new(false));
-        let pruned = Arc::clone(&was_pruned);
-        store.at(Moment::BeforeCommit(number), async move {
-            let removed = other.prune("2030-01-01T00:00:00Z").await.unwrap();
-            pruned.store(removed > 0, Ordering::SeqCst);
+        let was_pruned = store.asking(Moment::BeforeCommit(number), async move {
+            other.prune("2030-01-01T00:00:00Z").await.unwrap() > 0
         });
-        let (report, _) = outbox.pass().await.unwrap();
+        let (report, _) = outbox.passed().await.unwrap();
         assert_eq!((report.confirmed, farm.saves()), (1, 1), "{report}");
         let is_there = farm.outbox().declaration(written.id).await.unwrap();
-        assert_ne!(
-            is_there.is_some(),
-            was_pruned.load(Ordering::SeqCst),
-            "{number}"
-        );
+        assert_ne!(is_there.is_some(), was_pruned() == Some(true), "{number}");
         if store.commits() < commits + number {
             assert!(number > 2, "{number}");
             return;
@@ -337,7 +337,7 @@ async fn a_process_that_is_suspended_anywhere_sends_nothing_that_another_one_has
             let report = others.send(&others.outbox()).await;
             assert_eq!((report.waiting, report.needs_attention), (0, 0), "{report}");
         });
-        suspended.pass().await.unwrap();
+        suspended.passed().await.unwrap();
         let report = farm.send(&suspended).await;
         let left = (report.waiting, report.needs_attention);
         assert_eq!(left, (0, 0), "{moment:?}: {report}");
@@ -360,15 +360,14 @@ async fn what_another_process_has_sent_meanwhile_is_looked_for_and_not_sent_agai
         let store = farm.faulty(usize::MAX);
         let outbox = farm.outbox_on(store.clone());
         let id = outbox.save(load(24)).await.unwrap().id;
-        let (other, has_sent) = (farm.outbox(), Arc::new(AtomicBool::new(false)));
+        let other = farm.outbox();
         farm.fault(Fault::dropped_before());
-        let sent = Arc::clone(&has_sent);
-        store.at(Moment::BeforeRead(number), async move {
+        let has_sent = store.asking(Moment::BeforeRead(number), async move {
             let is_queued = state(&other, id).await == DeclarationState::Queued;
-            sent.store(is_queued, Ordering::SeqCst);
-            other.pass().await.unwrap();
+            other.passed().await.unwrap();
+            is_queued
         });
-        outbox.pass().await.unwrap();
+        outbox.passed().await.unwrap();
         // The second look is not due yet.
         let seen = (farm.saves(), state(&outbox, id).await);
         assert_eq!(
@@ -376,7 +375,7 @@ async fn what_another_process_has_sent_meanwhile_is_looked_for_and_not_sent_agai
             (1, DeclarationState::Unconfirmed),
             "before the read {number}"
         );
-        if !has_sent.load(Ordering::SeqCst) {
+        if has_sent() != Some(true) {
             assert!(number > 3);
             return;
         }
@@ -391,22 +390,20 @@ async fn a_creation_is_not_sent_beside_what_another_process_has_listed_meanwhile
         let store = farm.faulty(usize::MAX);
         let outbox = farm.outbox_on(store.clone());
         let id = outbox.save(load(24)).await.unwrap().id;
-        let (others, was_marked) = (Arc::clone(&farm), Arc::new(AtomicBool::new(true)));
-        let marked = Arc::clone(&was_marked);
-        store.at(Moment::BeforeCommit(number), async move {
+        let others = Arc::clone(&farm);
+        let was_marked = store.asking(Moment::BeforeCommit(number), async move {
             let other = others.outbox();
             let is_marked = state(&other, id).await != DeclarationState::Queued;
-            marked.store(is_marked, Ordering::SeqCst);
             others.edit(WebsiteEdit::insert(load(24)));
             other.replica().sync().await.unwrap();
+            is_marked
         });
-        outbox.pass().await.unwrap();
-        if was_marked.load(Ordering::SeqCst) {
+        outbox.passed().await.unwrap();
+        if was_marked() != Some(false) {
             assert!(number > 1, "the mark is one of the commits");
             return;
         }
-        let shown = now(&outbox, id).await;
-        let seen = (farm.saves(), shown.reason);
+        let seen = (farm.saves(), now(&outbox, id).await.reason);
         assert_eq!(
             seen,
             (0, Some(Reason::Candidates)),

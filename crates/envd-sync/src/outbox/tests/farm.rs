@@ -5,6 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::Value;
 
+use crate::error::Result;
 use crate::outbox::outbox::Outbox;
 use crate::outbox::pass::Next;
 use crate::outbox::{Declaration, DeclarationId, DeclarationState, OutboxReport};
@@ -12,6 +13,7 @@ use crate::replica::Replica;
 use crate::store::tests::faulty_store::FaultyStore;
 use crate::store::{MemorySync, SyncStore};
 use crate::tests::replies::client_of;
+use crate::tests::script::within;
 use envd_sdk::auth::{StaticToken, TokenSource};
 use envd_sdk::fake::{Fake, Fault, InProcess, NoReply, Received, UserRecord, WebsiteEdit, World};
 use envd_sdk::graphql::generated::CreateOrSaveConsignment;
@@ -146,6 +148,11 @@ impl Farm {
         self.fake.on_operation(SAVE).fault(fault);
     }
 
+    /// Until a reply is on its way.
+    pub(super) async fn delayed(&self) {
+        within("a reply that is delayed", self.fake.until_delayed()).await;
+    }
+
     pub(super) fn edit(&self, edit: WebsiteEdit) -> String {
         self.fake.edit(self.fake.account_id(), edit)
     }
@@ -158,33 +165,39 @@ impl Farm {
     /// As [`Outbox::send`], which waits on the clock meanwhile.
     pub(super) async fn send(&self, outbox: &Outbox) -> OutboxReport {
         outbox.forget_waits();
-        let mut total = OutboxReport::default();
-        loop {
-            let (report, next) = outbox.pass().await.unwrap();
-            total.add(report);
-            let wait = next.looks_at.map(|at| outbox.time_until(at));
-            let wait = wait.filter(|wait| total.stopped_by.is_none() && *wait <= 2 * MINUTE);
-            let Some(wait) = wait else {
-                return total;
-            };
-            assert!(wait > Duration::ZERO, "it is due now, and was not done");
-            self.clock.advance(wait);
-        }
+        let sends = async {
+            let mut total = OutboxReport::default();
+            loop {
+                let (report, next) = outbox.pass().await.unwrap();
+                total.add(report);
+                let wait = next.looks_at.map(|at| outbox.time_until(at));
+                let wait = wait.filter(|wait| total.stopped_by.is_none() && *wait <= 2 * MINUTE);
+                let Some(wait) = wait else {
+                    return total;
+                };
+                assert!(wait > Duration::ZERO, "it is due now, and was not done");
+                self.clock.advance(wait);
+            }
+        };
+        within("a send", Box::pin(sends)).await
     }
 
     /// The loop for so long.
     pub(super) async fn run(&self, outbox: &Outbox, time: Duration) -> (OutboxReport, Next) {
         let end = self.clock.now() + time;
-        loop {
-            let (report, next) = outbox.pass().await.unwrap();
-            let wait = next.at().map_or(time, |at| outbox.time_until(at));
-            let left = end.duration_since(self.clock.now()).unwrap();
-            if left.is_zero() {
-                return (report, next);
+        let passes = async {
+            loop {
+                let (report, next) = outbox.pass().await.unwrap();
+                let wait = next.at().map_or(time, |at| outbox.time_until(at));
+                let left = end.duration_since(self.clock.now()).unwrap();
+                if left.is_zero() {
+                    return (report, next);
+                }
+                assert!(wait > Duration::ZERO, "it is due now, and was not done");
+                self.clock.advance(wait.min(left));
             }
-            assert!(wait > Duration::ZERO, "it is due now, and was not done");
-            self.clock.advance(wait.min(left));
-        }
+        };
+        within("the loop", Box::pin(passes)).await
     }
 
     /// Sends everything: nothing is refused, waits or needs a person.
@@ -192,6 +205,13 @@ impl Farm {
         let report = self.send(outbox).await;
         let left = (report.waiting, report.refused, report.needs_attention);
         assert_eq!((report.confirmed, left), (confirmed, (0, 0, 0)), "{report}");
+    }
+}
+
+impl Outbox {
+    /// A pass that must end.
+    pub(super) async fn passed(&self) -> Result<(OutboxReport, Next)> {
+        within("a pass", Box::pin(self.pass())).await
     }
 }
 

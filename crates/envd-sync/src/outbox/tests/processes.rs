@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::farm::{Farm, MINUTE, SAVE, load, now, signed, state};
-use crate::outbox::{Decision, DeclarationId, DeclarationState, Outbox, Reason};
+use crate::outbox::{DeclarationState, Outbox, Reason};
+use crate::tests::script::within;
 use envd_sdk::Clock;
-use envd_sdk::ErrorKind;
 use envd_sdk::fake::Fault;
 
 /// A farm, and two processes.
@@ -22,7 +22,7 @@ async fn of_two_processes_one_sends_at_a_time_and_each_declaration_is_sent_once(
     for head in 1..=6_u32 {
         both[head as usize % 2].submit(signed(head)).await.unwrap();
     }
-    let (first, second) = tokio::join!(both[0].pass(), both[1].pass());
+    let (first, second) = tokio::join!(both[0].passed(), both[1].passed());
     let confirmed = first.unwrap().0.confirmed + second.unwrap().0.confirmed;
     let left = farm.send(&both[0]).await;
     assert_eq!((confirmed + left.confirmed, left.waiting), (6, 0));
@@ -35,8 +35,8 @@ async fn a_process_that_works_keeps_the_lease() {
     let (farm, [slow, other]) = two().await;
     slow.save(load(24)).await.unwrap();
     farm.fault(Fault::latency(MINUTE));
-    let mut pass = Box::pin(slow.pass());
-    tokio::select! { biased; () = farm.fake.until_delayed() => {}, _ = &mut pass => panic!("the reply is delayed") }
+    let mut pass = Box::pin(slow.passed());
+    tokio::select! { biased; () = farm.delayed() => {}, _ = &mut pass => panic!("the reply is delayed") }
     for _ in 0..10 {
         farm.clock.advance(Duration::from_secs(4));
         // The lease is prolonged.
@@ -44,7 +44,7 @@ async fn a_process_that_works_keeps_the_lease() {
             assert!(futures_util::poll!(&mut pass).is_pending());
             tokio::task::yield_now().await;
         }
-        let (report, next) = other.pass().await.unwrap();
+        let (report, next) = other.passed().await.unwrap();
         assert_eq!((report.confirmed, report.requests), (0, 0));
         assert!(next.looks_at > Some(farm.clock.now()));
     }
@@ -61,13 +61,13 @@ async fn a_loop_that_is_stopped_leaves_its_lease_to_others() {
     let sending = outbox.run();
     let handle = sending.handle();
     let sending = tokio::spawn(sending.into_future());
-    farm.fake.until_delayed().await;
+    farm.delayed().await;
     assert_eq!(state(&outbox, id).await, DeclarationState::Sending);
     handle.stop();
-    sending.await.unwrap();
+    within("a loop that is stopped", sending).await.unwrap();
 
     // Another process goes on at once, and finds what was in flight.
-    let (report, _) = other.pass().await.unwrap();
+    let (report, _) = other.passed().await.unwrap();
     assert_eq!((report.confirmed, report.waiting), (1, 0));
     assert!(now(&other, id).await.is_adopted);
     assert_eq!((farm.saves(), farm.loads().len()), (1, 1));
@@ -79,9 +79,9 @@ async fn a_lease_is_at_most_as_long_as_others_believe() {
     let outbox = outbox.lease(Duration::from_secs(3_600));
     outbox.save(load(10)).await.unwrap();
     farm.fault(Fault::latency(Duration::from_secs(1)));
-    let frozen = tokio::spawn(async move { outbox.pass().await });
-    farm.fake.until_delayed().await;
-    let (report, next) = other.pass().await.unwrap();
+    let frozen = tokio::spawn(async move { outbox.passed().await });
+    farm.delayed().await;
+    let (report, next) = other.passed().await.unwrap();
     assert_eq!((report.waiting, report.requests), (1, 0));
     assert!(other.time_until(next.looks_at.unwrap()) > Duration::from_secs(500));
     frozen.abort();
@@ -93,11 +93,11 @@ async fn clocks_apart_shorten_neither_looks_nor_watches() {
     let (farm, [outbox, other]) = two().await;
     let id = outbox.save(load(24)).await.unwrap().id;
     farm.fault(Fault::dropped_before().processed_after(usize::MAX));
-    outbox.pass().await.unwrap();
+    outbox.passed().await.unwrap();
     let behind = Clock::manual(farm.clock.now() - Duration::from_secs(1));
     let other = other.clock(behind.clone());
     let before = farm.fake.requests().len();
-    let (report, next) = other.pass().await.unwrap();
+    let (report, next) = other.passed().await.unwrap();
     assert_eq!(farm.fake.requests().len(), before, "{report}");
     let wait = other.time_until(next.looks_at.unwrap());
     assert!(wait > MINUTE, "{wait:?}");
@@ -105,38 +105,10 @@ async fn clocks_apart_shorten_neither_looks_nor_watches() {
     farm.send(&outbox).await;
     assert_eq!(state(&outbox, id).await, DeclarationState::Confirmed);
     behind.set_wall(farm.clock.now() - 600 * MINUTE);
-    farm.outbox().clock(behind).pass().await.unwrap();
+    farm.outbox().clock(behind).passed().await.unwrap();
     farm.fake.levers().process_late_requests();
     let report = farm.send(&farm.outbox()).await;
     assert_eq!(report.late_duplicates, 1, "{report}");
-}
-
-#[tokio::test]
-async fn a_declaration_of_another_program_is_edited_and_decided_at_once() {
-    let (_farm, [one, other]) = two().await;
-    one.save(load(1)).await.unwrap();
-    // From here on `one` has read the outbox as it was before.
-    let id = other.save(load(2)).await.unwrap().id;
-
-    assert_eq!(one.edit(id, load(3)).await.unwrap().id, id);
-    let shown = now(&other, id).await.input.unwrap();
-    let [shown, wanted] = [shown, load(3)].map(|input| serde_json::to_value(input).unwrap());
-    assert_eq!(shown, wanted);
-
-    let gone = other.decide(id, Decision::Discard).await.unwrap();
-    assert_eq!(gone.state, DeclarationState::Discarded);
-    let late = one.decide(id, Decision::Discard).await.unwrap_err();
-    assert!(late.kind() == ErrorKind::Config, "{late}");
-    assert_eq!(one.declarations().await.unwrap().len(), 1);
-
-    let never: DeclarationId = "77".parse().unwrap();
-    for error in [
-        one.submit_saved(never).await,
-        one.edit(never, load(1)).await,
-        one.decide(never, Decision::Discard).await,
-    ] {
-        assert!(error.unwrap_err().kind() == ErrorKind::Config);
-    }
 }
 
 /// Holds: failure point 9: connection refused.
@@ -150,7 +122,7 @@ async fn without_reception_it_is_tried_again_and_nothing_is_written_each_time() 
     let mut waited = Duration::ZERO;
     for _ in 0..20 {
         for outbox in [&running, &farm.unreachable(store.clone())] {
-            let (report, next) = outbox.pass().await.unwrap();
+            let (report, next) = outbox.passed().await.unwrap();
             assert_eq!((report.confirmed, report.waiting), (0, 1), "{report}");
             assert!(report.stopped_by.is_some() && next.looks_at.is_none());
             let shown = now(outbox, id).await;
@@ -160,7 +132,7 @@ async fn without_reception_it_is_tried_again_and_nothing_is_written_each_time() 
                 (DeclarationState::Queued, Some(Reason::NoReception), 0)
             );
         }
-        let (_, next) = running.pass().await.unwrap();
+        let (_, next) = running.passed().await.unwrap();
         let wait = running.time_until(next.at().unwrap());
         assert!(wait > waited / 2 && wait <= 5 * MINUTE, "{wait:?}");
         waited = wait;

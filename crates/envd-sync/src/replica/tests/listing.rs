@@ -73,8 +73,8 @@ pub(super) fn instant(milliseconds: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_millis(milliseconds)
 }
 
-impl Listing {
-    pub(super) fn new() -> Self {
+impl Default for Listing {
+    fn default() -> Self {
         Self {
             records: BTreeMap::new(),
             now: START,
@@ -86,7 +86,9 @@ impl Listing {
             views: VecDeque::new(),
         }
     }
+}
 
+impl Listing {
     /// The record, made now if it is not there.
     pub(super) fn record(&mut self, id: &str, movement: &str) -> &mut ListedRecord {
         let now = self.now;

@@ -10,6 +10,7 @@ use crate::loop_control::LoopHandle;
 use crate::replica::{Replica, SyncEvent};
 use crate::store::MemorySync;
 use crate::store::tests::faulty_store::FaultyStore;
+use crate::tests::script::within;
 use envd_sdk::Clock;
 
 /// A loop in a task, and its events.
@@ -40,18 +41,32 @@ impl Running {
         }
     }
 
+    async fn event(&mut self) -> SyncEvent {
+        within("an event of the loop", self.events.recv())
+            .await
+            .unwrap()
+    }
+
+    async fn stop(self) {
+        self.handle.stop();
+        within("a loop that is stopped", self.task).await.unwrap();
+    }
+
     /// The next event, and the seconds until the next sync, which then begins.
     async fn next(&mut self) -> (SyncEvent, u64) {
-        let event = self.events.recv().await.unwrap();
+        let event = self.event().await;
         let (SyncEvent::Synced { next_at, .. }
         | SyncEvent::Failed { next_at, .. }
         | SyncEvent::LoginNeeded { next_at, .. }) = &event;
         let now = self.clock.now();
         let wait = next_at.to_time().unwrap().duration_since(now).unwrap();
         // The loop waits on the clock after the event.
-        while self.clock.sleepers() == 0 {
-            tokio::task::yield_now().await;
-        }
+        let sleeps = async {
+            while self.clock.sleepers() == 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        within("a wait until the next sync", sleeps).await;
         self.clock.advance(wait + Duration::from_millis(1));
         (event, wait.as_secs())
     }
@@ -71,8 +86,7 @@ async fn it_syncs_after_each_interval_and_writes_nothing_when_nothing_is_new() {
         assert!((240..=360).contains(&wait), "{wait}");
     }
     assert_eq!(store.commits(), commits);
-    running.handle.stop();
-    running.task.await.unwrap();
+    running.stop().await;
 }
 
 #[tokio::test]
@@ -80,10 +94,9 @@ async fn an_interval_without_an_end_is_one_sync() {
     let site = Site::with(3);
     let replica = site.replica(MemorySync::new());
     let mut running = Running::start_every(Duration::MAX, &replica, &site.clock);
-    let event = running.events.recv().await.unwrap();
+    let event = running.event().await;
     assert!(matches!(event, SyncEvent::Synced { .. }), "{event:?}");
-    running.handle.stop();
-    running.task.await.unwrap();
+    running.stop().await;
 }
 
 #[tokio::test]
@@ -151,9 +164,8 @@ async fn it_can_be_woken_and_stopped() {
     let site = Site::with(3);
     let replica = site.replica(MemorySync::new());
     let mut running = Running::start(&replica, &site.clock);
-    running.events.recv().await.unwrap();
+    running.event().await;
     running.handle.wake_now();
-    running.events.recv().await.unwrap();
-    running.handle.stop();
-    running.task.await.unwrap();
+    running.event().await;
+    running.stop().await;
 }

@@ -18,6 +18,7 @@ use envd_sdk::{Account, Client};
 /// What a test does between two requests: before the request with this number, from 1.
 type Edit = (usize, Box<dyn FnOnce(&mut Records) + Send>);
 
+#[derive(Default)]
 pub(super) struct Records {
     pub(super) list: Listing,
     /// Cursors that the service refuses.
@@ -42,15 +43,7 @@ pub(super) struct Site {
 impl Site {
     /// With so many records, a minute apart, that move long before they were changed last.
     pub(super) fn with(count: usize) -> Self {
-        let records = Arc::new(Mutex::new(Records {
-            list: Listing::new(),
-            refused: Vec::new(),
-            reads: None,
-            lists: None,
-            errors: Value::Null,
-            edits: Vec::new(),
-            requests: Vec::new(),
-        }));
+        let records = Arc::new(Mutex::new(Records::default()));
         let answers = Arc::clone(&records);
         let service = service(move |_, body| Some(answers.lock().unwrap().answer(body)));
         // A day apart from the clock of the service.
@@ -206,7 +199,7 @@ pub(super) async fn told(replica: &Replica, consumer: &str) -> Vec<String> {
     told
 }
 
-fn described(change: &Change) -> String {
+pub(super) fn described(change: &Change) -> String {
     match &change.kind {
         ChangeKind::Appeared { .. } => format!("appeared {}", change.id),
         ChangeKind::Changed { fields, .. } => format!("changed {} {}", change.id, fields.join(",")),

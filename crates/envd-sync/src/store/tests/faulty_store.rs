@@ -78,6 +78,21 @@ impl FaultyStore {
         faults.reads + faults.calls
     }
 
+    /// Does something at a moment, once, and returns what it said, if it was done.
+    pub(crate) fn asking<A: Future<Output = bool> + Send + 'static>(
+        &self,
+        moment: Moment,
+        act: A,
+    ) -> impl Fn() -> Option<bool> + use<A> {
+        let said = Arc::new(Mutex::new(None));
+        let says = Arc::clone(&said);
+        self.at(moment, async move {
+            let it = act.await;
+            *says.lock().unwrap() = Some(it);
+        });
+        move || *said.lock().unwrap()
+    }
+
     /// Does something at a moment, once.
     pub(crate) fn at(&self, moment: Moment, act: impl Future<Output = ()> + Send + 'static) {
         let mut faults = self.faults();
@@ -96,29 +111,26 @@ impl FaultyStore {
         }
     }
 
-    /// Whether a commit may be written.
-    fn take_commit(&self) -> Result<(), bool> {
+    /// The number of this call among those that are counted there.
+    fn count(&self, of: fn(&mut Faults) -> &mut usize) -> usize {
         let mut faults = self.faults();
-        match faults.left.checked_sub(1) {
-            Some(left) => faults.left = left,
-            None => return Err(std::mem::take(&mut faults.writes_last)),
-        }
-        Ok(())
+        let number = of(&mut faults);
+        *number += 1;
+        *number
     }
 
     async fn commit(&self, account: &str, call: StoreCall<'_>) -> Answered {
-        let number = {
-            let mut faults = self.faults();
-            faults.commits += 1;
-            faults.commits
-        };
+        let number = self.count(|faults| &mut faults.commits);
         self.act(Moment::BeforeCommit(number)).await;
-        if let Err(is_written) = self.take_commit() {
-            if is_written {
+        let left = self.faults().left;
+        if left == 0 {
+            let writes = std::mem::take(&mut self.faults().writes_last);
+            if writes {
                 call.forward(&*self.store, account).await?;
             }
             return Err(StoreError::new(StoreErrorKind::Other, "the program ended"));
         }
+        self.allow(left - 1);
         let written = call.forward(&*self.store, account).await;
         self.act(Moment::AfterCommit(number)).await;
         written
@@ -127,25 +139,18 @@ impl FaultyStore {
 
 impl StoreWrapper for FaultyStore {
     async fn call(&self, account: &str, call: StoreCall<'_>) -> Answered {
-        let number = match call {
+        match call {
             StoreCall::Commit(_) => return self.commit(account, call).await,
             _ if self.faults().fails_reads => {
-                return Err(StoreError::new(
-                    StoreErrorKind::Other,
-                    "the database is damaged",
-                ));
+                let damaged = "the database is damaged";
+                return Err(StoreError::new(StoreErrorKind::Other, damaged));
             }
             StoreCall::Documents(_) => {
-                let mut faults = self.faults();
-                faults.reads += 1;
-                faults.reads
+                let number = self.count(|faults| &mut faults.reads);
+                self.act(Moment::BeforeRead(number)).await;
             }
-            _ => {
-                self.faults().calls += 1;
-                0
-            }
-        };
-        self.act(Moment::BeforeRead(number)).await;
+            _ => drop(self.count(|faults| &mut faults.calls)),
+        }
         call.forward(&*self.store, account).await
     }
 }

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
 use crate::store::laws::{CheckedStore, broken_laws};
-use crate::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
+use crate::store::rows::{Batch, ChangeRange, Query, Row};
+use crate::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
 use crate::store::{MemorySync, Order, StoreError, StoreErrorKind, SyncStore, check_sync_store};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -32,71 +31,94 @@ struct Broken {
     inner: MemorySync,
 }
 
-impl Broken {
-    fn account(&self, account: &str) -> String {
-        match self.law {
+impl StoreWrapper for Broken {
+    async fn call(&self, account: &str, call: StoreCall<'_>) -> Answered {
+        let account = match self.law {
             "AccountsAreApart" => account.to_lowercase(),
             _ => account.to_owned(),
-        }
-    }
-
-    fn query(&self, query: &Query) -> Query {
-        let mut query = query.clone();
+        };
+        let all = Query {
+            limit: usize::MAX,
+            ..Query::default()
+        };
+        let mut query = match call {
+            StoreCall::Query(query) | StoreCall::Count(query) => query.clone(),
+            _ => Query::default(),
+        };
         match self.law {
             "QueriesFindWhatTheySay" => query.movement_to = None,
             "PagesGoOn" if query.order == Order::LastUpdated => query.after = None,
             _ => {}
         }
-        query
+        let call = match (self.law, call) {
+            (_, StoreCall::Commit(batch)) => {
+                let is_written = self.write(&account, batch).await?;
+                return Ok(StoreAnswer::Written(is_written));
+            }
+            ("PrefixIsLiteral", StoreCall::Documents(_)) => StoreCall::Documents(""),
+            ("rows of all ids", StoreCall::Rows(_)) => StoreCall::Query(&all),
+            ("counts all", StoreCall::Count(_)) => StoreCall::Count(&all),
+            (
+                "RangesOfChanges",
+                StoreCall::Changes(ChangeRange::Replacing { after, .. }, limit),
+            ) => StoreCall::Changes(ChangeRange::After(after), limit),
+            (_, StoreCall::Query(_)) => StoreCall::Query(&query),
+            (_, StoreCall::Count(_)) => StoreCall::Count(&query),
+            (_, call) => call,
+        };
+        let mut answer = call.forward(&self.inner, &account).await?;
+        match (self.law, &mut answer) {
+            ("VersionsCount", StoreAnswer::Documents(found)) => {
+                for document in found {
+                    document.version = document.version.min(2);
+                }
+            }
+            ("OrderIsOfBytes", StoreAnswer::Rows(rows)) if query.order == Order::Id => {
+                rows.sort_by_key(|row| row.id.to_lowercase());
+            }
+            _ => {}
+        }
+        Ok(answer)
     }
+}
 
+impl Broken {
     /// What the mistake writes instead of a batch.
-    fn batch(&self, batch: &Batch) -> Batch {
+    async fn batch(&self, account: &str, batch: &Batch) -> Batch {
         let mut batch = batch.clone();
+        for row in &mut batch.rows {
+            match self.law {
+                "ReadsWhatWasWritten" => row.payload = row.payload.trim().to_owned(),
+                "LargeTextsAreKept" => row.payload.truncate(65_536),
+                "NulIsKeptOrRefused" => row.payload = row.payload.replace('\0', ""),
+                "NumbersAreKeptOrRefused" => row.sequence &= i64::MAX as u64,
+                // Keeps a key of the row that is there.
+                "RowsAreReplaced" => {
+                    let ids = std::slice::from_ref(&row.id);
+                    let old = self.inner.rows(account, ids).await.unwrap().pop();
+                    row.keys.status = row.keys.status.take().or(old.and_then(|it| it.keys.status));
+                }
+                _ => {}
+            }
+        }
+        let row = |id: &String, generation| Row {
+            id: id.clone(),
+            generation,
+            ..Row::default()
+        };
         match self.law {
             "AbsentIsEmpty" => {
-                let removed = batch.removed.iter();
-                batch.rows.extend(removed.map(|id| Row {
-                    id: id.clone(),
-                    ..Row::default()
-                }));
-                batch.removed.clear();
-            }
-            "ReadsWhatWasWritten" => {
-                for row in &mut batch.rows {
-                    row.payload = row.payload.trim().to_owned();
-                }
-            }
-            "LargeTextsAreKept" => {
-                for row in &mut batch.rows {
-                    row.payload.truncate(65_536);
-                }
-            }
-            "NulIsKeptOrRefused" => {
-                for row in &mut batch.rows {
-                    row.payload = row.payload.replace('\0', "");
-                }
-            }
-            "NumbersAreKeptOrRefused" => {
-                for row in &mut batch.rows {
-                    row.sequence &= i64::MAX as u64;
-                }
+                let removed = std::mem::take(&mut batch.removed);
+                batch.rows.extend(removed.iter().map(|id| row(id, 0)));
             }
             "PartsInOrder" => {
-                let rows = batch.rows.iter().map(|row| &row.id);
-                batch
-                    .removed
-                    .retain(|id| !rows.clone().any(|row| row == id));
+                let rows: Vec<&String> = batch.rows.iter().map(|row| &row.id).collect();
+                batch.removed.retain(|id| !rows.contains(&id));
             }
             "SeenChangesTheGeneration" => {
-                if let Some((generation, ids)) = &batch.seen {
-                    let seen = ids.iter().map(|id| Row {
-                        id: id.clone(),
-                        generation: *generation,
-                        ..Row::default()
-                    });
-                    batch.rows.extend(seen);
-                }
+                let seen = batch.seen.iter();
+                let seen = seen.flat_map(|(at, ids)| ids.iter().map(|id| row(id, *at)));
+                batch.rows.extend(seen.collect::<Vec<_>>());
             }
             "ForgetsChanges" => batch.forget_changes = batch.forget_changes.map(|to| to / 2),
             _ => {}
@@ -104,97 +126,11 @@ impl Broken {
         batch
     }
 
-    /// Keeps the keys of rows that are there.
-    async fn with_old_keys(&self, account: &str, batch: &mut Batch) {
-        for row in &mut batch.rows {
-            let old = self
-                .inner
-                .rows(account, std::slice::from_ref(&row.id))
-                .await
-                .unwrap();
-            if let Some(old) = old.into_iter().next() {
-                row.keys.status = row.keys.status.take().or(old.keys.status);
-            }
-        }
-    }
-}
-
-#[async_trait]
-impl SyncStore for Broken {
-    async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError> {
-        let prefix = if self.law == "PrefixIsLiteral" {
-            ""
-        } else {
-            prefix
-        };
-        let mut found = self.inner.documents(&self.account(account), prefix).await?;
-        for document in &mut found {
-            if self.law == "VersionsCount" {
-                document.version = document.version.min(2);
-            }
-        }
-        Ok(found)
-    }
-
-    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
-        if self.law == "rows of all ids" {
-            let all = Query {
-                limit: usize::MAX,
-                ..Query::default()
-            };
-            return self.inner.query(account, &all).await;
-        }
-        self.inner.rows(&self.account(account), ids).await
-    }
-
-    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
-        let query = self.query(query);
-        let mut rows = self.inner.query(&self.account(account), &query).await?;
-        if self.law == "OrderIsOfBytes" && query.order == Order::Id {
-            rows.sort_by_key(|row| row.id.to_lowercase());
-        }
-        Ok(rows)
-    }
-
-    async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError> {
-        let mut query = self.query(query);
-        if self.law == "counts all" {
-            query = Query::default();
-        }
-        self.inner.count(&self.account(account), &query).await
-    }
-
-    async fn changes(
-        &self,
-        account: &str,
-        range: ChangeRange,
-        limit: usize,
-    ) -> Result<Vec<ChangeRow>, StoreError> {
-        let range = match range {
-            ChangeRange::Replacing { after, .. } if self.law == "RangesOfChanges" => {
-                ChangeRange::After(after)
-            }
-            range => range,
-        };
-        self.inner
-            .changes(&self.account(account), range, limit)
-            .await
-    }
-
-    async fn commit(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
-        self.write(&self.account(account), batch).await
-    }
-}
-
-impl Broken {
     async fn write(&self, account: &str, batch: &Batch) -> Result<bool, StoreError> {
         if self.law == "error" {
             return Err(StoreError::new(StoreErrorKind::Other, "the program ended"));
         }
-        let mut batch = self.batch(batch);
-        if self.law == "RowsAreReplaced" {
-            self.with_old_keys(account, &mut batch).await;
-        }
+        let mut batch = self.batch(account, batch).await;
         let expected = std::mem::take(&mut batch.expected);
         let mut fits = true;
         for (name, version) in &expected {

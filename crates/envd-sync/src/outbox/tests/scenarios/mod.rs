@@ -1,8 +1,6 @@
 //! Scenarios as lists of steps, played against the fake on a clock that stands still.
 //!
-//! A line of a table at the margin is the name of a scenario, and the indented lines after it are its steps: `do; do -> see, see`.
-//! It is played once for each alternative in braces, of which groups of the same length go together. The farm has three records,
-//! `w1` to `w3`; `r1` is the first one that is made. `web` is what somebody does on the website, `next` what happens to the next
+//! `tests/script.rs` says how they are written. The farm has three records, `w1` to `w3`; `r1` is the first one that is made. `web` is what somebody does on the website, `next` what happens to the next
 //! requests of an operation, `pass` one pass, `send` the method, `for 2h` the loop. A text is the number of head with what differs from
 //! a plain declaration, `~` being a blank.
 
@@ -15,18 +13,16 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
-use self::words::{fault, set, span, text};
+use self::words::{fault, set, text};
 use super::farm::{Farm, SAVE, id_of};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::outbox::pass::Next;
 use crate::outbox::{Decision, DeclarationId, Outbox, OutboxReport};
 use crate::store::MemorySync;
+use crate::tests::script::{Stage, play, span};
 use envd_sdk::fake::levers::{Assumptions, Deleted};
 use envd_sdk::fake::{Fault, WebsiteEdit};
 use envd_sdk::model::Consignment;
-
-/// Longer than any scenario takes. One that hangs fails.
-const LIMIT: Duration = Duration::from_secs(60);
 
 /// How long a reply is held.
 const HELD: Duration = Duration::from_secs(5);
@@ -35,61 +31,21 @@ macro_rules! tables {
     ($($name:ident)+) => {$(
         #[tokio::test]
         async fn $name() {
-            play(include_str!(concat!(stringify!($name), ".txt"))).await;
+            play::<Play>(include_str!(concat!(stringify!($name), ".txt"))).await;
         }
     )+};
 }
 
 tables! { lost_replies twins edits others waiting readings }
 
-async fn play(table: &str) {
-    let mut scenarios: Vec<(&str, String)> = Vec::new();
-    for line in table.lines().filter(|line| !line.starts_with('#')) {
-        match (line.strip_prefix("  "), scenarios.last_mut()) {
-            (Some(steps), Some((_, all))) => all.extend([" ", steps.trim()]),
-            _ if line.is_empty() => {}
-            _ => scenarios.push((line, String::new())),
-        }
-    }
-    let mut failed = Vec::new();
-    for (name, steps) in scenarios {
-        for steps in alternatives(&steps) {
-            let played = tokio::time::timeout(LIMIT, play_steps(steps.clone()));
-            let why = match tokio::spawn(played).await {
-                Ok(Ok(Ok(()))) => continue,
-                Ok(Ok(Err(why))) => why,
-                Ok(Err(_)) => "it hangs".to_owned(),
-                Err(panic) => panic.to_string(),
-            };
-            failed.push(format!("{name}\n {steps}\n  {why}\n"));
-        }
-    }
-    assert!(failed.is_empty(), "\n{}", failed.join("\n"));
-}
-
-/// The steps with each alternative.
-fn alternatives(steps: &str) -> Vec<String> {
-    // Groups stand at odd places.
-    let parts: Vec<&str> = steps.split(['{', '}']).collect();
-    let Some(length) = parts.get(1).map(|group| group.split('|').count()) else {
-        return vec![steps.to_owned()];
-    };
-    let chosen = |number: usize| {
-        let part = |(place, part): (usize, &&str)| match part.split('|').nth(number) {
-            _ if place % 2 == 0 => (*part).to_owned(),
-            Some(one) if part.split('|').count() == length => one.to_owned(),
-            _ => format!("{{{part}}}"),
-        };
-        alternatives(&parts.iter().enumerate().map(part).collect::<String>())
-    };
-    (0..length).flat_map(chosen).collect()
-}
-
 struct Play {
     farm: Farm,
     outbox: Outbox,
     store: Arc<MemorySync>,
     backup: Option<Arc<MemorySync>>,
+    /// Which program works, and the others over the same store.
+    program: String,
+    others: HashMap<String, Outbox>,
     declarations: HashMap<String, DeclarationId>,
     /// The names of records and their ids.
     records: Vec<(String, String)>,
@@ -102,56 +58,51 @@ struct Play {
     before: [usize; 2],
 }
 
-async fn play_steps(steps: String) -> Result<(), String> {
-    let farm = Farm::start().await;
-    let names = farm.before.iter().zip(1..);
-    let mut play = Play {
-        records: names
-            .map(|(id, nth)| (format!("w{nth}"), id.clone()))
-            .collect(),
-        outbox: farm.outbox(),
-        store: Arc::clone(&farm.store),
-        farm,
-        backup: None,
-        declarations: HashMap::new(),
-        seen: HashMap::new(),
-        held: None,
-        report: OutboxReport::default(),
-        next: None,
-        before: [0; 2],
-    };
-    for step in steps
-        .split(';')
-        .map(str::trim)
-        .filter(|step| !step.is_empty())
-    {
-        let (does, sees) = step.split_once("->").unwrap_or((step, ""));
-        let sees: Vec<&str> = sees.split(',').map(str::trim).collect();
-        play.before = play.counts();
-        let done = play.act(&does.split_whitespace().collect::<Vec<_>>()).await;
-        if sees.contains(&"fails") != done.is_err() {
-            return Err(format!(
-                "{step}\n  expected: fails or not\n  seen:     {done:?}"
-            ));
-        }
-        for expected in sees
-            .into_iter()
-            .filter(|sees| !["", "fails"].contains(sees))
-        {
-            let words: Vec<&str> = expected.split_whitespace().collect();
-            let shown = play.see(&words).await;
-            if shown != words.join(" ") {
-                return Err(format!(
-                    "{step}\n  expected: {expected}\n  seen:     {shown}"
-                ));
-            }
+impl Stage for Play {
+    type Error = Error;
+
+    async fn start() -> Self {
+        let farm = Farm::start().await;
+        let names = farm.before.iter().zip(1..);
+        Self {
+            records: names
+                .map(|(id, nth)| (format!("w{nth}"), id.clone()))
+                .collect(),
+            outbox: farm.outbox(),
+            store: Arc::clone(&farm.store),
+            farm,
+            backup: None,
+            program: "one".to_owned(),
+            others: HashMap::new(),
+            declarations: HashMap::new(),
+            seen: HashMap::new(),
+            held: None,
+            report: OutboxReport::default(),
+            next: None,
+            before: [0; 2],
         }
     }
-    Ok(())
+
+    async fn act(&mut self, words: &[&str]) -> Result<()> {
+        self.before = self.counts();
+        self.take(words).await?;
+        // In the order in which they appear.
+        for id in self.farm.made().iter().map(id_of) {
+            if self.records.iter().all(|(_, known)| *known != id) {
+                let nth = self.records.len() + 1 - self.farm.before.len();
+                self.records.push((format!("r{nth}"), id));
+            }
+        }
+        Ok(())
+    }
+
+    async fn see(&mut self, words: &[&str]) -> String {
+        self.seen_as(words).await
+    }
 }
 
 impl Play {
-    async fn act(&mut self, words: &[&str]) -> Result<()> {
+    async fn take(&mut self, words: &[&str]) -> Result<()> {
         let (farm, fake) = (&self.farm, &self.farm.fake);
         let account = fake.account_id();
         match *words {
@@ -175,6 +126,12 @@ impl Play {
             }
             ["wait", time] => farm.clock.advance(span(time)),
             ["clock", "back", time] => farm.clock.set_wall(farm.clock.now() - span(time)),
+            ["program", name] => {
+                let other = self.others.remove(name).unwrap_or_else(|| farm.outbox());
+                let before = std::mem::replace(&mut self.outbox, other);
+                let name = std::mem::replace(&mut self.program, name.to_owned());
+                self.others.insert(name, before);
+            }
             ["restart"] => self.outbox = farm.outbox_on(Arc::clone(&self.store)),
             ["offline"] => self.outbox = farm.unreachable(Arc::clone(&self.store)),
             ["backup"] => self.backup = Some(Arc::new(self.store.duplicate())),
@@ -230,13 +187,6 @@ impl Play {
             [what, name, ref rest @ ..] => self.write(what, name, rest).await?,
             _ => panic!("{words:?} is no step"),
         }
-        // In the order in which they appear.
-        for id in self.farm.made().iter().map(id_of) {
-            if self.records.iter().all(|(_, known)| *known != id) {
-                let nth = self.records.len() + 1 - self.farm.before.len();
-                self.records.push((format!("r{nth}"), id));
-            }
-        }
         Ok(())
     }
 
@@ -247,7 +197,10 @@ impl Play {
         if let Some(time) = limit {
             outbox = outbox.not_after(self.farm.clock.now() + span(time));
         }
-        let known = self.declarations.get(name).copied();
+        let known = match name {
+            "never" => "77".parse().ok(),
+            name => self.declarations.get(name).copied(),
+        };
         let id = || known.unwrap_or_else(|| panic!("{name} is no declaration"));
         let record = rest.first().copied().unwrap_or_default();
         let is_of_record = what.ends_with("-record") || what == "update";
@@ -291,7 +244,7 @@ impl Play {
         let mut held = tokio::spawn(async move { Box::pin(outbox.pass()).await });
         tokio::select! {
             biased;
-            () = self.farm.fake.until_delayed() => self.held = Some(held),
+            () = self.farm.delayed() => self.held = Some(held),
             _ = &mut held => panic!("nothing was sent"),
         }
     }

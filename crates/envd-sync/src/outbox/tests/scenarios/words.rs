@@ -1,12 +1,11 @@
 //! The words of the scenarios: texts, faults, and what is seen.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use super::Play;
 use crate::outbox::tests::farm::{load, load_of, now, other_load, signed};
 use crate::outbox::{Declaration, DeclarationState};
+use crate::tests::script::listed;
 use envd_sdk::fake::Fault;
 use envd_sdk::model::{ConsignmentId, ConsignmentInput};
 
@@ -90,21 +89,6 @@ pub(super) fn fault(word: &str, field: &str, id: impl Fn(&str) -> String) -> Fau
     if is_done { fault.processed() } else { fault }
 }
 
-/// Such as `90s`, `5m` or `1.5h`.
-pub(super) fn span(text: &str) -> Duration {
-    let (number, unit) = text.split_at(text.len() - 1);
-    let units = [("s", 1.0), ("m", 60.0), ("h", 3_600.0), ("d", 86_400.0)];
-    let (_, seconds) = units.into_iter().find(|(name, _)| *name == unit).unwrap();
-    Duration::from_secs_f64(number.parse::<f64>().unwrap() * seconds)
-}
-
-fn listed(all: Vec<String>) -> String {
-    match all.as_slice() {
-        [] => "nothing".to_owned(),
-        all => all.join(" + "),
-    }
-}
-
 impl Play {
     /// How many requests, and how many lists, there were.
     pub(super) fn counts(&self) -> [usize; 2] {
@@ -113,7 +97,7 @@ impl Play {
     }
 
     /// What is seen, in the words of what is expected.
-    pub(super) async fn see(&self, words: &[&str]) -> String {
+    pub(super) async fn seen_as(&self, words: &[&str]) -> String {
         let (farm, report, what) = (&self.farm, &self.report, words[0]);
         let since = |nth: usize| self.counts()[nth] - self.before[nth];
         let count = |number: usize| format!("{what} {number}");
@@ -127,7 +111,7 @@ impl Play {
             ["sent", ..] => {
                 let sent = farm.sent().into_iter();
                 let sent = sent.map(|text| load_of(&serde_json::from_str(&text).unwrap()));
-                format!("sent {}", listed(sent.collect()))
+                format!("sent {}", listed(sent))
             }
             ["saves", _] => count(farm.saves()),
             ["deletes", _] => count(farm.fake.request_count("DeleteConsignment")),
@@ -190,8 +174,8 @@ impl Play {
             "findings" => format!("findings {}", shown.findings.len()),
             "adopted" => ["not adopted", what][usize::from(shown.is_adopted)].to_owned(),
             "offers" => {
-                let offered = shown.decisions().iter().map(ToString::to_string).collect();
-                format!("offers {}", listed(offered))
+                let offered = shown.decisions();
+                format!("offers {}", listed(offered.iter().map(ToString::to_string)))
             }
             "differs" => {
                 let fields = shown.conflict.iter().flat_map(|conflict| &conflict.fields);
@@ -203,7 +187,7 @@ impl Play {
                         field.path, field.changed_by
                     )
                 });
-                format!("differs {}", listed(fields.collect()))
+                format!("differs {}", listed(fields))
             }
             _ if shown.state == DeclarationState::NeedsAttention => format!("asks {reason}"),
             _ if words.len() == 2 => format!("{} {reason}", shown.state),

@@ -34,6 +34,14 @@ pub(super) enum EditKind {
 }
 
 impl Edit {
+    pub(super) fn but(self, kind: EditKind, pause: u64) -> Self {
+        Self {
+            kind,
+            pause,
+            ..self
+        }
+    }
+
     pub(super) fn random(random: &mut fastrand::Rng) -> Self {
         let kind = match random.u8(..32) {
             0..8 => EditKind::Insert,

@@ -19,7 +19,7 @@ struct FullWalk {
     has_shifted: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ObservedService {
     pub(super) list: Listing,
     /// The token of the process that runs; requests of ended ones are refused.
@@ -71,23 +71,7 @@ impl ObservedService {
     pub(super) fn new(list: Listing) -> Self {
         Self {
             list,
-            token: String::new(),
-            scheduled: Vec::new(),
-            fails: None,
-            lists: 0,
-            requests: 0,
-            is_disturbed: false,
-            states: BTreeMap::new(),
-            shown: BTreeMap::new(),
-            missable: BTreeSet::new(),
-            hidden: BTreeSet::new(),
-            is_walking: false,
-            has_edited: false,
-            events: 0,
-            last_taken: BTreeMap::new(),
-            last_not_found: BTreeMap::new(),
-            walk: FullWalk::default(),
-            ended: Vec::new(),
+            ..Self::default()
         }
     }
 

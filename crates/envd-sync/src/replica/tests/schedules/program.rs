@@ -42,12 +42,17 @@ pub(super) enum Interruption {
     RefusedCommit(usize),
     /// Something else happens before a write.
     OtherBeforeCommit(usize),
+    /// Something else happens before a call of the store, and before those that follow as long as there is something.
+    OtherFrom(usize),
 }
 
 impl Interruption {
     /// Whether the program does not come to its end.
     pub(super) fn ends_it(self) -> bool {
-        !matches!(self, Self::None | Self::OtherBeforeCommit(_))
+        !matches!(
+            self,
+            Self::None | Self::OtherBeforeCommit(_) | Self::OtherFrom(_)
+        )
     }
 }
 
@@ -66,7 +71,7 @@ pub(super) struct Program {
     calls: Arc<AtomicUsize>,
     commits: Arc<AtomicUsize>,
     is_killed: Arc<AtomicBool>,
-    other: Arc<Mutex<Option<Act>>>,
+    others: Arc<Mutex<Vec<Act>>>,
 }
 
 impl Program {
@@ -81,7 +86,7 @@ impl Program {
             calls: Arc::default(),
             commits: Arc::default(),
             is_killed: Arc::default(),
-            other: Arc::default(),
+            others: Arc::default(),
         }
     }
 
@@ -96,9 +101,16 @@ impl Program {
         }
     }
 
-    /// What happens at [`Interruption::OtherBeforeCommit`].
+    /// What else happens, once.
     pub(super) fn other(&self, act: impl Future<Output = ()> + Send + 'static) {
-        *self.other.lock().unwrap() = Some(Box::pin(act));
+        self.others.lock().unwrap().push(Box::pin(act));
+    }
+
+    async fn let_other_happen(&self) {
+        let other = self.others.lock().unwrap().pop();
+        if let Some(other) = other {
+            other.await;
+        }
     }
 
     /// Runs the program; `None`: it was killed.
@@ -188,16 +200,16 @@ impl StoreWrapper for Program {
         if self.interruption == Interruption::KilledBefore(number) {
             self.end().await;
         }
+        if matches!(self.interruption, Interruption::OtherFrom(first) if first <= number) {
+            self.let_other_happen().await;
+        }
         let StoreCall::Commit(batch) = call else {
             drop(self.writing.lock().await);
             return call.forward(&*self.inner, account).await;
         };
         let number = self.commits.fetch_add(1, Ordering::SeqCst) + 1;
         if self.interruption == Interruption::OtherBeforeCommit(number) {
-            let other = self.other.lock().unwrap().take();
-            if let Some(other) = other {
-                other.await;
-            }
+            self.let_other_happen().await;
         }
         if self.interruption == Interruption::RefusedCommit(number) {
             return Err(StoreError::new(StoreErrorKind::Other, "the disk is full"));

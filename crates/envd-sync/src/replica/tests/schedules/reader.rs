@@ -32,23 +32,27 @@ impl Reader {
         }
     }
 
-    /// Reads at most so many changes, and acknowledges every one of so many, or none.
+    /// Reads at most so many changes, some rows at once, and acknowledges every one of so many, or none.
     pub(super) async fn read(
         &mut self,
         replica: &Replica,
         most: usize,
         each: Option<usize>,
+        chunk: usize,
     ) -> Result<(), Error> {
-        let mut feed = replica.changes(self.name);
-        let mut last = None;
+        let mut feed = replica.changes(self.name).in_chunks(chunk);
+        let (mut last, mut first) = (None, None);
         for number in 1..=most {
             let Some(change) = feed.next().await? else {
                 break;
             };
             self.hear(&change, last);
             last = Some(change.sequence);
+            let first = first.get_or_insert_with(|| change.clone());
             if each.is_some_and(|each| number % each == 0) {
                 self.acknowledge(&mut feed, &change).await?;
+                // As another process does that is late.
+                feed.acknowledge(first).await?;
             }
         }
         Ok(())

@@ -60,11 +60,7 @@ impl<'a> Schedule<'a> {
         let mut store = Program::new(open(), &observed);
         let is_undisturbed = random.u8(..4) == 0;
         store.saw_all_pages = is_undisturbed && observed.lock().unwrap().list.lag == 0;
-        let depth = if random.u8(..6) == 0 {
-            Depth::Full
-        } else {
-            Depth::Summary
-        };
+        let depth = [Depth::Summary, Depth::Full][usize::from(random.u8(..6) == 0)];
         let overlap = [0, 60, 600][random.usize(..3)];
         let mut schedule = Self {
             page_size: random.u32(2..6),
@@ -220,15 +216,8 @@ impl<'a> Schedule<'a> {
         if self.random.u8(..4) == 0 {
             // Behind the walk, perhaps, and then before it, a day later.
             for (number, pause) in [(2, 1_000), (3, 90_000_000)] {
-                let (kind, random) = (EditKind::Change, Edit::random(&mut self.random));
-                scheduled.push((
-                    number,
-                    Edit {
-                        kind,
-                        pause,
-                        ..random
-                    },
-                ));
+                let edit = Edit::random(&mut self.random);
+                scheduled.push((number, edit.but(EditKind::Change, pause)));
             }
         }
         let number = self.random.u64(1..6);
@@ -326,7 +315,7 @@ impl<'a> Schedule<'a> {
     }
 
     async fn read(&mut self, name: &'static str) {
-        let interruption = self.interruption();
+        let (mut interruption, chunk) = (self.interruption(), self.random.usize(1..6));
         let most = self.random.usize(..12);
         let each = [None, Some(1), Some(3), Some(6)][self.random.usize(..4)];
         let index = self.readers.iter().position(|reader| reader.name == name);
@@ -334,10 +323,20 @@ impl<'a> Schedule<'a> {
             self.readers.push(Reader::new(name));
             self.readers.len() - 1
         });
+        // The copy changes between the reads of the store.
+        let others = if self.random.u8(..4) == 0 { 4 } else { 0 };
+        if others > 0 {
+            interruption = Interruption::OtherFrom(self.random.usize(1..8));
+        }
         let (process, replica) = self.start(interruption);
-        let ended = process
-            .run(self.readers[index].read(&replica, most, each))
-            .await;
+        self.service().is_walking = self.is_unfinished;
+        for _ in 0..others {
+            self.let_another_sync(&process);
+        }
+        let read = self.readers[index].read(&replica, most, each, chunk);
+        let ended = process.run(read).await;
+        // One of the others may have failed.
+        self.is_unfinished |= others > 0;
         let is_interrupted = interruption.ends_it();
         assert!(
             ended.is_some_and(|ended| ended.is_ok()) || is_interrupted,
@@ -352,11 +351,8 @@ impl<'a> Schedule<'a> {
         {
             let mut service = self.service();
             service.list.lag = 0;
-            service
-                .list
-                .records
-                .values_mut()
-                .for_each(|record| record.is_found |= record.is_listed);
+            let records = service.list.records.values_mut();
+            records.for_each(|record| record.is_found |= record.is_listed);
         }
         let mut clean = 0;
         for number in 0..6 {
@@ -393,8 +389,8 @@ impl<'a> Schedule<'a> {
             None => Reader::new(name),
         };
         let (_, replica) = self.start(Interruption::None);
-        reader.read(&replica, usize::MAX, Some(4)).await.unwrap();
-        reader.read(&replica, 4, Some(1)).await.unwrap();
+        reader.read(&replica, usize::MAX, Some(4), 3).await.unwrap();
+        reader.read(&replica, 4, Some(1), 3).await.unwrap();
         reader.check(&self.store.history());
         let mut feed = replica.changes(name);
         assert_eq!(
@@ -413,12 +409,7 @@ impl<'a> Schedule<'a> {
         // A change of the very record that the watermark is from is found by itself, so some rounds miss nothing.
         for _ in 0..8 {
             for kind in [EditKind::Change, EditKind::Insert] {
-                let (pause, random) = (3_600_000, Edit::random(&mut self.random));
-                let edit = Edit {
-                    kind,
-                    pause,
-                    ..random
-                };
+                let edit = Edit::random(&mut self.random).but(kind, 3_600_000);
                 self.service().edit(&edit);
                 let (_, replica) = self.start(Interruption::None);
                 replica.sync().await.unwrap();
@@ -478,7 +469,7 @@ fn listing(random: &mut fastrand::Rng) -> Listing {
         orders[random.usize(..4)],
         totals.get(random.usize(..6)).copied(),
     );
-    let mut list = Listing::new();
+    let mut list = Listing::default();
     list.compared = compared.unwrap_or(Compared::Updated);
     (list.order, list.total) = (order, total.unwrap_or(Total::Exact));
     list.by_position = random.u8(..4) > 0;

@@ -39,15 +39,13 @@ async fn a_file_that_is_no_database_is_left_as_it_is() {
     let folder = Folder::new();
     let text = "C-1,DRAFT\n".repeat(1_000);
     for contents in [
-        text.as_bytes(),
-        b"{}",
-        &[0; 4_096],
-        b"SQLite format 3\0 and no more",
+        &*text,
+        "{}",
+        &"\0".repeat(4_096),
+        "SQLite format 3\0 and no more",
     ] {
         folder.write(contents);
-        let error = SqliteSync::open(folder.file()).unwrap_err();
-        assert!(error.kind() == StoreErrorKind::Unreadable, "{error}");
-        assert_eq!(fs::read(folder.file()).unwrap(), contents);
+        folder.refuses(StoreErrorKind::Unreadable);
     }
 }
 
@@ -59,15 +57,11 @@ async fn the_database_of_another_program_is_left_as_it_is() {
         "PRAGMA application_id = 7",
         "PRAGMA user_version = 1",
     ] {
-        Connection::open(folder.file())
-            .unwrap()
-            .execute_batch(sql)
-            .unwrap();
-        let contents = fs::read(folder.file()).unwrap();
-        let error = SqliteSync::open(folder.file()).unwrap_err();
-        assert!(error.kind() == StoreErrorKind::Unreadable, "{error}");
+        let other = Connection::open(folder.file()).unwrap();
+        other.execute_batch(sql).unwrap();
+        drop(other);
+        let error = folder.refuses(StoreErrorKind::Unreadable);
         assert!(error.to_string().contains("another program"), "{error}");
-        assert_eq!(fs::read(folder.file()).unwrap(), contents);
         fs::remove_file(folder.file()).unwrap();
     }
 }
@@ -82,15 +76,13 @@ async fn a_newer_file_is_left_as_it_is() {
         .execute_batch("DROP TABLE payloads; PRAGMA user_version = 2;")
         .unwrap();
     // A newer program has migrated it, while this one had it open.
-    let error = open.commit(ACCOUNT, &batch(1, 1)).await.unwrap_err();
-    assert!(error.kind() == StoreErrorKind::NewerVersion, "{error}");
-    let error = open.documents(ACCOUNT, "").await.unwrap_err();
-    assert!(error.kind() == StoreErrorKind::NewerVersion, "{error}");
+    let commit = open.commit(ACCOUNT, &batch(1, 1)).await.map(drop);
+    let read = open.documents(ACCOUNT, "").await.map(drop);
+    for error in [commit, read] {
+        assert_eq!(error.unwrap_err().kind(), StoreErrorKind::NewerVersion);
+    }
     drop((open, other));
-    let contents = fs::read(folder.file()).unwrap();
-    let error = SqliteSync::open(folder.file()).unwrap_err();
-    assert!(error.kind() == StoreErrorKind::NewerVersion, "{error}");
-    assert_eq!(fs::read(folder.file()).unwrap(), contents);
+    folder.refuses(StoreErrorKind::NewerVersion);
 }
 
 #[tokio::test]
@@ -98,22 +90,11 @@ async fn a_truncated_file_is_unreadable_and_left_as_it_is() {
     let folder = Folder::new();
     let whole = filled(&folder).await;
     // SQLite takes a file of no byte, and of one, for a new one.
-    for length in [
-        2,
-        50,
-        99,
-        512,
-        4_096,
-        5_000,
-        whole.len() / 2,
-        whole.len() - 4_096,
-    ] {
+    let (half, all_but_a_page) = (whole.len() / 2, whole.len() - 4_096);
+    for length in [2, 50, 99, 512, 4_096, 5_000, half, all_but_a_page] {
         folder.write(&whole[..length]);
         let error = use_it(&folder).await.unwrap_err();
-        assert!(
-            error.kind() == StoreErrorKind::Unreadable,
-            "{length}: {error}"
-        );
+        assert_eq!(error.kind(), StoreErrorKind::Unreadable, "{length}");
         assert_eq!(fs::read(folder.file()).unwrap(), &whole[..length]);
     }
 }
@@ -140,11 +121,11 @@ async fn flipped_bytes_are_an_error_or_without_effect_and_never_a_panic() {
         match used.unwrap_or_else(|_| panic!("a panic with byte {at}")) {
             Ok(()) => {}
             Err(error) => {
-                assert!(
-                    error.kind() != StoreErrorKind::Full
-                        && error.kind() != StoreErrorKind::LockTimeout,
-                    "{at}: {error}"
+                let is_other = matches!(
+                    error.kind(),
+                    StoreErrorKind::Full | StoreErrorKind::LockTimeout
                 );
+                assert!(!is_other, "{at}: {error}");
                 unreadable += u32::from(error.kind() == StoreErrorKind::Unreadable);
             }
         }

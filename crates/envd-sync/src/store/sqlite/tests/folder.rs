@@ -1,11 +1,13 @@
 //! A folder of a test's own.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use equipment::TestFolder;
 
 use crate::store::rows::{Batch, Document, Query, Row};
 use crate::store::{SqliteSync, SyncStore};
+use envd_sdk::auth::{StoreError, StoreErrorKind};
 
 pub(super) const ACCOUNT: &str = "farm";
 
@@ -30,6 +32,16 @@ impl Folder {
     /// Writes the file, private as the store's own.
     pub(super) fn write(&self, contents: impl AsRef<[u8]>) {
         self.0.write(FILE, contents);
+    }
+
+    /// The file cannot be opened, and is left as it is.
+    #[track_caller]
+    pub(super) fn refuses(&self, kind: StoreErrorKind) -> StoreError {
+        let before = fs::read(self.file()).unwrap();
+        let error = SqliteSync::open(self.file()).unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+        assert_eq!(fs::read(self.file()).unwrap(), before);
+        error
     }
 
     pub(crate) fn store(&self) -> SqliteSync {

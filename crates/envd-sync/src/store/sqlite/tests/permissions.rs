@@ -41,8 +41,7 @@ async fn a_file_that_others_may_read_is_made_private_and_one_that_they_may_write
     }
     for loose in [0o666, 0o620, 0o602] {
         set_mode(&folder.file(), loose);
-        let error = SqliteSync::open(folder.file()).unwrap_err();
-        assert!(error.kind() == StoreErrorKind::Insecure, "{error}");
+        folder.refuses(StoreErrorKind::Insecure);
         assert_eq!(mode(&folder.file()), loose);
     }
 }
@@ -60,8 +59,7 @@ async fn a_link_a_directory_and_a_folder_that_others_may_write_are_refused() {
     // With the sticky bit, others can still put a `-wal` there first.
     for shared in [0o777, 0o1777] {
         set_mode(folder.path(), shared);
-        let error = SqliteSync::open(folder.file()).unwrap_err();
-        assert!(error.kind() == StoreErrorKind::Insecure, "{error}");
+        folder.refuses(StoreErrorKind::Insecure);
     }
     set_mode(folder.path(), 0o755);
     drop(folder.store());
@@ -74,14 +72,11 @@ async fn a_planted_file_beside_the_database_is_refused() {
         let planted = folder.path().join(format!("farm.db{ending}"));
         fs::write(&planted, "").unwrap();
         set_mode(&planted, 0o666);
-        let error = SqliteSync::open(folder.file()).unwrap_err();
-        assert!(
-            error.kind() == StoreErrorKind::Insecure,
-            "{ending}: {error}"
-        );
+        let refused = || SqliteSync::open(folder.file()).unwrap_err().kind();
+        assert_eq!(refused(), StoreErrorKind::Insecure, "{ending}");
         fs::remove_file(&planted).unwrap();
         symlink(folder.path().join("elsewhere"), &planted).unwrap();
-        assert!(SqliteSync::open(folder.file()).unwrap_err().kind() == StoreErrorKind::Insecure);
+        assert_eq!(refused(), StoreErrorKind::Insecure, "{ending}");
     }
 }
 

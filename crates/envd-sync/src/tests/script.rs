@@ -1,0 +1,127 @@
+//! Tables of scenarios, as the tests of replica, outbox and banks play them.
+//!
+//! A line at the margin is the name of a scenario, and the indented lines after it are its steps: `do; do -> see, see`. A step that
+//! must fail sees `fails`. A scenario is played once for each alternative in braces, of which groups of the same length go together.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+/// Longer than anything in these tests takes. What hangs fails.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Ends a wait on a fake or a manual clock that would never end.
+pub(crate) async fn within<T>(what: &str, wait: impl Future<Output = T>) -> T {
+    let waited = tokio::time::timeout(LIMIT, wait).await;
+    waited.unwrap_or_else(|_| panic!("{what}: it has not ended after {LIMIT:?}"))
+}
+
+/// What the steps of a scenario do and see.
+pub(crate) trait Stage: Send + 'static {
+    type Error: Debug + Send;
+
+    fn start() -> impl Future<Output = Self> + Send;
+
+    fn act(&mut self, words: &[&str]) -> impl Future<Output = Result<(), Self::Error>> + Send;
+
+    /// What is seen, in the words of what is expected.
+    fn see(&mut self, words: &[&str]) -> impl Future<Output = String> + Send;
+}
+
+/// Plays all scenarios of a table, and shows of each one that fails the steps, the step, and what was expected and seen.
+pub(crate) async fn play<S: Stage>(table: &'static str) {
+    let mut scenarios: Vec<(&str, String)> = Vec::new();
+    for line in table
+        .lines()
+        .filter(|line| !line.trim_start().starts_with('#'))
+    {
+        match (line.strip_prefix("  "), scenarios.last_mut()) {
+            (Some(steps), Some((_, all))) => all.extend([" ", steps.trim()]),
+            _ if line.is_empty() => {}
+            _ => scenarios.push((line, String::new())),
+        }
+    }
+    let mut failed = Vec::new();
+    for (name, steps) in scenarios {
+        for steps in alternatives(&steps) {
+            let why = match tokio::spawn(play_steps::<S>(steps.clone())).await {
+                Ok(Ok(())) => continue,
+                Ok(Err(why)) => why,
+                Err(panic) => panic.to_string(),
+            };
+            failed.push(format!("{name}\n {steps}\n  {why}\n"));
+        }
+    }
+    assert!(failed.is_empty(), "\n{}", failed.join("\n"));
+}
+
+async fn play_steps<S: Stage>(steps: String) -> Result<(), String> {
+    let mut stage = within("start", S::start()).await;
+    let steps = steps.split(';').map(str::trim);
+    for step in steps.filter(|step| !step.is_empty()) {
+        let (does, expects) = step.split_once("->").unwrap_or((step, ""));
+        let expects: Vec<&str> = expects.split(", ").map(str::trim).collect();
+        let does: Vec<&str> = does.split_whitespace().collect();
+        let done = within(step, stage.act(&does)).await;
+        if expects.contains(&"fails") != done.is_err() {
+            return Err(format!(
+                "{step}\n  expected: fails or not\n  seen:     {done:?}"
+            ));
+        }
+        for expected in expects.into_iter().filter(|it| !["", "fails"].contains(it)) {
+            let words: Vec<&str> = expected.split_whitespace().collect();
+            let seen = within(expected, stage.see(&words)).await;
+            if seen != words.join(" ") {
+                return Err(format!(
+                    "{step}\n  expected: {expected}\n  seen:     {seen}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The steps with each alternative.
+fn alternatives(steps: &str) -> Vec<String> {
+    // Groups stand at odd places.
+    let parts: Vec<&str> = steps.split(['{', '}']).collect();
+    let Some(length) = parts.get(1).map(|group| group.split('|').count()) else {
+        return vec![steps.to_owned()];
+    };
+    let chosen = |number: usize| {
+        let part = |(place, part): (usize, &&str)| match part.split('|').nth(number) {
+            _ if place % 2 == 0 => (*part).to_owned(),
+            Some(one) if part.split('|').count() == length => one.to_owned(),
+            _ => format!("{{{part}}}"),
+        };
+        alternatives(&parts.iter().enumerate().map(part).collect::<String>())
+    };
+    (0..length).flat_map(chosen).collect()
+}
+
+/// The columns of a table, which `|` parts.
+pub(crate) fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+    let lines = table.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split('|').map(str::trim).collect())
+}
+
+/// Such as `90s`, `5m`, `1.5h` or `-40d`.
+pub(crate) fn seconds(text: &str) -> f64 {
+    let (number, unit) = text.split_at(text.len() - 1);
+    let units = [("s", 1.0), ("m", 60.0), ("h", 3_600.0), ("d", 86_400.0)];
+    let (_, seconds) = units.into_iter().find(|(name, _)| *name == unit).unwrap();
+    number.parse::<f64>().unwrap() * seconds
+}
+
+pub(crate) fn span(text: &str) -> Duration {
+    Duration::from_secs_f64(seconds(text))
+}
+
+/// What was seen of several things, in one line.
+pub(crate) fn listed(all: impl IntoIterator<Item = impl Into<String>>) -> String {
+    let all: Vec<String> = all.into_iter().map(Into::into).collect();
+    if all.is_empty() {
+        "nothing".to_owned()
+    } else {
+        all.join(" + ")
+    }
+}
