@@ -1,5 +1,6 @@
 //! One account of a store, and its documents as they were read.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -8,6 +9,7 @@ use serde::de::DeserializeOwned;
 use super::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
 use super::store::{StoreError, SyncStore};
 use crate::error::{Error, Result};
+use envd_sdk::auth::StoreErrorKind;
 
 /// One account of a store.
 #[derive(Clone)]
@@ -86,6 +88,26 @@ impl<T: DeserializeOwned> VersionedDocument<T> {
 pub(super) fn json(value: &impl Serialize) -> String {
     // OK because structs of texts, numbers and JSON can always be written.
     serde_json::to_string(value).unwrap_or_default()
+}
+
+/// Fails unless `what` was written in the form that this version of the crate reads and writes.
+pub(super) fn check_format(what: &str, found: u32, known: u32) -> Result<(), StoreError> {
+    let (kind, problem) = match found.cmp(&known) {
+        Ordering::Equal => return Ok(()),
+        Ordering::Greater => (
+            StoreErrorKind::NewerVersion,
+            "a newer version of this crate wrote it: update this program",
+        ),
+        Ordering::Less => (
+            StoreErrorKind::Unreadable,
+            "an earlier version of this crate wrote it: send what waits with the program that wrote it, then begin with a new file or \
+             schema; nothing was changed",
+        ),
+    };
+    Err(StoreError::new(
+        kind,
+        format!("{what} cannot be read: {problem}"),
+    ))
 }
 
 /// What is stored cannot be read.

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::compare::{Base, Record, ServiceFields, merge};
 use super::row::{
-    DAY, Doubt, Due, HISTORY, Happened, Listing, Question, Request, Row, Sent, State, Text, Time,
-    Unclear, Watch, Wish,
+    DAY, Doubt, Due, HISTORY, Happened, Limit, Listing, Lost, Question, Request, Row, Sent, State,
+    Text, Time, Unclear, Wish,
 };
 
 /// The longest wait before the service is asked again.
@@ -51,7 +51,7 @@ pub(crate) enum Event {
         intent: Intent,
         /// The record that the person edited; `None`: the person edited the row.
         base: Option<Record>,
-        not_after: Option<Time>,
+        not_after: Option<Limit>,
     },
     /// From here on the request may be under way.
     Marked(Sent),
@@ -98,7 +98,7 @@ impl Event {
         }
     }
 
-    fn why(&self) -> String {
+    pub(crate) fn why(&self) -> String {
         match self {
             Self::Unclear(reason) => reason.clone(),
             Self::Asked(question) => question.reason().to_string(),
@@ -143,16 +143,25 @@ pub(crate) enum Unfit {
     Decision,
 }
 
+impl State {
+    /// Whether an event can become true of a row in this state.
+    fn takes(&self, event: &Event) -> bool {
+        let is_open = matches!(self, Self::Open { .. });
+        let is_sending = *self == Self::Sending;
+        match event {
+            Event::Wished { .. } | Event::Decided(_) | Event::Told(_) => true,
+            Event::Marked(_) | Event::Absent { .. } | Event::Unclear(_) => is_open,
+            Event::Refused | Event::NotSent { .. } | Event::Doubt => is_sending,
+            Event::Applied { .. } => is_open || is_sending,
+            // A question gets one more candidate.
+            Event::Asked(_) => is_open || is_sending || matches!(self, Self::Asked(_)),
+        }
+    }
+}
+
 /// Changes a row; if the event does not fit, the row stays as it is.
 pub(crate) fn apply(row: &mut Row, event: &Event, moment: &Moment<'_>) -> Result<(), Unfit> {
-    let is_open = matches!(
-        row.state,
-        State::Queued { .. } | State::Sending | State::InDoubt { .. }
-    );
-    let is_of_person = matches!(event, Event::Wished { .. } | Event::Decided(_));
-    // A question gets one more candidate.
-    let is_more = matches!((&row.state, event), (State::Asked(_), Event::Asked(_)));
-    if !is_open && !is_of_person && !is_more && !matches!(event, Event::Told(_)) {
+    if !row.state.takes(event) {
         return Err(Unfit::State);
     }
     let mut next = row.clone();
@@ -180,11 +189,10 @@ impl Row {
                 not_after,
             } => {
                 self.wished(intent, base.as_ref(), moment)?;
-                self.not_after = not_after.or(self.not_after);
+                self.not_after = not_after.clone().or(self.not_after.take());
             }
-            Event::Marked(_) if self.state == State::Sending => return Err(Unfit::State),
             Event::Marked(sent) => {
-                self.count_wait();
+                self.doubt.waited += self.doubt.wait;
                 self.listed = moment.begun;
                 (self.sent, self.state) = (Some(sent.clone()), State::Sending);
                 self.shown.attempts += 1;
@@ -196,44 +204,41 @@ impl Row {
                 is_found,
             } => self.applied(request, record, *is_found, moment),
             Event::Refused => {
-                self.answered()?;
-                self.state = State::Refused;
+                (self.sent, self.state) = (None, State::Refused);
             }
             Event::NotSent { wait } => {
-                self.answered()?;
-                self.state = self.resumed();
+                self.sent = None;
+                self.wait(*wait, moment);
                 self.listed = moment.begun;
-                self.wait_until(Due::after(moment.now, *wait));
             }
-            Event::Doubt => self.doubted(moment)?,
+            Event::Doubt => self.doubted(moment),
             Event::Absent { is_over: true } => {
                 self.end(moment);
                 self.state = State::Confirmed;
             }
             Event::Absent { is_over: false } => {
-                self.count_wait();
-                if let Some(doubt) = &mut self.doubt {
-                    // The look right after the request comes too early to count.
-                    doubt.looks += u32::from(doubt.wait > 0);
-                    doubt.wait = moment.wait_after(doubt.resends);
-                    let due = Due::after(moment.now, doubt.wait);
-                    self.wait_until(due);
-                }
+                let doubt = &mut self.doubt;
+                doubt.waited += doubt.wait;
+                // The look right after the request comes too early to count.
+                doubt.looks += u32::from(doubt.wait > 0);
+                doubt.wait = moment.wait_after(doubt.resends());
+                let wait = doubt.wait;
+                self.wait(wait, moment);
                 self.listed = moment.begun;
             }
             Event::Unclear(reason) => self.unclear(reason, moment),
             Event::Asked(question) => {
                 self.adopt = None;
                 if self.state == State::Sending {
-                    self.doubted(moment)?;
+                    self.doubted(moment);
                 }
                 self.state = State::Asked(question.clone());
             }
             Event::Told(records) => {
                 self.duplicates.extend(records.iter().cloned());
-                if let Some(watch) = &mut self.watch {
+                if let Some(lost) = &mut self.lost {
                     let told = u32::try_from(records.len()).unwrap_or(u32::MAX);
-                    watch.left = watch.left.saturating_sub(told);
+                    lost.left = lost.left.saturating_sub(told);
                 }
             }
             Event::Decided(decision) => self.decided(decision, moment)?,
@@ -277,7 +282,7 @@ impl Row {
             _ => false,
         };
         if is_answered {
-            self.state = self.resumed();
+            self.state = State::default();
         }
         Ok(())
     }
@@ -336,51 +341,42 @@ impl Row {
         if self.first.as_ref() == request.text() {
             self.first = None;
         }
-        (self.sent, self.doubt, self.adopt, self.seen_at) = (None, None, None, None);
-        self.agreed.not_draft = None;
+        self.explained();
+        (self.adopt, self.agreed.not_draft) = (None, None);
         self.state = if self.is_met(request) {
             State::Confirmed
         } else {
-            State::Queued { next_at: None }
+            State::default()
         };
         self.listed = moment.begun;
     }
 
-    /// A clear answer came that it was not carried out.
-    fn answered(&mut self) -> Result<(), Unfit> {
-        if self.state != State::Sending {
-            return Err(Unfit::State);
-        }
-        self.sent = None;
-        Ok(())
-    }
-
-    fn doubted(&mut self, moment: &Moment<'_>) -> Result<(), Unfit> {
-        let Some(sent) = self.sent.clone().filter(|_| self.state == State::Sending) else {
-            return Err(Unfit::State);
+    fn doubted(&mut self, moment: &Moment<'_>) {
+        self.doubt = Doubt {
+            sends: self.doubt.sends + 1,
+            waited: self.doubt.waited,
+            ..Doubt::default()
         };
-        let doubt = match self.doubt.take() {
-            Some(doubt) => Doubt {
-                resends: doubt.resends + 1,
-                ..doubt
-            },
-            None => Doubt {
-                listed: sent.listed,
-                ..Doubt::default()
-            },
-        };
-        let doubt = self.doubt.insert(Doubt {
-            looks: 0,
-            wait: 0,
-            ..doubt
-        });
-        if let Request::Create(text) = sent.request {
-            doubt.texts.push(text);
+        if let Some(Sent {
+            request: Request::Create(text),
+            listed,
+            ..
+        }) = self.sent.clone()
+        {
+            // What was watched is looked for with it.
+            let mut lost = self.lost.take().unwrap_or_default();
+            let is_first = lost.left == 0 || lost.watched_until.is_some();
+            lost.texts.push(text);
+            self.lost = Some(Lost {
+                listed: if is_first { listed } else { lost.listed },
+                left: lost.left + 1,
+                watched_until: None,
+                ..lost
+            });
             self.sent = None;
         }
-        self.state = State::InDoubt { next_at: None };
+        self.state = State::default();
         self.listed = moment.begun;
-        Ok(())
     }
 
     fn unclear(&mut self, reason: &str, moment: &Moment<'_>) {
@@ -393,7 +389,7 @@ impl Row {
             wait,
             waited: before.map_or(0, |unclear| unclear.waited + unclear.wait),
         });
-        self.wait_until(Due::after(moment.now, wait));
+        self.wait(wait, moment);
     }
 
     fn decided(&mut self, decision: &Decision, moment: &Moment<'_>) -> Result<(), Unfit> {
@@ -427,7 +423,7 @@ impl Row {
                 if !text.is_some_and(Text::is_whole) {
                     return Err(Unfit::Decision);
                 }
-                (self.sent, self.doubt, self.seen_at) = (None, None, None);
+                self.explained();
                 (self.record, self.base, self.is_named) = (None, None, false);
                 self.known = moment.listed.clone();
             }
@@ -445,13 +441,16 @@ impl Row {
                 self.agreed
                     .not
                     .extend(question.candidates().iter().cloned());
-                if let Some(doubt) = &mut self.doubt {
-                    (doubt.resends, doubt.waited, doubt.looks) = (0, 0, 0);
-                }
+                // Its resends and its time without an answer count from now on.
+                self.doubt = Doubt {
+                    sends: self.doubt.sends.min(1),
+                    wait: self.doubt.wait,
+                    ..Doubt::default()
+                };
             }
             _ => return Err(Unfit::Decision),
         }
-        self.state = self.resumed();
+        self.state = State::default();
         self.listed = moment.begun;
         Ok(())
     }
@@ -460,41 +459,37 @@ impl Row {
     fn keep_mine_over(&mut self, read: &Record) {
         self.base = Some(Base::shown(&read.fields));
         self.agreed.not_draft = (!read.is_draft()).then(|| read.fields.clone());
-        (self.sent, self.doubt, self.seen_at) = (None, None, None);
+        self.explained();
     }
 
     /// Ends whatever was under way. Creations that may still arrive are watched.
     fn end(&mut self, moment: &Moment<'_>) {
         self.watch(0, moment);
-        (self.sent, self.doubt, self.first, self.adopt) = (None, None, None, None);
-        self.seen_at = None;
+        self.explained();
+        (self.first, self.adopt) = (None, None);
     }
 
+    /// Nothing is under way any more, nor in doubt.
+    fn explained(&mut self) {
+        (self.sent, self.doubt, self.seen_at) = (None, Doubt::default(), None);
+    }
+
+    /// The row goes on without the creations that were in doubt, of which so many are explained.
     fn watch(&mut self, explained: u32, moment: &Moment<'_>) {
-        let Some(doubt) = self.doubt.as_ref().filter(|doubt| !doubt.texts.is_empty()) else {
-            return;
-        };
-        let sent = u32::try_from(doubt.texts.len()).unwrap_or(u32::MAX);
-        let left = sent.saturating_sub(explained);
-        self.watch = (left > 0).then(|| Watch {
-            texts: doubt.texts.clone(),
-            listed: doubt.listed.clone(),
-            left,
-            until: moment.now.saturating_add(DAY),
-        });
+        if let Some(lost) = self
+            .lost
+            .as_mut()
+            .filter(|lost| lost.watched_until.is_none())
+        {
+            lost.left = lost.left.saturating_sub(explained);
+            lost.watched_until = Some(moment.now.saturating_add(DAY));
+        }
+        self.lost.take_if(|lost| lost.left == 0);
     }
 
-    fn wait_until(&mut self, due: Due) {
-        if let State::Queued { next_at } | State::InDoubt { next_at } = &mut self.state {
-            *next_at = Some(due);
-        }
-    }
-
-    /// The service was reachable while the row waited.
-    fn count_wait(&mut self) {
-        if let Some(doubt) = &mut self.doubt {
-            doubt.waited += doubt.wait;
-        }
+    fn wait(&mut self, wait: Time, moment: &Moment<'_>) {
+        let next_at = Some(Due::after(moment.now, wait));
+        self.state = State::Open { next_at };
     }
 }
 
@@ -558,9 +553,9 @@ mod tests {
     fn said(row: &Row, before: &Row) -> String {
         let time = |text: &Text| text.value()["movementTime"].as_str().unwrap().to_owned();
         let (state, next_at) = match &row.state {
-            State::Queued { next_at } => ("queued".to_owned(), *next_at),
+            State::Open { next_at } if row.is_in_doubt() => ("in-doubt".to_owned(), *next_at),
+            State::Open { next_at } => ("queued".to_owned(), *next_at),
             State::Sending => ("sending".to_owned(), None),
-            State::InDoubt { next_at } => ("in-doubt".to_owned(), *next_at),
             State::Confirmed => ("confirmed".to_owned(), None),
             State::Refused => ("refused".to_owned(), None),
             State::Asked(question) => (format!("asked:{:?}", question.reason()), None),
@@ -579,9 +574,8 @@ mod tests {
         if let Some(first) = &row.first {
             said += &format!(" first={}", time(first));
         }
-        let looks = |row: &Row| row.doubt.as_ref().map_or(0, |doubt| doubt.looks);
-        if looks(row) > looks(before) {
-            said += &format!(" looks={}", looks(row));
+        if row.doubt.looks > before.doubt.looks {
+            said += &format!(" looks={}", row.doubt.looks);
         }
         let service = cases::service();
         let base = row.base.as_ref().filter(|_| row.base != before.base);
@@ -599,8 +593,8 @@ mod tests {
         let flags = [
             (" +record", row.record.is_some()),
             (" +sent", row.sent.is_some()),
-            (" +doubt", row.doubt.is_some()),
-            (" +watch", row.watch.is_some()),
+            (" +doubt", row.doubt != Doubt::default()),
+            (" +watch", row.lost.is_some() && !row.is_creation_in_doubt()),
             (" +door", row.agreed.not_draft.is_some()),
             (" +late", !row.agreed.late.is_empty()),
             (" +not", !row.agreed.not.is_empty()),
@@ -637,11 +631,11 @@ mod tests {
             applied(&mut row, &Event::Doubt).unwrap();
             applied(&mut row, &Event::Absent { is_over: false }).unwrap();
             applied(&mut row, &Event::Absent { is_over: false }).unwrap();
-            sends.push(row.doubt.as_ref().unwrap().waited);
+            sends.push(row.doubt.waited);
             let sent = cases::row("save sending").sent.unwrap();
             applied(&mut row, &Event::Marked(sent)).unwrap();
         }
-        assert_eq!(row.doubt.as_ref().unwrap().resends, 6);
+        assert_eq!(row.doubt.resends(), 6);
         assert_eq!(sends[6], 2 * (60 + 120 + 240 + 480 + 960 + 1_800) + 1_800);
     }
 
@@ -666,7 +660,7 @@ mod tests {
         }
         // Nothing was listed before.
         let mut row = row("save doubt");
-        row.doubt.as_mut().unwrap().listed = Listing::default();
+        row.lost.as_mut().unwrap().listed = Listing::default();
         applied(&mut row, &Event::Decided(Decision::Discard)).unwrap();
         row.record = Some("c2".to_owned());
         assert_eq!(row.needs_since(), Some(0));

@@ -265,13 +265,11 @@ impl ServiceFields {
             Value::Number(number) => Some(number.to_string()),
             _ => None,
         };
-        if let (Value::Array(sent), Value::Array(read)) = (sent, read) {
-            return is_permuted(sent, read, |sent, read| self.is_same(sent, read));
-        }
-        let texts = text(sent).zip(text(read));
-        is_equal(sent, read)
-            || is_blank(sent) && is_blank(read)
-            || texts.is_some_and(|(sent, read)| sent == read || (self.same)(&sent, &read))
+        agree(sent, read, &|sent, read| {
+            let texts = text(sent).zip(text(read));
+            is_blank(sent) && is_blank(read)
+                || texts.is_some_and(|(sent, read)| sent == read || (self.same)(&sent, &read))
+        })
     }
 }
 
@@ -312,15 +310,38 @@ pub(crate) fn compare(
     }
 }
 
-/// A field that a person and somebody else see differently.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Difference {
-    pub(crate) path: Path,
-    pub(crate) base: Value,
-    pub(crate) mine: Value,
-    pub(crate) theirs: Value,
-    pub(crate) is_mine: bool,
-    pub(crate) is_theirs: bool,
+/// Who changed a field since it was edited here.
+///
+/// Of a [`FieldDifference`]. See [`Conflict`](super::Conflict) for an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChangedBy {
+    /// Only the user here.
+    Mine,
+    /// Only somebody on the service.
+    Theirs,
+    /// Both, to different values.
+    Both,
+}
+
+/// One field that is not the same everywhere. `Debug` hides its values.
+///
+/// Of a [`Conflict`](super::Conflict), whose page has an example.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FieldDifference {
+    /// Its path, such as `origin.pic`, `answers.17` or, for an answer of a row, `answers.3[0]`.
+    pub path: String,
+    /// As it was when the user edited it; null: not there.
+    pub base: Value,
+    /// As the user wants it.
+    pub mine: Value,
+    /// As the service has it.
+    pub theirs: Value,
+    /// Who changed it.
+    pub changed_by: ChangedBy,
 }
 
 /// What a person changes with `sent`, and what somebody else has changed, by path. Without a base only the former can be said.
@@ -328,7 +349,7 @@ pub(crate) fn differences(
     base: Option<&Base>,
     sent: Option<&Value>,
     read: &Value,
-) -> Vec<Difference> {
+) -> Vec<FieldDifference> {
     let service = ServiceFields::default();
     let known = base.cloned().unwrap_or_else(|| Base::shown(read));
     let laid = sent.map_or_else(|| known.clone(), |sent| known.clone().laid(sent));
@@ -337,19 +358,43 @@ pub(crate) fn differences(
     let mine: BTreeSet<&Path> = changes.into_iter().map(|(path, _)| path).collect();
     let theirs: BTreeSet<Path> = known.differing(&read, &service).into_iter().collect();
     let paths: BTreeSet<&Path> = mine.iter().copied().chain(&theirs).collect();
-    let of = |path: &Path| Difference {
-        path: path.clone(),
-        base: known.value(path).clone(),
-        mine: laid.value(path).clone(),
-        theirs: read.get(path).cloned().unwrap_or_default(),
-        is_mine: mine.contains(path),
-        is_theirs: theirs.contains(path),
+    let of = |path: &Path| {
+        let there = read.get(path).unwrap_or(&Value::Null);
+        let changed_by = match (mine.contains(path), theirs.contains(path)) {
+            (true, true) if service.is_same(laid.value(path), there) => return None,
+            (true, true) => ChangedBy::Both,
+            (true, false) => ChangedBy::Mine,
+            _ => ChangedBy::Theirs,
+        };
+        let [base, mine, theirs] = [known.value(path), laid.value(path), there].map(alone);
+        Some(FieldDifference {
+            path: written(path),
+            base,
+            mine,
+            theirs,
+            changed_by,
+        })
     };
-    let all = paths.into_iter().map(of);
-    all.filter(|field| {
-        !(field.is_mine && field.is_theirs && service.is_same(&field.mine, &field.theirs))
-    })
-    .collect()
+    paths.into_iter().filter_map(of).collect()
+}
+
+/// A path as a text for people.
+fn written(path: &Path) -> String {
+    match path.as_slice() {
+        [answers, question, row] if answers == "answers" => match row.as_str() {
+            "" => format!("answers.{question}"),
+            row => format!("answers.{question}[{row}]"),
+        },
+        path => path.join("."),
+    }
+}
+
+/// One answer is shown as it is, several as a list.
+fn alone(value: &Value) -> Value {
+    match value.as_array().map(Vec::as_slice) {
+        Some([alone]) => alone.clone(),
+        _ => value.clone(),
+    }
 }
 
 /// Whether a record is one that a creation has made.
@@ -370,44 +415,33 @@ pub(crate) enum Whose {
 }
 
 /// The fields by which two declarations are of one load.
-const LOAD: [&[&str]; 4] = [
-    &["forms"],
-    &["movementDate"],
-    &["origin", "pic"],
-    &["destination", "pic"],
-];
+fn load(record: &Value) -> [&Value; 4] {
+    let pic = |place: &str| &record[place]["pic"];
+    let (forms, day) = (&record["forms"], &record["movementDate"]);
+    [forms, day, pic("origin"), pic("destination")]
+}
 
-/// Compares a record with the texts of creations; the closest counts. `latest`: the greatest `updatedAt` that was listed before the
-/// first of them.
-pub(crate) fn whose(
-    texts: &[Value],
-    latest: &str,
-    record: &Record,
-    service: &ServiceFields,
-) -> Whose {
+/// Whether a record, as a list shows it, may be made of a text.
+pub(crate) fn may_be_made_of(text: &Value, listed: &Value, service: &ServiceFields) -> bool {
+    let mut fields = load(text).into_iter().zip(load(listed));
+    fields.all(|(sent, read)| is_blank(sent) || is_blank(read) || service.is_same(sent, read))
+}
+
+/// Compares a record with the text of a creation. `latest`: the greatest `updatedAt` that was listed before that.
+pub(crate) fn whose(text: &Value, latest: &str, record: &Record, service: &ServiceFields) -> Whose {
     let mut read = record.fields.clone();
     if let Some(read) = read.as_object_mut() {
         read.remove("status");
     }
-    let of_text = |text: &Value| {
-        let compared = compare(&Base::default(), Some(text), &read, service);
-        let load = LOAD.map(|path| path.iter().map(|name| (*name).to_owned()).collect::<Path>());
-        let (sent, read) = (Base::shown(text), Base::shown(&read));
-        match compared {
-            Compared::Ours(beside) if beside.is_empty() => Whose::Ours,
-            Compared::Ours(_) => Whose::AndMore,
-            _ if load
-                .iter()
-                .all(|path| service.is_same(sent.value(path), read.value(path))) =>
-            {
-                Whose::InPart
-            }
-            _ => Whose::Unrelated,
-        }
+    let mut fields = load(text).into_iter().zip(load(&read));
+    let mut is_of_load = || fields.all(|(sent, read)| service.is_same(sent, read));
+    let whose = match compare(&Base::default(), Some(text), &read, service) {
+        Compared::Ours(beside) if beside.is_empty() => Whose::Ours,
+        Compared::Ours(_) => Whose::AndMore,
+        _ if is_of_load() => Whose::InPart,
+        _ => return Whose::Unrelated,
     };
-    let closest = texts.iter().map(of_text).min_by_key(|whose| *whose as u8);
-    match closest.unwrap_or(Whose::Unrelated) {
-        Whose::Unrelated => Whose::Unrelated,
+    match whose {
         _ if service.is_another(record) => Whose::AnotherUsers,
         Whose::Ours if record.updated_at.as_str() <= latest || !record.is_draft() => Whose::Agrees,
         whose => whose,
@@ -518,18 +552,20 @@ fn by_list(mut record: Value) -> Value {
 }
 
 fn is_equal(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Array(one), Value::Array(other)) => is_permuted(one, other, is_equal),
-        _ => one == other || is_empty(one) && is_empty(other),
-    }
+    agree(one, other, &|one, other| is_empty(one) && is_empty(other))
 }
 
-/// Whether two lists have the same items, in any order.
-fn is_permuted(one: &[Value], other: &[Value], same: impl Fn(&Value, &Value) -> bool) -> bool {
-    let mut left: Vec<&Value> = other.iter().collect();
-    one.len() == other.len()
-        && one.iter().all(|one| {
-            let at = left.iter().position(|other| same(one, other));
+/// Whether two values are equal, or mean the same; the items of lists in any order.
+fn agree(one: &Value, other: &Value, means_the_same: &dyn Fn(&Value, &Value) -> bool) -> bool {
+    let (Value::Array(some), Value::Array(others)) = (one, other) else {
+        return one == other || means_the_same(one, other);
+    };
+    let mut left: Vec<&Value> = others.iter().collect();
+    some.len() == others.len()
+        && some.iter().all(|one| {
+            let at = left
+                .iter()
+                .position(|other| agree(one, other, means_the_same));
             at.map(|at| left.swap_remove(at)).is_some()
         })
 }
@@ -626,12 +662,7 @@ mod tests {
             for (name, field) in json_of(line[0]).as_object().unwrap() {
                 record.fields[name] = field.clone();
             }
-            let found = whose(
-                &[json!({"forms": ["B"]}), sent.clone()],
-                "4",
-                &record,
-                &service,
-            );
+            let found = whose(&sent, "4", &record, &service);
             assert_eq!(format!("{found:?}"), line[3], "{line:?}");
         }
     }

@@ -58,9 +58,6 @@ pub(crate) enum Read {
     Listed(Listing, Vec<Seen>),
     /// The service gave an answer that cannot be used.
     Unclear(String),
-    /// No connection, or a page of somebody else.
-    #[allow(dead_code)]
-    Unreachable,
 }
 
 /// What an answer to a request says.
@@ -82,42 +79,40 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) today: &'a str,
     /// The day of a date, as in `today`; `None`: it is none.
     pub(crate) day: fn(&str) -> Option<String>,
-    /// Forms, and the days from which on they are not accepted for new declarations.
-    pub(crate) retired: &'a [(&'a str, &'a str)],
+    /// The day from which on a form is not accepted for new declarations, if there is one.
+    pub(crate) retired_from: fn(&str) -> Option<String>,
     pub(crate) service: &'a ServiceFields,
     /// The other rows of the account whose creations are under way, in doubt or watched.
     pub(crate) open: &'a [&'a Row],
 }
 
 pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -> Action {
-    let (State::Queued { next_at } | State::InDoubt { next_at }) = &row.state else {
+    let State::Open { next_at } = &row.state else {
         return Action::Wait(None);
     };
     if let Some(due) = next_at.filter(|due| due.is_ahead(when.now)) {
         return Action::Wait(Some(due));
     }
-    match read {
-        Some(Read::Unreachable) => return Action::Wait(None),
-        Some(Read::Unclear(reason)) => return unclear(row, reason),
-        _ => {}
+    if let Some(Read::Unclear(reason)) = read {
+        return unclear(row, reason);
     }
-    let is_queued = is_queued(row);
     if let Some(id) = &row.adopt {
         return match read {
             Some(Read::Record(seen)) => adopted(row, id, seen.as_ref()),
             _ => Action::Read(id.clone()),
         };
     }
-    let is_never_made = row.wish == Wish::Delete && row.record.is_none();
-    if is_queued && is_never_made {
-        return Action::Append(Event::Absent { is_over: true });
-    }
-    if let Some(late) = late(row, when).filter(|_| is_queued) {
-        return ask(late);
+    if !row.is_in_doubt() {
+        if row.wish == Wish::Delete && row.record.is_none() {
+            return OVER;
+        }
+        if let Some(late) = late(row, when) {
+            return ask(late);
+        }
     }
     match (&row.record, read) {
         (None, Some(Read::Listed(listing, seen))) if is_fresh(row, listing, when.now) => {
-            creation(row, listing, seen, when, is_queued)
+            creation(row, listing, seen, when)
         }
         (None, _) => Action::List,
         (Some(_), Some(Read::Record(seen))) => match seen {
@@ -129,21 +124,20 @@ pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -
                     action => action,
                 }
             }
-            _ if row.wish == Wish::Delete => Action::Append(Event::Absent { is_over: true }),
+            _ if row.wish == Wish::Delete => OVER,
             _ => ask(Question::Gone),
         },
         (Some(id), _) => Action::Read(id.clone()),
     }
 }
 
-fn is_queued(row: &Row) -> bool {
-    matches!(row.state, State::Queued { .. }) && !row.is_creation_in_doubt()
-}
+/// What is wanted is there, or is not to be made any more.
+const OVER: Action = Action::Append(Event::Absent { is_over: true });
 
 /// A list shows what a row waits for if it was begun later; a creation also needs one that is not old.
 pub(crate) fn is_fresh(row: &Row, listing: &Listing, now: Time) -> bool {
     let age = now.checked_sub(listing.begun);
-    listing.number > row.listed && (!is_queued(row) || age.is_some_and(|age| age <= FRESH))
+    listing.number > row.listed && (row.is_in_doubt() || age.is_some_and(|age| age <= FRESH))
 }
 
 fn ask(question: Question) -> Action {
@@ -161,8 +155,9 @@ fn unclear(row: &Row, reason: &str) -> Action {
 
 /// The record that a person says is the declaration. It may differ: that is compared next.
 fn adopted(row: &Row, id: &str, seen: Option<&Seen>) -> Action {
-    let text = row.doubt.as_ref().and_then(|doubt| doubt.texts.last());
-    let text = text.or(row.first.as_ref()).or(row.wish.text());
+    // It was made of what was sent last, or of what would be sent.
+    let lost = row.lost.iter().find_map(|lost| lost.texts.last());
+    let text = lost.or(row.first.as_ref()).or(row.wish.text());
     match seen.filter(|seen| seen.owner.is_none()).zip(text) {
         Some((seen, text)) => applied(&Request::Create(text.clone()), &seen.record, true),
         // It stays a candidate: to send again says that it is not the declaration.
@@ -171,36 +166,35 @@ fn adopted(row: &Row, id: &str, seen: Option<&Seen>) -> Action {
 }
 
 /// A row without a record, after the account was listed.
-fn creation(
-    row: &Row,
-    listing: &Listing,
-    seen: &[Seen],
-    when: &Circumstances<'_>,
-    is_queued: bool,
-) -> Action {
-    let found = seen.iter().filter_map(|seen| candidate(row, seen, when));
-    let found: Vec<(Whose, &Record)> = found.collect();
+fn creation(row: &Row, listing: &Listing, seen: &[Seen], when: &Circumstances<'_>) -> Action {
+    let is_in_doubt = row.is_creation_in_doubt();
+    let found = seen.iter().filter_map(|seen| {
+        let (whose, text) = candidate(row, seen, when)?;
+        Some((whose, text, &seen.record))
+    });
+    let found: Vec<(Whose, &Text, &Record)> = found.collect();
     let is_close = |whose: Whose| matches!(whose, Whose::Ours | Whose::Agrees | Whose::AndMore);
-    let mut close = found.iter().filter(|(whose, _)| is_close(*whose));
-    if let (false, Some((Whose::Ours, record)), None) = (is_queued, close.next(), close.next()) {
-        let text = made_of(row, record, when);
-        return applied(&Request::Create(text), record, true);
+    let mut close = found.iter().filter(|(whose, ..)| is_close(*whose));
+    if let (true, Some((Whose::Ours, text, record)), None) =
+        (is_in_doubt, close.next(), close.next())
+    {
+        return applied(&Request::Create((*text).clone()), record, true);
     }
     // One that is merely like it may be the declaration only if that was sent.
     let rivals = found
         .iter()
-        .filter(|(whose, _)| !is_queued || is_close(*whose));
-    let rivals: Vec<String> = rivals.map(|(_, record)| record.id.clone()).collect();
+        .filter(|(whose, ..)| is_in_doubt || is_close(*whose));
+    let rivals: Vec<String> = rivals.map(|(.., record)| record.id.clone()).collect();
     if !rivals.is_empty() {
         return ask(Question::Candidates(rivals));
     }
-    if !is_queued && is_first_look(row) {
-        return Action::Append(Event::Absent { is_over: false });
+    if is_in_doubt && is_first_look(row) {
+        return LOOK_AGAIN;
     }
     if row.wish == Wish::Delete {
-        return Action::Append(Event::Absent { is_over: true });
+        return OVER;
     }
-    if !is_queued && let Some(question) = hindrance(row, when) {
+    if let Some(question) = hindrance(row, when).filter(|_| is_in_doubt) {
         return ask(question);
     }
     if when.open.iter().any(|other| is_before(other, row)) {
@@ -209,65 +203,41 @@ fn creation(
     send(row, None, listing.clone())
 }
 
-/// Whether a record that appeared may be the declaration of the row.
-fn candidate<'a>(
-    row: &Row,
-    seen: &'a Seen,
-    when: &Circumstances<'_>,
-) -> Option<(Whose, &'a Record)> {
-    let (texts, since) = match &row.doubt {
-        Some(doubt) if !doubt.texts.is_empty() => (doubt.texts.clone(), &doubt.listed),
-        _ => {
-            // What was given up may still arrive.
-            let watched = row.watch.iter().flat_map(|watch| &watch.texts);
-            let texts = watched.chain(row.first.as_ref().or(row.wish.text()));
-            (texts.cloned().collect(), &row.known)
-        }
-    };
+/// Whether a record that appeared may be the declaration of the row, and the text that it may be made of.
+fn candidate<'a>(row: &'a Row, seen: &Seen, when: &Circumstances<'_>) -> Option<(Whose, &'a Text)> {
+    let (texts, since) = row.looked_for();
     let has_appeared = seen.sequence.is_none_or(|sequence| sequence > since.last);
     let is_other = seen.owner == Some(Owner::Maker) || row.agreed.not.contains(&seen.record.id);
     if !has_appeared || is_other {
         return None;
     }
-    let whose_of = |texts: &[Text], since: &Listing| {
-        let texts: Vec<Value> = texts.iter().map(Text::value).collect();
-        whose(&texts, &since.latest, &seen.record, when.service)
-    };
-    let found = match whose_of(&texts, since) {
-        Whose::Unrelated => return None,
-        Whose::Ours if seen.owner.is_some() || is_rivalled(row, &seen.record, when) => {
-            Whose::Agrees
+    let whose_of = |text: &Text| whose(&text.value(), &since.latest, &seen.record, when.service);
+    // Of texts that agree, the one that was sent last.
+    let closest = texts.rev().map(|text| (whose_of(text), text));
+    match closest.min_by_key(|(whose, _)| *whose as u8)? {
+        (Whose::Unrelated, _) => None,
+        (Whose::Ours, text) if seen.owner.is_some() || is_rivalled(row, &seen.record, when) => {
+            Some((Whose::Agrees, text))
         }
-        found => found,
-    };
-    Some((found, &seen.record))
+        found => Some(found),
+    }
 }
 
 /// Whether another row may have made the record as well.
 fn is_rivalled(row: &Row, record: &Record, when: &Circumstances<'_>) -> bool {
-    let mut others = when.open.iter().filter(|other| other.id != row.id);
-    others.any(|other| {
-        let mut texts: Vec<Value> = open_texts(other).map(Text::value).collect();
-        texts.dedup();
-        let found = whose(&texts, "", record, when.service);
+    let others = when.open.iter().filter(|other| other.id != row.id);
+    let mut texts = others.flat_map(|other| other.on_their_way());
+    texts.any(|text| {
+        let found = whose(&text.value(), "", record, when.service);
         matches!(found, Whose::Ours | Whose::AndMore)
     })
-}
-
-fn open_texts(row: &Row) -> impl Iterator<Item = &Text> {
-    let doubt = row.doubt.iter().flat_map(|doubt| &doubt.texts);
-    let watch = row.watch.iter().flat_map(|watch| &watch.texts);
-    let sent = row.sent.iter().filter_map(|sent| match &sent.request {
-        Request::Create(text) => Some(text),
-        _ => None,
-    });
-    doubt.chain(watch).chain(sent)
 }
 
 /// Whether the creation of another row goes first: one creation of an account at a time is in doubt.
 pub(crate) fn is_before(other: &Row, row: &Row) -> bool {
     let is_sending = other.state == State::Sending && other.record.is_none();
-    let is_in_doubt = matches!(other.state, State::InDoubt { .. }) && other.is_creation_in_doubt();
+    let is_open = matches!(other.state, State::Open { .. });
+    let is_in_doubt = is_open && other.is_creation_in_doubt();
     let is_later = row.is_creation_in_doubt() && other.id > row.id;
     other.id != row.id && (is_sending || is_in_doubt && !is_later)
 }
@@ -276,17 +246,6 @@ pub(crate) fn is_before(other: &Row, row: &Row) -> bool {
 fn is_awaited(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> bool {
     let mut others = when.open.iter().filter(|other| is_before(other, row));
     row.is_named && others.any(|other| candidate(other, seen, when).is_some())
-}
-
-/// The text in doubt that a record was made of.
-fn made_of(row: &Row, record: &Record, when: &Circumstances<'_>) -> Text {
-    let texts = row.doubt.iter().flat_map(|doubt| &doubt.texts).rev();
-    let mut made =
-        texts.filter(|text| whose(&[text.value()], "", record, when.service) == Whose::Ours);
-    // OK because a record is ours only by one of these texts.
-    made.next()
-        .cloned()
-        .unwrap_or_else(|| Text::new(&Value::Null))
 }
 
 /// A row with a record, as it is now.
@@ -302,9 +261,7 @@ fn change(row: &Row, record: &Record, when: &Circumstances<'_>) -> Action {
         match compare(&before, sent.as_ref(), &record.fields, when.service) {
             Compared::Ours(_) => return applied(request, record, false),
             Compared::Theirs(_) => return changed(record),
-            Compared::Same if is_first_look(row) => {
-                return Action::Append(Event::Absent { is_over: false });
-            }
+            Compared::Same if is_first_look(row) => return LOOK_AGAIN,
             Compared::Same => {
                 if let Some(question) = hindrance(row, when) {
                     return ask(question);
@@ -376,14 +333,14 @@ fn send(row: &Row, before: Option<Record>, listed: Listing) -> Action {
 
 /// Whether another look follows before the request is sent again.
 fn is_first_look(row: &Row) -> bool {
-    let doubt = row.doubt.as_ref();
-    doubt.is_some_and(|doubt| doubt.looks + 1 < LOOKS)
+    row.doubt.looks + 1 < LOOKS
 }
+
+const LOOK_AGAIN: Action = Action::Append(Event::Absent { is_over: false });
 
 /// What a person is asked instead of sending again.
 fn hindrance(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
-    let doubt = row.doubt.as_ref();
-    let is_hopeless = doubt.is_some_and(|doubt| doubt.resends >= RESENDS || doubt.waited >= DAY);
+    let is_hopeless = row.doubt.resends() >= RESENDS || row.doubt.waited >= DAY;
     let given_up = is_hopeless.then_some(Question::NoUsableAnswer);
     given_up.or_else(|| late(row, when))
 }
@@ -392,8 +349,11 @@ fn hindrance(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
 fn late(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
     let request = row.next_request()?;
     let text = request.text().map(Text::value).unwrap_or_default();
-    let limit = row.not_after.filter(|limit| when.now > *limit);
-    let limit = limit.map(|limit| (Reason::NotAfterPassed, limit.to_string()));
+    let limit = row.not_after.iter().map(|limit| limit.at);
+    let mut limit = limit.filter(|at| when.now > *at);
+    let limit = limit
+        .next()
+        .map(|at| (Reason::NotAfterPassed, at.to_string()));
     let date = text["movementDate"].as_str().map(str::trim);
     let movement = date.filter(|date| !date.is_empty()).and_then(|date| {
         let reason = match (when.day)(date) {
@@ -404,9 +364,10 @@ fn late(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
         Some((reason, date.to_owned()))
     });
     let forms = text["forms"].as_array().into_iter().flatten();
-    let retired = forms.filter_map(Value::as_str).find(|form| {
-        let mut retired = when.retired.iter();
-        row.record.is_none() && retired.any(|(name, from)| name == form && *from <= when.today)
+    let mut forms = forms.filter_map(Value::as_str);
+    let retired = forms.find(|form| {
+        let from = (when.retired_from)(form).filter(|_| row.record.is_none());
+        from.is_some_and(|from| from.as_str() <= when.today)
     });
     let retired = retired.map(|form| (Reason::FormRetired, form.to_owned()));
     let mut late = [limit, movement, retired].into_iter().flatten();
@@ -450,28 +411,27 @@ pub(crate) fn answer(row: &Row, reply: Reply) -> Event {
 /// person is asked before the edit makes the record unlike what was sent.
 pub(crate) fn claim(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> Option<Event> {
     let asked = match &row.state {
-        State::Queued { .. } | State::InDoubt { .. } => None,
+        State::Open { .. } => None,
         State::Asked(asked) if !asked.candidates().contains(&seen.record.id) => {
             Some(asked.candidates())
         }
         _ => return None,
     };
-    let may_have_made = row.is_creation_in_doubt() || row.watch.is_some();
-    if !may_have_made || row.record.is_some() {
+    if row.lost.is_none() || row.record.is_some() {
         return None;
     }
     match candidate(row, seen, when)? {
-        (Whose::AnotherUsers | Whose::Unrelated, _) => None,
-        (Whose::Ours, record) if row.is_creation_in_doubt() && asked.is_none() => {
+        (Whose::AnotherUsers, _) => None,
+        (Whose::Ours, text) if row.is_creation_in_doubt() && asked.is_none() => {
             Some(Event::Applied {
-                request: Request::Create(made_of(row, record, when)),
-                record: record.clone(),
+                request: Request::Create(text.clone()),
+                record: seen.record.clone(),
                 is_found: true,
             })
         }
-        (_, record) => {
+        _ => {
             let mut candidates = asked.unwrap_or_default().to_vec();
-            candidates.push(record.id.clone());
+            candidates.push(seen.record.id.clone());
             Some(Event::Asked(Question::Candidates(candidates)))
         }
     }
@@ -485,23 +445,31 @@ pub(crate) fn late_duplicates(
     when: &Circumstances<'_>,
 ) -> Option<Event> {
     // One that is over is looked for once more: nobody may have looked since.
-    let watch = row.watch.as_ref()?;
-    let texts: Vec<Value> = watch.texts.iter().map(Text::value).collect();
+    let lost = row.lost.as_ref()?;
+    lost.watched_until?;
     // What a clear reply has made is by us, also where that reply could not be read for the name.
     let mut own = seen.iter().map(|seen| &seen.record);
     let own = own.find(|own| row.record.as_ref() == Some(&own.id) && !row.shown.is_adopted);
     let is_one = |seen: &&Seen| {
-        let id = &seen.record.id;
-        let is_known = row.record.as_ref() == Some(id)
-            || row.duplicates.contains(id)
-            || row.agreed.not.contains(id)
-            || own.is_some_and(|own| own.created_by != seen.record.created_by)
-            || seen.sequence.is_some_and(|at| at <= watch.listed.last);
-        let is_ours =
-            whose(&texts, &watch.listed.latest, &seen.record, when.service) == Whose::Ours;
-        !is_known && seen.owner.is_none() && is_ours && !is_rivalled(row, &seen.record, when)
+        let Seen {
+            record,
+            sequence,
+            owner,
+        } = seen;
+        let is_known = row.record.as_ref() == Some(&record.id)
+            || row.duplicates.contains(&record.id)
+            || row.agreed.not.contains(&record.id)
+            || own.is_some_and(|own| own.created_by != record.created_by)
+            || sequence.is_some_and(|at| at <= lost.listed.last);
+        let is_made_of = |text: &Text| {
+            whose(&text.value(), &lost.listed.latest, record, when.service) == Whose::Ours
+        };
+        !is_known
+            && owner.is_none()
+            && lost.texts.iter().any(is_made_of)
+            && !is_rivalled(row, record, when)
     };
-    let found = seen.iter().filter(is_one).take(watch.left as usize);
+    let found = seen.iter().filter(is_one).take(lost.left as usize);
     let found: Vec<String> = found.map(|seen| seen.record.id.clone()).collect();
     let is_told = !found.is_empty() && (row.record.is_none() || is_there);
     is_told.then_some(Event::Told(found))
@@ -566,7 +534,7 @@ mod tests {
             });
             other.id = if has("later") { 2 } else { 0 };
             if has("rival") {
-                other.doubt = super::super::tests::cases::row("doubt").doubt;
+                other.lost = super::super::tests::cases::row("doubt").lost;
             }
             let others = [&other];
             let is_alone = !["blocked", "later", "rival"].into_iter().any(has);
@@ -621,11 +589,11 @@ mod tests {
         let watched = |record: Option<&str>| {
             let mut row = row("save confirmed");
             row.record = record.map(str::to_owned);
-            row.watch = Some(super::super::row::Watch {
+            row.lost = Some(super::super::row::Lost {
                 texts: vec![text.clone(), text.clone()],
                 listed: listing(2),
                 left: 1,
-                until: NOW + 60,
+                watched_until: Some(NOW + 60),
             });
             row
         };
@@ -670,12 +638,12 @@ mod tests {
             (NOW + 2 * DAY, true),
             (NOW + 2 * DAY + 1, false),
         ] {
-            let watch = over.watch.as_mut().unwrap();
-            watch.until = until;
-            assert_eq!(watch.is_open(NOW), is_open, "for a day: {until}");
+            let lost = over.lost.as_mut().unwrap();
+            lost.watched_until = Some(until);
+            assert_eq!(lost.is_watched(NOW), is_open, "for a day: {until}");
             assert!(found(&over, "ours", true), "once more");
         }
-        over.watch.as_mut().unwrap().left = 0;
+        over.lost.as_mut().unwrap().left = 0;
         assert!(!found(&over, "ours", true), "no more than were sent");
     }
 }

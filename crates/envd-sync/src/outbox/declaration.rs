@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::apply;
-use super::compare::{Difference, differences};
+use super::compare::{FieldDifference, differences};
 use super::decision::{Decision, fitting};
 use super::row::{Question, Reason, Row, State, Time, Wish};
 use crate::error::{Error, Result};
@@ -104,40 +104,6 @@ impl fmt::Display for DeclarationState {
     }
 }
 
-/// Who changed a field since it was edited here.
-///
-/// Of a [`FieldDifference`]. See [`Conflict`] for an example.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ChangedBy {
-    /// Only the user here.
-    Mine,
-    /// Only somebody on the service.
-    Theirs,
-    /// Both, to different values.
-    Both,
-}
-
-/// One field that is not the same everywhere. `Debug` hides its values.
-///
-/// Of a [`Conflict`], whose page has an example.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct FieldDifference {
-    /// Its path, such as `origin.pic`, `answers.17` or, for an answer of a row, `answers.3[0]`.
-    pub path: String,
-    /// As it was when the user edited it; null: not there.
-    pub base: Value,
-    /// As the user wants it.
-    pub mine: Value,
-    /// As the service has it.
-    pub theirs: Value,
-    /// Who changed it.
-    pub changed_by: ChangedBy,
-}
-
 /// A record that changed on the service since it was edited here, in the shape of an input. `Debug` hides its values.
 ///
 /// ```
@@ -185,39 +151,10 @@ impl Conflict {
     /// Of a row and the record as it was read.
     fn new(row: &Row, theirs: &Value) -> Self {
         let sent = row.next_request().and_then(|request| request.sent());
-        let fields = differences(row.base.as_ref(), sent.as_ref(), theirs);
         Self {
+            fields: differences(row.base.as_ref(), sent.as_ref(), theirs),
             mine: sent.unwrap_or_default(),
             theirs: theirs.clone(),
-            fields: fields.into_iter().map(FieldDifference::from).collect(),
-        }
-    }
-}
-
-impl From<Difference> for FieldDifference {
-    fn from(field: Difference) -> Self {
-        let path = match field.path.as_slice() {
-            [answers, question, row] if answers == "answers" => match row.as_str() {
-                "" => format!("answers.{question}"),
-                row => format!("answers.{question}[{row}]"),
-            },
-            path => path.join("."),
-        };
-        // One answer is shown as it is, several as a list.
-        let alone = |value: Value| match value {
-            Value::Array(mut items) if items.len() == 1 => items.remove(0),
-            value => value,
-        };
-        Self {
-            path,
-            base: alone(field.base),
-            mine: alone(field.mine),
-            theirs: alone(field.theirs),
-            changed_by: match (field.is_mine, field.is_theirs) {
-                (true, true) => ChangedBy::Both,
-                (true, false) => ChangedBy::Mine,
-                _ => ChangedBy::Theirs,
-            },
         }
     }
 }
@@ -303,7 +240,7 @@ impl Declaration {
         let shown = &row.shown;
         let (mut question, mut next) = (None, None);
         match &row.state {
-            State::Queued { next_at } | State::InDoubt { next_at } => next = *next_at,
+            State::Open { next_at } => next = *next_at,
             State::Asked(asked) => question = Some(asked),
             _ => {}
         }
@@ -339,8 +276,8 @@ impl Declaration {
             is_adopted: shown.is_adopted,
             late_duplicates: ids(&row.duplicates),
             attempts: shown.attempts,
-            created_at: shown.created_at.as_str().into(),
-            not_after: shown.not_after.as_deref().map(Timestamp::from),
+            created_at: instant(shown.created_at),
+            not_after: (row.not_after.as_ref()).map(|limit| limit.given.as_str().into()),
             next_at: next.map(|due| instant(due.until)),
             conflict,
             // OK because the text was written from an input.
@@ -460,9 +397,9 @@ debug_shows!(Declaration, |it|
 
 pub(super) fn state_of(row: &Row) -> DeclarationState {
     match row.state {
-        State::Queued { .. } => DeclarationState::Queued,
+        State::Open { .. } if row.is_in_doubt() => DeclarationState::Unconfirmed,
+        State::Open { .. } => DeclarationState::Queued,
         State::Sending => DeclarationState::Sending,
-        State::InDoubt { .. } => DeclarationState::Unconfirmed,
         State::Confirmed => DeclarationState::Confirmed,
         State::Refused => DeclarationState::Refused,
         State::Asked(_) => DeclarationState::NeedsAttention,
@@ -472,8 +409,8 @@ pub(super) fn state_of(row: &Row) -> DeclarationState {
 
 fn reason_of(row: &Row) -> Option<Reason> {
     Some(match &row.state {
-        State::Queued { .. } | State::InDoubt { .. } if row.unclear.is_some() => Reason::Unclear,
-        State::InDoubt { .. } => Reason::NoClearAnswer,
+        State::Open { .. } if row.unclear.is_some() => Reason::Unclear,
+        State::Open { .. } if row.is_in_doubt() => Reason::NoClearAnswer,
         State::Refused => Reason::Refused,
         State::Asked(question) => question.reason(),
         State::Discarded => {
@@ -484,7 +421,7 @@ fn reason_of(row: &Row) -> Option<Reason> {
                 Reason::GivenUp
             }
         }
-        State::Queued { .. } | State::Sending | State::Confirmed => return None,
+        State::Open { .. } | State::Sending | State::Confirmed => return None,
     })
 }
 

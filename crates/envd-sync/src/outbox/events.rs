@@ -6,7 +6,7 @@ use tokio::sync::broadcast::error::RecvError;
 use super::declaration::{Declaration, DeclarationState};
 
 /// How many changes a receiver may be behind.
-const CAPACITY: usize = 1_024;
+pub(super) const CAPACITY: usize = 1_024;
 
 /// A declaration that was written.
 #[derive(Clone)]
@@ -16,28 +16,6 @@ pub(super) struct Written {
     pub(super) declaration: Declaration,
 }
 
-#[derive(Clone)]
-pub(super) struct EventSender(broadcast::Sender<Written>);
-
-impl EventSender {
-    pub(super) fn new() -> Self {
-        Self(broadcast::Sender::new(CAPACITY))
-    }
-
-    pub(super) fn has_listeners(&self) -> bool {
-        self.0.receiver_count() > 0
-    }
-
-    pub(super) fn send(&self, written: Written) {
-        // OK to ignore: nobody listens.
-        let _ = self.0.send(written);
-    }
-
-    pub(super) fn subscribe(&self) -> DeclarationEvents {
-        DeclarationEvents(self.0.subscribe())
-    }
-}
-
 /// The declarations that change, from [`Outbox::events`](super::Outbox::events), each as it is after the change.
 ///
 /// It has the changes that this process writes after the call, also those by other handles of the same outbox. For what is
@@ -45,7 +23,7 @@ impl EventSender {
 /// is an [`OutboxEvent`](super::OutboxEvent).
 ///
 /// See [`next`](Self::next) and [`Outbox::run`](super::Outbox::run) for an example.
-pub struct DeclarationEvents(broadcast::Receiver<Written>);
+pub struct DeclarationEvents(pub(super) broadcast::Receiver<Written>);
 
 impl DeclarationEvents {
     /// The next declaration that changed, as it is after the change; waits for one. `None` when all handles of the outbox are gone.

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::declaration::{Declaration, DeclarationId};
 use super::outbox::Outbox;
-use super::row::Row;
-use super::store::{BLOCK, Holder, past_name, record_name};
+use super::store::{BLOCK, Holder, past_name, record_name, seconds};
 use crate::error::Result;
 use crate::given_instant;
 use envd_sdk::model::Timestamp;
@@ -41,7 +40,7 @@ impl Outbox {
     /// let page = outbox.history(None).await?;
     /// assert_eq!(page.declarations[0].id, written.id);
     /// let events: Vec<_> = page.declarations[0].history.iter().map(|one| one.event.as_str()).collect();
-    /// assert_eq!(events, ["marked", "applied"]);
+    /// assert_eq!(events, ["wished", "marked", "applied"]);
     /// assert!(page.next.is_none());
     /// # Ok(()) });
     /// ```
@@ -106,10 +105,7 @@ impl Outbox {
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn prune(&self, before: impl Into<Timestamp>) -> Result<u64> {
         let before = given_instant(&before.into(), "prune")?;
-        let is_before = |row: &Row| {
-            let created_at = Timestamp::from(row.shown.created_at.as_str()).to_time();
-            created_at.is_some_and(|at| at < before)
-        };
+        let before = seconds(before);
         let store = self.store();
         store.load().await?;
         let head = store.head();
@@ -121,7 +117,8 @@ impl Outbox {
             let is_looked_for = store.first_needed().is_some();
             let found = past.len();
             past.retain(|row| {
-                is_before(row) && !(is_looked_for && row.record.is_some() && !row.is_named)
+                row.shown.created_at < before
+                    && !(is_looked_for && row.record.is_some() && !row.is_named)
             });
             for row in &past {
                 draft.removed.push(past_name(row.id));

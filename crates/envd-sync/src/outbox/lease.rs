@@ -69,7 +69,7 @@ impl<'a> Held<'a> {
         &mut self,
         mut change: impl FnMut(&mut Draft<'_>) -> T,
     ) -> Result<T, Stop> {
-        let since = self.outbox.settings.clock.monotonic();
+        let since = self.outbox.clock.monotonic();
         let held = self.outbox.change(|draft| {
             let number = self.hold(draft)?;
             Some((number, change(draft)))
@@ -87,8 +87,8 @@ impl<'a> Held<'a> {
 
     /// The right to send, taken or prolonged; `None`: another process has it.
     fn hold(&self, draft: &mut Draft<'_>) -> Option<u64> {
-        let until = draft.setting.now.checked_add(self.outbox.settings.lease);
-        let until: Timestamp = until.unwrap_or(draft.setting.now).into();
+        let until = draft.now.checked_add(self.outbox.lease);
+        let until: Timestamp = until.unwrap_or(draft.now).into();
         let lease = draft.head.lease.as_mut();
         if let Some(lease) = lease.filter(|lease| lease.number == self.number) {
             lease.until = until;
@@ -116,10 +116,10 @@ impl<'a> Held<'a> {
             return Ok(request.await);
         }
         let mut request = pin!(request);
-        let clock = &self.outbox.settings.clock;
+        let clock = &self.outbox.clock;
         loop {
             let held = clock.monotonic().saturating_sub(self.since);
-            let left = (self.outbox.settings.lease / 3).saturating_sub(held);
+            let left = (self.outbox.lease / 3).saturating_sub(held);
             if left.is_zero() {
                 // A store that fails now fails again when the result is written.
                 if let Err(Stop::Overtaken) = self.change(|_| ()).await {

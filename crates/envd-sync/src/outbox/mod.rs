@@ -67,11 +67,11 @@ mod store;
 mod tests;
 mod wishes;
 
+pub use self::compare::{ChangedBy, FieldDifference};
 #[doc(alias = "conflict")]
 pub use self::decision::Decision;
 pub use self::declaration::{
-    ChangedBy, Conflict, Declaration, DeclarationId, DeclarationState, FieldDifference,
-    HistoryEvent, Wanted,
+    Conflict, Declaration, DeclarationId, DeclarationState, HistoryEvent, Wanted,
 };
 pub use self::events::DeclarationEvents;
 pub use self::history::HistoryPage;

@@ -2,17 +2,19 @@
 
 use std::collections::HashMap;
 
-use super::compare::Record;
+use serde_json::Value;
+
+use super::compare::{Record, may_be_made_of};
 use super::decide::{Read, Seen, is_fresh};
 use super::outbox::Outbox;
-use super::reading::{load_of, load_of_text, record_of};
+use super::reading::record_of;
 use super::row::{Listing, Row, Text};
-use super::store::{List, seconds};
+use super::store::seconds;
 use crate::error::{Error, Result};
 use crate::replica::{Change, RecordRead, SyncReport};
 use crate::store::rows::ChangeRange;
 use envd_sdk::ErrorKind;
-use envd_sdk::model::{ConsignmentInput, FieldDiff, record_diff};
+use envd_sdk::model::ConsignmentInput;
 
 /// How often the list is read again at once when it changed while it was read.
 const WALKS: u32 = 3;
@@ -40,8 +42,8 @@ pub(super) struct Reader<'a> {
 struct Appeared {
     sequence: u64,
     id: String,
-    /// `None`: the list cannot be read as a summary, so the record is read as a whole.
-    load: Option<ConsignmentInput>,
+    /// In the shape of an input; `None`: the list cannot be read as a summary, so the record is read as a whole.
+    listed: Option<Value>,
 }
 
 impl<'a> Reader<'a> {
@@ -63,11 +65,10 @@ impl<'a> Reader<'a> {
             return Ok(Read::Record(None));
         };
         let store = self.outbox.store();
-        let holder = store.holder(id, row.id).await?;
         // A creation on its way may have made a record that a person named.
         let is_awaited = row.is_named && !store.expecting(row.id).is_empty();
         Ok(Read::Record(Some(Seen {
-            owner: holder.and_then(|holder| holder.owner(id, false)),
+            owner: store.owner(id, row.id, false).await?,
             sequence: if is_awaited {
                 self.first_listed(id).await?
             } else {
@@ -117,26 +118,20 @@ impl<'a> Reader<'a> {
     pub(super) async fn listed(&mut self, row: &Row) -> Result<Read> {
         let now = seconds(self.outbox.now());
         let known = self.outbox.last_list();
-        let replica = self.outbox.with_memory(|memory| memory.replica.version);
-        let known =
-            known.filter(|list| list.replica == replica && is_fresh(row, &list.listing, now));
+        let replica = self.outbox.store().replica().version;
+        let known = known.filter(|list| list.copy == replica && is_fresh(row, list, now));
         let list = match known {
             Some(list) => list,
             None => self.list().await?,
         };
-        let doubted = row.doubt.as_ref().filter(|_| row.is_creation_in_doubt());
-        let since = doubted.map_or(row.known.last, |doubt| doubt.listed.last);
-        let doubt = row.doubt.iter().flat_map(|doubt| &doubt.texts);
-        let watch = row.watch.iter().flat_map(|watch| &watch.texts);
-        let wanted = row.first.iter().chain(row.wish.text());
-        let texts = doubt.chain(watch).chain(wanted);
-        let seen = self.appeared(row.id, texts, since).await?;
-        Ok(Read::Listed(list.listing, seen))
+        let (texts, since) = row.looked_for();
+        let seen = self.appeared(row.id, texts, since.last).await?;
+        Ok(Read::Listed(list, seen))
     }
 
     /// Brings the replica up to date. Only a clean sync counts: an existing record that it missed would pass for a new one. One that
     /// went on with a walk of another process does not show what appeared since on the pages before.
-    pub(super) async fn list(&mut self) -> Result<List> {
+    pub(super) async fn list(&mut self) -> Result<Listing> {
         if let Some(error) = &self.unlisted {
             return Err(error.clone());
         }
@@ -145,21 +140,19 @@ impl<'a> Reader<'a> {
         listed
     }
 
-    async fn list_anew(&mut self) -> Result<List> {
+    async fn list_anew(&mut self) -> Result<Listing> {
         for _ in 0..WALKS {
             let (number, begun) = (self.outbox.store().version(), self.outbox.now());
             let report = Box::pin(self.outbox.replica().sync()).await;
             let report = self.counted(report)?;
             if report.clean && !report.resumed {
-                let replica = self.outbox.read_replica().await?;
-                let list = List {
-                    listing: Listing {
-                        number,
-                        begun: seconds(begun),
-                        last: replica.last,
-                        latest: replica.latest,
-                    },
-                    replica: replica.version,
+                let replica = self.outbox.store().read_replica().await?;
+                let list = Listing {
+                    number,
+                    begun: seconds(begun),
+                    last: replica.last,
+                    latest: replica.latest,
+                    copy: replica.version,
                 };
                 self.records.clear();
                 self.outbox
@@ -196,24 +189,24 @@ impl<'a> Reader<'a> {
         texts: impl IntoIterator<Item = &Text>,
         since: u64,
     ) -> Result<Vec<Seen>> {
-        let loads: Vec<ConsignmentInput> = texts.into_iter().map(load_of_text).collect();
-        let may_be = |load: &ConsignmentInput| {
-            let mut loads = loads.iter();
-            loads.any(|sent| !record_diff(sent, load).iter().any(FieldDiff::contradicts))
+        let texts: Vec<Value> = texts.into_iter().map(Text::value).collect();
+        let service = self.outbox.store().service();
+        let may_be = |listed: &Value| {
+            let mut texts = texts.iter();
+            texts.any(|text| may_be_made_of(text, listed, &service))
         };
         self.read_changes(since).await?;
         let appeared: Vec<(u64, String)> = (self.appeared.iter())
-            .filter(|one| one.sequence > since && one.load.as_ref().is_none_or(may_be))
+            .filter(|one| one.sequence > since && one.listed.as_ref().is_none_or(may_be))
             .map(|one| (one.sequence, one.id.clone()))
             .collect();
         let mut seen = Vec::new();
         for (sequence, id) in appeared {
             if let Some(record) = self.read_listed(&id).await? {
-                let holder = self.outbox.store().holder(&id, row).await?;
                 seen.push(Seen {
                     record,
                     sequence: Some(sequence),
-                    owner: holder.and_then(|holder| holder.owner(&id, true)),
+                    owner: self.outbox.store().owner(&id, row, true).await?,
                 });
             }
         }
@@ -253,7 +246,9 @@ impl<'a> Reader<'a> {
                 self.appeared.push(Appeared {
                     sequence: change.sequence,
                     id: change.id.clone(),
-                    load: summary.map(|summary| load_of(&ConsignmentInput::of_listed(&summary))),
+                    listed: summary.and_then(|summary| {
+                        serde_json::to_value(ConsignmentInput::of_listed(&summary)).ok()
+                    }),
                 });
             }
             read = last.sequence;

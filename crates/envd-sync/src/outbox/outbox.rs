@@ -8,16 +8,16 @@ use tokio::sync::Notify;
 use super::compare::ServiceFields;
 use super::decide::{Circumstances, is_before};
 use super::declaration::{Declaration, DeclarationId, DeclarationState};
-use super::events::{DeclarationEvents, EventSender};
-use super::reading::{day, is_read, same_form};
-use super::row::{Reason, Row};
-use super::store::{Draft, List, OutboxStore, Setting, seconds, whole};
+use super::events::DeclarationEvents;
+use super::reading::{day, is_read, retired_from, same_form};
+use super::row::{Listing, Reason, Row};
+use super::store::{Draft, OutboxStore, seconds};
 use crate::error::Result;
 use crate::locked::lock;
-use crate::replica::{Replica, ReplicaState};
+use crate::replica::Replica;
 use envd_sdk::Account;
 use envd_sdk::Clock;
-use envd_sdk::model::{Day, FormType, Jurisdiction, Timestamp};
+use envd_sdk::model::{Day, Jurisdiction, Timestamp};
 
 /// What is wanted of the service for an account, over its [replica](crate::Replica). Cheap to clone; clones share declarations and
 /// events, and each has settings of its own.
@@ -31,7 +31,10 @@ use envd_sdk::model::{Day, FormType, Jurisdiction, Timestamp};
 #[must_use]
 pub struct Outbox {
     pub(super) shared: Arc<Shared>,
-    pub(super) settings: Settings,
+    pub(super) reconcile_after: Duration,
+    pub(super) lease: Duration,
+    pub(super) not_after: Option<Timestamp>,
+    pub(super) clock: Clock,
 }
 
 /// The longest lease, which was written before the clock was set back if it seems to end later.
@@ -41,12 +44,9 @@ pub(super) const LONGEST_LEASE: Duration = Duration::from_secs(10 * 60);
 pub(super) struct Shared {
     pub(super) replica: Replica,
     pub(super) store: OutboxStore,
-    events: EventSender,
     /// One pass at a time in this process.
     pub(super) passing: tokio::sync::Mutex<()>,
     memory: Mutex<Memory>,
-    /// What the profile says of the service's fields.
-    told: ServiceFields,
     pub(super) written: Notify,
 }
 
@@ -62,10 +62,8 @@ pub(super) struct Memory {
     /// The lease that this process took last.
     pub(super) lease: u64,
     /// The last complete list.
-    pub(super) list: Option<List>,
+    pub(super) list: Option<Listing>,
     pub(super) duplicates_looked_at: Option<SystemTime>,
-    /// The replica as it was read last.
-    pub(super) replica: ReplicaState,
 }
 
 impl Memory {
@@ -73,14 +71,6 @@ impl Memory {
     pub(super) fn forget_failures(&mut self) {
         (self.is_login_needed, self.paused_until, self.failures) = (false, None, 0);
     }
-}
-
-#[derive(Clone)]
-pub(super) struct Settings {
-    pub(super) reconcile_after: Duration,
-    pub(super) lease: Duration,
-    pub(super) not_after: Option<Timestamp>,
-    pub(super) clock: Clock,
 }
 
 impl Outbox {
@@ -100,7 +90,6 @@ impl Outbox {
     /// # Ok(()) });
     /// ```
     pub fn new(replica: &Replica) -> Self {
-        let events = EventSender::new();
         let filled_in = &replica.account().client().profile().filled_in.value;
         let paths = filled_in.iter();
         let paths = paths.map(|path| path.split('.').map(str::to_owned).collect());
@@ -108,19 +97,15 @@ impl Outbox {
         Self {
             shared: Arc::new(Shared {
                 replica: replica.clone(),
-                store: OutboxStore::new(replica.store.clone(), events.clone()),
-                events,
+                store: OutboxStore::new(replica.store.clone(), told),
                 passing: tokio::sync::Mutex::default(),
                 memory: Mutex::default(),
-                told,
                 written: Notify::new(),
             }),
-            settings: Settings {
-                reconcile_after: Duration::from_secs(60),
-                lease: Duration::from_secs(10),
-                not_after: None,
-                clock: replica.clock.clone(),
-            },
+            reconcile_after: Duration::from_secs(60),
+            lease: Duration::from_secs(10),
+            not_after: None,
+            clock: replica.clock.clone(),
         }
     }
 
@@ -151,7 +136,7 @@ impl Outbox {
     /// # Ok(()) });
     /// ```
     pub fn reconcile_after(mut self, time: Duration) -> Self {
-        self.settings.reconcile_after = time.max(Duration::from_secs(1));
+        self.reconcile_after = time.max(Duration::from_secs(1));
         self
     }
 
@@ -159,13 +144,13 @@ impl Outbox {
     /// milliseconds and at most 10 minutes. While a request runs, the process that sends renews the lease in the store three times as often. All
     /// processes of a store should use the same.
     pub fn lease(mut self, time: Duration) -> Self {
-        self.settings.lease = time.clamp(Duration::from_millis(30), LONGEST_LEASE);
+        self.lease = time.clamp(Duration::from_millis(30), LONGEST_LEASE);
         self
     }
 
     /// The clock that decides when something is due, and whose instants the store keeps; that of the client unless set.
     pub fn clock(mut self, clock: Clock) -> Self {
-        self.settings.clock = clock;
+        self.clock = clock;
         self
     }
 
@@ -189,7 +174,7 @@ impl Outbox {
     /// # Ok(()) });
     /// ```
     pub fn not_after(mut self, instant: impl Into<Timestamp>) -> Self {
-        self.settings.not_after = Some(instant.into());
+        self.not_after = Some(instant.into());
         self
     }
 
@@ -231,7 +216,7 @@ impl Outbox {
     /// [`DeclarationEvents::next_state`] is what most programs wait for.
     #[must_use]
     pub fn events(&self) -> DeclarationEvents {
-        self.shared.events.subscribe()
+        DeclarationEvents(self.store().events.subscribe())
     }
 
     pub(super) fn store(&self) -> &OutboxStore {
@@ -239,17 +224,13 @@ impl Outbox {
     }
 
     pub(super) fn now(&self) -> SystemTime {
-        self.settings.clock.now()
+        self.clock.now()
     }
 
     /// A change of what this process knows.
     pub(super) fn draft(&self) -> Draft<'_> {
-        self.store().draft(Setting {
-            now: self.now(),
-            reconcile_after: whole(self.settings.reconcile_after),
-            replica: self.with_memory(|memory| memory.replica.clone()),
-            told: self.shared.told.clone(),
-        })
+        let reconcile_after = self.reconcile_after;
+        self.store().draft(self.now(), reconcile_after)
     }
 
     /// Changes the open rows, and again where another process was faster.
@@ -260,14 +241,8 @@ impl Outbox {
             if self.store().commit(draft).await? {
                 return Ok(result);
             }
-            self.learn().await?;
+            self.store().learn().await?;
         }
-    }
-
-    /// Reads what other processes have written and listed.
-    pub(super) async fn learn(&self) -> Result<()> {
-        self.store().load().await?;
-        self.read_replica().await.map(drop)
     }
 
     /// Calls a pure function with what it needs to know beside the row.
@@ -276,28 +251,14 @@ impl Outbox {
         let others: Vec<&Row> = others.iter().map(Arc::as_ref).collect();
         // In the west the day ends last.
         let today = Day::today_in(Jurisdiction::Wa, self.now()).to_string();
-        let closed =
-            |form: &'static FormType| Some((form.as_str(), form.closed_from()?.to_string()));
-        let closed: Vec<_> = FormType::KNOWN.iter().filter_map(closed).collect();
-        let retired: Vec<_> = closed
-            .iter()
-            .map(|(form, day)| (*form, day.as_str()))
-            .collect();
         judge(&Circumstances {
             now: seconds(self.now()),
             today: &today,
             day,
-            retired: &retired,
-            service: &self.shared.told.and_learnt(&self.store().head().service),
+            retired_from,
+            service: &self.store().service(),
             open: &others,
         })
-    }
-
-    /// Reads the state of the replica.
-    pub(super) async fn read_replica(&self) -> Result<ReplicaState> {
-        let replica = ReplicaState::read(&self.store().store).await?;
-        self.with_memory(|memory| memory.replica = replica.clone());
-        Ok(replica)
     }
 
     pub(super) fn with_memory<T>(&self, with: impl FnOnce(&mut Memory) -> T) -> T {
@@ -305,7 +266,7 @@ impl Outbox {
     }
 
     /// The last complete list, which another process or an earlier run may have read.
-    pub(super) fn last_list(&self) -> Option<List> {
+    pub(super) fn last_list(&self) -> Option<Listing> {
         let own = self.with_memory(|memory| memory.list.clone());
         own.or_else(|| self.store().head().list)
     }

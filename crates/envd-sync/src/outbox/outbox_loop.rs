@@ -102,7 +102,7 @@ impl Outbox {
                     }
                 };
                 let wait = wait.unwrap_or(LOOK_EVERY).min(LOOK_EVERY);
-                let slept = pin!(outbox.settings.clock.sleep(wait));
+                let slept = pin!(outbox.clock.sleep(wait));
                 let written = pin!(outbox.shared.written.notified());
                 match handle.wait(select(slept, written)).await {
                     WaitEnd::Elapsed => {}

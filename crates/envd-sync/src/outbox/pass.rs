@@ -5,17 +5,19 @@ use std::collections::HashSet;
 use std::future::IntoFuture;
 use std::time::{Duration, SystemTime};
 
+use serde_json::json;
+
 use super::apply::Event;
+use super::compare::Record;
 use super::decide::{Action, Read, Reply, Seen, answer, decide, late_duplicates};
 use super::lease::{Held, Stop};
 use super::observe::Reader;
 use super::outbox::{Memory, Outbox};
 use super::reading::record_of;
 use super::report::OutboxReport;
-use super::row::{Due, Owner, Question, Request, Row, Sent, State};
-use super::store::{seconds, whole};
+use super::row::{Due, Owner, Question, Request, Row, Sent, State, Time};
+use super::store::{Holder, seconds, whole};
 use crate::error::{Error, Result};
-use crate::replica::is_answer;
 use envd_sdk::model::{ConsignmentStatus, ConsignmentText, SavedConsignment, Timestamp};
 use envd_sdk::{ErrorKind, Outcome, RetryPolicy};
 
@@ -79,11 +81,7 @@ impl Outbox {
     pub async fn send(&self) -> Result<OutboxReport> {
         self.forget_waits();
         let mut total = OutboxReport::default();
-        let longest = self
-            .settings
-            .reconcile_after
-            .saturating_mul(2)
-            .max(self.settings.lease);
+        let longest = self.reconcile_after.saturating_mul(2).max(self.lease);
         loop {
             let (report, next) = Box::pin(self.pass()).await?;
             total.add(report);
@@ -92,7 +90,7 @@ impl Outbox {
             let Some(wait) = wait.filter(|wait| !is_stopped && *wait <= longest) else {
                 return Ok(total);
             };
-            self.settings.clock.sleep(wait).await;
+            self.clock.sleep(wait).await;
         }
     }
 
@@ -203,7 +201,7 @@ impl Pass<'_> {
         });
         let asked = self.outbox.store().head().pause;
         let asked = asked.filter(|pause| pause.is_ahead(seconds(now)));
-        own.max(asked.map(time_of))
+        own.max(asked.map(|pause| time_of(pause.until)))
     }
 
     /// Makes steps of a row until it waits.
@@ -224,14 +222,14 @@ impl Pass<'_> {
 
     /// One read, or one commit and what follows from it; `false`: nothing more is due of the row now.
     async fn step(&mut self, row: &Row, read: &mut Option<Read>) -> Result<bool, Stop> {
-        let is_open = matches!(row.state, State::Queued { .. } | State::InDoubt { .. });
+        let is_open = matches!(row.state, State::Open { .. });
         let is_new = row.record.is_none() && row.adopt.is_none() && !row.is_creation_in_doubt();
         if !is_open || is_new && self.outbox.is_another_first(row) {
             return Ok(false);
         }
         match self.decided(row, read.as_ref()) {
             Action::Wait(due) => {
-                match due.map(time_of) {
+                match due.map(|due| time_of(due.until)) {
                     Some(at) if row.unclear.is_some() => self.next.retry(at),
                     Some(at) => self.next.look(at),
                     None => {}
@@ -271,9 +269,7 @@ impl Pass<'_> {
         // Only what the service answered badly is tried before its time, not what it may still carry out.
         let is_tried = self.retries_now && row.unclear.is_some() && !self.failed.contains(&row.id);
         let mut row = Cow::Borrowed(row);
-        if is_tried
-            && let State::Queued { next_at } | State::InDoubt { next_at } = &mut row.to_mut().state
-        {
+        if is_tried && let State::Open { next_at } = &mut row.to_mut().state {
             *next_at = None;
         }
         self.outbox.judged(row.id, |when| decide(&row, read, when))
@@ -302,8 +298,8 @@ impl Pass<'_> {
         let marked = self.held.change(|draft| {
             let is_creation = matches!(sent.request, Request::Create(_));
             // Known must be what was there before: the replica has changed since, or is as it was.
-            let listed = list.as_ref().map(|list| list.replica);
-            let is_known = !is_creation || listed == Some(draft.setting.replica.version);
+            let listed = list.as_ref().map(|list| list.copy);
+            let is_known = !is_creation || listed == Some(draft.replica.version);
             let is_same = draft.row(row.id).is_some_and(|now| *now == *row);
             let is_same = is_same && draft.version() == version && is_known;
             if !is_same || is_creation && self.outbox.is_another_first(row) {
@@ -316,7 +312,7 @@ impl Pass<'_> {
         });
         let Some(marked) = marked.await? else {
             // Another process was faster, or has listed the account: what is known of it is old.
-            return Ok(self.outbox.learn().await?);
+            return Ok(self.outbox.store().learn().await?);
         };
         let reply = self.request(&marked, sent).await?;
         self.finish(&marked, sent, reply).await
@@ -339,7 +335,7 @@ impl Pass<'_> {
         };
         self.reader.requests += 1;
         // The mark, the token and the wait for a connection may have taken long.
-        let (limit, clock) = (limit_of(marked), self.outbox.settings.clock.clone());
+        let (limit, clock) = (limit_of(marked), self.outbox.clock.clone());
         let is_in_time = move || limit.is_none_or(|limit| clock.now() <= limit);
         // The outbox tries again itself: it looks before.
         let call = call.retry(RetryPolicy::none()).only_if(is_in_time);
@@ -439,19 +435,22 @@ impl Pass<'_> {
             return Ok(None);
         };
         let mut seen = Seen {
-            record: super::compare::Record {
+            owner: None,
+            sequence: None,
+            record: Record {
                 id: id.clone(),
                 updated_at: String::new(),
                 created_by: None,
-                fields: serde_json::json!({}),
+                fields: json!({}),
             },
-            sequence: None,
-            owner: None,
         };
         if record.is_none() {
-            let holder = self.outbox.store().holder(&id, u64::MAX).await?;
+            let holder = self.outbox.store().holder(&id, 0).await?;
             // What any row has named is not new, also where that was given up.
-            seen.owner = holder.map(|holder| holder.owner(&id, true).unwrap_or(Owner::Namer));
+            seen.owner = holder.map(|holder| match holder {
+                Holder::Row(row) => row.owner(&id, true).unwrap_or(Owner::Namer),
+                Holder::Pruned => Owner::Maker,
+            });
             seen.sequence = self.reader.first_listed(&id).await?;
         }
         if record.is_none_or(|record| record == id) && !is_delete {
@@ -521,7 +520,7 @@ impl Pass<'_> {
     async fn look_for_duplicates(&mut self) -> Result<(), Stop> {
         let (outbox, now) = (self.outbox, self.outbox.now());
         let mut watched = outbox.store().expecting(0);
-        watched.retain(|row| row.watch.is_some());
+        watched.retain(|row| row.lost.is_some() && !row.is_creation_in_doubt());
         let looked = outbox.with_memory(|memory| memory.duplicates_looked_at);
         let age = looked.and_then(|at| now.duration_since(at).ok());
         if watched.is_empty() || age.is_some_and(|age| age < LOOK_EVERY) {
@@ -534,10 +533,10 @@ impl Pass<'_> {
             list => drop(list?),
         }
         for row in watched {
-            let Some(watch) = &row.watch else {
+            let Some(lost) = &row.lost else {
                 continue;
             };
-            let (texts, since) = (&watch.texts, watch.listed.last);
+            let (texts, since) = (&lost.texts, lost.listed.last);
             let seen = self.reader.appeared(row.id, texts, since);
             let seen = match self.held.during(seen).await? {
                 // The next look reads it again. Other rows, and the end of the watch, do not wait for it.
@@ -549,7 +548,7 @@ impl Pass<'_> {
                 None => false,
             };
             let found = outbox.judged(row.id, |when| late_duplicates(&row, &seen, is_there, when));
-            if found.is_none() && watch.is_open(seconds(now)) {
+            if found.is_none() && lost.is_watched(seconds(now)) {
                 continue;
             }
             let written = outbox.change(|draft| {
@@ -593,19 +592,14 @@ impl Pass<'_> {
 
 /// Whether the service itself has answered, and the answer is about what was requested.
 fn is_usable_answer(error: &Error) -> bool {
-    match error {
-        Error::Client(error) => {
-            is_answer(error) || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden)
-        }
-        Error::Reply(_) => true,
-        _ => false,
-    }
+    error.is_answer() || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden)
 }
 
 /// After this instant the request of a row is not sent.
 fn limit_of(row: &Row) -> Option<SystemTime> {
-    let limit = Timestamp::from(row.shown.not_after.as_deref()?).to_time();
-    limit.filter(|limit| !row.agreed.late.contains(&seconds(*limit).to_string()))
+    let limit = row.not_after.as_ref();
+    let limit = limit.filter(|limit| !row.agreed.late.contains(&limit.at.to_string()))?;
+    Timestamp::from(limit.given.as_str()).to_time()
 }
 
 /// What an error says about a change. `is_late`: the time to send it has passed.
@@ -631,7 +625,7 @@ fn wait_after(failures: u32) -> Duration {
     wait.min(LONGEST_WAIT)
 }
 
-fn time_of(due: Due) -> SystemTime {
-    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(due.until));
+fn time_of(at: Time) -> SystemTime {
+    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at));
     at.unwrap_or(SystemTime::UNIX_EPOCH)
 }

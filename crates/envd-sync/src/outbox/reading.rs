@@ -1,9 +1,8 @@
 //! What records, texts and dates of the service mean to the outbox, read by the types of the SDK.
 
 use super::compare::Record;
-use super::row::Text;
 use crate::replica::instant_key;
-use envd_sdk::model::{Consignment, ConsignmentId, ConsignmentInput, Day, Timestamp};
+use envd_sdk::model::{Consignment, ConsignmentId, ConsignmentInput, Day, FormType, Timestamp};
 
 /// A record in the shape of an input, with its names and status; `None`: it has no id.
 pub(super) fn record_of(record: &Consignment) -> Option<Record> {
@@ -81,20 +80,10 @@ pub(super) fn day(date: &str) -> Option<String> {
     day.map(|day| day.to_string())
 }
 
-/// What tells loads apart in a list: the forms, the day and the places.
-pub(super) fn load_of(input: &ConsignmentInput) -> ConsignmentInput {
-    let mut load = ConsignmentInput::default();
-    load.forms.clone_from(&input.forms);
-    load.movement_date.clone_from(&input.movement_date);
-    load.origin.clone_from(&input.origin);
-    load.destination.clone_from(&input.destination);
-    load
-}
-
-pub(super) fn load_of_text(text: &Text) -> ConsignmentInput {
-    // OK because the text was written from an input.
-    let input = serde_json::from_str(&text.0).unwrap_or_default();
-    load_of(&input)
+/// The day from which on a form is not accepted for new declarations.
+pub(super) fn retired_from(form: &str) -> Option<String> {
+    let from = FormType::from(form).closed_from()?;
+    Some(from.to_string())
 }
 
 #[cfg(test)]

@@ -50,13 +50,14 @@ impl Text {
 }
 
 /// What a person wants of the service.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Wish {
     /// A draft with this text.
     Save(Text),
     /// A submitted declaration with this text.
     Submit(Text),
     /// Nothing there.
+    #[default]
     Delete,
 }
 
@@ -128,6 +129,14 @@ impl Due {
     }
 }
 
+/// An instant after which a request is not sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Limit {
+    pub(crate) at: Time,
+    /// As it was given, with parts of a second.
+    pub(crate) given: String,
+}
+
 /// Which row a record belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
@@ -148,6 +157,8 @@ pub(crate) struct Listing {
     pub(crate) last: u64,
     /// The greatest `updatedAt` that the service has shown.
     pub(crate) latest: String,
+    /// The version of the copy in which that is.
+    pub(crate) copy: u64,
 }
 
 /// What is under way, or may be.
@@ -160,14 +171,11 @@ pub(crate) struct Sent {
     pub(crate) listed: Listing,
 }
 
-/// Requests that nothing explains yet. The counts start with the first of them.
+/// How often and how long it was looked for requests that nothing explains, since the first of them; none: nothing is in doubt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Doubt {
-    /// The texts of creations.
-    pub(crate) texts: Vec<Text>,
-    /// What was listed before the first creation.
-    pub(crate) listed: Listing,
-    pub(crate) resends: u32,
+    /// How many requests got no clear answer.
+    pub(crate) sends: u32,
     /// Looks since the last request that found nothing.
     pub(crate) looks: u32,
     /// How long the next look waits.
@@ -176,21 +184,29 @@ pub(crate) struct Doubt {
     pub(crate) waited: Time,
 }
 
-/// Creations that may still arrive although the row goes on without them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Watch {
+impl Doubt {
+    pub(crate) fn resends(&self) -> u32 {
+        self.sends.saturating_sub(1)
+    }
+}
+
+/// Creations that nothing explains: each may have made a record, or still make one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Lost {
     pub(crate) texts: Vec<Text>,
+    /// What was listed before the first of them.
     pub(crate) listed: Listing,
     /// How many records may still arrive.
     pub(crate) left: u32,
-    pub(crate) until: Time,
+    /// The row goes on without them, and looks each hour until then for what arrives; `None`: it looks for them before it goes on.
+    pub(crate) watched_until: Option<Time>,
 }
 
-impl Watch {
+impl Lost {
     /// What is watched too long costs a list an hour, what is not watched is never reported: clocks may be a day apart.
-    pub(crate) fn is_open(&self, now: Time) -> bool {
-        let left = self.until.saturating_sub(now);
-        self.left > 0 && (1..=2 * DAY).contains(&left)
+    pub(crate) fn is_watched(&self, now: Time) -> bool {
+        let is_ahead = |until: Time| (1..=2 * DAY).contains(&until.saturating_sub(now));
+        self.left > 0 && self.watched_until.is_some_and(is_ahead)
     }
 }
 
@@ -303,13 +319,21 @@ impl Question {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum State {
-    Queued { next_at: Option<Due> },
+    /// Something is to be sent, or looked for if it is in doubt; not before then.
+    Open {
+        next_at: Option<Due>,
+    },
     Sending,
-    InDoubt { next_at: Option<Due> },
     Confirmed,
     Refused,
     Asked(Question),
     Discarded,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self::Open { next_at: None }
+    }
 }
 
 /// What a person has agreed to.
@@ -334,9 +358,7 @@ pub(crate) struct Happened {
 /// What only a screen needs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Shown {
-    pub(crate) created_at: String,
-    /// As it was given.
-    pub(crate) not_after: Option<String>,
+    pub(crate) created_at: Time,
     /// The number of the record.
     pub(crate) number: Option<String>,
     /// How many requests were sent.
@@ -347,7 +369,7 @@ pub(crate) struct Shown {
     pub(crate) findings: Vec<Value>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) id: u64,
     pub(crate) record: Option<String>,
@@ -360,10 +382,11 @@ pub(crate) struct Row {
     /// The `updatedAt` that the copy showed when a delete was wished.
     pub(crate) seen_at: Option<String>,
     /// The request is not sent after this instant.
-    pub(crate) not_after: Option<Time>,
+    pub(crate) not_after: Option<Limit>,
     pub(crate) state: State,
     pub(crate) sent: Option<Sent>,
-    pub(crate) doubt: Option<Doubt>,
+    pub(crate) lost: Option<Lost>,
+    pub(crate) doubt: Doubt,
     pub(crate) unclear: Option<Unclear>,
     /// The record that a person says is the declaration.
     pub(crate) adopt: Option<String>,
@@ -372,7 +395,6 @@ pub(crate) struct Row {
     /// Only a list with a greater number shows what the row waits for.
     pub(crate) listed: u64,
     pub(crate) agreed: Agreed,
-    pub(crate) watch: Option<Watch>,
     /// Late duplicates that were reported.
     pub(crate) duplicates: Vec<String>,
     pub(crate) history: Vec<Happened>,
@@ -380,37 +402,15 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A new declaration, or one about a record of the service as the person saw it.
-    pub(crate) fn new(
-        id: u64,
-        wish: Wish,
-        record: Option<&Record>,
-        known: Listing,
-        begun: u64,
-    ) -> Self {
+    /// A new declaration, or one about a record of the service. What is wanted of it is an event.
+    pub(crate) fn new(id: u64, record: Option<String>, known: Listing, begun: u64) -> Self {
         Self {
             id,
-            record: record.map(|record| record.id.clone()),
             is_named: record.is_some(),
-            seen_at: record
-                .filter(|_| wish == Wish::Delete)
-                .and_then(Record::seen_at),
-            wish,
-            first: None,
-            base: record.and_then(Record::base),
-            not_after: None,
-            state: State::Queued { next_at: None },
-            sent: None,
-            doubt: None,
-            unclear: None,
-            adopt: None,
+            record,
             known,
             listed: begun,
-            agreed: Agreed::default(),
-            watch: None,
-            duplicates: Vec::new(),
-            history: Vec::new(),
-            shown: Shown::default(),
+            ..Self::default()
         }
     }
 
@@ -469,44 +469,63 @@ impl Row {
 
     /// Whether nothing is done about the row any more, unless a person wants something.
     pub(crate) fn is_at_rest(&self, now: Time) -> bool {
-        self.is_over() && !self.watch.as_ref().is_some_and(|watch| watch.is_open(now))
+        let is_watched = |lost: &Lost| lost.is_watched(now);
+        self.is_over() && !self.lost.as_ref().is_some_and(is_watched)
     }
 
     /// Whether a creation of the row may be on its way.
     pub(crate) fn is_expecting(&self) -> bool {
-        self.doubt.is_some() || self.watch.is_some() || self.sent.is_some()
+        self.lost.is_some() || self.sent.is_some()
     }
 
     /// The last record that was listed before what the row waits for may have appeared.
     pub(crate) fn needs_since(&self) -> Option<u64> {
-        let doubt = self.doubt.iter().filter(|doubt| !doubt.texts.is_empty());
+        let lost = self.lost.iter().map(|lost| &lost.listed);
         let sent = self.sent.iter().filter(|sent| sent.before.is_none());
-        let listed = doubt.map(|doubt| &doubt.listed);
-        let listed = listed.chain(self.watch.iter().map(|watch| &watch.listed));
-        let listed = listed.chain(sent.map(|sent| &sent.listed));
+        let listed = lost.chain(sent.map(|sent| &sent.listed));
         let known = Some(&self.known).filter(|_| self.record.is_none());
         listed.chain(known).map(|listed| listed.last).min()
     }
 
-    /// Whether a creation has no explanation, and no record is known.
+    /// Whether the row looks for a creation that nothing explains before it goes on.
     pub(crate) fn is_creation_in_doubt(&self) -> bool {
-        let has_texts = |doubt: &Doubt| !doubt.texts.is_empty();
-        self.record.is_none() && self.doubt.as_ref().is_some_and(has_texts)
+        let is_looked_for = |lost: &Lost| lost.watched_until.is_none();
+        self.lost.as_ref().is_some_and(is_looked_for)
+    }
+
+    /// Whether something may be under way, while nothing is being sent.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.sent.is_some() || self.is_creation_in_doubt()
+    }
+
+    /// The texts of which a record that appears may be made, and what was listed before the first of them was sent, or before the
+    /// row was written.
+    pub(crate) fn looked_for(&self) -> (impl DoubleEndedIterator<Item = &Text>, &Listing) {
+        let is_in_doubt = self.is_creation_in_doubt();
+        let lost = self.lost.iter();
+        let wanted = self
+            .first
+            .as_ref()
+            .or(self.wish.text())
+            .filter(|_| !is_in_doubt);
+        let since = lost.clone().find(|_| is_in_doubt);
+        let texts = lost.flat_map(|lost| &lost.texts).chain(wanted);
+        (texts, since.map_or(&self.known, |lost| &lost.listed))
+    }
+
+    /// The texts of creations that may be on their way.
+    pub(crate) fn on_their_way(&self) -> impl Iterator<Item = &Text> {
+        let sent = self.sent.iter().filter_map(|sent| match &sent.request {
+            Request::Create(text) => Some(text),
+            _ => None,
+        });
+        self.lost.iter().flat_map(|lost| &lost.texts).chain(sent)
     }
 
     /// Why the last event happened, for its history.
     pub(crate) fn explain(&mut self, why: &str) {
         if let Some(last) = self.history.last_mut() {
             why.clone_into(&mut last.why);
-        }
-    }
-
-    /// The state of a row that goes on.
-    pub(crate) fn resumed(&self) -> State {
-        if self.sent.is_some() || self.is_creation_in_doubt() {
-            State::InDoubt { next_at: None }
-        } else {
-            State::Queued { next_at: None }
         }
     }
 }

@@ -3,29 +3,29 @@
 //! An open row is one document, one at its end another one; the account has one as well, and each commit writes it. So its version
 //! says whether what this process knows is all there is.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio::sync::broadcast;
 
 use super::apply::{Event, Moment, Unfit, apply};
 use super::compare::ServiceFields;
 use super::declaration::{Declaration, state_of};
-use super::events::{EventSender, Written};
+use super::events::{CAPACITY, Written};
 use super::row::{Due, Listing, Owner, Row, Time};
-use crate::account_store::AccountStore;
-use crate::error::{Error, Result};
+use crate::account_store::{self, AccountStore, check_format, json as text};
+use crate::error::Result;
 use crate::locked::lock;
 use crate::replica::{ReplicaState, outbox_document};
 use crate::store::rows::{Batch, Document};
-use envd_sdk::auth::{StoreError, StoreErrorKind};
+use envd_sdk::auth::StoreError;
 use envd_sdk::model::Timestamp;
 
 /// The form of the documents. Another version of this crate may write another one.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 
 const ACCOUNT: &str = "outbox/head";
 const OPEN: &str = "outbox/open/";
@@ -48,21 +48,13 @@ pub(super) struct Head {
     /// The service asked not to be called before.
     pub(super) pause: Option<Due>,
     /// The last complete list, if something was written since.
-    pub(super) list: Option<List>,
+    pub(super) list: Option<Listing>,
     /// What was learnt of the service.
     pub(super) service: ServiceFields,
     /// The change of the replica after which it keeps all.
     pin: Option<u64>,
     /// The rows before this one were removed from the history.
     pub(super) pruned: u64,
-}
-
-/// A list of the account that was complete.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct List {
-    pub(super) listing: Listing,
-    /// The version of the replica's document when it had ended.
-    pub(super) replica: u64,
 }
 
 /// The right to send.
@@ -80,6 +72,7 @@ struct Cache {
     version: u64,
     head: Head,
     rows: BTreeMap<u64, Arc<Row>>,
+    replica: ReplicaState,
 }
 
 /// In whole seconds since 1970.
@@ -100,17 +93,6 @@ pub(super) enum Holder {
     Pruned,
 }
 
-impl Holder {
-    /// `is_listed`: as in [`Row::owner`].
-    pub(super) fn owner(&self, record: &str, is_listed: bool) -> Option<Owner> {
-        match self {
-            Self::Row(row) => row.owner(record, is_listed),
-            // What a pruned declaration made is no other one's by itself.
-            Self::Pruned => is_listed.then_some(Owner::Maker),
-        }
-    }
-}
-
 /// A change that is not written yet.
 pub(super) struct Draft<'a> {
     store: &'a OutboxStore,
@@ -121,18 +103,10 @@ pub(super) struct Draft<'a> {
     pub(super) removed: Vec<String>,
     /// The replica must still be as it was read.
     pub(super) expects_replica: bool,
-    pub(super) setting: Setting,
-}
-
-/// What a change is made of beside the rows.
-pub(super) struct Setting {
-    pub(super) now: SystemTime,
-    /// In seconds: how long a request without a clear answer may still be carried out.
-    pub(super) reconcile_after: Time,
-    /// The replica as it was read last.
     pub(super) replica: ReplicaState,
-    /// What the profile says of the service's fields.
-    pub(super) told: ServiceFields,
+    pub(super) now: SystemTime,
+    /// How long a request without a clear answer may still be carried out.
+    reconcile_after: Time,
 }
 
 impl Draft<'_> {
@@ -147,9 +121,12 @@ impl Draft<'_> {
         changed.or_else(|| self.store.row(id))
     }
 
-    pub(super) fn next_id(&mut self) -> u64 {
+    /// A new row: a declaration, or what is wanted of a record.
+    pub(super) fn new_row(&mut self, record: Option<String>) -> Row {
         self.head.last += 1;
-        self.head.last
+        let mut row = Row::new(self.head.last, record, self.listing(), self.version);
+        row.shown.created_at = seconds(self.now);
+        row
     }
 
     pub(super) fn put(&mut self, row: Row) -> &mut Row {
@@ -170,9 +147,10 @@ impl Draft<'_> {
     pub(super) fn listing(&self) -> Listing {
         Listing {
             number: self.version,
-            begun: seconds(self.setting.now),
-            last: self.setting.replica.last,
-            latest: self.setting.replica.latest.clone(),
+            begun: seconds(self.now),
+            last: self.replica.last,
+            latest: self.replica.latest.clone(),
+            copy: self.replica.version,
         }
     }
 
@@ -180,11 +158,11 @@ impl Draft<'_> {
     pub(super) fn append(&mut self, row: &Row, event: &Event) -> Result<&mut Row, Unfit> {
         let mut row = row.clone();
         let moment = Moment {
-            now: seconds(self.setting.now),
+            now: seconds(self.now),
             listed: &self.listing(),
             begun: self.version,
-            reconcile_after: self.setting.reconcile_after,
-            service: &self.setting.told.and_learnt(&self.head.service),
+            reconcile_after: self.reconcile_after,
+            service: &self.store.told.and_learnt(&self.head.service),
         };
         apply(&mut row, event, &moment)?;
         Ok(self.put(row))
@@ -192,12 +170,9 @@ impl Draft<'_> {
 
     /// What is written for the rows.
     fn write(&self, batch: &mut Batch) {
-        let cache = self.store.cache();
         for (id, row) in &self.changed {
-            let (is_open, is_new) = (cache.rows.contains_key(id), *id > cache.head.last);
-            let is_at_rest = row.is_at_rest(seconds(self.setting.now));
             let (mut name, mut other) = (open_name(*id), past_name(*id));
-            if is_at_rest {
+            if row.is_at_rest(seconds(self.now)) {
                 (name, other) = (other, name);
                 let index = row
                     .records()
@@ -205,41 +180,38 @@ impl Draft<'_> {
                 batch.documents.extend(index);
             }
             batch.documents.push((name, Some(packed(row))));
-            if is_at_rest == is_open && !is_new {
-                batch.documents.push((other, None));
-            }
+            batch.documents.push((other, None));
         }
     }
 
     /// The change of the replica after which rows need all.
     fn pin(&self) -> Option<u64> {
         let cache = self.store.cache();
-        let others = cache
-            .rows
-            .iter()
-            .filter(|(id, _)| !self.changed.contains_key(id));
-        let others = others.map(|(_, row)| row.as_ref());
-        let changed = self
-            .changed
-            .values()
-            .filter(|row| !row.is_at_rest(seconds(self.setting.now)));
-        changed.chain(others).filter_map(Row::needs_since).min()
+        let is_left = |id: &u64| !self.changed.contains_key(id);
+        let left = cache.rows.iter().filter(|(id, _)| is_left(id));
+        let changed = self.changed.values();
+        let changed = changed.filter(|row| !row.is_at_rest(seconds(self.now)));
+        let open = changed.chain(left.map(|(_, row)| row.as_ref()));
+        open.filter_map(Row::needs_since).min()
     }
 }
 
 /// The documents of one account.
 pub(super) struct OutboxStore {
     pub(super) store: AccountStore,
+    /// What the profile says of the service's fields.
+    told: ServiceFields,
     cache: Mutex<Cache>,
-    events: EventSender,
+    pub(super) events: broadcast::Sender<Written>,
 }
 
 impl OutboxStore {
-    pub(super) fn new(store: AccountStore, events: EventSender) -> Self {
+    pub(super) fn new(store: AccountStore, told: ServiceFields) -> Self {
         Self {
             store,
+            told,
             cache: Mutex::default(),
-            events,
+            events: broadcast::Sender::new(CAPACITY),
         }
     }
 
@@ -274,12 +246,17 @@ impl OutboxStore {
 
     /// The change of the replica after which rows need all.
     pub(super) fn first_needed(&self) -> Option<u64> {
-        let cache = self.cache();
-        cache
-            .rows
-            .values()
-            .filter_map(|row| row.needs_since())
-            .min()
+        self.cache().head.pin
+    }
+
+    /// What the service writes by itself, as the profile says and as was learnt.
+    pub(super) fn service(&self) -> ServiceFields {
+        self.told.and_learnt(&self.cache().head.service)
+    }
+
+    /// The replica as it was read last.
+    pub(super) fn replica(&self) -> ReplicaState {
+        self.cache().replica.clone()
     }
 
     /// Another open row with a record.
@@ -291,7 +268,7 @@ impl OutboxStore {
     }
 
     /// A change of what this process knows. That it is all there is, the commit checks.
-    pub(super) fn draft(&self, setting: Setting) -> Draft<'_> {
+    pub(super) fn draft(&self, now: SystemTime, reconcile_after: Duration) -> Draft<'_> {
         let cache = self.cache();
         Draft {
             store: self,
@@ -300,8 +277,22 @@ impl OutboxStore {
             changed: BTreeMap::new(),
             removed: Vec::new(),
             expects_replica: false,
-            setting,
+            replica: cache.replica.clone(),
+            now,
+            reconcile_after: whole(reconcile_after),
         }
+    }
+
+    /// Reads what other processes have written and listed.
+    pub(super) async fn learn(&self) -> Result<()> {
+        self.load().await?;
+        self.read_replica().await.map(drop)
+    }
+
+    pub(super) async fn read_replica(&self) -> Result<ReplicaState> {
+        let replica = ReplicaState::read(&self.store).await?;
+        self.cache().replica = replica.clone();
+        Ok(replica)
     }
 
     /// Reads what another process has written since.
@@ -323,11 +314,7 @@ impl OutboxStore {
             let rows = rows.collect::<Result<_>>()?;
             let mut known = self.cache();
             if known.version < version {
-                *known = Cache {
-                    version,
-                    head,
-                    rows,
-                };
+                (known.version, known.head, known.rows) = (version, head, rows);
             }
             return Ok(());
         }
@@ -339,24 +326,9 @@ impl OutboxStore {
         };
         let head: Head =
             serde_json::from_str(&document.text).map_err(|_| unreadable(&document.name))?;
-        let place = self.store.name();
-        let (kind, what) = match head.format.cmp(&FORMAT) {
-            Ordering::Equal => return Ok((document.version, head)),
-            Ordering::Greater => (
-                StoreErrorKind::NewerVersion,
-                format!(
-                    "a newer version of this crate wrote the outbox in {place}: update this program"
-                ),
-            ),
-            Ordering::Less => (
-                StoreErrorKind::Unreadable,
-                format!(
-                    "an earlier version of this crate wrote the outbox in {place}: send what waits with the program that wrote it, \
-                     then start with a new file or schema; nothing was changed"
-                ),
-            ),
-        };
-        Err(StoreError::new(kind, what).into())
+        let what = format!("the outbox in {}", self.store.name());
+        check_format(&what, head.format, FORMAT)?;
+        Ok((document.version, head))
     }
 
     /// Writes a change; `false`: another process was faster.
@@ -379,7 +351,7 @@ impl OutboxStore {
             ..Batch::default()
         };
         if draft.expects_replica {
-            batch.expected.push(draft.setting.replica.expected());
+            batch.expected.push(draft.replica.expected());
         }
         draft.write(&mut batch);
         let removed = draft.removed.drain(..);
@@ -397,7 +369,7 @@ impl OutboxStore {
 
     /// Keeps what was written, and tells the listeners.
     fn keep(&self, draft: Draft<'_>) {
-        let has_listeners = self.events.has_listeners();
+        let has_listeners = self.events.receiver_count() > 0;
         let mut written = Vec::new();
         let mut cache = self.cache();
         let is_next = cache.version == draft.version;
@@ -410,7 +382,7 @@ impl OutboxStore {
                     declaration: Declaration::of(&row),
                 });
             }
-            if is_next && row.is_at_rest(seconds(draft.setting.now)) {
+            if is_next && row.is_at_rest(seconds(draft.now)) {
                 cache.rows.remove(&id);
             } else if is_next {
                 cache.rows.insert(id, row);
@@ -421,7 +393,8 @@ impl OutboxStore {
         }
         drop(cache);
         for written in written {
-            self.events.send(written);
+            // OK to ignore: nobody listens any more.
+            let _ = self.events.send(written);
         }
     }
 
@@ -441,6 +414,21 @@ impl OutboxStore {
         let prefix = format!("{PAST}{block:012}/");
         let documents = self.store.documents(&prefix).await?;
         documents.iter().map(unpacked).collect()
+    }
+
+    /// Whose a record is, if it is of another row. `is_listed`: as in [`Row::owner`].
+    pub(super) async fn owner(
+        &self,
+        record: &str,
+        except: u64,
+        is_listed: bool,
+    ) -> Result<Option<Owner>> {
+        Ok(match self.holder(record, except).await? {
+            Some(Holder::Row(row)) => row.owner(record, is_listed),
+            // What a pruned declaration made is no other one's by itself.
+            Some(Holder::Pruned) => is_listed.then_some(Owner::Maker),
+            None => None,
+        })
     }
 
     /// The other row that a record belongs to.
@@ -470,11 +458,6 @@ pub(super) fn record_name(record: &str) -> String {
     format!("{RECORD}{record}")
 }
 
-fn text(document: &impl Serialize) -> String {
-    // OK because the documents are structs of texts, numbers and JSON.
-    serde_json::to_string(document).unwrap_or_default()
-}
-
 /// The document of a row. A text that occurs several times in it, as one that is wanted and in doubt does, is written once.
 fn packed(row: &Row) -> String {
     let mut texts = Vec::new();
@@ -495,56 +478,57 @@ pub(super) fn unpacked(document: &Document) -> Result<Row> {
         unpack(&mut row, &texts)?;
         serde_json::from_value(row).ok()
     };
-    read().ok_or_else(|| Error::from(unreadable(&document.name)))
+    read().ok_or_else(|| unreadable(&document.name).into())
 }
 
 /// A shorter text is written where it stands.
 const LONG: usize = 100;
 
 fn pack(value: &mut Value, texts: &mut Vec<String>) {
-    match value {
-        Value::String(text) if text.len() >= LONG => {
+    each_text(value, &mut |text| {
+        if text.len() >= LONG {
             let at = texts.iter().position(|known| known == text);
             let at = at.unwrap_or_else(|| {
                 texts.push(std::mem::take(text));
                 texts.len() - 1
             });
             *text = format!("#{at}");
+        } else if text.starts_with('#') {
+            text.insert(0, '#');
         }
-        Value::String(text) if text.starts_with('#') => text.insert(0, '#'),
-        Value::Array(items) => items.iter_mut().for_each(|item| pack(item, texts)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| pack(field, texts)),
-        _ => {}
-    }
+        Some(())
+    });
 }
 
 /// The opposite of [`pack`]; `None`: a text is missing.
 fn unpack(value: &mut Value, texts: &[String]) -> Option<()> {
+    each_text(value, &mut |text| {
+        if let Some(rest) = text.strip_prefix('#') {
+            *text = match rest.starts_with('#') {
+                true => rest.to_owned(),
+                false => texts.get(rest.parse::<usize>().ok()?)?.clone(),
+            };
+        }
+        Some(())
+    })
+}
+
+/// Changes each text of a document, until one cannot be changed.
+fn each_text(value: &mut Value, change: &mut impl FnMut(&mut String) -> Option<()>) -> Option<()> {
     match value {
-        Value::String(text) => {
-            if let Some(rest) = text.strip_prefix('#') {
-                *text = if rest.starts_with('#') {
-                    rest.to_owned()
-                } else {
-                    texts.get(rest.parse::<usize>().ok()?)?.clone()
-                };
-            }
-        }
-        Value::Array(items) => items.iter_mut().try_for_each(|item| unpack(item, texts))?,
-        Value::Object(fields) => {
-            let mut fields = fields.values_mut();
-            fields.try_for_each(|field| unpack(field, texts))?;
-        }
-        _ => {}
+        Value::String(text) => change(text),
+        Value::Array(items) => items
+            .iter_mut()
+            .try_for_each(|item| each_text(item, change)),
+        Value::Object(fields) => fields
+            .values_mut()
+            .try_for_each(|field| each_text(field, change)),
+        _ => Some(()),
     }
-    Some(())
 }
 
 fn unreadable(name: &str) -> StoreError {
-    StoreError::new(
-        StoreErrorKind::Unreadable,
-        format!("the document {name} cannot be read"),
-    )
+    account_store::unreadable(format!("the document {name} cannot be read"))
 }
 
 #[cfg(test)]

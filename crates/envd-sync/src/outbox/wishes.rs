@@ -12,14 +12,14 @@ use super::declaration::{Declaration, DeclarationId};
 use super::observe::Reader;
 use super::outbox::Outbox;
 use super::reading::{record_of, updated_key};
-use super::row::{Row, Text, Time, Wish};
+use super::row::{Limit, Row, Text};
 use super::store::{Draft, Holder, seconds};
 use crate::error::{Error, Result};
 use crate::given_instant;
 use crate::replica::{Depth, LocalRecord};
 use envd_sdk::model::{
     Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber, ConsignmentStatus,
-    ConsignmentText, Timestamp, WithExtra,
+    ConsignmentText, WithExtra,
 };
 
 impl Outbox {
@@ -48,7 +48,7 @@ impl Outbox {
     /// `DRAFT`; [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn save(&self, input: impl Into<WithExtra<ConsignmentInput>>) -> Result<Declaration> {
         let text = new_text(&input.into(), false)?;
-        self.add(Wish::Save(text)).await
+        self.wish(About::New, Intent::Save(text)).await
     }
 
     /// Writes a new declaration down, which is wanted submitted. It is always sent as a draft, and submitted by its id once the
@@ -83,7 +83,7 @@ impl Outbox {
         input: impl Into<WithExtra<ConsignmentInput>>,
     ) -> Result<Declaration> {
         let text = new_text(&input.into(), true)?;
-        self.add(Wish::Submit(text)).await
+        self.wish(About::New, Intent::Submit(Some(text))).await
     }
 
     /// Replaces what is wanted there: the last word counts, and a wish to submit stays. What is under way is not touched; the edit
@@ -119,7 +119,8 @@ impl Outbox {
     ) -> Result<Declaration> {
         let input = input.into();
         let intent = Intent::Save(text(&input, false)?);
-        self.edited(id, input.input().id.value(), intent).await
+        let named = input.input().id.value();
+        self.wish(About::Declaration(id, named), intent).await
     }
 
     /// As [`edit`](Self::edit), and wants it submitted.
@@ -134,7 +135,8 @@ impl Outbox {
     ) -> Result<Declaration> {
         let input = input.into();
         let intent = Intent::Submit(Some(text(&input, true)?));
-        self.edited(id, input.input().id.value(), intent).await
+        let named = input.input().id.value();
+        self.wish(About::Declaration(id, named), intent).await
     }
 
     /// Wants a declaration submitted of which a draft was wanted.
@@ -144,7 +146,8 @@ impl Outbox {
     /// [`Error::Usage`](crate::Error::Usage) when there is no such declaration, it was given up, or its delete is wanted;
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn submit_saved(&self, id: DeclarationId) -> Result<Declaration> {
-        self.wish(id, Intent::Submit(None)).await
+        self.wish(About::Declaration(id, None), Intent::Submit(None))
+            .await
     }
 
     /// Takes a wish to submit back, as long as nothing was submitted: a draft is wanted again.
@@ -168,7 +171,8 @@ impl Outbox {
     ///
     /// As [`submit_saved`](Self::submit_saved).
     pub async fn withdraw(&self, id: DeclarationId) -> Result<Declaration> {
-        self.wish(id, Intent::Withdraw).await
+        self.wish(About::Declaration(id, None), Intent::Withdraw)
+            .await
     }
 
     /// Wants a declaration gone: never made if it was not sent, otherwise deleted on the service. If somebody has changed the record
@@ -179,7 +183,8 @@ impl Outbox {
     /// [`Error::Usage`](crate::Error::Usage) when there is no such declaration, or it was given up;
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn delete(&self, id: DeclarationId) -> Result<Declaration> {
-        self.wish(id, Intent::Delete).await
+        self.wish(About::Declaration(id, None), Intent::Delete)
+            .await
     }
 
     /// Writes the next state of a record of the service down. `base` is the record as the user edited it: if it is not the same any
@@ -216,7 +221,8 @@ impl Outbox {
         let input = input.into();
         let record = named_record(base, input.input())?;
         let intent = Intent::Save(text(&input, false)?);
-        self.of_record(&record, base.number.as_ref(), intent).await
+        let about = About::Record(&record, base.number.as_ref());
+        self.wish(about, intent).await
     }
 
     /// As [`update`](Self::update), and wants the record submitted, by the same request.
@@ -246,7 +252,8 @@ impl Outbox {
         let input = input.into();
         let record = named_record(base, input.input())?;
         let intent = Intent::Submit(Some(text(&input, true)?));
-        self.of_record(&record, base.number.as_ref(), intent).await
+        let about = About::Record(&record, base.number.as_ref());
+        self.wish(about, intent).await
     }
 
     /// Wants a record of the service gone, by its id. One that is gone already counts as done. If it is no draft then, or not what
@@ -268,8 +275,8 @@ impl Outbox {
             fields: Value::Null,
         });
         let number = copy.and_then(|copy| copy.number());
-        self.of_record(&record, number.as_ref(), Intent::Delete)
-            .await
+        let about = About::Record(&record, number.as_ref());
+        self.wish(about, Intent::Delete).await
     }
 
     /// Decides what becomes of a declaration; [`Declaration::decisions`] lists what fits.
@@ -343,166 +350,87 @@ impl Outbox {
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn decide(&self, id: DeclarationId, decision: Decision) -> Result<Declaration> {
         let event = Event::Decided((&decision).into());
-        self.change_row(id, |draft, row| match draft.append(row, &event) {
-            Ok(_) => Ok(()),
-            Err(_) => Err(Error::usage(format!(
-                "declaration {id}: \"{decision}\" does not fit it now"
-            ))),
-        })
-        .await
+        self.write(About::Declaration(id, None), &event).await
     }
 
-    async fn add(&self, wish: Wish) -> Result<Declaration> {
-        loop {
-            let mut draft = self.wanted().await?;
-            let id = self.put_new(&mut draft, wish.clone(), None)?.id;
-            if self.store().commit(draft).await? {
-                return self.written(id).await;
-            }
-        }
-    }
-
-    async fn wish(&self, id: DeclarationId, intent: Intent) -> Result<Declaration> {
-        self.edited(id, None, intent).await
-    }
-
-    /// `named`: the record that the input names.
-    async fn edited(
-        &self,
-        id: DeclarationId,
-        named: Option<&ConsignmentId>,
-        intent: Intent,
-    ) -> Result<Declaration> {
-        let event = self.wished(intent, None)?;
-        let named = named.map(ConsignmentId::as_str);
-        self.change_row(id, |draft, row| {
-            if named.is_some() && named != row.record.as_deref() {
-                return Err(Error::usage(format!(
-                    "the input names another record than declaration {id} is about"
-                )));
-            }
-            self.append_wish(draft, row, &event)
-        })
-        .await
-    }
-
-    async fn of_record(
-        &self,
-        record: &Record,
-        number: Option<&ConsignmentNumber>,
-        intent: Intent,
-    ) -> Result<Declaration> {
-        let wish = match &intent {
-            Intent::Save(text) => Wish::Save(text.clone()),
-            Intent::Submit(Some(text)) => Wish::Submit(text.clone()),
-            _ => Wish::Delete,
+    async fn wish(&self, about: About<'_>, intent: Intent) -> Result<Declaration> {
+        let base = match about {
+            About::Record(record, _) => Some(record.clone()),
+            _ => None,
         };
-        let event = self.wished(intent, Some(record))?;
-        loop {
-            let mut draft = self.wanted().await?;
-            let id = if let Some(row) = self.row_for(&mut draft, record).await? {
-                self.append_wish(&mut draft, &row, &event)?;
-                row.id
-            } else {
-                let row = self.put_new(&mut draft, wish.clone(), Some(record))?;
-                row.shown.number = number.map(|number| number.as_str().to_owned());
-                row.id
-            };
-            if self.store().commit(draft).await? {
-                return self.written(id).await;
-            }
-        }
-    }
-
-    fn wished(&self, intent: Intent, base: Option<&Record>) -> Result<Event> {
-        Ok(Event::Wished {
+        let limit = self.not_after.as_ref().map(|given| {
+            let at = seconds(given_instant(given, "not_after")?);
+            let given = given.as_str().to_owned();
+            Ok::<_, Error>(Limit { at, given })
+        });
+        let event = Event::Wished {
             intent,
-            base: base.cloned(),
-            not_after: self.limit()?,
-        })
+            base,
+            not_after: limit.transpose()?,
+        };
+        self.write(about, &event).await
     }
 
-    fn append_wish(&self, draft: &mut Draft<'_>, row: &Row, event: &Event) -> Result<()> {
-        let id = row.id;
-        let row = draft.append(row, event).map_err(|unfit| {
-            Error::usage(match unfit {
-                Unfit::Discarded => format!("declaration {id} was given up"),
-                Unfit::ThirdText => format!(
-                    "declaration {id} has two texts that wait already, one of them signed: send them first"
-                ),
-                Unfit::NoText => format!("declaration {id} is to be deleted: edit it instead"),
-                Unfit::State | Unfit::Decision => format!("declaration {id} cannot take that now"),
-            })
-        })?;
-        let limit = self.settings.not_after.as_ref();
-        row.shown.not_after = limit.map(text_of).or(row.shown.not_after.take());
-        Ok(())
-    }
-
-    fn put_new<'a>(
-        &self,
-        draft: &'a mut Draft<'_>,
-        wish: Wish,
-        record: Option<&Record>,
-    ) -> Result<&'a mut Row> {
-        let (id, listing, version) = (draft.next_id(), draft.listing(), draft.version());
-        let mut row = Row::new(id, wish, record, listing, version);
-        row.not_after = self.limit()?;
-        row.shown.not_after = self.settings.not_after.as_ref().map(text_of);
-        row.shown.created_at = text_of(&Timestamp::from(draft.setting.now));
-        Ok(draft.put(row))
-    }
-
-    /// The instant of [`not_after`](Self::not_after), if it can be read.
-    fn limit(&self) -> Result<Option<Time>> {
-        let limit = self.settings.not_after.as_ref();
-        let limit = limit.map(|at| given_instant(at, "not_after")).transpose()?;
-        Ok(limit.map(seconds))
-    }
-
-    /// Changes one row, also one of the history.
-    pub(super) async fn change_row(
-        &self,
-        id: DeclarationId,
-        change: impl Fn(&mut Draft<'_>, &Row) -> Result<()>,
-    ) -> Result<Declaration> {
+    /// Writes down what a person says of a row, also of one of the history, over all that other processes have written.
+    async fn write(&self, about: About<'_>, event: &Event) -> Result<Declaration> {
+        let store = self.store();
         loop {
-            let mut draft = self.wanted().await?;
-            let row = self.store().any_row(id.0).await?;
-            let row = row.ok_or_else(|| Error::usage(format!("there is no declaration {id}")))?;
-            change(&mut draft, &row)?;
-            if self.store().commit(draft).await? {
-                return self.written(id.0).await;
+            store.learn().await?;
+            let mut draft = self.draft();
+            // A row knows what was listed before it was written.
+            draft.expects_replica = true;
+            let row = match about {
+                About::New => Arc::new(draft.new_row(None)),
+                About::Declaration(id, named) => {
+                    let row = store.any_row(id.0).await?;
+                    let row =
+                        row.ok_or_else(|| Error::usage(format!("there is no declaration {id}")))?;
+                    if named.is_some_and(|named| row.record.as_deref() != Some(named.as_str())) {
+                        return Err(Error::usage(format!(
+                            "the input names another record than declaration {id} is about"
+                        )));
+                    }
+                    row
+                }
+                About::Record(record, number) => match self.row_of(&mut draft, record).await? {
+                    Some(row) => row,
+                    None => {
+                        let mut row = draft.new_row(Some(record.id.clone()));
+                        row.shown.number = number.map(|number| number.as_str().to_owned());
+                        Arc::new(row)
+                    }
+                },
+            };
+            let id = row.id;
+            let written = draft.append(&row, event).map(drop);
+            written.map_err(|unfit| refused(id, unfit, event))?;
+            if !store.commit(draft).await? {
+                continue;
             }
+            self.shared.written.notify_one();
+            let row = store.any_row(id).await?;
+            let shown = row.map(|row| self.show(&row));
+            return shown
+                .ok_or_else(|| Error::usage(format!("declaration {id} was removed meanwhile")));
         }
-    }
-
-    /// A change that a person wants, of what all processes have written.
-    async fn wanted(&self) -> Result<Draft<'_>> {
-        self.learn().await?;
-        let mut draft = self.draft();
-        // A row knows what was listed before it was written.
-        draft.expects_replica = true;
-        Ok(draft)
     }
 
     /// The row of a record. A creation without a clear answer that may have made it is its row from then on, or a question.
-    async fn row_for(&self, draft: &mut Draft<'_>, record: &Record) -> Result<Option<Arc<Row>>> {
+    async fn row_of(&self, draft: &mut Draft<'_>, record: &Record) -> Result<Option<Arc<Row>>> {
         let store = self.store();
-        let holder = store.holder(&record.id, 0).await?;
-        if let Some(Holder::Row(row)) = &holder
+        if let Some(Holder::Row(row)) = store.holder(&record.id, 0).await?
             && row.is_about(&record.id)
         {
-            return Ok(Some(Arc::clone(row)));
+            return Ok(Some(row));
         }
         let open = store.expecting(0);
+        if open.is_empty() {
+            return Ok(None);
+        }
         let seen = Seen {
             record: record.clone(),
-            sequence: match open.as_slice() {
-                [] => None,
-                _ => Reader::new(self).first_listed(&record.id).await?,
-            },
-            owner: holder.and_then(|holder| holder.owner(&record.id, true)),
+            sequence: Reader::new(self).first_listed(&record.id).await?,
+            owner: store.owner(&record.id, 0, true).await?,
         };
         let claimed = open.iter().find_map(|row| {
             let event = self.judged(row.id, |when| claim(row, &seen, when))?;
@@ -516,14 +444,29 @@ impl Outbox {
         let is_its_own = matches!(event, Event::Applied { .. });
         Ok(is_its_own.then(|| Arc::new(row.clone())))
     }
+}
 
-    /// The declaration as it is shown, after it was written.
-    async fn written(&self, id: u64) -> Result<Declaration> {
-        self.shared.written.notify_one();
-        let row = self.store().any_row(id).await?;
-        let shown = row.map(|row| self.show(&row));
-        shown.ok_or_else(|| Error::usage(format!("declaration {id} was removed meanwhile")))
-    }
+/// What a person speaks of.
+#[derive(Clone, Copy)]
+enum About<'a> {
+    New,
+    /// With the record that the input names.
+    Declaration(DeclarationId, Option<&'a ConsignmentId>),
+    /// As the person saw it, with its number.
+    Record(&'a Record, Option<&'a ConsignmentNumber>),
+}
+
+fn refused(id: u64, unfit: Unfit, event: &Event) -> Error {
+    Error::usage(match unfit {
+        Unfit::Discarded => format!("declaration {id} was given up"),
+        Unfit::ThirdText => format!(
+            "declaration {id} has two texts that wait already, one of them signed: send them first"
+        ),
+        Unfit::NoText => format!("declaration {id} is to be deleted: edit it instead"),
+        Unfit::State | Unfit::Decision => {
+            format!("declaration {id}: \"{}\" does not fit it now", event.why())
+        }
+    })
 }
 
 fn named_record(base: &Consignment, input: &ConsignmentInput) -> Result<Record> {
@@ -569,8 +512,4 @@ fn text(input: &WithExtra<ConsignmentInput>, is_submitted: bool) -> Result<Text>
     let text = ConsignmentText::parse(&text).map_err(|error| Error::usage(error.to_string()))?;
     let text = text.without("id").without("number").without("status");
     Ok(Text(text.as_str().into()))
-}
-
-fn text_of(at: &Timestamp) -> String {
-    at.as_str().to_owned()
 }

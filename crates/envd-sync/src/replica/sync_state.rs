@@ -1,7 +1,6 @@
 //! What is known of the walks of an account: the document whose version each write of a sync expects. It says which walk comes next:
 //! whether the profile of the service is believed, and why a walk is full.
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::local_record::instant_key;
 use super::sync_report::SyncMode;
-use crate::account_store::{AccountStore, VersionedDocument, unreadable};
+use crate::account_store::{AccountStore, VersionedDocument, check_format};
 use crate::error::Result;
 use envd_sdk::model::{Position, Timestamp};
 use envd_sdk::profile::{ComparedDate, Sourced};
@@ -188,14 +187,8 @@ impl SyncState {
             state.value.format = FORMAT;
             return Ok(state);
         };
-        let problem = match stored.value.format.cmp(&FORMAT) {
-            Ordering::Equal => return Ok(stored),
-            Ordering::Greater => "a newer version of this crate wrote it: update this program",
-            Ordering::Less => {
-                "a version before the first release wrote it: begin with a new file, or with new tables"
-            }
-        };
-        Err(unreadable(format!("the copy of the account cannot be read: {problem}")).into())
+        check_format("the copy of the account", stored.value.format, FORMAT)?;
+        Ok(stored)
     }
 
     /// The number of the last change; 0 before the first.

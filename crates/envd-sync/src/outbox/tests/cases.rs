@@ -6,8 +6,8 @@ use super::super::apply::{Event, Moment, apply};
 use super::super::compare::{Base, Record, ServiceFields};
 use super::super::decide::{Circumstances, Read, Seen};
 use super::super::row::{
-    Agreed, Doubt, Due, Listing, Owner, Question, Reason, Request, Row, Sent, State, Text, Unclear,
-    Wish,
+    Agreed, Doubt, Due, Limit, Listing, Lost, Owner, Question, Reason, Request, Row, Sent, State,
+    Text, Unclear, Wish,
 };
 
 pub(crate) const NOW: u64 = 1_000_000;
@@ -56,6 +56,7 @@ pub(crate) fn listing(number: u64) -> Listing {
         begun: NOW,
         last: 10,
         latest: "4".to_owned(),
+        copy: 0,
     }
 }
 
@@ -97,17 +98,14 @@ pub(crate) fn row(words: &str) -> Row {
     };
     let seen = record("c1", base());
     let is_named = has("record");
-    let mut row = Row::new(
-        1,
-        wish,
-        is_named.then_some(&seen),
-        Listing {
-            number: 1,
-            last: 10,
-            ..Listing::default()
-        },
-        1,
-    );
+    let known = Listing {
+        number: 1,
+        last: 10,
+        ..Listing::default()
+    };
+    let mut row = Row::new(1, is_named.then(|| seen.id.clone()), known, 1);
+    row.wish = wish;
+    row.base = seen.base().filter(|_| is_named);
     if has("done") {
         row.base = Some(Base::shown(&given.value()).laid(&json!({"status": "DRAFT"})));
     }
@@ -133,10 +131,13 @@ pub(crate) fn row(words: &str) -> Row {
         not_draft: has("agreed-door").then(|| submitted.clone()),
         not: has("not").then(|| "c2".to_owned()).into_iter().collect(),
     };
-    row.not_after = has("expired").then_some(NOW - 1);
+    row.not_after = has("expired").then(|| Limit {
+        at: NOW - 1,
+        given: String::new(),
+    });
     row.adopt = has("adopt").then(|| "c2".to_owned());
     let next_at = has("ahead").then(|| Due::after(NOW, 60));
-    row.state = State::Queued { next_at };
+    row.state = State::Open { next_at };
     if let Some(waited) = number("unclear") {
         row.unclear = Some(Unclear {
             reason: "500".to_owned(),
@@ -153,17 +154,19 @@ pub(crate) fn row(words: &str) -> Row {
             listed: listing(2),
         };
         if has("doubt") {
-            let count = |name| u32::try_from(number(name).unwrap_or(0)).unwrap();
-            row.doubt = Some(Doubt {
-                texts: [given].into_iter().filter(|_| !is_named).collect(),
-                listed: listing(2),
-                resends: count("resends"),
-                looks: count("looks"),
+            row.doubt = Doubt {
+                sends: 1 + u32::try_from(number("resends").unwrap_or(0)).unwrap(),
+                looks: u32::try_from(number("looks").unwrap_or(0)).unwrap(),
                 wait: 60,
                 waited: number("waited").unwrap_or(0),
+            };
+            row.lost = (!is_named).then(|| Lost {
+                texts: vec![given.clone()],
+                listed: listing(2),
+                left: 1,
+                watched_until: None,
             });
             row.sent = is_named.then_some(sent);
-            row.state = State::InDoubt { next_at };
         } else {
             row.sent = Some(sent);
             row.state = State::Sending;
@@ -199,7 +202,6 @@ pub(crate) fn row(words: &str) -> Row {
 pub(crate) fn read(word: &str, row: &Row) -> Option<Read> {
     let read = match word {
         "-" => return None,
-        "unreachable" => Read::Unreachable,
         "unclear" => Read::Unclear("500".to_owned()),
         "gone" => Read::Record(None),
         _ => match read_record(word, row) {
@@ -297,10 +299,14 @@ pub(crate) fn with_circumstances<T>(
         now: NOW,
         today: "2026-11-20",
         day,
-        retired: &[("LPAG2", "2024-11-19")],
+        retired_from,
         service: &service(),
         open,
     })
+}
+
+pub(crate) fn retired_from(form: &str) -> Option<String> {
+    (form == "LPAG2").then(|| "2024-11-19".to_owned())
 }
 
 /// The day of a date with a time after it.

@@ -178,7 +178,7 @@ impl Laws {
                 .filter(|other| other.id != id && other.record.is_none());
             let open = others.find(|other| match &other.state {
                 State::Sending => true,
-                State::InDoubt { .. } => !row.is_creation_in_doubt(),
+                State::Open { .. } if other.is_creation_in_doubt() => !row.is_creation_in_doubt(),
                 _ => false,
             });
             self.forbid(
@@ -248,9 +248,9 @@ impl Laws {
         let (row, Request::Create(text)) = (&flight.as_it_was, &flight.request) else {
             return;
         };
-        let doubt = row.doubt.as_ref().filter(|doubt| !doubt.texts.is_empty());
-        let (texts, since) = doubt.map_or((vec![text.clone()], &row.known), |doubt| {
-            (doubt.texts.clone(), &doubt.listed)
+        let doubt = row.lost.as_ref().filter(|_| row.is_creation_in_doubt());
+        let (texts, since) = doubt.map_or((vec![text.clone()], &row.known), |lost| {
+            (lost.texts.clone(), &lost.listed)
         });
         for record in listed {
             let seen = store.seen(record, row.id, true);
@@ -405,7 +405,7 @@ impl Laws {
         told: &[String],
         listed: &[Record],
     ) {
-        let texts = row.watch.as_ref().map_or(&[][..], |watch| &watch.texts);
+        let texts = row.lost.as_ref().map_or(&[][..], |lost| &lost.texts);
         for record in listed.iter().filter(|record| told.contains(&record.id)) {
             let id = &record.id;
             let is_anothers = |other: &Row| other.id != row.id && other.is_about(id);
@@ -443,7 +443,7 @@ impl Laws {
         }
         let is_over = matches!(row.state, State::Confirmed | State::Discarded);
         let is_unknown = before.is_creation_in_doubt() && row.record.is_none();
-        let is_forgotten = is_unknown && is_over && row.watch.is_none();
+        let is_forgotten = is_unknown && is_over && row.lost.is_none();
         self.forbid(
             is_forgotten,
             format_args!("a creation in doubt is not watched: {row:?}"),
@@ -483,7 +483,7 @@ impl Laws {
             Event::Unclear(_) => doings.unclear_since = doings.unclear_since.or(Some(now)),
             _ => doings.unclear_since = None,
         }
-        let resends = before.doubt.as_ref().map_or(0, |doubt| doubt.resends);
+        let resends = before.doubt.resends();
         let is_early = is_given_up && resends < 6 && now - since < 80_000;
         self.forbid(
             is_early,
@@ -494,7 +494,7 @@ impl Laws {
     /// A row took a record for its own.
     fn check_adopted(&mut self, service: &Service, store: &Store, before: &Row, record: &Record) {
         let kept = &service.records[&record.id];
-        let doubt = before.doubt.clone().unwrap_or_default();
+        let doubt = before.lost.clone().unwrap_or_default();
         let is_whole =
             agreements(service, &doubt.texts, &record.fields).contains(&Agreement::Whole);
         let is_ours = match kept.maker() {

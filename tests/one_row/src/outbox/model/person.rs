@@ -8,7 +8,7 @@ use super::world::{World, content};
 use crate::outbox::apply::{Decision, Event, Intent, Unfit};
 use crate::outbox::compare::Record;
 use crate::outbox::decide::claim;
-use crate::outbox::row::{Question, Row, State, Text, Wish};
+use crate::outbox::row::{Limit, Question, Row, State, Text, Wish};
 
 impl World {
     pub(super) fn person(&mut self) {
@@ -53,7 +53,13 @@ impl World {
             doings.named.insert(record.id.clone());
         }
         let Store { rows, account, .. } = &mut self.stores[store];
-        let row = Row::new(id, wish, record, account.listed.clone(), account.begun);
+        let named = record.map(|record| record.id.clone());
+        let mut row = Row::new(id, named, account.listed.clone(), account.begun);
+        row.base = record.and_then(Record::base);
+        row.seen_at = record
+            .filter(|_| wish == Wish::Delete)
+            .and_then(Record::seen_at);
+        row.wish = wish;
         rows.entry(id).or_insert(row)
     }
 
@@ -69,7 +75,10 @@ impl World {
             .random
             .chance(5)
             .then(|| now + self.random.next() % 600);
-        self.add(store, wish, None).not_after = limit;
+        self.add(store, wish, None).not_after = limit.map(|at| Limit {
+            at,
+            given: at.to_string(),
+        });
     }
 
     fn edit(&mut self, store: usize) {
@@ -168,7 +177,7 @@ impl World {
         // What another screen showed counts once nothing else waits; an edit of the row answers a question.
         let seen = match (&base, &row.state, &next.state) {
             (Some(base), ..) => (is_at_rest || row.base.is_none() || is_deleted).then_some(base),
-            (None, State::Asked(Question::Changed(read)), State::Queued { .. }) => Some(read),
+            (None, State::Asked(Question::Changed(read)), State::Open { .. }) => Some(read),
             _ => None,
         };
         if let Some(seen) = seen {
@@ -286,10 +295,8 @@ impl World {
     fn decide(&mut self, store: usize) {
         let rows = self.stores[store].rows.values();
         let open = rows.filter(|row| {
-            matches!(
-                row.state,
-                State::Asked(_) | State::Refused | State::InDoubt { .. }
-            )
+            let is_asked = matches!(row.state, State::Asked(_) | State::Refused);
+            is_asked || matches!(row.state, State::Open { .. }) && row.is_in_doubt()
         });
         let open: Vec<u64> = open.map(|row| row.id).collect();
         let Some(id) = self.random.any(&open) else {

@@ -76,7 +76,9 @@ pub(super) fn after_decide(planted: &str, row: &Row, read: Option<&Read>, action
     };
     let is_given_up = *event == Event::Asked(Question::NoUsableAnswer);
     match (planted, &mut *event) {
-        ("AdoptsTwin", Event::Asked(Question::Candidates(candidates))) if row.doubt.is_none() => {
+        ("AdoptsTwin", Event::Asked(Question::Candidates(candidates)))
+            if !row.is_creation_in_doubt() =>
+        {
             let Some((Read::Listed(_, seen), request)) = read.zip(row.next_request()) else {
                 return;
             };
@@ -172,7 +174,7 @@ pub(super) fn after_apply(
         return;
     }
     match (planted, event) {
-        ("LooksOnce", Event::Doubt) => row.doubt.as_mut().unwrap().looks = 1,
+        ("LooksOnce", Event::Doubt) => row.doubt.looks = 1,
         ("TouchesFlight", _) => {
             let sent = row.sent.as_mut().map(|sent| &mut sent.request);
             if let (
@@ -204,9 +206,9 @@ pub(super) fn after_apply(
         ("ConfirmsDeleteInDoubt", _)
             if intent == Some(&Intent::Delete) && before.is_creation_in_doubt() =>
         {
-            (row.state, row.doubt) = (State::Confirmed, None);
+            (row.state, row.lost) = (State::Confirmed, None);
         }
-        ("ForgetsDiscarded", Event::Decided(Decision::Discard)) => row.watch = None,
+        ("ForgetsDiscarded", Event::Decided(Decision::Discard)) => row.lost = None,
         ("MakesRefusedTwice", Event::Refused) if !row.is_named => row.record = None,
         ("ForgetsOlderBase", _) if row.record.is_some() && base.is_some() => {
             row.base = base.map(|base| Base::shown(&base.fields));
@@ -217,13 +219,13 @@ pub(super) fn after_apply(
         ("CountsClock", Event::Absent { is_over: false }) => {
             let mut events = before.history.iter();
             let doubted = events.find(|happened| happened.event == "doubt");
-            if let (Some(doubt), Some(first)) = (&mut row.doubt, doubted) {
-                doubt.waited = now.saturating_sub(first.at);
+            if let Some(first) = doubted {
+                row.doubt.waited = now.saturating_sub(first.at);
             }
         }
         ("ForgetsSending", Event::Doubt) => {
-            (row.doubt, row.sent) = (None, None);
-            row.state = State::Queued { next_at: None };
+            (row.lost, row.sent) = (None, None);
+            row.state = State::default();
         }
         _ => {}
     }

@@ -86,12 +86,28 @@ pub(super) enum Step {
     Pass,
     /// Listed, and not committed.
     Listing(Listing, Vec<Record>),
-    /// A row as it was, what was read for it, and how many versions the record had. It is not decided.
-    Read(Box<Row>, Read, usize),
+    /// A row as it was, what was read for it, if the service was reached, and how many versions the record had. It is not decided.
+    Read(Box<Row>, Option<Read>, usize),
     /// Marked, and not sent; with what was listed.
     Depart(Flight, Vec<Record>),
     /// Answered, and not committed; a pause may have come with it.
     Replied(Flight, Reply, Option<u64>),
+}
+
+/// What comes instead of what was to be read.
+enum Trouble {
+    /// No connection, or a page of somebody else.
+    Unreachable,
+    Unclear(String),
+}
+
+impl Trouble {
+    fn read(self) -> Option<Read> {
+        match self {
+            Self::Unreachable => None,
+            Self::Unclear(reason) => Some(Read::Unclear(reason)),
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -160,10 +176,10 @@ impl World {
                 ..
             } => self.count("adopted"),
             Event::Applied { is_found: true, .. } => self.count("already there"),
-            Event::Marked(_) if before.doubt.is_some() => self.count("sent again"),
+            Event::Marked(_) if before.doubt.sends > 0 => self.count("sent again"),
             _ => {}
         }
-        if row.doubt.as_ref().is_some_and(|doubt| doubt.resends >= 6) {
+        if row.doubt.resends() >= 6 {
             self.count("hopeless");
         }
         self.laws
@@ -172,16 +188,16 @@ impl World {
     }
 
     /// What comes instead of what was to be read.
-    fn trouble_reading(&mut self, reason: &str) -> Option<Read> {
+    fn trouble_reading(&mut self, reason: &str) -> Option<Trouble> {
         if self.is_offline {
-            return Some(Read::Unreachable);
+            return Some(Trouble::Unreachable);
         }
         if !self.random.chance(self.trouble) {
             return None;
         }
         match self.random.below(3) {
-            0 => Some(Read::Unreachable),
-            1 => Some(Read::Unclear(reason.to_owned())),
+            0 => Some(Trouble::Unreachable),
+            1 => Some(Trouble::Unclear(reason.to_owned())),
             _ => None,
         }
     }
@@ -213,10 +229,13 @@ impl World {
                 self.listed(at, listing, records, now);
                 Step::Pass
             }
-            Step::Read(row, read, versions) => match self.decided(store, &row, Some(&read), now) {
-                Action::Append(event) => self.append(at, &row, &event, versions, now),
-                _ => self.next_row(at),
-            },
+            Step::Read(_, None, _) => self.next_row(at),
+            Step::Read(row, read, versions) => {
+                match self.decided(store, &row, read.as_ref(), now) {
+                    Action::Append(event) => self.append(at, &row, &event, versions, now),
+                    _ => self.next_row(at),
+                }
+            }
             Step::Depart(flight, listed) => {
                 // A holder that was frozen sends all the same, now and then.
                 if !is_held && self.random.chance(50) {
@@ -290,7 +309,7 @@ impl World {
             Action::Append(event) => self.append(at, &row, &event, 0, now),
             Action::Read(record) => {
                 let trouble = if self.never_answers_reads {
-                    Some(Read::Unclear("server error".to_owned()))
+                    Some(Trouble::Unclear("server error".to_owned()))
                 } else {
                     self.trouble_reading("server error")
                 };
@@ -303,13 +322,13 @@ impl World {
                 let versions = kept.map_or(0, |kept| kept.versions.len());
                 Step::Read(
                     Box::new(row),
-                    trouble.unwrap_or(Read::Record(read)),
+                    trouble.map_or(Some(Read::Record(read)), Trouble::read),
                     versions,
                 )
             }
             Action::List => {
                 if let Some(trouble) = self.trouble_reading("list") {
-                    return Step::Read(Box::new(row), trouble, 0);
+                    return Step::Read(Box::new(row), trouble.read(), 0);
                 }
                 let account = &mut self.stores[store].account;
                 account.begun += 1;
@@ -344,7 +363,7 @@ impl World {
         for id in rows {
             let held = &self.stores[store];
             let row = &held.rows[&id];
-            if row.watch.is_none() {
+            if row.lost.is_none() {
                 continue;
             }
             let seen = records.iter().map(|record| held.seen(record, id, true));
@@ -549,7 +568,7 @@ pub(super) fn circumstances<'a>(
             "2027-06-02"
         },
         day: crate::outbox::tests::cases::day,
-        retired: &[("LPAG2", "2024-11-19")],
+        retired_from: crate::outbox::tests::cases::retired_from,
         service: &store.account.service,
         open,
     }
@@ -557,9 +576,8 @@ pub(super) fn circumstances<'a>(
 
 /// The other rows of which a creation may be on its way.
 pub(super) fn open(store: &Store, row: u64) -> Vec<&Row> {
-    let is_open = |row: &&Row| row.doubt.is_some() || row.watch.is_some() || row.sent.is_some();
     let others = store.rows.values().filter(|other| other.id != row);
-    others.filter(is_open).collect()
+    others.filter(|row| row.is_expecting()).collect()
 }
 
 fn unlisted(record: Record) -> Seen {

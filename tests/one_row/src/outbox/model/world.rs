@@ -340,15 +340,12 @@ impl World {
 }
 
 fn is_open(row: &Row) -> bool {
-    matches!(
-        row.state,
-        State::Queued { .. } | State::InDoubt { .. } | State::Sending
-    )
+    matches!(row.state, State::Open { .. } | State::Sending)
 }
 
 fn due(row: &Row) -> Option<u64> {
     match &row.state {
-        State::Queued { next_at } | State::InDoubt { next_at } => next_at.map(|due| due.until),
+        State::Open { next_at } => next_at.map(|due| due.until),
         _ => None,
     }
 }

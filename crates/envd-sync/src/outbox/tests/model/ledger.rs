@@ -154,7 +154,7 @@ impl Ledger {
     pub(super) fn written(&mut self, process: usize, is_past: bool, row: &Row, service: &Service) {
         note(|| {
             let text = row.wish.text().and_then(|text| text_of(&text.value()));
-            let (id, record, doubt) = (row.id, &row.record, row.doubt.is_some());
+            let (id, record, doubt) = (row.id, &row.record, row.doubt.sends > 0);
             format!(
                 "{process} writes {id} {text:?} {:?} {record:?} {doubt} {is_past}",
                 row.state
@@ -304,7 +304,7 @@ impl Ledger {
                     .filter(|other| other.id != id)
                     .find(|other| match other.state {
                         State::Sending => other.record.is_none(),
-                        State::InDoubt { .. } => other.is_creation_in_doubt(),
+                        State::Open { .. } => other.is_creation_in_doubt(),
                         _ => false,
                     });
                 assert!(
@@ -328,7 +328,8 @@ impl Ledger {
             ),
             Request::Update(..) => {}
         }
-        let limit = row.shown.not_after.as_deref().map(Timestamp::from);
+        let limit = row.not_after.as_ref();
+        let limit = limit.map(|limit| Timestamp::from(limit.given.as_str()));
         let limit = limit.filter(|limit| noted.late.as_ref() != Some(limit));
         let mark = Mark {
             row: id,
