@@ -504,9 +504,10 @@ fn pack(value: &mut Value, texts: &mut Vec<String>) {
 fn unpack(value: &mut Value, texts: &[String]) -> Option<()> {
     each_text(value, &mut |text| {
         if let Some(rest) = text.strip_prefix('#') {
-            *text = match rest.starts_with('#') {
-                true => rest.to_owned(),
-                false => texts.get(rest.parse::<usize>().ok()?)?.clone(),
+            *text = if rest.starts_with('#') {
+                rest.to_owned()
+            } else {
+                texts.get(rest.parse::<usize>().ok()?)?.clone()
             };
         }
         Some(())

@@ -392,14 +392,14 @@ impl Outbox {
                     }
                     row
                 }
-                About::Record(record, number) => match self.row_of(&mut draft, record).await? {
-                    Some(row) => row,
-                    None => {
+                About::Record(record, number) => {
+                    let known = self.row_of(&mut draft, record).await?;
+                    known.unwrap_or_else(|| {
                         let mut row = draft.new_row(Some(record.id.clone()));
                         row.shown.number = number.map(|number| number.as_str().to_owned());
                         Arc::new(row)
-                    }
-                },
+                    })
+                }
             };
             let id = row.id;
             let written = draft.append(&row, event).map(drop);
