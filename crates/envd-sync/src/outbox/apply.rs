@@ -240,6 +240,7 @@ impl Row {
                     let told = u32::try_from(records.len()).unwrap_or(u32::MAX);
                     lost.left = lost.left.saturating_sub(told);
                 }
+                self.lost.take_if(|lost| lost.left == 0);
             }
             Event::Decided(decision) => self.decided(decision, moment)?,
         }

@@ -555,8 +555,11 @@ impl Pass<'_> {
                 let same = draft.row(row.id).filter(|now| *now == row)?;
                 match &found {
                     Some(event) => draft.append(&same, event).ok(),
-                    // The watch is over: the row is filed.
-                    None => Some(draft.put((*same).clone())),
+                    None => {
+                        let mut row = (*same).clone();
+                        row.lost = None;
+                        Some(draft.put(row))
+                    }
                 }
                 .map(drop)
             });

@@ -468,9 +468,10 @@ impl Row {
     }
 
     /// Whether nothing is done about the row any more, unless a person wants something.
-    pub(crate) fn is_at_rest(&self, now: Time) -> bool {
-        let is_watched = |lost: &Lost| lost.is_watched(now);
-        self.is_over() && !self.lost.as_ref().is_some_and(is_watched)
+    pub(crate) fn is_at_rest(&self) -> bool {
+        // A watch ends with its last look, which tells what has arrived, and not by the clock.
+        let watched = self.lost.as_ref().and_then(|lost| lost.watched_until);
+        self.is_over() && watched.is_none()
     }
 
     /// Whether a creation of the row may be on its way.

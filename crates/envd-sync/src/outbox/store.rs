@@ -172,7 +172,7 @@ impl Draft<'_> {
     fn write(&self, batch: &mut Batch) {
         for (id, row) in &self.changed {
             let (mut name, mut other) = (open_name(*id), past_name(*id));
-            if row.is_at_rest(seconds(self.now)) {
+            if row.is_at_rest() {
                 (name, other) = (other, name);
                 let index = row
                     .records()
@@ -190,7 +190,7 @@ impl Draft<'_> {
         let is_left = |id: &u64| !self.changed.contains_key(id);
         let left = cache.rows.iter().filter(|(id, _)| is_left(id));
         let changed = self.changed.values();
-        let changed = changed.filter(|row| !row.is_at_rest(seconds(self.now)));
+        let changed = changed.filter(|row| !row.is_at_rest());
         let open = changed.chain(left.map(|(_, row)| row.as_ref()));
         open.filter_map(Row::needs_since).min()
     }
@@ -382,7 +382,7 @@ impl OutboxStore {
                     declaration: Declaration::of(&row),
                 });
             }
-            if is_next && row.is_at_rest(seconds(draft.now)) {
+            if is_next && row.is_at_rest() {
                 cache.rows.remove(&id);
             } else if is_next {
                 cache.rows.insert(id, row);

@@ -166,7 +166,7 @@ async fn many_waiting_declarations_are_all_confirmed_at_a_cost_in_proportion() {
         outbox.save(load(10_000 + head)).await.unwrap();
     }
     assert_eq!(store.commits(), number);
-    let (report, _) = outbox.passed().await.unwrap();
+    let (report, _) = outbox.pass().await.unwrap();
     let left = (report.confirmed, report.waiting);
     assert_eq!(left, (u64::from(all), 0), "{report}");
     assert_eq!((farm.made().len(), farm.saves()), (number, number));
@@ -174,6 +174,6 @@ async fn many_waiting_declarations_are_all_confirmed_at_a_cost_in_proportion() {
     assert!(report.requests <= 2 * u64::from(all) + 100, "{report}");
     let commits = store.commits() - number;
     assert!(commits <= 2 * number + 10 + number / 10, "{commits}");
-    outbox.passed().await.unwrap();
+    outbox.pass().await.unwrap();
     assert_eq!(store.commits(), commits + number, "nothing is left");
 }
