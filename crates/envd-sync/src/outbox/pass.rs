@@ -553,15 +553,13 @@ impl Pass<'_> {
             }
             let written = outbox.change(|draft| {
                 let same = draft.row(row.id).filter(|now| *now == row)?;
-                match &found {
-                    Some(event) => draft.append(&same, event).ok(),
-                    None => {
-                        let mut row = (*same).clone();
-                        row.lost = None;
-                        Some(draft.put(row))
-                    }
+                if let Some(event) = &found {
+                    return draft.append(&same, event).ok().map(drop);
                 }
-                .map(drop)
+                let mut row = (*same).clone();
+                row.lost = None;
+                draft.put(row);
+                Some(())
             });
             if let (Some(()), Some(Event::Told(records))) = (written.await?, &found) {
                 self.report.late_duplicates += records.len() as u64;
