@@ -105,7 +105,7 @@ fn eight_processes_take_the_token_of_one_login_from_its_file() {
 
 #[test]
 fn worlds_and_replies_come_from_folders() {
-    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures");
     let folder = Folder::new();
     let reply = r#"{"data": {"userDetails": {"firstName": "sample 1"}}}"#;
     fs::write(folder.path("UserDetails.json"), reply).unwrap();
