@@ -445,8 +445,7 @@ pub(crate) fn late_duplicates(
     when: &Circumstances<'_>,
 ) -> Option<Event> {
     // One that is over is looked for once more: nobody may have looked since.
-    let lost = row.lost.as_ref()?;
-    lost.watched_until?;
+    let lost = row.watched()?;
     // What a clear reply has made is by us, also where that reply could not be read for the name.
     let mut own = seen.iter().map(|seen| &seen.record);
     let own = own.find(|own| row.record.as_ref() == Some(&own.id) && !row.shown.is_adopted);

@@ -520,7 +520,7 @@ impl Pass<'_> {
     async fn look_for_duplicates(&mut self) -> Result<(), Stop> {
         let (outbox, now) = (self.outbox, self.outbox.now());
         let mut watched = outbox.store().expecting(0);
-        watched.retain(|row| row.lost.is_some() && !row.is_creation_in_doubt());
+        watched.retain(|row| row.watched().is_some());
         let looked = outbox.with_memory(|memory| memory.duplicates_looked_at);
         let age = looked.and_then(|at| now.duration_since(at).ok());
         if watched.is_empty() || age.is_some_and(|age| age < LOOK_EVERY) {
@@ -533,7 +533,7 @@ impl Pass<'_> {
             list => drop(list?),
         }
         for row in watched {
-            let Some(lost) = &row.lost else {
+            let Some(lost) = row.watched() else {
                 continue;
             };
             let (texts, since) = (&lost.texts, lost.listed.last);

@@ -470,8 +470,13 @@ impl Row {
     /// Whether nothing is done about the row any more, unless a person wants something.
     pub(crate) fn is_at_rest(&self) -> bool {
         // A watch ends with its last look, which tells what has arrived, and not by the clock.
-        let watched = self.lost.as_ref().and_then(|lost| lost.watched_until);
-        self.is_over() && watched.is_none()
+        self.is_over() && self.watched().is_none()
+    }
+
+    /// The creations that the row goes on without, and looks for each hour.
+    pub(crate) fn watched(&self) -> Option<&Lost> {
+        let lost = self.lost.as_ref();
+        lost.filter(|lost| lost.watched_until.is_some())
     }
 
     /// Whether a creation of the row may be on its way.
