@@ -233,9 +233,12 @@ mod tests {
         assert!(error("invalid_scope").kind() != ErrorKind::LoginRefused);
         assert!(!error("Sam%20Sample").to_string().contains("Sam"));
         let described = error("access_denied&error_description=Sam+is+blocked");
-        assert_eq!(described.error_description(), Some("Sam is blocked"));
+        assert_eq!(
+            described.server_message().as_deref(),
+            Some("Sam is blocked")
+        );
         assert!(!format!("{described} {described:?}").contains("Sam"));
         let foreign = judge("error=access_denied&error_description=x&state=other");
-        assert_eq!(foreign.unwrap_err().error_description(), None);
+        assert_eq!(foreign.unwrap_err().server_message(), None);
     }
 }

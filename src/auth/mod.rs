@@ -35,7 +35,7 @@
 //!                                                      ▼
 //!               one task:  lock ─► read ─► mark ─► send ─► store ─► serve ─► unlock
 //!                                   └─ newer: adopt ├─ refused for good ─► is_reauth_required
-//!                                                   └─ no answer, twice ─► a pause, retry_at
+//!                                                   └─ no answer, twice ─► a pause, retry_after
 //! ```
 //!
 //! Refresh tokens of the service rotate: each may be used once, and using one twice may end the session. So a refresh

@@ -83,9 +83,9 @@ pub enum ErrorKind {
     ReauthRequired,
     /// The identity provider refused the login, or the user cancelled it. Offer to log in again.
     LoginRefused,
-    /// The identity provider does not renew the token now; the session may still be valid. Try again at [`Error::retry_at`].
+    /// The identity provider does not renew the token now; the session may still be valid. Try again after [`Error::retry_after`].
     RefreshRefused,
-    /// No token is available now. Try again at [`Error::retry_at`].
+    /// No token is available now. Try again after [`Error::retry_after`].
     TokenUnavailable,
     /// A store failed. The [`source`](std::error::Error::source) is a [`StoreError`](crate::auth::StoreError).
     Store,

@@ -21,7 +21,7 @@ mod tests;
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 pub(crate) use self::display::codes;
 pub use self::error_kind::ErrorKind;
@@ -82,7 +82,6 @@ struct ErrorParts {
     repr: Repr,
     operation: Option<String>,
     attempts: u32,
-    retry_at: Option<SystemTime>,
     retry_after: Option<Duration>,
     may_have_applied: bool,
     /// Whether the same call may succeed later, where no reply says so.
@@ -144,7 +143,6 @@ impl Error {
             |it| it.parts().operation = Some(operation.to_owned());
         pub(crate) fn with_attempts(attempts: u32) |it| it.parts().attempts = attempts;
         pub(crate) fn with_retry_after(wait: Option<Duration>) |it| it.parts().retry_after = wait;
-        pub(crate) fn with_retry_at(at: Option<SystemTime>) |it| it.parts().retry_at = at;
         pub(crate) fn with_may_have_applied(may: bool) |it| it.parts().may_have_applied = may;
         pub(crate) fn with_passes(yes: bool) |it| it.parts().passes = yes;
         pub(crate) fn with_sent(yes: bool) |it| it.parts().was_sent = yes;
@@ -168,6 +166,7 @@ impl Error {
         self.with_source(earlier)
     }
 
+    /// Keeps the reason that an identity provider gives (`error_description`, RFC 6749 sections 4.1.2.1 and 5.2).
     pub(crate) fn with_error_description(mut self, text: Option<&str>) -> Self {
         if let Some(text) = text.filter(|text| !text.is_empty()) {
             let start: String = text.chars().take(1_000).collect();
@@ -220,26 +219,15 @@ impl Error {
         }
     }
 
-    /// How many errors the server sent; [`server_errors`](Self::server_errors) has the first 1,000 of them.
-    pub fn server_error_count(&self) -> usize {
-        self.server_errors().len() + self.0.omitted
+    /// How many of the server's errors are not kept.
+    pub(crate) fn omitted(&self) -> usize {
+        self.0.omitted
     }
 
-    /// The reason that the identity provider gives for refusing a login or a refresh (`error_description`, RFC 6749 sections
-    /// 4.1.2.1 and 5.2); its first 1,000 characters. Not shown by `Display` or `Debug`: it may hold personal data, and any
-    /// characters.
-    pub fn error_description(&self) -> Option<&str> {
-        self.0.error_description.as_deref()
-    }
-
-    /// How long to wait before the next request (`Retry-After`); at most a day, whatever the server sent.
+    /// How long to wait before the next request, from the moment at which the call failed: the `Retry-After` of the service, at
+    /// most a day whatever the server sent, or the time until the token manager calls the token endpoint again.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
-    }
-
-    /// The earliest moment at which the token endpoint is called again.
-    pub fn retry_at(&self) -> Option<SystemTime> {
-        self.0.retry_at
     }
 
     /// Where a list continues after a failure: all records before were returned. Only for errors of pagers.

@@ -120,12 +120,12 @@ impl Error {
     }
 
     /// The media type of the reply without parameters, such as `text/html`.
-    pub fn media_type(&self) -> Option<&str> {
+    pub(super) fn media_type(&self) -> Option<&str> {
         self.received()?.media_type.as_deref()
     }
 
     /// The start of the reply, at most its first 2,048 bytes. Not shown by `Display` or `Debug`.
-    pub fn body_excerpt(&self) -> Option<&str> {
+    pub(crate) fn body_excerpt(&self) -> Option<&str> {
         self.received().map(|received| received.excerpt.as_str())
     }
 

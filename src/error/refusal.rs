@@ -16,7 +16,7 @@ impl Error {
         let errors = self.server_errors();
         // An error that is not kept may have any reason.
         let mut messages = errors.iter().map(ServerError::message);
-        if errors.len() < self.server_error_count() || messages.any(says_internal) {
+        if self.omitted() > 0 || messages.any(says_internal) {
             return false;
         }
         match (self.http_status(), self.repr()) {

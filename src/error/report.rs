@@ -40,15 +40,12 @@ impl Error {
         if let (Some(path), Repr::Decode { .. }) = (self.json_path(), self.repr()) {
             line(&mut report, "at", path);
         }
-        if let Some(description) = self.error_description() {
-            line(&mut report, "error description", description);
-        }
         let errors = self.server_errors();
         for error in errors.iter().take(ERRORS) {
             line(&mut report, "server error", &words(error));
         }
         if errors.len() > ERRORS {
-            let left_out = format!("{} more", self.server_error_count() - ERRORS);
+            let left_out = format!("{} more", errors.len() + self.omitted() - ERRORS);
             line(&mut report, "server errors", &left_out);
         }
         if errors.is_empty() {

@@ -162,7 +162,7 @@ impl<'a> RawReply<'a> {
             }
             Err(error) => {
                 let first = error.server_errors().to_vec();
-                let omitted = error.server_error_count() - first.len();
+                let omitted = error.omitted();
                 (Errors { first, omitted }, error.raw_data().cloned())
             }
         };
