@@ -23,10 +23,6 @@ impl Register {
     /// The properties that match, page by page or one by one; nothing is sent yet. A search without a match has one page
     /// without records.
     ///
-    /// Besides the errors of [`Pager::next_page`], a page fails with [`Config`](crate::ErrorKind::Config) when a value cannot match
-    /// anything, and nothing is sent; with [`Protocol`](crate::ErrorKind::Protocol) when the register sends another page than the
-    /// next one, or a `Total` that contradicts the records beside it.
-    ///
     /// ```
     /// # use envd_sdk::fake::Fake;
     /// use envd_sdk::register::{PropertySearch, Register};
@@ -47,6 +43,12 @@ impl Register {
     /// }
     /// # Ok(()) });
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of its pages: as [`Pager::next_page`], [`Config`](crate::ErrorKind::Config) when a value cannot match anything, and
+    /// nothing is sent, and [`Protocol`](crate::ErrorKind::Protocol) when the register sends another page than the next one, or a
+    /// `Total` that contradicts the records beside it.
     pub fn search(&self, search: &PropertySearch) -> Pager<Property, PagePosition> {
         let (register, search) = (
             self.clone(),
