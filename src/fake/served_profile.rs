@@ -3,13 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use apollo_compiler::ast::{self, FieldDefinition, InputValueDefinition, Type};
-use apollo_compiler::collections::{IndexMap, IndexSet};
+use apollo_compiler::ast::{FieldDefinition, Type};
 use apollo_compiler::executable::OperationType;
-use apollo_compiler::schema::{
-    Component, DirectiveList, EnumValueDefinition, ExtendedType, ObjectType,
-};
-use apollo_compiler::{Name, Node, Schema};
+use apollo_compiler::schema::{EnumType, ExtendedType, ObjectType};
+use apollo_compiler::{Name, Schema};
 use serde_json::{Value, json};
 
 use super::reference_data::ServedSchema;
@@ -61,13 +58,25 @@ pub(super) fn schema(
     }
     let parsed = Schema::parse(given.unwrap_or(SCHEMA), "schema.graphql");
     let mut schema = parsed.map_err(|failed| failed.errors.to_string())?;
+    // What is added is text; the schema is the rest.
+    let mut added = String::new();
     for (name, operation) in &profile.operations {
-        serve(&mut schema, name, &operation.value, &mut moved)
+        serve(&mut schema, name, &operation.value, &mut moved, &mut added)
             .ok_or_else(|| format!("what the profile says of {name} does not fit the schema"))?;
     }
-    rename_keys(&mut schema, profile).ok_or("the names of updates do not fit the schema")?;
-    add_forms(&mut schema, profile).ok_or("the forms of the profile do not fit the schema")?;
-    Ok((ServedSchema::read(&schema.to_string())?, moved))
+    added += &renamed_keys(&mut schema, &profile.updates.value)
+        .ok_or("the names of updates do not fit the schema")?;
+    for form in &profile.forms.value {
+        let name = Name::new(&form.id).map_err(|error| error.to_string())?;
+        let is_known = |forms: &EnumType| forms.values.contains_key(&name);
+        if !schema
+            .get_enum("EFormType")
+            .is_some_and(|forms| is_known(forms))
+        {
+            added += &format!("extend enum EFormType {{ {name} }}\n");
+        }
+    }
+    Ok((ServedSchema::read(&format!("{schema}\n{added}"))?, moved))
 }
 
 fn serve(
@@ -75,6 +84,7 @@ fn serve(
     name: &str,
     operation: &OperationProfile,
     moved: &mut MovedFields,
+    added: &mut String,
 ) -> Option<()> {
     // A second document of the operation has a name of its own.
     let field = if name == "fullConsignments" {
@@ -90,7 +100,8 @@ fn serve(
             Some((root.clone(), definition.as_ref().clone()))
         })?;
     // The result of a change is under `data`.
-    let record = object(schema, found.ty.inner_named_type())
+    let record = schema
+        .get_object(found.ty.inner_named_type())
         .and_then(|result| result.fields.get("data"))
         .map_or(found.ty.clone(), |data| data.ty.clone());
     for path in &operation.left_out {
@@ -104,41 +115,23 @@ fn serve(
     let wrappers: Vec<String> = names.collect();
     let mut ty = record;
     for (depth, wrapper) in wrappers.iter().enumerate().rev() {
-        if position(wrapper).is_some() {
-            ty = Type::List(Box::new(ty));
-            continue;
-        }
-        let of = Name::new(&format!("Moved_{name}_{depth}")).ok()?;
-        let field = FieldDefinition {
-            description: None,
-            name: Name::new(wrapper).ok()?,
-            arguments: Vec::new(),
-            ty,
-            directives: ast::DirectiveList::default(),
+        ty = if position(wrapper).is_some() {
+            Type::List(Box::new(ty))
+        } else {
+            let (of, wrapper) = (format!("Moved_{name}_{depth}"), Name::new(wrapper).ok()?);
+            *added += &format!("type {of} {{ {wrapper}: {ty} }}\n");
+            Type::Named(Name::new(&of).ok()?)
         };
-        let mut object = ObjectType {
-            description: None,
-            name: of.clone(),
-            implements_interfaces: IndexSet::default(),
-            directives: DirectiveList::default(),
-            fields: IndexMap::default(),
-        };
-        object
-            .fields
-            .insert(field.name.clone(), Component::new(field));
-        schema
-            .types
-            .insert(of.clone(), ExtendedType::Object(Node::new(object)));
-        ty = Type::Named(of);
     }
-    let root = object_mut(schema, &root)?;
-    root.fields.shift_remove(field);
+    let fields = &mut object_mut(schema, &root)?.fields;
+    fields.shift_remove(field);
+    fields.shift_remove(&at);
     let definition = FieldDefinition {
         name: at.clone(),
         ty,
-        ..found
+        ..FieldDefinition::clone(&found)
     };
-    root.fields.insert(at.clone(), Component::new(definition));
+    *added += &format!("extend type {root} {{ {definition} }}\n");
     let operation = field.to_owned();
     moved.insert(
         at.to_string(),
@@ -154,16 +147,12 @@ fn leave_out(schema: &mut Schema, mut of: Name, path: &str) -> Option<()> {
     let mut names: Vec<&str> = path.split('.').collect();
     let last = names.pop()?;
     for name in names {
-        let field = object(schema, &of)?.fields.get(name)?;
+        let field = schema.get_object(&of)?.fields.get(name)?;
         of = field.ty.inner_named_type().clone();
     }
     // Another operation may have the same type.
     object_mut(schema, &of)?.fields.shift_remove(last);
     Some(())
-}
-
-fn object<'s>(schema: &'s Schema, name: &Name) -> Option<&'s ObjectType> {
-    schema.get_object(name).map(AsRef::as_ref)
 }
 
 fn object_mut<'s>(schema: &'s mut Schema, name: &Name) -> Option<&'s mut ObjectType> {
@@ -173,49 +162,22 @@ fn object_mut<'s>(schema: &'s mut Schema, name: &Name) -> Option<&'s mut ObjectT
     }
 }
 
-/// The fields by which an update names its record.
-fn rename_keys(schema: &mut Schema, profile: &ServiceProfile) -> Option<()> {
-    let names = &profile.updates.value;
+/// Takes the fields that name the record of an update out of the input, and adds them by the names of the profile.
+fn renamed_keys(schema: &mut Schema, names: &RecordNames) -> Option<String> {
+    const INPUT: &str = "CreateOrSaveConsignmentInput";
+    let mut added = String::new();
     if *names == RecordNames::default() {
-        return Some(());
+        return Some(added);
     }
-    let ExtendedType::InputObject(input) = schema.types.get_mut("CreateOrSaveConsignmentInput")?
-    else {
+    let ExtendedType::InputObject(input) = schema.types.get_mut(INPUT)? else {
         return None;
     };
-    let input = input.make_mut();
     for (ours, theirs) in [("id", &names.id), ("number", &names.number)] {
-        let field: InputValueDefinition = input.fields.shift_remove(ours)?.as_ref().clone();
+        let field = input.make_mut().fields.shift_remove(ours)?;
         if let Some(theirs) = theirs {
-            let name = Name::new(theirs).ok()?;
-            let field = InputValueDefinition {
-                name: name.clone(),
-                ..field
-            };
-            input.fields.insert(name, Component::new(field));
+            let theirs = Name::new(theirs).ok()?;
+            added += &format!("extend input {INPUT} {{ {theirs}: {} }}\n", field.ty);
         }
     }
-    Some(())
-}
-
-fn add_forms(schema: &mut Schema, profile: &ServiceProfile) -> Option<()> {
-    if profile.forms.value.is_empty() {
-        return Some(());
-    }
-    let ExtendedType::Enum(forms) = schema.types.get_mut("EFormType")? else {
-        return None;
-    };
-    for form in &profile.forms.value {
-        let value = Name::new(&form.id).ok()?;
-        let definition = EnumValueDefinition {
-            description: None,
-            value: value.clone(),
-            directives: ast::DirectiveList::default(),
-        };
-        forms
-            .make_mut()
-            .values
-            .insert(value, Component::new(definition));
-    }
-    Some(())
+    Some(added)
 }
