@@ -42,24 +42,14 @@ pub(super) struct Claims {
 }
 
 /// What a login expects of its id token.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ExpectedIdToken {
     /// Whether there must be one: the scope `openid` was requested.
     pub(super) is_required: bool,
-    /// `None` in the device flow, whose requests have none.
+    /// `None` where no authorization request asked for the token: in the device flow, and in a refresh.
     pub(super) nonce: Option<Secret>,
     /// The user, if only one may log in. Hidden, because it is personal data.
     pub(super) subject: Option<Secret>,
-}
-
-/// The values that an id token must have.
-pub(super) struct ExpectedClaims<'a> {
-    pub(super) issuer: Option<&'a str>,
-    pub(super) client_id: &'a str,
-    /// `None` for a token that no authorization request asked for.
-    pub(super) nonce: Option<&'a Secret>,
-    pub(super) subject: Option<&'a str>,
-    pub(super) now: SystemTime,
 }
 
 /// The claims of a token as JSON.
@@ -80,32 +70,43 @@ impl Claims {
     }
 
     /// The checks of OIDC Core 3.1.3.7 that need no key.
-    pub(super) fn check(&self, expected: &ExpectedClaims<'_>) -> Result<()> {
+    pub(super) fn check(
+        &self,
+        issuer: Option<&str>,
+        client_id: &str,
+        expected: &ExpectedIdToken,
+        now: SystemTime,
+    ) -> Result<()> {
         let audiences = match &self.aud {
             Value::Array(many) => many.as_slice(),
             one => std::slice::from_ref(one),
         };
-        let azp_matches = self.azp.as_ref().map(|azp| azp == expected.client_id);
+        let azp_matches = self.azp.as_ref().map(|azp| azp == client_id);
         let expiry = self
             .exp
             .and_then(moment)
             .and_then(|expiry| expiry.checked_add(LEEWAY));
         let nonce = self.nonce.as_deref().unwrap_or_default();
         let subject = self.sub.as_deref().filter(|subject| !subject.is_empty());
-        let code = if expected.issuer.is_some() && expected.issuer != self.iss.as_deref() {
+        let wanted = expected.subject.as_ref().map(Secret::expose);
+        let code = if issuer.is_some() && issuer != self.iss.as_deref() {
             "id_token_issuer"
-        } else if !audiences.iter().any(|aud| aud == expected.client_id) {
+        } else if !audiences.iter().any(|aud| aud == client_id) {
             "id_token_audience"
         } else if !azp_matches.unwrap_or(audiences.len() == 1) {
             "id_token_authorized_party"
-        } else if expiry <= Some(expected.now) {
+        } else if expiry <= Some(now) {
             "id_token_expired"
         // A request without a nonce leaves nothing to compare (OIDC Core 3.1.3.7, point 11).
-        } else if expected.nonce.is_some_and(|sent| !sent.matches(nonce)) {
+        } else if expected
+            .nonce
+            .as_ref()
+            .is_some_and(|sent| !sent.matches(nonce))
+        {
             "id_token_nonce"
         } else if subject.is_none() {
             "id_token_subject"
-        } else if expected.subject.is_some() && expected.subject != subject {
+        } else if wanted.is_some() && wanted != subject {
             "unexpected_subject"
         } else {
             return Ok(());
@@ -137,13 +138,12 @@ mod tests {
 
     fn check(claims: Value) -> Result<()> {
         let claims: Claims = serde_json::from_value(claims).unwrap();
-        claims.check(&ExpectedClaims {
-            issuer: Some("https://id.example/"),
-            client_id: "app",
-            nonce: Some(&Secret::new("n-1")),
-            subject: Some("user"),
-            now: now(),
-        })
+        let expected = ExpectedIdToken {
+            is_required: true,
+            nonce: Some(Secret::new("n-1")),
+            subject: Some(Secret::new("user")),
+        };
+        claims.check(Some("https://id.example/"), "app", &expected, now())
     }
 
     fn good() -> Value {

@@ -115,7 +115,12 @@ impl DevicePolling {
 
     /// Sets the time of the next poll, or ends the login.
     fn go_on(&mut self, refusal: Refusal, sent_at: Duration) -> Result<()> {
-        let Refusal { class, error, .. } = refusal;
+        let Refusal {
+            class,
+            error,
+            salvaged,
+        } = refusal;
+        let retry_after = error.retry_after().unwrap_or_default();
         match class {
             // The provider accepts no code whose tokens were issued.
             Class::Pending | Class::SlowDown => {
@@ -131,13 +136,13 @@ impl DevicePolling {
             }
             Class::Dead if self.may_be_used => return Err(self.lost()),
             Class::Dead => return Err(login_refused("invalid_grant")),
-            Class::Refused => return Err(error.with_retry_after(refusal.retry_after)),
+            Class::Refused => return Err(error),
         }
-        if refusal.salvaged.is_some() {
+        if salvaged.is_some() {
             return Err(self.lost());
         }
         let now = self.login.shared.clock().monotonic();
-        let mut wait = self.wait().max(refusal.retry_after.unwrap_or_default());
+        let mut wait = self.wait().max(retry_after);
         if class == Class::TimedOut {
             wait = wait.max(IN_FLIGHT.saturating_sub(now.saturating_sub(sent_at)));
         }

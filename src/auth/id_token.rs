@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use serde::de::DeserializeOwned;
 
-use super::claims::{Claims, ExpectedClaims, payload};
+use super::claims::{Claims, ExpectedIdToken, payload};
 use super::failure::login_refused;
 use super::{Provider, ProviderBuilder, secret_json};
 use crate::error::Result;
@@ -97,20 +97,14 @@ impl Provider {
     pub(super) fn check_id_token(
         &self,
         id_token: &Secret,
-        nonce: Option<&Secret>,
-        subject: Option<&Secret>,
+        expected: &ExpectedIdToken,
         now: SystemTime,
     ) -> Result<()> {
         let settings = &self.0;
+        let issuer = settings.issuer.as_deref();
         Claims::read(id_token.expose())
             .ok_or_else(|| login_refused("id_token_unreadable"))?
-            .check(&ExpectedClaims {
-                issuer: settings.issuer.as_deref(),
-                client_id: &settings.client_id,
-                nonce,
-                subject: subject.map(Secret::expose),
-                now,
-            })?;
+            .check(issuer, &settings.client_id, expected, now)?;
         let Some(check) = &settings.id_token_check else {
             return Ok(());
         };

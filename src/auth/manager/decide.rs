@@ -299,7 +299,7 @@ pub(super) fn after(refusal: &Refusal, failed: &Failed, short: Duration) -> Afte
         Class::TimedOut => failed.in_flight.saturating_sub(failed.elapsed),
         _ => Duration::ZERO,
     };
-    let retry_after = refusal.retry_after.unwrap_or_default();
+    let retry_after = refusal.error.retry_after().unwrap_or_default();
     let pause = match refusal.class {
         Class::Dead => return After::End,
         Class::Ambiguous | Class::TimedOut if failed.may_repeat => {

@@ -1,5 +1,7 @@
 //! Replies of the token endpoint, and what they mean.
 
+use std::time::Duration;
+
 use super::*;
 use crate::error::ErrorKind;
 use crate::transport::header::HeaderMap;
@@ -108,7 +110,7 @@ fn retry_after_is_passed_on() {
     let refusal = read_reply(&reply, Grant::RefreshToken, SystemTime::UNIX_EPOCH)
         .err()
         .unwrap();
-    assert_eq!(refusal.retry_after, Some(Duration::from_secs(7)));
+    assert_eq!(refusal.error.retry_after(), Some(Duration::from_secs(7)));
 }
 
 #[test]
