@@ -3,7 +3,7 @@
 use super::refusal::is_rate_limit;
 use super::reply_meaning::{kind_of_reply, kind_of_status};
 use super::{Error, ErrorCase, Repr};
-use crate::model::{Condition, ServerError};
+use crate::model::Condition;
 
 /// What kind of failure an [`Error`] is: one kind for each reaction. [`guide::errors`](crate::guide::errors#kinds) has them in a
 /// table.
@@ -109,38 +109,34 @@ impl Error {
                 let status = self.http_status().unwrap_or_default();
                 kind_of_reply(status, self.service_status().is_some())
             }
-            Repr::Rejected { status, errors } => {
-                of_errors(*status, errors).unwrap_or(ErrorKind::Rejected)
-            }
+            Repr::Rejected => self.of_errors().unwrap_or(ErrorKind::Rejected),
             Repr::Decode { .. } if self.case() == ErrorCase::UnreadableRecord => {
                 ErrorKind::UnreadableRecord
             }
-            Repr::Decode { status, errors, .. } => {
-                of_errors(*status, errors).unwrap_or(ErrorKind::Decode)
-            }
+            Repr::Decode { .. } => self.of_errors().unwrap_or(ErrorKind::Decode),
         }
     }
-}
 
-/// What the service says by its errors and their status; `None` for an error about the input.
-fn of_errors(status: u16, errors: &[ServerError]) -> Option<ErrorKind> {
-    let has = |condition| errors.iter().any(|error| error.condition() == condition);
-    if errors.iter().any(is_rate_limit) {
-        return Some(ErrorKind::RateLimited);
+    /// What the service says by its errors and their status; `None` for an error about the input.
+    fn of_errors(&self) -> Option<ErrorKind> {
+        if self.server_errors().iter().any(is_rate_limit) {
+            return Some(ErrorKind::RateLimited);
+        }
+        if self.has(Condition::InvalidToken) {
+            return Some(ErrorKind::Unauthorized);
+        }
+        let by_status = self.http_status().and_then(kind_of_status);
+        let by_status = by_status.filter(|kind| *kind != ErrorKind::Rejected);
+        let by_condition = [
+            (Condition::AccessDenied, ErrorKind::Forbidden),
+            (Condition::SchemaMismatch, ErrorKind::SchemaMismatch),
+            (Condition::NotFoundOrForbidden, ErrorKind::NotFound),
+        ];
+        let mut found = by_condition
+            .into_iter()
+            .filter(|(condition, _)| self.has(*condition));
+        by_status.or_else(|| found.next().map(|(_, kind)| kind))
     }
-    if has(Condition::InvalidToken) {
-        return Some(ErrorKind::Unauthorized);
-    }
-    let by_status = kind_of_status(status).filter(|kind| *kind != ErrorKind::Rejected);
-    let by_condition = [
-        (Condition::AccessDenied, ErrorKind::Forbidden),
-        (Condition::SchemaMismatch, ErrorKind::SchemaMismatch),
-        (Condition::NotFoundOrForbidden, ErrorKind::NotFound),
-    ];
-    let mut found = by_condition
-        .into_iter()
-        .filter(|(condition, _)| has(*condition));
-    by_status.or_else(|| found.next().map(|(_, kind)| kind))
 }
 
 #[cfg(test)]
@@ -148,6 +144,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::error::Received;
+    use crate::model::ServerError;
 
     /// An error of the schema where the code is one of GraphQL.
     fn errors(words: &str) -> Vec<ServerError> {
@@ -160,16 +158,6 @@ mod tests {
         };
         let error = json!({"message": message, "extensions": extensions});
         vec![ServerError::from_value(error)]
-    }
-
-    fn decode(status: u16, errors: Vec<ServerError>) -> Error {
-        let (path, detail) = ("data".to_owned(), String::new());
-        Error::new(Repr::Decode {
-            status,
-            path,
-            detail,
-            errors,
-        })
     }
 
     /// Status, message and code of a server error, and the kind of an error with it: rejected, and beside data that does not
@@ -201,8 +189,9 @@ mod tests {
                 panic!("{row}");
             };
             let (status, errors) = (status.parse().unwrap(), errors(words));
-            let decode = decode(status, errors.clone());
-            let error = Error::new(Repr::Rejected { status, errors });
+            let (received, same) = (Received::status_only(status), errors.clone());
+            let decode = Error::decode(received.clone(), "data".to_owned(), "", same.into());
+            let error = Error::rejected(received, errors.into());
             assert_eq!(format!("{:?}", error.kind()), rejected, "{row}");
             assert_eq!(format!("{:?}", decode.kind()), decoded, "{row}");
             assert!(error.is_rejected() && !decode.is_rejected(), "{row}");

@@ -28,7 +28,7 @@ pub use self::error_kind::ErrorKind;
 pub(crate) use self::received::Received;
 pub(crate) use self::refusal::mark_no_record_named;
 pub(crate) use self::reply_meaning::BodyShape;
-pub(crate) use self::repr::{Repr, json_fault};
+pub(crate) use self::repr::{Repr, ServerErrors, json_fault};
 
 use crate::model::{Position, ServerError};
 
@@ -90,8 +90,7 @@ struct ErrorParts {
     was_sent: bool,
     /// The error code of an identity provider, or of this crate for a login.
     code: Option<Box<str>>,
-    /// How many of the server's errors are not kept.
-    omitted: usize,
+    errors: ServerErrors,
     received: Option<Arc<Received>>,
     error_description: Option<Arc<str>>,
     resume_from: Option<Position>,
@@ -147,7 +146,6 @@ impl Error {
         pub(crate) fn with_passes(yes: bool) |it| it.parts().passes = yes;
         pub(crate) fn with_sent(yes: bool) |it| it.parts().was_sent = yes;
         pub(crate) fn with_code(code: &str) |it| it.parts().code = Some(code.into());
-        pub(crate) fn with_omitted(errors: usize) |it| it.parts().omitted = errors;
         pub(crate) fn with_received(received: Received)
             |it| it.parts().received = Some(Arc::new(received));
         pub(crate) fn with_resume_from(position: Position)
@@ -213,15 +211,11 @@ impl Error {
     /// A refusal of a draft also repeats its open questions: [`severity`](ServerError::severity) separates the reasons
     /// from the remarks.
     pub fn server_errors(&self) -> &[ServerError] {
-        match &self.0.repr {
-            Repr::Rejected { errors, .. } | Repr::Decode { errors, .. } => errors,
-            _ => &[],
-        }
+        &self.0.errors.first
     }
 
-    /// How many of the server's errors are not kept.
-    pub(crate) fn omitted(&self) -> usize {
-        self.0.omitted
+    pub(crate) fn errors(&self) -> &ServerErrors {
+        &self.0.errors
     }
 
     /// How long to wait before the next request, from the moment at which the call failed: the `Retry-After` of the service, at

@@ -14,7 +14,7 @@ impl Error {
     ///
     /// For a change, check [`may_have_applied`](Self::may_have_applied) first: a server that failed halfway sends such errors, too.
     pub fn is_rejected(&self) -> bool {
-        matches!(&self.0.repr, Repr::Rejected { .. })
+        matches!(self.repr(), Repr::Rejected)
     }
 
     /// Whether a change may have been carried out although no clear answer came.

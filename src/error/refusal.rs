@@ -16,14 +16,14 @@ impl Error {
         let errors = self.server_errors();
         // An error that is not kept may have any reason.
         let mut messages = errors.iter().map(ServerError::message);
-        if self.omitted() > 0 || messages.any(says_internal) {
+        if self.errors().omitted > 0 || messages.any(says_internal) {
             return false;
         }
         match (self.http_status(), self.repr()) {
             (Some(401 | 413 | 429), _) => true,
             (Some(400 | 403 | 404), Repr::Http) => self.names_its_reason(),
-            (Some(200..=299 | 400..=499), Repr::Rejected { status, .. }) => {
-                let named = *status == 403 || errors.iter().all(names_reason);
+            (Some(status @ (200..=299 | 400..=499)), Repr::Rejected) => {
+                let named = status == 403 || errors.iter().all(names_reason);
                 named && self.raw_data().is_none_or(|data| explains(errors, data))
             }
             _ => false,
@@ -41,10 +41,7 @@ impl Error {
 
     /// The same error, as the answer to a request that named no record.
     pub(crate) fn of_no_record(mut self) -> Self {
-        let repr = &mut self.parts().repr;
-        if let Repr::Rejected { errors, .. } | Repr::Decode { errors, .. } = repr {
-            mark_no_record_named(errors);
-        }
+        mark_no_record_named(&mut self.parts().errors.first);
         self
     }
 }
