@@ -16,9 +16,9 @@ use super::decide::{
 use super::memory::{CachedTokens, Completion, ForeignMark, State, Stop};
 use super::report::Event;
 use super::shared::{Epoch, Shared, StoreRead};
-use crate::auth::claims::ExpectedIdToken;
 use crate::auth::endpoint::{self, Issued, Refusal};
 use crate::auth::failure::reauth;
+use crate::auth::id_token::ExpectedIdToken;
 use crate::auth::store::{Ended, StoredMark};
 use crate::auth::{
     AccessToken, Provider, Record, StoreError, StoreErrorKind, StoreGuard, TokenSet, Version,
