@@ -74,7 +74,6 @@
 
 mod builder;
 mod graphql;
-mod gzip;
 mod in_process;
 mod instant;
 pub mod levers;
@@ -90,7 +89,6 @@ mod reply;
 mod routes;
 mod rules;
 mod script;
-mod served_profile;
 mod store_conformance;
 mod tcp_proxy;
 #[cfg(test)]
