@@ -9,7 +9,6 @@
 
 mod display;
 mod error_kind;
-mod predicates;
 mod received;
 mod refusal;
 mod reply_meaning;

@@ -109,7 +109,6 @@ mod maybe;
 mod open_enum;
 mod pdf_url;
 mod pic;
-mod pic_advice;
 mod position;
 mod property;
 mod record_diff;
@@ -172,7 +171,7 @@ pub use self::maybe::Maybe;
 pub use self::pdf_url::PdfUrl;
 #[doc(alias("property identification code", "property number"))]
 pub use self::pic::Pic;
-pub use self::pic_advice::PicAdvice;
+pub use self::pic::PicAdvice;
 pub use self::position::ListNotice;
 #[doc(alias("cursor", "resume", "bookmark"))]
 pub use self::position::Position;

@@ -42,7 +42,6 @@ mod get_records;
 mod if_modified;
 mod lookup;
 mod lookup_many;
-mod page_position;
 mod page_request;
 mod property_search;
 mod register_builder;
@@ -50,7 +49,7 @@ mod register_builder;
 pub use self::if_modified::IfModified;
 pub use self::lookup::Lookup;
 pub use self::lookup_many::{LookupMany, LookupProgress, LookupResult};
-pub use self::page_position::PagePosition;
+pub use self::page_request::PagePosition;
 pub use self::property_search::PropertySearch;
 pub use self::register_builder::RegisterBuilder;
 
