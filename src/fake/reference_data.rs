@@ -153,13 +153,13 @@ pub(super) fn schema(
     let parsed = Schema::parse(given.unwrap_or(SCHEMA), "schema.graphql");
     let mut schema = parsed.map_err(|failed| failed.errors.to_string())?;
     // What is added is text; the schema is the rest.
-    let mut added = String::new();
+    let mut added = Vec::new();
     for (name, operation) in &profile.operations {
         serve(&mut schema, name, &operation.value, &mut moved, &mut added)
             .ok_or_else(|| format!("what the profile says of {name} does not fit the schema"))?;
     }
-    added += &renamed_keys(&mut schema, &profile.updates.value)
-        .ok_or("the names of updates do not fit the schema")?;
+    let renamed = renamed_keys(&mut schema, &profile.updates.value);
+    added.extend(renamed.ok_or("the names of updates do not fit the schema")?);
     for form in &profile.forms.value {
         let name = Name::new(&form.id).map_err(|error| error.to_string())?;
         let is_known = |forms: &EnumType| forms.values.contains_key(&name);
@@ -167,10 +167,11 @@ pub(super) fn schema(
             .get_enum("EFormType")
             .is_some_and(|forms| is_known(forms))
         {
-            added += &format!("extend enum EFormType {{ {name} }}\n");
+            added.push(format!("extend enum EFormType {{ {name} }}"));
         }
     }
-    Ok((ServedSchema::read(&format!("{schema}\n{added}"))?, moved))
+    added.push(schema.to_string());
+    Ok((ServedSchema::read(&added.join("\n"))?, moved))
 }
 
 fn serve(
@@ -178,7 +179,7 @@ fn serve(
     name: &str,
     operation: &OperationProfile,
     moved: &mut MovedFields,
-    added: &mut String,
+    added: &mut Vec<String>,
 ) -> Option<()> {
     // A second document of the operation has a name of its own.
     let field = if name == "fullConsignments" {
@@ -213,7 +214,7 @@ fn serve(
             Type::List(Box::new(ty))
         } else {
             let (of, wrapper) = (format!("Moved_{name}_{depth}"), Name::new(wrapper).ok()?);
-            *added += &format!("type {of} {{ {wrapper}: {ty} }}\n");
+            added.push(format!("type {of} {{ {wrapper}: {ty} }}"));
             Type::Named(Name::new(&of).ok()?)
         };
     }
@@ -225,7 +226,7 @@ fn serve(
         ty,
         ..FieldDefinition::clone(&found)
     };
-    *added += &format!("extend type {root} {{ {definition} }}\n");
+    added.push(format!("extend type {root} {{ {definition} }}"));
     let operation = field.to_owned();
     moved.insert(
         at.to_string(),
@@ -257,9 +258,9 @@ fn object_mut<'s>(schema: &'s mut Schema, name: &Name) -> Option<&'s mut ObjectT
 }
 
 /// Takes the fields that name the record of an update out of the input, and adds them by the names of the profile.
-fn renamed_keys(schema: &mut Schema, names: &RecordNames) -> Option<String> {
+fn renamed_keys(schema: &mut Schema, names: &RecordNames) -> Option<Vec<String>> {
     const INPUT: &str = "CreateOrSaveConsignmentInput";
-    let mut added = String::new();
+    let mut added = Vec::new();
     if *names == RecordNames::default() {
         return Some(added);
     }
@@ -270,7 +271,7 @@ fn renamed_keys(schema: &mut Schema, names: &RecordNames) -> Option<String> {
         let field = input.make_mut().fields.shift_remove(ours)?;
         if let Some(theirs) = theirs {
             let theirs = Name::new(theirs).ok()?;
-            added += &format!("extend input {INPUT} {{ {theirs}: {} }}\n", field.ty);
+            added.push(format!("extend input {INPUT} {{ {theirs}: {} }}", field.ty));
         }
     }
     Some(added)
