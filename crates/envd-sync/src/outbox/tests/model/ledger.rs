@@ -233,8 +233,12 @@ impl Ledger {
             return;
         };
         let is_of_others = |one: &Version| one.author == Author::Website || one.is_late;
+        // A person said that the record of another row is the declaration: it may differ.
+        let is_adopted = maker != row && self.is_decided(row);
         assert!(
-            self.rows[&maker].is_decided || record.versions[..read].iter().any(is_of_others),
+            is_adopted
+                || self.rows[&maker].is_decided
+                || record.versions[..read].iter().any(is_of_others),
             "row {row} is a conflict with what the outbox itself has saved: {record:?}"
         );
     }
@@ -357,6 +361,15 @@ impl Ledger {
     /// Whether a person has decided about a row.
     pub(super) fn is_decided(&self, row: u64) -> bool {
         self.rows.get(&row).is_some_and(|noted| noted.is_decided)
+    }
+
+    /// Whether another row may have made the record for all that the outbox knows, and a person is asked about that row.
+    pub(super) fn is_rivalled(&self, row: u64, record: &Record) -> bool {
+        let others = self.rows.values().filter_map(|noted| noted.row.as_ref());
+        let mut asked = others
+            .filter(|other| other.id != row && matches!(other.state, State::Asked(_)))
+            .flat_map(|other| other.on_their_way());
+        asked.any(|text| has_content(record, 1, &text.value()))
     }
 
     /// Whether a row is at its end, so that it may be removed.
