@@ -235,8 +235,13 @@ impl Ledger {
         let is_of_others = |one: &Version| one.author == Author::Website || one.is_late;
         // A person said that the record of another row is the declaration: it may differ.
         let is_adopted = maker != row && self.is_decided(row);
+        // What another screen has saved meanwhile, the user of this one did not see.
+        let last = self.rows[&row].texts.last();
+        let seen = last.and_then(|text| self.texts[*text].seen);
+        let is_old = seen.is_some_and(|seen| seen < read);
         assert!(
             is_adopted
+                || is_old
                 || self.rows[&maker].is_decided
                 || record.versions[..read].iter().any(is_of_others),
             "row {row} is a conflict with what the outbox itself has saved: {record:?}"
