@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use equipment::plain_service::{Author, Service, Version};
+
 use super::ledger::{Ledger, text_of};
 use super::process::{ACCOUNT, AtCommit};
 use super::schedule::Schedule;
-use super::service::{Author, Service, Version};
 use crate::outbox::{Declaration, DeclarationState, Wanted};
 use crate::store::SyncStore;
 use envd_sdk::model::ConsignmentId;
@@ -177,7 +178,7 @@ fn check_duplicates(
             "{told} is told as one too many of {one:?}, and is the record of another: {record:?}"
         );
         assert!(
-            record.maker() != Author::Website || service.shares_login,
+            record.maker() != Author::Website || service.habits.shares_login,
             "{told} of the website is told as one too many of {one:?}: {record:?}"
         );
     }

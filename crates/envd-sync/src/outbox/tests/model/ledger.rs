@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::SystemTime;
 
+use equipment::plain_service::{Author, Record, Service, Version};
 use serde_json::{Value, json};
 
 use super::note;
-use super::service::{Author, Record, Service, Version};
+use super::service::shows_nothing_new;
 use crate::outbox::row::{self, Question, Request, Row, State};
 use envd_sdk::model::Timestamp;
 
@@ -203,7 +204,7 @@ impl Ledger {
             let record = &service.records[record];
             // What was there already as it is wanted was not sent.
             let is_wanted = read > 0 && has_content(record, read, &text.value());
-            if is_wanted || record.shows_nothing_new(noted.seen, read, &text.value()) {
+            if is_wanted || shows_nothing_new(record, noted.seen, read, &text.value()) {
                 noted.seen = read.max(noted.seen);
             }
         }
@@ -357,7 +358,7 @@ impl Ledger {
         let mut rows = self.rows.values().filter_map(|noted| noted.row.as_ref());
         let is_of = |row: &Row| row.is_about(id) || row.duplicates.iter().any(|one| one == id);
         is_new
-            && service.shares_login
+            && service.habits.shares_login
             && !text.is_signed()
             && has_content(record, 1, &text.value())
             && !rows.any(is_of)
@@ -504,7 +505,7 @@ impl Ledger {
             return;
         };
         assert!(
-            record.shows_nothing_new(noted.seen, read, &text.value()),
+            shows_nothing_new(record, noted.seen, read, &text.value()),
             "row {row} overwrites what the website made of {id}: {} {read} {record:?}",
             noted.seen
         );
