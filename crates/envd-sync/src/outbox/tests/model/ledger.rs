@@ -374,7 +374,7 @@ impl Ledger {
         let others = self.rows.values().filter_map(|noted| noted.row.as_ref());
         let mut asked = others
             .filter(|other| other.id != row && matches!(other.state, State::Asked(_)))
-            .flat_map(|other| other.on_their_way());
+            .flat_map(Row::on_their_way);
         asked.any(|text| has_content(record, 1, &text.value()))
     }
 
