@@ -1,7 +1,6 @@
 //! The kinds of the opaque error, for callers to match on, and the questions that several kinds answer.
 
-use super::refusal::is_rate_limit;
-use super::reply_meaning::{is_transient_status, kind_of_reply, kind_of_status};
+use super::reply_meaning::{is_rate_limit, is_transient_status, kind_of_reply, kind_of_status};
 use super::{Error, ErrorCase, Repr};
 use crate::model::Condition;
 

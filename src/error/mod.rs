@@ -10,7 +10,6 @@
 mod display;
 mod error_kind;
 mod received;
-mod refusal;
 mod reply_meaning;
 mod report;
 mod repr;
@@ -25,8 +24,8 @@ use std::time::Duration;
 pub(crate) use self::display::codes;
 pub use self::error_kind::ErrorKind;
 pub(crate) use self::received::Received;
-pub(crate) use self::refusal::mark_no_record_named;
 pub(crate) use self::reply_meaning::BodyShape;
+pub(crate) use self::reply_meaning::mark_no_record_named;
 pub(crate) use self::repr::{Repr, ServerErrors, json_fault};
 
 use crate::model::{Position, ServerError};

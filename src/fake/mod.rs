@@ -80,7 +80,6 @@ pub mod levers;
 mod logins;
 mod problem;
 mod provider;
-mod record_fields;
 mod record_page;
 mod records;
 mod reference_data;

@@ -123,7 +123,6 @@ mod comparison;
 mod content_hash;
 mod context;
 mod draft;
-mod evaluation_order;
 mod explanation;
 mod fields;
 mod finding;

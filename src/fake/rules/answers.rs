@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{RuleContext, form_names};
 use crate::fake::instant;
 use crate::fake::problem::Problem;
-use crate::fake::record_fields::list;
+use crate::fake::records::list;
 
 /// The questions that LPAG3 no longer has (spec 2.6, 9.4).
 const NOT_OF_LPAG3: [&str; 3] = ["23", "24", "87"];

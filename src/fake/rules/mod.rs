@@ -10,7 +10,7 @@ use serde_json::Value;
 
 pub(super) use self::answers::{questions_of, with_forms};
 use super::problem::Problem;
-use super::record_fields::list;
+use super::records::list;
 use crate::profile::FurtherForm;
 
 /// What the rules need beside the input.
