@@ -1,18 +1,22 @@
 //! The data that a fake starts with: the sample, or what a test builds.
 
-mod sample;
 mod user_record;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 pub use self::user_record::{User, UserRecord};
 
+const SAMPLE: &str = include_str!("../seed/world.json");
+const QUESTIONS: &str = include_str!("../seed/questions.json");
+
 /// The kind of a record.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) enum Kind {
     Consignment,
     Template,
@@ -63,6 +67,24 @@ impl Default for World {
 }
 
 impl World {
+    /// The world that [the documentation of the fake](crate::fake) describes, and the default. All of its data is invented.
+    pub fn sample() -> Self {
+        static SAMPLE_READ: LazyLock<World> = LazyLock::new(|| {
+            let mut sample = json(SAMPLE);
+            World {
+                users: part(&mut sample, "users"),
+                pics: part(&mut sample, "pics"),
+                consignments: Arc::new(part(&mut sample, "consignments")),
+                templates: part(&mut sample, "templates"),
+                properties: Arc::new(part(&mut sample, "properties")),
+                postcodes: part(&mut sample, "postcodes"),
+                other_records: part(&mut sample, "relatedRecords"),
+                ..World::empty()
+            }
+        });
+        SAMPLE_READ.clone()
+    }
+
     /// Sample questions only; no users or records.
     pub fn empty() -> Self {
         Self {
@@ -70,7 +92,7 @@ impl World {
             pics: Map::new(),
             consignments: Arc::default(),
             templates: Vec::new(),
-            questions: sample::questions(),
+            questions: questions(),
             properties: Arc::default(),
             postcodes: HashMap::new(),
             other_records: Vec::new(),
@@ -177,6 +199,25 @@ impl World {
     fn note(&mut self, problem: impl Into<String>) {
         self.problem.get_or_insert(problem.into());
     }
+}
+
+/// The questions of the sample, which most worlds share.
+fn questions() -> Arc<Value> {
+    static QUESTIONS_READ: LazyLock<Arc<Value>> =
+        LazyLock::new(|| Arc::new(json(QUESTIONS)["data"]["questions"].take()));
+    Arc::clone(&QUESTIONS_READ)
+}
+
+/// Reads one of the texts above.
+fn json(text: &str) -> Value {
+    // OK because the texts are part of the crate, and a test reads them all.
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+/// Takes a part out of the sample.
+fn part<T: DeserializeOwned + Default>(sample: &mut Value, name: &str) -> T {
+    // OK as above.
+    serde_json::from_value(sample[name].take()).unwrap_or_default()
 }
 
 // Counts only: the records hold personal data.

@@ -244,7 +244,7 @@ pub(super) fn load(head: u32) -> ConsignmentInput {
 
 /// A declaration of so many head, signed.
 pub(super) fn signed(head: u32) -> ConsignmentInput {
-    let text = include_str!("../../../../../src/fake/seed/consignments/lpac1.json");
+    let text = include_str!("../../../../../tests/fixtures/consignments/lpac1.json");
     let mut sample: Value = serde_json::from_str(text).unwrap();
     for answer in sample["input"]["answers"].as_array_mut().unwrap() {
         if answer["questionId"] == "3" {
