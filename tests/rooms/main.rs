@@ -2,9 +2,9 @@
 //!
 //! A top-level module (room) of `src` uses only rooms of lower layers. `planted.txt` has mistakes of each kind.
 
-mod failure_modes;
 mod packages;
 mod pages;
+mod promises;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -241,6 +241,6 @@ fn rust_files(folder: &str) -> Vec<(String, String)> {
             }
         }
     }
-    assert!(files.len() > 10, "only {} files were read", files.len());
+    assert!(files.len() > 9, "only {} files were read", files.len());
     files
 }
