@@ -1,0 +1,128 @@
+//! What is wrong with a schema or a document, and where.
+
+use std::fmt;
+
+use apollo_compiler::diagnostic::ToCliReport;
+use apollo_compiler::parser::{SourceMap, SourceSpan};
+use apollo_compiler::validation::DiagnosticList;
+
+/// One thing that is wrong: `queries/heads.graphql:5:7: Consignment has no field headz; it has heads, ..`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Problem {
+    /// The file, as it was named.
+    pub file: String,
+    /// The line and the column, from 1; `None` if the file could not be read or written.
+    pub place: Option<(usize, usize)>,
+    /// What is wrong, and what exists instead.
+    pub message: String,
+}
+
+/// Why nothing was written: all that is wrong, in the order of the files. `Debug` is as `Display`, for `main` of a build script.
+pub struct Error {
+    problems: Vec<Problem>,
+}
+
+impl Error {
+    pub(crate) fn new(problems: Vec<Problem>) -> Self {
+        Self { problems }
+    }
+
+    pub(crate) fn of_file(file: &str, message: impl ToString) -> Self {
+        Self::new(vec![Problem {
+            file: file.to_owned(),
+            place: None,
+            message: message.to_string(),
+        }])
+    }
+
+    /// All that is wrong.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some((line, column)) = self.place {
+            write!(f, ":{line}:{column}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, problem) in self.problems.iter().enumerate() {
+            let separator = if number == 0 { "" } else { "\n" };
+            write!(f, "{separator}{problem}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A problem at a place of the sources.
+pub(crate) fn at(sources: &SourceMap, span: Option<SourceSpan>, message: String) -> Problem {
+    let file = span.and_then(|span| sources.get(&span.file_id()));
+    Problem {
+        file: file.map_or_else(String::new, |file| file.path().display().to_string()),
+        place: span
+            .and_then(|span| span.line_column(sources))
+            .map(|place| (place.line, place.column)),
+        message,
+    }
+}
+
+/// What apollo-compiler found.
+pub(crate) fn found(errors: &DiagnosticList) -> Vec<Problem> {
+    let problems = errors.iter().map(|one| {
+        let message = one.error.to_string();
+        at(one.sources, one.error.location(), message)
+    });
+    problems.collect()
+}
+
+/// The names that exist, those that are most like the wrong one first.
+pub(crate) fn instead<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let mut names: Vec<&str> = names.filter(|name| !name.starts_with("__")).collect();
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    names.sort_by_cached_key(|name| (distance(wrong, name), *name));
+    let more = names.len().saturating_sub(12);
+    names.truncate(12);
+    let listed = names
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    match more {
+        0 => listed,
+        more => format!("{listed} and {more} more"),
+    }
+}
+
+/// How many letters differ (Levenshtein), whatever their case.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, left) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, right) in b.bytes().enumerate() {
+            let replaced = diagonal + usize::from(left != right);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
