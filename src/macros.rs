@@ -1,4 +1,5 @@
-//! What a derive would write, if one did: a `Debug` of chosen fields, and the setters of builders.
+//! What a derive would write, if one did: a `Debug` of chosen fields, and the setters of builders; and how code that a build script
+//! writes is included.
 
 /// `Debug` of a type that shows only what is named here, so that a field which is added later stays hidden.
 macro_rules! debug_shows {
@@ -29,5 +30,23 @@ macro_rules! setters {
                 self
             }
         )*
+    };
+}
+
+/// Includes the operations that `envd_codegen::build` wrote in the build script of the package.
+///
+/// [`guide::own_documents`](crate::guide::own_documents) has the documents, the build script and the call. The macro stands where the
+/// types are to be: in a module, or at the top of a file.
+///
+/// ```text
+/// mod queries {
+///     envd_sdk::include_operations!();
+/// }
+/// ```
+#[cfg(feature = "client")]
+#[macro_export]
+macro_rules! include_operations {
+    () => {
+        include!(concat!(env!("OUT_DIR"), "/envd_operations.rs"));
     };
 }

@@ -15,36 +15,27 @@ pub fn type_name(graphql: &str) -> &str {
     }
 }
 
-/// Texts with a type of their own, by `Type.field` or `Type.field(argument:)`.
+/// Texts with a type of their own: the type in Rust, then each `Type.field` and `Type.field(argument:)` that it is for. What begins
+/// with a bracket is an argument of any field.
+const TEXT_TYPES: &str = "\
+    AccountId Account.envdAccountId (envdAccountId:)
+    AccountType Account.accountType
+    ConsignmentId Consignment.id CreateOrSaveConsignmentInput.id Query.consignment(id:) Mutation.deleteConsignment(id:) Mutation.copyConsignment(id:)
+    ConsignmentNumber Consignment.number CreateOrSaveConsignmentInput.number Comment.consignmentNumber CreateCommentInput.consignmentNumber (consignmentNumber:)
+    FormType Question.forms
+    PdfUrl Consignment.pdfUrl
+    QuestionId Question.id Answer.questionId AnswerInput.questionId Trigger.questionId
+    QuestionType Question.type
+    Role Account.roles UserDetails.roles
+    TemplateId Template.id CreateOrSaveTemplateInput.id Query.template(id:) Mutation.deleteTemplate(id:)
+    ValidatorType Validator.type";
+
 pub(crate) fn text_type(coordinate: &str) -> Option<&'static str> {
-    Some(match coordinate {
-        "Account.envdAccountId" => "AccountId",
-        "Consignment.id"
-        | "CreateOrSaveConsignmentInput.id"
-        | "Query.consignment(id:)"
-        | "Mutation.deleteConsignment(id:)"
-        | "Mutation.copyConsignment(id:)" => "ConsignmentId",
-        "Consignment.number"
-        | "CreateOrSaveConsignmentInput.number"
-        | "Comment.consignmentNumber"
-        | "CreateCommentInput.consignmentNumber" => "ConsignmentNumber",
-        "Consignment.pdfUrl" => "PdfUrl",
-        "Template.id"
-        | "CreateOrSaveTemplateInput.id"
-        | "Query.template(id:)"
-        | "Mutation.deleteTemplate(id:)" => "TemplateId",
-        "Question.id" | "Answer.questionId" | "AnswerInput.questionId" | "Trigger.questionId" => {
-            "QuestionId"
-        }
-        "Question.type" => "QuestionType",
-        "Question.forms" => "FormType",
-        "Validator.type" => "ValidatorType",
-        "Account.accountType" => "AccountType",
-        "Account.roles" | "UserDetails.roles" => "Role",
-        _ if coordinate.ends_with("(envdAccountId:)") => "AccountId",
-        _ if coordinate.ends_with("(consignmentNumber:)") => "ConsignmentNumber",
-        _ => return None,
-    })
+    let argument = coordinate.find('(').map(|at| &coordinate[at..]);
+    let is_for = |word: &str| word == coordinate || argument == Some(word);
+    let rows = TEXT_TYPES.lines().map(str::split_whitespace);
+    rows.filter_map(|mut row| row.next().filter(|_| row.any(is_for)))
+        .next()
 }
 
 /// The function of `model::lenient` that reads a field, where its type alone does not say so.
@@ -60,50 +51,29 @@ pub(crate) fn reader(coordinate: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether `Debug` hides a field: personal data, answers, signatures. Of fields that the SDK does not know the name decides.
+/// Fields with personal data, answers or signatures.
+const PERSONAL: &str = " accountLabel auth0Id certificateNumber commentText createdBy email firstName fullName lastName line1 \
+    mobilePhone name phone postcode propertyName signature town updatedBy value ";
+
+/// Whether `Debug` hides a field. The name decides, so that fields that the SDK does not know are hidden as well.
 pub fn is_hidden(coordinate: &str) -> bool {
     let name = coordinate.trim_end_matches(":)");
     let name = name.rsplit(['.', '(', '$']).next().unwrap_or(name);
-    let is_personal = matches!(
-        name,
-        "accountLabel"
-            | "auth0Id"
-            | "certificateNumber"
-            | "commentText"
-            | "createdBy"
-            | "email"
-            | "firstName"
-            | "fullName"
-            | "lastName"
-            | "line1"
-            | "mobilePhone"
-            | "name"
-            | "phone"
-            | "postcode"
-            | "propertyName"
-            | "signature"
-            | "town"
-            | "updatedBy"
-            | "value"
-    );
-    is_personal && !matches!(coordinate, "Trigger.value" | "AcceptableAnswer.value")
+    PERSONAL.contains(&format!(" {name} "))
+        && !matches!(coordinate, "Trigger.value" | "AcceptableAnswer.value")
 }
 
 /// A field in Rust.
 pub(crate) fn field_name(coordinate: &str, wire: &str) -> String {
-    match coordinate {
+    let known = match coordinate {
         "Question.type" => "question_type",
         "Validator.type" => "validator_type",
         "ConsignmentForm.type" => "form_type",
-        "Accreditations.lPA" => "lpa",
-        "Accreditations.eU" => "eu",
-        "Accreditations.mSA" => "msa",
-        "Accreditations.eUGFHQB" => "eugfhqb",
-        "Accreditations.nFAS" => "nfas",
-        "Accreditations.hRG" => "hrg",
+        // `lPA`, `eUGFHQB`: abbreviations.
+        _ if coordinate.starts_with("Accreditations.") => return identifier(wire.to_lowercase()),
         _ => return identifier(snake_case(wire.trim_start_matches('_'))),
-    }
-    .to_owned()
+    };
+    known.to_owned()
 }
 
 /// Names that the code uses itself, and those that Rust does not allow.

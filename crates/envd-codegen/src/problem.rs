@@ -1,10 +1,15 @@
 //! What is wrong with a schema or a document, and where.
 
+use std::cmp::Reverse;
 use std::fmt;
+use std::path::Path;
 
 use apollo_compiler::diagnostic::ToCliReport;
 use apollo_compiler::parser::{SourceMap, SourceSpan};
 use apollo_compiler::validation::DiagnosticList;
+
+/// How many names an error lists.
+const MOST_NAMES: usize = 24;
 
 /// One thing that is wrong: `queries/heads.graphql:5:7: Consignment has no field headz; it has heads, ..`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,9 +33,9 @@ impl Error {
         Self { problems }
     }
 
-    pub(crate) fn of_file(file: &str, message: impl ToString) -> Self {
+    pub(crate) fn of_file(file: &Path, message: impl ToString) -> Self {
         Self::new(vec![Problem {
-            file: file.to_owned(),
+            file: file.display().to_string(),
             place: None,
             message: message.to_string(),
         }])
@@ -91,38 +96,26 @@ pub(crate) fn found(errors: &DiagnosticList) -> Vec<Problem> {
     problems.collect()
 }
 
-/// The names that exist, those that are most like the wrong one first.
+/// The names that exist: those that begin as the wrong one does first.
 pub(crate) fn instead<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let common = |name: &str| {
+        let pairs = wrong.bytes().zip(name.bytes());
+        pairs.take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count()
+    };
     let mut names: Vec<&str> = names.filter(|name| !name.starts_with("__")).collect();
-    if names.is_empty() {
-        return "none".to_owned();
-    }
-    names.sort_by_cached_key(|name| (distance(wrong, name), *name));
-    let more = names.len().saturating_sub(12);
-    names.truncate(12);
-    let listed = names
+    names.sort_by_key(|name| (Reverse(common(name)), *name));
+    let more = match names.len().saturating_sub(MOST_NAMES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let shown: Vec<_> = names
         .iter()
+        .take(MOST_NAMES)
         .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ");
-    match more {
-        0 => listed,
-        more => format!("{listed} and {more} more"),
+        .collect();
+    if shown.is_empty() {
+        "none".to_owned()
+    } else {
+        shown.join(", ") + &more
     }
-}
-
-/// How many letters differ (Levenshtein), whatever their case.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, right) in b.bytes().enumerate() {
-            let replaced = diagonal + usize::from(left != right);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use apollo_compiler::ast::{self, Definition, OperationType, Selection, Type};
+use apollo_compiler::ast::{
+    self, Definition, InputValueDefinition, OperationType, Selection, Type,
+};
+use apollo_compiler::collections::IndexSet;
 use apollo_compiler::parser::{Parser, SourceMap, SourceSpan};
-use apollo_compiler::schema::ExtendedType;
+use apollo_compiler::schema::{Component, ExtendedType};
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Node, Schema};
 
 use crate::ir::{Field, Leaf, OpenEnum, Operation, Origin, Program, Record};
-use crate::problem::{Problem, at, found, instead};
+use crate::problem::{Error, Problem, at, found, instead};
 use crate::{docs, names};
 
 /// How many fields an operation selects at most, with those of its fragments.
@@ -42,11 +45,9 @@ pub(crate) struct Resolver<'a> {
     sources: SourceMap,
     fragments: BTreeMap<Name, Fragment>,
     operations: Vec<Node<ast::OperationDefinition>>,
-    pub(crate) problems: Vec<Problem>,
-    /// Whether an input or an enum is the same as in the schema of the SDK.
-    same: HashMap<Name, bool>,
+    problems: Vec<Problem>,
     /// Inputs and enums that are not of the SDK.
-    own: Vec<Name>,
+    own: IndexSet<Name>,
     /// Of each variable the argument that it is first passed for: coordinate and description.
     arguments: HashMap<Name, (String, Option<String>)>,
     /// Fields that the operation may still select.
@@ -67,8 +68,7 @@ impl<'a> Resolver<'a> {
             fragments: BTreeMap::new(),
             operations: Vec::new(),
             problems: Vec::new(),
-            same: HashMap::new(),
-            own: Vec::new(),
+            own: IndexSet::default(),
             arguments: HashMap::new(),
             fields_left: 0,
         }
@@ -83,7 +83,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Takes in the definitions of a file.
-    pub(crate) fn add(&mut self, file: &str, text: &str, is_sdk: bool) {
+    pub(crate) fn add(&mut self, (file, text): (&str, &str), is_sdk: bool) {
         let parsed = Parser::new().parse_ast(text, file);
         let document = match parsed {
             Ok(document) => document,
@@ -114,8 +114,8 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Resolves all that was taken in; `None` if there are problems.
-    pub(crate) fn program(&mut self) -> Program {
+    /// Resolves all that was taken in.
+    pub(crate) fn program(mut self) -> Result<Program, Error> {
         let mut program = Program::default();
         for operation in std::mem::take(&mut self.operations) {
             program.operations.extend(self.operation(&operation));
@@ -133,8 +133,10 @@ impl<'a> Resolver<'a> {
             self.own = types.map(|one| one.name().clone()).collect();
         }
         self.types(&mut program);
-        self.refuse_equal_names(&program);
-        program
+        match self.problems.is_empty() {
+            true => Ok(program),
+            false => Err(Error::new(self.problems)),
+        }
     }
 
     fn operation(&mut self, operation: &Node<ast::OperationDefinition>) -> Option<Operation> {
@@ -590,8 +592,8 @@ impl<'a> Resolver<'a> {
             },
             _ if self.is_same(name) => (Origin::Sdk, names::type_name(name).to_owned()),
             _ => {
-                if !self.own.contains(name) && self.schema.types[name].is_input_type() {
-                    self.own.push(name.clone());
+                if self.schema.types[name].is_input_type() {
+                    self.own.insert(name.clone());
                 }
                 (Origin::Shared, own_name(name))
             }
@@ -604,47 +606,33 @@ impl<'a> Resolver<'a> {
     }
 
     /// Whether an input or an enum is that of the SDK: with the same fields or values.
-    fn is_same(&mut self, name: &Name) -> bool {
+    fn is_same(&self, name: &Name) -> bool {
         if self.is_sdk() {
             return true;
         }
-        if let Some(known) = self.same.get(name) {
-            return *known;
-        }
-        // It ends: the schema of the SDK has no input that contains itself.
-        let same = match (self.schema.types.get(name), self.sdk.types.get(name)) {
+        // It ends: no input of the SDK contains itself.
+        match (self.schema.types.get(name), self.sdk.types.get(name)) {
             (Some(ExtendedType::Enum(theirs)), Some(ExtendedType::Enum(ours))) => {
-                let values: BTreeSet<_> = theirs.values.keys().collect();
-                values == ours.values.keys().collect()
+                let (theirs, ours) = (&theirs.values, &ours.values);
+                theirs.len() == ours.len() && theirs.keys().all(|value| ours.contains_key(value))
             }
             (Some(ExtendedType::InputObject(theirs)), Some(ExtendedType::InputObject(ours))) => {
-                let same_fields = theirs.fields.len() == ours.fields.len()
-                    && theirs.fields.iter().all(|(name, theirs)| {
-                        let ours = ours.fields.get(name);
-                        ours.is_some_and(|ours| ours.ty == theirs.ty)
-                    });
-                let mut fields = theirs
-                    .fields
-                    .values()
-                    .map(|field| field.ty.inner_named_type());
-                same_fields
-                    && fields.all(|inner| !self.is_composite_input(inner) || self.is_same(inner))
+                let is_same = |(name, theirs): (&Name, &Component<InputValueDefinition>)| {
+                    let ours = ours.fields.get(name);
+                    ours.is_some_and(|ours| ours.ty == theirs.ty)
+                        && self.is_same(theirs.ty.inner_named_type())
+                };
+                theirs.fields.len() == ours.fields.len() && theirs.fields.iter().all(is_same)
             }
+            (Some(ExtendedType::Scalar(_)), ours) => ours.is_some(),
             _ => false,
-        };
-        self.same.insert(name.clone(), same);
-        same
-    }
-
-    fn is_composite_input(&self, name: &Name) -> bool {
-        let ty = &self.schema.types[name];
-        ty.is_input_object() || ty.is_enum()
+        }
     }
 
     /// The inputs and enums that are declared beside the operations, with those that they contain.
     fn types(&mut self, program: &mut Program) {
         let mut next = 0;
-        while let Some(name) = self.own.get(next).cloned() {
+        while let Some(name) = self.own.get_index(next).cloned() {
             next += 1;
             let schema = self.schema;
             let rust = if self.is_sdk() {
@@ -662,6 +650,10 @@ impl<'a> Resolver<'a> {
                         let place = field.name.location();
                         let mut one = self.field(&coordinate, wire, &field.ty, description, place);
                         one.required &= field.default_value.is_none();
+                        // Each cycle leads back to an input that was there before.
+                        let inner = self.own.get_index_of(field.ty.inner_named_type());
+                        let is_back = inner.is_some_and(|inner| inner < next);
+                        one.boxed = is_back && one.lists == 0 && one.leaf.origin == Origin::Shared;
                         fields.push(one);
                     }
                     distinct(fields.iter_mut().map(|field| &mut field.rust));
@@ -676,28 +668,7 @@ impl<'a> Resolver<'a> {
                 _ => {}
             }
         }
-        box_cycles(&mut program.inputs);
         program.inputs.sort_by(|a, b| a.name.cmp(&b.name));
-    }
-
-    /// Two items of the same name would not compile.
-    fn refuse_equal_names(&mut self, program: &Program) {
-        if self.is_sdk() {
-            return;
-        }
-        let operations = program.operations.iter().map(|one| &one.name);
-        let records = program.records.iter().filter(|one| one.generic.is_none());
-        let records = records.chain(&program.inputs).map(|one| &one.name);
-        let names = operations
-            .chain(records)
-            .chain(program.enums.iter().map(|one| &one.name));
-        let mut known = BTreeSet::new();
-        let twice: Vec<_> = names.filter(|name| !known.insert(*name)).collect();
-        for name in twice {
-            let message =
-                format!("two items have the name `{name}`: rename the operation or the fragment");
-            self.problem(None, message);
-        }
     }
 }
 
@@ -790,34 +761,5 @@ fn distinct<'a>(names: impl Iterator<Item = &'a mut String>) {
         while !known.insert(name.clone()) {
             name.push('_');
         }
-    }
-}
-
-/// Boxes the fields by which an input may contain itself. What is left open when each input without open ones inside is taken away
-/// contains a cycle, or leads to one.
-fn box_cycles(inputs: &mut [Record]) {
-    let names = inputs.iter().enumerate();
-    let places: HashMap<String, usize> =
-        names.map(|(at, input)| (input.name.clone(), at)).collect();
-    let mut open = vec![0_usize; inputs.len()];
-    let mut outer = vec![Vec::new(); inputs.len()];
-    for (at, input) in inputs.iter().enumerate() {
-        for field in input.fields.iter().filter(|field| field.lists == 0) {
-            if let Some(inner) = places.get(&field.leaf.name) {
-                open[at] += 1;
-                outer[*inner].push(at);
-            }
-        }
-    }
-    let mut closed: Vec<usize> = (0..inputs.len()).filter(|at| open[*at] == 0).collect();
-    while let Some(inner) = closed.pop() {
-        for at in &outer[inner] {
-            open[*at] -= 1;
-            closed.extend(Some(*at).filter(|at| open[*at] == 0));
-        }
-    }
-    for field in inputs.iter_mut().flat_map(|input| &mut input.fields) {
-        let inner = places.get(&field.leaf.name);
-        field.boxed = field.lists == 0 && inner.is_some_and(|inner| open[*inner] > 0);
     }
 }

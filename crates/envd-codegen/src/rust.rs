@@ -18,15 +18,6 @@ pub struct Style {
     pub shared: &'static str,
 }
 
-/// The code of an application.
-pub(crate) const APPLICATION: Style = Style {
-    serde: "::envd_sdk::graphql::serde::",
-    serde_crate: Some("::envd_sdk::graphql::serde"),
-    model: "::envd_sdk::model::",
-    lenient: "::envd_sdk::model::lenient::",
-    shared: "",
-};
-
 impl Style {
     /// The type inside all lists and options.
     pub fn leaf(&self, leaf: &Leaf) -> String {
@@ -183,12 +174,13 @@ pub(crate) fn debug(name: &str, fields: &[Field]) -> String {
 }
 
 /// An enum that keeps values that it does not know, by a macro of the SDK.
-pub fn open_enum(one: &OpenEnum, called: &str) -> String {
+pub fn open_enum(one: &OpenEnum, called: &str, attributes: &str) -> String {
     let values = one.values.iter();
     let values =
         values.map(|(variant, wire, docs)| format!("{}{variant} = \"{wire}\",\n", comment(docs)));
     let values = indent(&values.collect::<String>());
-    let body = format!("{}{} {{\n{values}}}\n", comment(&one.docs), one.name);
+    let docs = comment(&one.docs);
+    let body = format!("{docs}{attributes}{} {{\n{values}}}\n", one.name);
     format!("{called}! {{\n{}}}\n", indent(&body))
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn file(program: &Program) -> String {
     let enums = program
         .enums
         .iter()
-        .map(|one| rust::open_enum(one, "open_enum"));
+        .map(|one| rust::open_enum(one, "open_enum", ""));
     format!(
         "use serde::{{Deserialize, Serialize}};\n\
          use super::open_enum::open_enum;\n\
