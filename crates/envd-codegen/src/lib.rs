@@ -8,6 +8,8 @@ mod names;
 mod problem;
 mod resolve;
 pub mod rust;
+#[cfg(test)]
+mod tests;
 
 pub use crate::docs::{public_names, split};
 pub use crate::generator::{Generator, SCHEMA, build, sdk};

@@ -9,10 +9,10 @@ use apollo_compiler::parser::{SourceMap, SourceSpan};
 use apollo_compiler::validation::DiagnosticList;
 
 /// How many names an error lists.
-const MOST_NAMES: usize = 24;
+const MOST_NAMES: usize = 12;
 
 /// One thing that is wrong: `queries/heads.graphql:5:7: Consignment has no field headz; it has heads, ..`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Problem {
     /// The file, as it was named.
@@ -29,7 +29,9 @@ pub struct Error {
 }
 
 impl Error {
-    pub(crate) fn new(problems: Vec<Problem>) -> Self {
+    pub(crate) fn new(mut problems: Vec<Problem>) -> Self {
+        problems.sort();
+        problems.dedup();
         Self { problems }
     }
 
@@ -102,7 +104,7 @@ pub(crate) fn instead<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> 
         let pairs = wrong.bytes().zip(name.bytes());
         pairs.take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count()
     };
-    let mut names: Vec<&str> = names.filter(|name| !name.starts_with("__")).collect();
+    let mut names: Vec<&str> = names.collect();
     names.sort_by_key(|name| (Reverse(common(name)), *name));
     let more = match names.len().saturating_sub(MOST_NAMES) {
         0 => String::new(),

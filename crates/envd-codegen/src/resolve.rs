@@ -210,6 +210,7 @@ impl<'a> Resolver<'a> {
         let of = &definition.type_condition;
         let Some(ty) = self.schema.types.get(of) else {
             let types = self.schema.types.keys().map(Name::as_str);
+            let types = types.filter(|name| !name.starts_with("__"));
             let instead = instead(of, types);
             return self.problem(
                 of.location(),
@@ -290,9 +291,10 @@ impl<'a> Resolver<'a> {
                         continue;
                     }
                     let definition = fragment.definition.clone();
-                    // The names of the object types of a service are not published: a fragment of the SDK fits any.
+                    // A service may have other names for its object types: then a fragment of the SDK fits any of them.
                     let of = Some(&definition.type_condition);
-                    let of = of.filter(|_| self.is_sdk() || !fragment.is_sdk);
+                    let of =
+                        of.filter(|of| !fragment.is_sdk || self.schema.types.contains_key(*of));
                     if self.is_plain(place, parent, of, &spread.directives) {
                         within.push(name.clone());
                         self.flatten(&definition.selection_set, parent, within, fields);
@@ -650,10 +652,6 @@ impl<'a> Resolver<'a> {
                         let place = field.name.location();
                         let mut one = self.field(&coordinate, wire, &field.ty, description, place);
                         one.required &= field.default_value.is_none();
-                        // Each cycle leads back to an input that was there before.
-                        let inner = self.own.get_index_of(field.ty.inner_named_type());
-                        let is_back = inner.is_some_and(|inner| inner < next);
-                        one.boxed = is_back && one.lists == 0 && one.leaf.origin == Origin::Shared;
                         fields.push(one);
                     }
                     distinct(fields.iter_mut().map(|field| &mut field.rust));
@@ -669,6 +667,7 @@ impl<'a> Resolver<'a> {
             }
         }
         program.inputs.sort_by(|a, b| a.name.cmp(&b.name));
+        box_cycles(&mut program.inputs);
     }
 }
 
@@ -726,7 +725,7 @@ fn fields_of(ty: &ExtendedType) -> Vec<&str> {
     match ty {
         ExtendedType::Object(object) => object.fields.keys().map(Name::as_str).collect(),
         ExtendedType::Interface(interface) => interface.fields.keys().map(Name::as_str).collect(),
-        _ => Vec::new(),
+        _ => vec!["__typename"],
     }
 }
 
@@ -761,5 +760,31 @@ fn distinct<'a>(names: impl Iterator<Item = &'a mut String>) {
         while !known.insert(name.clone()) {
             name.push('_');
         }
+    }
+}
+
+/// Boxes the fields by which an input may contain itself: those to inputs that are left when each one is taken away that has none of
+/// the others inside.
+fn box_cycles(inputs: &mut [Record]) {
+    let names = inputs.iter().enumerate();
+    let places: HashMap<String, usize> = names.map(|(at, one)| (one.name.clone(), at)).collect();
+    let place = |field: &Field| places.get(&field.leaf.name).filter(|_| field.lists == 0).copied();
+    let mut inside = vec![0_usize; inputs.len()];
+    let mut outside = vec![Vec::new(); inputs.len()];
+    for (at, input) in inputs.iter().enumerate() {
+        for inner in input.fields.iter().filter_map(place) {
+            inside[at] += 1;
+            outside[inner].push(at);
+        }
+    }
+    let mut free: Vec<usize> = (0..inputs.len()).filter(|at| inside[*at] == 0).collect();
+    while let Some(inner) = free.pop() {
+        for outer in &outside[inner] {
+            inside[*outer] -= 1;
+            free.extend(Some(*outer).filter(|outer| inside[*outer] == 0));
+        }
+    }
+    for field in inputs.iter_mut().flat_map(|input| &mut input.fields) {
+        field.boxed = place(field).is_some_and(|inner| inside[inner] > 0);
     }
 }
