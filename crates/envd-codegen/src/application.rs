@@ -6,7 +6,7 @@ use crate::rust::{Style, comment, debug, indent, open_enum};
 
 const STYLE: Style = Style {
     serde: "::envd_sdk::serde::",
-    serde_crate: Some("::envd_sdk::serde"),
+    serde_crate: "crate = \"::envd_sdk::serde\"",
     model: "::envd_sdk::model::",
     lenient: "::envd_sdk::model::lenient::",
     shared: "",
@@ -18,78 +18,54 @@ const ALLOW: &str =
 
 pub(crate) fn file(program: &Program) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    let mut items = vec![format!(
-        "// Written by envd-codegen {version} from GraphQL documents; change those.\n"
-    )];
-    items.extend(program.operations.iter().map(operation));
-    for record in program
-        .records
-        .iter()
-        .filter(|record| record.generic.is_none())
-    {
-        let text = STYLE.record(&record.name, &record.docs, &record.fields);
-        items.push(ALLOW.to_owned() + &text + &debug(&record.name, &record.fields));
+    let mut code =
+        format!("// Written by envd-codegen {version} from GraphQL documents; change those.\n");
+    for one in &program.operations {
+        code += &operation(one);
+    }
+    for record in program.structs() {
+        code.extend(["\n", ALLOW, &STYLE.record(record), &debug(record)]);
     }
     for input in &program.inputs {
-        let text = STYLE.input(input, "");
-        items.push(ALLOW.to_owned() + &text + &debug(&input.name, &input.fields));
+        code.extend(["\n", ALLOW, &STYLE.input(input, ""), &debug(input)]);
     }
-    items.extend(
-        program
-            .enums
-            .iter()
-            .map(|one| open_enum(one, "::envd_sdk::open_enum", ALLOW)),
-    );
-    items.join("\n")
+    for one in &program.enums {
+        code.extend(["\n", &open_enum(one, "::envd_sdk::open_enum", ALLOW)]);
+    }
+    code
 }
 
 /// The type of an operation, and the module with its variables and its reply.
 fn operation(operation: &Operation) -> String {
-    let Operation {
-        name, kind, sent, ..
-    } = operation;
+    let (name, kind) = (&operation.name, operation.kind);
     let module = names::identifier(snake_case(name));
     let inside = Style {
         shared: "super::",
         ..STYLE
     };
-    let variables = operation.variables.iter().map(|(field, _)| field.clone());
-    let variables: Vec<_> = variables.collect();
-    let mut body = format!("/// The document that is sent.\npub const QUERY: &str = {sent:?};\n\n");
-    body += &inside.variables(
-        operation,
-        &["The variables; those without a value are not sent.".to_owned()],
+    let mut body = format!(
+        "/// The document that is sent.\npub const QUERY: &str = {:?};\n\n",
+        operation.sent
     );
-    body += &debug("Variables", &variables);
-    body += "\n";
-    body += &inside.record(
-        "ResponseData",
-        &["The `data` of the reply.".to_owned()],
-        &operation.reply,
-    );
-    body += &debug("ResponseData", &operation.reply);
-    for record in &operation.records {
-        body += "\n";
-        body += &inside.record(&record.name, &record.docs, &record.fields);
-        body += &debug(&record.name, &record.fields);
+    body += &inside.variables(operation);
+    body += &debug(&operation.variables);
+    for record in [&operation.reply].into_iter().chain(&operation.records) {
+        body.extend(["\n", &inside.record(record), &debug(record)]);
     }
     let mut docs = vec![format!(
         "The {kind} `{name}`, with variables and reply in [`{module}`](self::{module})."
     )];
-    for field in &operation.reply {
+    for field in &operation.reply.fields {
         docs.push(String::new());
         docs.extend(field.docs.iter().cloned());
     }
+    let ty = format!(
+        "{}{ALLOW}{name} => {module}, {module}::QUERY;\n",
+        comment(docs)
+    );
     format!(
-        "{docs}#[derive(Clone, Copy, Debug)]\n{ALLOW}pub struct {name};\n\n\
-         impl ::envd_sdk::graphql_client::GraphQLQuery for {name} {{\n    \
-             type Variables = {module}::Variables;\n    \
-             type ResponseData = {module}::ResponseData;\n\n    \
-             fn build_query(variables: Self::Variables) -> ::envd_sdk::graphql_client::QueryBody<Self::Variables> {{\n        \
-                 ::envd_sdk::graphql_client::QueryBody {{\n            \
-                     variables,\n            query: {module}::QUERY,\n            operation_name: {name:?},\n        }}\n    }}\n}}\n\n\
-         /// Variables and reply of [`{name}`].\n{ALLOW}pub mod {module} {{\n{body}}}\n",
-        docs = comment(docs),
-        body = indent(&body),
+        "\n::envd_sdk::operations! {{\n{}}}\n\n/// Variables and reply of [`{name}`].\n{ALLOW}pub mod {module} {{\n{}}}\n",
+        indent(&ty),
+        indent(&body),
     )
 }

@@ -1,9 +1,8 @@
 //! Files in, a file out.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::{env, fs, io};
 
 use apollo_compiler::Schema;
 use apollo_compiler::ast::Definition;
@@ -11,14 +10,15 @@ use apollo_compiler::parser::Parser;
 use apollo_compiler::validation::Valid;
 
 use crate::application;
+use crate::documents::Documents;
 use crate::ir::Program;
 use crate::problem::{Error, found};
-use crate::resolve::Resolver;
+use crate::resolve::resolve;
 
 /// The schema of the SDK: [`envd_sdk::graphql::SCHEMA`](https://docs.rs/envd-sdk).
 pub const SCHEMA: &str = include_str!("../graphql/schema.graphql");
 
-/// The records and the operations of the SDK.
+const SDK_SCHEMA: (&str, &str) = ("envd-sdk/graphql/schema.graphql", SCHEMA);
 const FRAGMENTS: (&str, &str) = (
     "envd-sdk/graphql/fragments.graphql",
     include_str!("../graphql/fragments.graphql"),
@@ -27,6 +27,9 @@ const OPERATIONS: (&str, &str) = (
     "envd-sdk/graphql/operations.graphql",
     include_str!("../graphql/operations.graphql"),
 );
+
+/// The name of a file, and its text.
+type File = (String, String);
 
 /// How large a file may be: the schema of the SDK has 35 KB, and the largest public ones 5 MB.
 const LARGEST: u64 = 16 << 20;
@@ -45,19 +48,16 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// For documents at these paths; of a folder all files that end with `.graphql`.
-    pub fn new(documents: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
-        let documents = documents.into_iter();
-        Self {
-            documents: documents.map(|path| path.as_ref().to_owned()).collect(),
-            ..Self::default()
-        }
+    /// Adds documents: files, and of a folder those that end with `.graphql`.
+    pub fn documents(mut self, paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        self.documents.extend(paths.into_iter().map(Into::into));
+        self
     }
 
     /// The schema in this file, in place of that of the SDK: as the service shows it. A file that defines no `Query` extends that of
     /// the SDK (`extend type Mutation { .. }`).
-    pub fn schema(mut self, file: impl AsRef<Path>) -> Self {
-        self.schema = Some(file.as_ref().to_owned());
+    pub fn schema(mut self, file: impl Into<PathBuf>) -> Self {
+        self.schema = Some(file.into());
         self
     }
 
@@ -80,35 +80,35 @@ impl Generator {
     /// All that is wrong with the documents under the schema, each with its file, line and column.
     pub fn generate(&self) -> Result<String, Error> {
         let schema = self.schema.as_deref().map(read).transpose()?;
-        let documents: Vec<_> = self
-            .files()?
-            .iter()
-            .map(|file| read(file))
-            .collect::<Result<_, _>>()?;
+        let mut documents = Vec::new();
+        for path in &self.documents {
+            let files = files(path).map_err(|error| Error::of_file(path, error))?;
+            for file in files {
+                documents.push(read(&file)?);
+            }
+        }
         self.generate_from(schema.as_ref(), &documents)
     }
 
-    /// The code for texts, each with the name of its file.
     pub(crate) fn generate_from(
         &self,
-        schema: Option<&(String, String)>,
-        documents: &[(String, String)],
+        schema: Option<&File>,
+        documents: &[File],
     ) -> Result<String, Error> {
-        let sdk = parse("schema.graphql", SCHEMA)?;
+        let sdk = parse(&[SDK_SCHEMA])?;
         let schema = schema
             .map(|(file, text)| parse_given(file, text))
             .transpose()?;
-        let mut resolver = Resolver::new(schema.as_ref().unwrap_or(&sdk), &sdk, &self.scalars);
-        resolver.add(FRAGMENTS, true);
+        let mut all = Documents::new(schema.as_ref().unwrap_or(&sdk));
+        all.add(FRAGMENTS, true);
         if self.with_sdk_operations {
-            resolver.add(OPERATIONS, true);
+            all.add(OPERATIONS, true);
         }
-        for (file, text) in documents {
-            resolver.add((file, text), false);
-        }
-        resolver
-            .program()
-            .map(|program| application::file(&program))
+        documents
+            .iter()
+            .for_each(|(file, text)| all.add((file, text), false));
+        let program = resolve(all, &sdk, &self.scalars)?;
+        Ok(application::file(&program))
     }
 
     /// Writes the code into a file, which is left alone if it has that text already.
@@ -132,39 +132,21 @@ impl Generator {
             println!("cargo::rerun-if-changed={}", path.display());
         }
         let folder = env::var_os("OUT_DIR").unwrap_or_default();
-        let Err(error) = self.write(Path::new(&folder).join(FILE)) else {
-            return;
-        };
-        for problem in error.problems() {
-            println!("cargo::error={}", problem.to_string().replace('\n', " "));
+        if let Err(error) = self.write(Path::new(&folder).join(FILE)) {
+            // One line for each problem.
+            error
+                .to_string()
+                .lines()
+                .for_each(|line| println!("cargo::error={line}"));
         }
-    }
-
-    fn files(&self) -> Result<Vec<PathBuf>, Error> {
-        let mut files = Vec::new();
-        for path in &self.documents {
-            if !path.is_dir() {
-                files.push(path.clone());
-                continue;
-            }
-            let entries = fs::read_dir(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-            let entries = entries.map_err(|error| Error::of_file(path, error))?;
-            let inside = entries.iter().map(fs::DirEntry::path);
-            let mut inside: Vec<_> = inside
-                .filter(|path| path.extension() == Some(OsStr::new("graphql")))
-                .collect();
-            inside.sort();
-            files.extend(inside);
-        }
-        Ok(files)
     }
 }
 
 /// In a build script: writes typed operations for documents against the schema of the SDK, for `envd_sdk::include_operations!`.
 ///
 /// See [`Generator`] for another schema.
-pub fn build(documents: impl IntoIterator<Item = impl AsRef<Path>>) {
-    Generator::new(documents).build();
+pub fn build(documents: impl IntoIterator<Item = impl Into<PathBuf>>) {
+    Generator::default().documents(documents).build();
 }
 
 /// The operations and all types of the SDK itself.
@@ -173,16 +155,27 @@ pub fn build(documents: impl IntoIterator<Item = impl AsRef<Path>>) {
 ///
 /// All that is wrong with `graphql/`.
 pub fn sdk() -> Result<Program, Error> {
-    let schema = parse("schema.graphql", SCHEMA)?;
-    let scalars = BTreeMap::new();
-    let mut resolver = Resolver::new(&schema, &schema, &scalars);
-    resolver.add(FRAGMENTS, true);
-    resolver.add(OPERATIONS, true);
-    resolver.program()
+    let schema = parse(&[SDK_SCHEMA])?;
+    let mut documents = Documents::new(&schema);
+    documents.add(FRAGMENTS, true);
+    documents.add(OPERATIONS, true);
+    resolve(documents, &schema, &BTreeMap::new())
+}
+
+/// The document, or the documents of a folder.
+fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let inside = fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut inside = inside.collect::<io::Result<Vec<PathBuf>>>()?;
+    inside.retain(|file| file.extension() == Some("graphql".as_ref()));
+    inside.sort();
+    Ok(inside)
 }
 
 /// A file with its name.
-fn read(file: &Path) -> Result<(String, String), Error> {
+fn read(file: &Path) -> Result<File, Error> {
     let failed = |error| Error::of_file(file, error);
     let size = fs::metadata(file).map_err(failed)?.len();
     if size > LARGEST {
@@ -206,17 +199,16 @@ fn parse_given(file: &str, text: &str) -> Result<Valid<Schema>, Error> {
         Definition::ObjectTypeDefinition(object) => object.name == "Query",
         _ => false,
     });
-    let builder = Schema::builder();
-    let builder = if is_whole {
-        builder
-    } else {
-        builder.parse(SCHEMA, "envd-sdk/graphql/schema.graphql")
-    };
-    let schema = builder.add_ast(&given).build();
-    let schema = schema.and_then(Schema::validate);
-    schema.map_err(|errors| Error::new(found(&errors.errors)))
+    let files = [SDK_SCHEMA, (file, text)];
+    parse(&files[usize::from(is_whole)..])
 }
 
-fn parse(file: &str, text: &str) -> Result<Valid<Schema>, Error> {
-    Schema::parse_and_validate(text, file).map_err(|errors| Error::new(found(&errors.errors)))
+fn parse(files: &[(&str, &str)]) -> Result<Valid<Schema>, Error> {
+    let parsed = files
+        .iter()
+        .fold(Schema::builder(), |builder, (file, text)| {
+            builder.parse(*text, file)
+        });
+    let schema = parsed.build().and_then(Schema::validate);
+    schema.map_err(|errors| Error::new(found(&errors.errors)))
 }

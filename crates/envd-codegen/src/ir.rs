@@ -1,5 +1,7 @@
 //! What the code is written from: operations, records, inputs and enums, resolved against a schema.
 
+use crate::names;
+
 /// Everything that a program needs, resolved.
 #[derive(Debug, Default)]
 #[non_exhaustive]
@@ -25,10 +27,10 @@ pub struct Operation {
     /// The document that is sent, on one line. It has no fragments: they name object types, and the names of the live schema
     /// are not published.
     pub sent: String,
-    /// The variables, and their types in GraphQL.
-    pub variables: Vec<(Field, String)>,
-    /// The fields of the root type.
-    pub reply: Vec<Field>,
+    /// The variables, each with the text of its argument.
+    pub variables: Record,
+    /// The fields of the root type: the `data` of the reply.
+    pub reply: Record,
     /// The records of selections without a fragment.
     pub records: Vec<Record>,
 }
@@ -61,8 +63,10 @@ pub struct Field {
     pub rust: String,
     /// What rustdoc says of it, in lines.
     pub docs: Vec<String>,
-    /// Further words by which the search of rustdoc finds it.
-    pub aliases: Vec<&'static str>,
+    /// Further attributes, such as words for the search of rustdoc.
+    pub attributes: String,
+    /// The type in GraphQL.
+    pub graphql: String,
     /// The type inside all lists and options.
     pub leaf: Leaf,
     /// How many lists are around it.
@@ -87,6 +91,33 @@ pub struct Leaf {
     pub generic: Option<&'static str>,
 }
 
+impl Program {
+    /// The records of fragments that are not read into a generic type.
+    pub fn structs(&self) -> impl Iterator<Item = &Record> {
+        self.records
+            .iter()
+            .filter(|record| record.generic.is_none())
+    }
+}
+
+impl Field {
+    /// Whether `Debug` hides it: personal data, answers and signatures.
+    pub fn is_hidden(&self) -> bool {
+        names::is_hidden(&self.coordinate)
+    }
+}
+
+impl Leaf {
+    pub(crate) fn new(origin: Origin, name: &str) -> Self {
+        let (name, generic) = (name.to_owned(), None);
+        Self {
+            origin,
+            name,
+            generic,
+        }
+    }
+}
+
 /// Where a type is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -106,8 +137,6 @@ pub enum Origin {
 pub struct OpenEnum {
     /// The name in Rust.
     pub name: String,
-    /// The name in GraphQL.
-    pub graphql: String,
     /// What rustdoc says of it, in lines.
     pub docs: Vec<String>,
     /// Of each value the variant, the text of the wire, and what rustdoc says.

@@ -2,6 +2,7 @@
 
 mod application;
 mod docs;
+mod documents;
 mod generator;
 pub mod ir;
 mod names;
@@ -13,5 +14,5 @@ mod tests;
 
 pub use crate::docs::{public_names, split};
 pub use crate::generator::{Generator, SCHEMA, build, sdk};
-pub use crate::names::{is_hidden, snake_case, type_name, upper_camel_case};
+pub use crate::names::{snake_case, type_name, upper_camel_case};
 pub use crate::problem::{Error, Problem};

@@ -26,14 +26,17 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Box<dyn std::error::Error>> {
-    let (mut documents, mut out, mut schema) = (Vec::new(), None, None);
-    let (mut scalars, mut with_sdk) = (Vec::new(), false);
+    let (mut generator, mut documents, mut out) = (Generator::default(), Vec::new(), None);
     let mut given = lexopt::Parser::from_env();
     while let Some(argument) = given.next()? {
         match argument {
-            Long("schema") => schema = Some(given.value()?),
-            Long("scalar") => scalars.push(given.value()?.string()?),
-            Long("sdk-operations") => with_sdk = true,
+            Long("schema") => generator = generator.schema(given.value()?),
+            Long("scalar") => {
+                let mapping = given.value()?.string()?;
+                let (graphql, rust) = mapping.split_once('=').ok_or("--scalar takes NAME=TYPE")?;
+                generator = generator.scalar(graphql, rust);
+            }
+            Long("sdk-operations") => generator = generator.sdk_operations(),
             Long("out") => out = Some(given.value()?),
             Long("help") | Short('h') => {
                 println!("{USAGE}");
@@ -44,16 +47,5 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let out = out.ok_or_else(|| format!("--out is missing\n\n{USAGE}"))?;
-    let mut generator = Generator::new(documents);
-    if let Some(schema) = schema {
-        generator = generator.schema(schema);
-    }
-    for scalar in scalars {
-        let mapping = scalar.split_once('=').ok_or("--scalar takes NAME=TYPE")?;
-        generator = generator.scalar(mapping.0, mapping.1);
-    }
-    if with_sdk {
-        generator = generator.sdk_operations();
-    }
-    Ok(generator.write(out)?)
+    Ok(generator.documents(documents).write(out)?)
 }

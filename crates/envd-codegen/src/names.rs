@@ -56,7 +56,7 @@ const PERSONAL: &str = " accountLabel auth0Id certificateNumber commentText crea
     mobilePhone name phone postcode propertyName signature town updatedBy value ";
 
 /// Whether `Debug` hides a field. The name decides, so that fields that the SDK does not know are hidden as well.
-pub fn is_hidden(coordinate: &str) -> bool {
+pub(crate) fn is_hidden(coordinate: &str) -> bool {
     let name = coordinate.trim_end_matches(":)");
     let name = name.rsplit(['.', '(', '$']).next().unwrap_or(name);
     PERSONAL.contains(&format!(" {name} "))

@@ -35,6 +35,14 @@ impl Error {
         Self { problems }
     }
 
+    /// The value, if there are no problems.
+    pub(crate) fn unless_empty<T>(problems: Vec<Problem>, value: T) -> Result<T, Self> {
+        match problems.is_empty() {
+            true => Ok(value),
+            false => Err(Self::new(problems)),
+        }
+    }
+
     pub(crate) fn of_file(file: &Path, message: impl ToString) -> Self {
         Self::new(vec![Problem {
             file: file.display().to_string(),
@@ -51,21 +59,18 @@ impl Error {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
-        if let Some((line, column)) = self.place {
-            write!(f, ":{line}:{column}")?;
+        let Self { file, message, .. } = self;
+        match self.place {
+            Some((line, column)) => write!(f, "{file}:{line}:{column}: {message}"),
+            None => write!(f, "{file}: {message}"),
         }
-        write!(f, ": {}", self.message)
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, problem) in self.problems.iter().enumerate() {
-            let separator = if number == 0 { "" } else { "\n" };
-            write!(f, "{separator}{problem}")?;
-        }
-        Ok(())
+        let lines: Vec<String> = self.problems.iter().map(Problem::to_string).collect();
+        f.write_str(&lines.join("\n"))
     }
 }
 
@@ -80,22 +85,27 @@ impl std::error::Error for Error {}
 /// A problem at a place of the sources.
 pub(crate) fn at(sources: &SourceMap, span: Option<SourceSpan>, message: String) -> Problem {
     let file = span.and_then(|span| sources.get(&span.file_id()));
+    let file = file.map(|file| file.path().display().to_string());
+    let place = span.and_then(|span| span.line_column(sources));
     Problem {
-        file: file.map_or_else(String::new, |file| file.path().display().to_string()),
-        place: span
-            .and_then(|span| span.line_column(sources))
-            .map(|place| (place.line, place.column)),
+        file: file.unwrap_or_default(),
+        place: place.map(|place| (place.line, place.column)),
         message,
     }
 }
 
-/// What apollo-compiler found.
+/// What apollo-compiler found. A selection of fields that do not exist is empty, which is no problem of its own.
 pub(crate) fn found(errors: &DiagnosticList) -> Vec<Problem> {
-    let problems = errors.iter().map(|one| {
-        let message = one.error.to_string();
-        at(one.sources, one.error.location(), message)
-    });
-    problems.collect()
+    let problems = errors.iter();
+    let problems = problems.map(|one| at(one.sources, one.error.location(), one.error.to_string()));
+    let mut problems: Vec<Problem> = problems.collect();
+    if problems
+        .iter()
+        .any(|one| one.message.contains("does not have a field"))
+    {
+        problems.retain(|one| !one.message.contains("must have a subselection set"));
+    }
+    problems
 }
 
 /// The names that exist: those that begin as the wrong one does first.

@@ -8,8 +8,8 @@ use crate::names;
 pub struct Style {
     /// Before the derives of serde.
     pub serde: &'static str,
-    /// The crate serde, where the derives do not find it by its name.
-    pub serde_crate: Option<&'static str>,
+    /// How the derives find the crate serde, if not by its name.
+    pub serde_crate: &'static str,
     /// Before types of `envd_sdk::model`.
     pub model: &'static str,
     /// Before the functions of `envd_sdk::model::lenient`.
@@ -55,117 +55,112 @@ impl Style {
     }
 
     /// A record that is read. Every field is optional; a list is empty where there is none.
-    pub fn record(&self, name: &str, docs: &[String], fields: &[Field]) -> String {
-        let members = fields.iter().map(|field| {
-            let reader = names::reader(&field.coordinate);
-            let is_list = field.lists > 0 || reader == Some("one_or_many");
-            let reader = reader
-                .or_else(|| (field.lists == 0 && field.leaf.name == "i64").then_some("int"))
-                .or_else(|| is_list.then_some("list"));
-            let mut settings = Vec::new();
-            if let Some(reader) = reader {
-                settings.push("default".to_owned());
-                settings.push(format!("deserialize_with = \"{}{reader}\"", self.lenient));
-            }
-            let plain = match field.lists {
-                0 if is_list => format!("Vec<{}>", self.plain(field)),
-                _ => self.plain(field),
+    pub fn record(&self, record: &Record) -> String {
+        self.structure(record, "", "#[non_exhaustive]\n", |field| {
+            let plain = self.plain(field);
+            let is_int = field.lists == 0 && field.leaf.name == "i64";
+            let (reader, rust_type) = match (names::reader(&field.coordinate), field.lists) {
+                (Some("one_or_many"), _) => (Some("one_or_many"), format!("Vec<{plain}>")),
+                (None, 1..) => (Some("list"), plain),
+                (None, 0) if is_int => (Some("int"), format!("Option<{plain}>")),
+                (reader, _) => (reader, format!("Option<{plain}>")),
             };
-            let is_optional = !is_list || reader == Some("known_list");
-            let rust_type = if is_optional {
-                format!("Option<{plain}>")
-            } else {
-                plain
-            };
-            member(field, &settings, &rust_type)
-        });
-        let members: String = members.collect();
-        comment(docs)
-            + &self.derives(fields, &[])
-            + "#[non_exhaustive]\n"
-            + &structure(name, &members)
+            let read = |reader| format!("default, deserialize_with = \"{}{reader}\"", self.lenient);
+            (reader.map(read).unwrap_or_default(), rust_type)
+        })
     }
 
     /// An input, which may lack required fields: the validator reports them.
     pub fn input(&self, input: &Record, attributes: &str) -> String {
-        let members = input.fields.iter().map(|field| {
-            let setting = if field.required {
-                format!("deserialize_with = \"{}or_default\"", self.lenient)
-            } else {
-                self.is_absent()
-            };
-            member(field, &[setting], &self.input_type(field))
-        });
-        let members: String = members.collect();
-        let derives = self.derives(&input.fields, &["default".to_owned()]);
-        comment(&input.docs) + &derives + attributes + &structure(&input.name, &members)
+        self.structure(input, "default", attributes, |field| {
+            let read = format!("deserialize_with = \"{}or_default\"", self.lenient);
+            let setting = Some(read).filter(|_| field.required);
+            (
+                setting.unwrap_or_else(|| self.is_absent()),
+                self.input_type(field),
+            )
+        })
     }
 
     /// The variables of an operation. One of a query is sent or not; one of a change may also be null.
-    pub fn variables(&self, operation: &Operation, docs: &[String]) -> String {
+    pub fn variables(&self, operation: &Operation) -> String {
+        let variables = &operation.variables;
         let is_change = operation.kind == "mutation";
-        let fields: Vec<Field> = operation
-            .variables
-            .iter()
-            .map(|(field, _)| field.clone())
-            .collect();
-        let members = fields
-            .iter()
-            .map(|field| match (field.required, is_change) {
-                (true, _) => member(field, &[], &self.plain(field)),
-                (false, true) => member(field, &[self.is_absent()], &self.input_type(field)),
-                (false, false) => {
-                    let skip = "skip_serializing_if = \"Option::is_none\"".to_owned();
-                    member(field, &[skip], &format!("Option<{}>", self.plain(field)))
+        let may_lack = is_change && variables.fields.iter().any(|field| !field.required);
+        self.structure(
+            variables,
+            if may_lack { "default" } else { "" },
+            "",
+            |field| {
+                let plain = self.plain(field);
+                let skip = "skip_serializing_if = \"Option::is_none\"";
+                match (field.required, is_change) {
+                    (true, _) => (String::new(), plain),
+                    (false, true) => (self.is_absent(), self.input_type(field)),
+                    (false, false) => (skip.to_owned(), format!("Option<{plain}>")),
                 }
-            });
-        let members: String = members.collect();
-        let settings = fields.iter().any(|field| !field.required && is_change);
-        let settings: Vec<_> = settings.then(|| "default".to_owned()).into_iter().collect();
-        comment(docs) + &self.derives(&fields, &settings) + &structure("Variables", &members)
+            },
+        )
     }
 
     fn is_absent(&self) -> String {
         format!("skip_serializing_if = \"{}Maybe::is_absent\"", self.model)
     }
 
-    fn derives(&self, fields: &[Field], settings: &[String]) -> String {
-        let serde = self.serde;
+    /// A struct with these settings of serde and attributes, and for each field its settings and its type.
+    fn structure(
+        &self,
+        record: &Record,
+        setting: &str,
+        attributes: &str,
+        member: impl Fn(&Field) -> (String, String),
+    ) -> String {
+        let Record { name, fields, .. } = record;
+        let (mut members, mut is_renamed) = (String::new(), false);
+        for field in fields {
+            let by_rule = names::camel_case(&field.rust) == field.wire;
+            is_renamed |= by_rule && field.rust != field.wire;
+            let rename = if by_rule {
+                String::new()
+            } else {
+                format!("rename = \"{}\"", field.wire)
+            };
+            let (setting, rust_type) = member(field);
+            let head = comment(&field.docs) + &field.attributes + &serde(&[&rename, &setting]);
+            members += &format!("{head}pub {}: {rust_type},\n", field.rust);
+        }
+        let members = match members.as_str() {
+            "" => "{}".to_owned(),
+            members => format!("{{\n{}}}", indent(members)),
+        };
+        let rename = if is_renamed {
+            "rename_all = \"camelCase\""
+        } else {
+            ""
+        };
+        let settings = serde(&[rename, setting, self.serde_crate]);
         let debug = if hides(fields) { "" } else { "Debug, " };
-        let names = fields.iter().map(|field| (&*field.rust, &*field.wire));
-        let by_rule = |(rust, wire): (&str, &str)| rust != wire && names::camel_case(rust) == wire;
-        let rename = names.clone().any(by_rule);
-        let rename = rename.then(|| "rename_all = \"camelCase\"".to_owned());
-        let serde_crate = self.serde_crate.map(|path| format!("crate = \"{path}\""));
-        let settings = rename
-            .into_iter()
-            .chain(settings.iter().cloned())
-            .chain(serde_crate);
-        let settings = attribute("serde", &settings.collect::<Vec<_>>());
         format!(
-            "#[derive(Clone, {debug}Default, PartialEq, {serde}Serialize, {serde}Deserialize)]\n{settings}"
+            "{}#[derive(Clone, {debug}Default, PartialEq, {1}Serialize, {1}Deserialize)]\n{settings}{attributes}pub struct {name} {members}\n",
+            comment(&record.docs),
+            self.serde,
         )
     }
 }
 
 /// Whether `Debug` hides any of these fields.
 pub fn hides(fields: &[Field]) -> bool {
-    fields
-        .iter()
-        .any(|field| names::is_hidden(&field.coordinate))
+    fields.iter().any(Field::is_hidden)
 }
 
 /// `Debug` without the fields that it hides, where there are any.
-pub(crate) fn debug(name: &str, fields: &[Field]) -> String {
+pub(crate) fn debug(Record { name, fields, .. }: &Record) -> String {
     if !hides(fields) {
         return String::new();
     }
-    let shown = fields
-        .iter()
-        .filter(|field| !names::is_hidden(&field.coordinate));
-    let shown: String = shown
-        .map(|field| format!("            .field(\"{0}\", &self.{0})\n", field.rust))
-        .collect();
+    let shown = fields.iter().filter(|field| !field.is_hidden());
+    let shown = shown.map(|field| format!("            .field(\"{0}\", &self.{0})\n", field.rust));
+    let shown: String = shown.collect();
     format!(
         "impl ::std::fmt::Debug for {name} {{\n    \
              fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {{\n        \
@@ -184,37 +179,12 @@ pub fn open_enum(one: &OpenEnum, called: &str, attributes: &str) -> String {
     format!("{called}! {{\n{}}}\n", indent(&body))
 }
 
-fn member(field: &Field, settings: &[String], rust_type: &str) -> String {
-    let rename = names::camel_case(&field.rust) != field.wire;
-    let rename = rename.then(|| format!("rename = \"{}\"", field.wire));
-    let settings: Vec<_> = rename.into_iter().chain(settings.iter().cloned()).collect();
-    let aliases: Vec<_> = field
-        .aliases
-        .iter()
-        .map(|word| format!("{word:?}"))
-        .collect();
-    let aliases = match aliases.as_slice() {
-        [] => String::new(),
-        [word] => format!("#[doc(alias = {word})]\n"),
-        _ => format!("#[doc(alias({}))]\n", aliases.join(", ")),
-    };
-    let line = format!("pub {}: {rust_type},\n", field.rust);
-    comment(&field.docs) + &aliases + &attribute("serde", &settings) + &line
-}
-
-fn attribute(name: &str, settings: &[String]) -> String {
-    match settings {
-        [] => String::new(),
-        _ => format!("#[{name}({})]\n", settings.join(", ")),
+fn serde(settings: &[&str]) -> String {
+    let settings = settings.iter().copied().filter(|one| !one.is_empty());
+    match settings.collect::<Vec<_>>().join(", ").as_str() {
+        "" => String::new(),
+        settings => format!("#[serde({settings})]\n"),
     }
-}
-
-/// A struct without its attributes.
-fn structure(name: &str, fields: &str) -> String {
-    if fields.is_empty() {
-        return format!("pub struct {name} {{}}\n");
-    }
-    format!("pub struct {name} {{\n{}}}\n", indent(fields))
 }
 
 /// The text with each line indented by one level.

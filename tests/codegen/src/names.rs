@@ -50,11 +50,13 @@ pub(crate) fn setter(field: &Field) -> &str {
 
 /// Words by which the search of rustdoc finds a field (`Type.field`), beside its name. Those of a type stand on its `pub use` in
 /// `src/model/mod.rs`: rustdoc drops the aliases of what a private module declares.
-pub(crate) fn search_words(field: &str) -> &'static [&'static str] {
+pub(crate) fn search_words(field: &str) -> &'static str {
     match field {
-        "Consignment.heads" => &["animals", "head count"],
-        "Consignment.pdfUrl" => &["print"],
-        "Consignment.origin" | "CreateOrSaveConsignmentInput.origin" => &["consignor", "vendor"],
-        _ => &[],
+        "Consignment.heads" => "#[doc(alias(\"animals\", \"head count\"))]\n",
+        "Consignment.pdfUrl" => "#[doc(alias = \"print\")]\n",
+        "Consignment.origin" | "CreateOrSaveConsignmentInput.origin" => {
+            "#[doc(alias(\"consignor\", \"vendor\"))]\n"
+        }
+        _ => "",
     }
 }

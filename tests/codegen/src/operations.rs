@@ -10,7 +10,7 @@ use crate::names;
 
 const STYLE: Style = Style {
     serde: "serde::",
-    serde_crate: None,
+    serde_crate: "",
     model: "",
     lenient: "crate::model::",
     shared: "",
@@ -29,8 +29,8 @@ pub(crate) fn file(program: &Program) -> String {
         .iter()
         .map(|operation| format!("&{}::DOCUMENT", snake_case(&operation.name)));
     format!(
-        "use super::document::{{Document, OperationKind, Selection, operation_types}};\n\
-         operation_types! {{\n{}}}\n\
+        "use super::document::{{Document, OperationKind, Selection}};\n\
+         crate::operations! {{\n{}}}\n\
          /// The documents of all operations.\n\
          pub(super) static DOCUMENTS: [&Document; {}] = [\n{}\n];\n\
          {}{modules}",
@@ -83,8 +83,8 @@ fn document(program: &Program, operation: &Operation) -> String {
         name, kind, sent, ..
     } = operation;
     let root = root(operation);
-    let variables = operation.variables.iter();
-    let variables = variables.map(|(field, ty)| format!("({:?}, {ty:?})", field.wire));
+    let variables = operation.variables.fields.iter();
+    let variables = variables.map(|field| format!("({:?}, {:?})", field.wire, field.graphql));
     let variables: Vec<String> = variables.collect();
     let record = program
         .records
@@ -118,11 +118,11 @@ fn document(program: &Program, operation: &Operation) -> String {
 /// The one field of the root type.
 pub(crate) fn root(operation: &Operation) -> &Field {
     assert!(
-        operation.reply.len() == 1,
+        operation.reply.fields.len() == 1,
         "{} has several fields",
         operation.name
     );
-    &operation.reply[0]
+    &operation.reply.fields[0]
 }
 
 /// The module with the variables of these names and types.
@@ -150,18 +150,17 @@ fn one(program: &Program, operation: &Operation, shared: &mut SharedVariables) -
     let mut used = BTreeSet::new();
     let variables = variables(operation, shared, &mut used);
     use_of_model(&mut used, &field.leaf);
-    let reply = STYLE.record(
-        "ResponseData",
-        &part(operation, "The `data` of the reply."),
-        &operation.reply,
-    );
+    let reply = STYLE.record(&operation.reply);
     let body = format!(
         "{}{}{variables}{reply}",
         import("crate::model", used.iter().map(String::as_str), 1),
         document(program, operation),
     );
     (
-        format!("{}{name} => {module};\n", comment(head)),
+        format!(
+            "{}{name} => {module}, {module}::DOCUMENT.text;\n",
+            comment(head)
+        ),
         format!(
             "/// Variables and reply of `{root}`.\npub mod {module} {{\n{}}}\n",
             indent(&body)
@@ -174,7 +173,7 @@ fn variables(
     shared: &mut SharedVariables,
     used: &mut BTreeSet<String>,
 ) -> String {
-    let types = operation.variables.iter().map(|(field, _)| {
+    let types = operation.variables.fields.iter().map(|field| {
         let plain = STYLE.plain(field);
         let rust_type = if field.required {
             plain
@@ -190,25 +189,10 @@ fn variables(
     if *owner != module {
         return format!("pub use super::{owner}::Variables;\n");
     }
-    for (field, _) in &operation.variables {
+    for field in &operation.variables.fields {
         use_of_model(used, &field.leaf);
     }
-    STYLE.variables(
-        operation,
-        &part(
-            operation,
-            "The variables; those that are `None` are not sent.",
-        ),
-    )
-}
-
-/// What rustdoc says of a struct of an operation.
-fn part(operation: &Operation, first: &str) -> [String; 3] {
-    let name = &operation.name;
-    let link = format!(
-        "Of the operation [`{name}`](super::{name}). See the [module](super) for an example."
-    );
-    [first.to_owned(), String::new(), link]
+    STYLE.variables(operation)
 }
 
 fn use_of_model(used: &mut BTreeSet<String>, leaf: &Leaf) {

@@ -1,8 +1,8 @@
-//! The pages of types: their description in the schema, and their section in `pages.md`.
+//! The pages of types and operations: their description in the schema, and their section in `pages.md`.
 
 use std::collections::BTreeMap;
 
-use envd_codegen::ir::Program;
+use envd_codegen::ir::{Operation, Program};
 
 use crate::names;
 
@@ -23,6 +23,7 @@ pub(crate) fn add(program: &mut Program) -> Vec<String> {
             "tests/codegen/pages.md: there is no section {name}"
         )),
     };
+    program.operations.iter_mut().for_each(describe);
     let records = program.records.iter_mut();
     for record in records
         .filter(|record| record.generic.is_none())
@@ -32,13 +33,24 @@ pub(crate) fn add(program: &mut Program) -> Vec<String> {
             add(&record.name, &mut record.docs);
         }
         for field in &mut record.fields {
-            field.aliases = names::search_words(&field.coordinate).to_vec();
+            field.attributes = names::search_words(&field.coordinate).to_owned();
         }
     }
     for one in &mut program.enums {
         add(&one.name, &mut one.docs);
     }
     missing
+}
+
+/// What rustdoc says of the structs of the operations.
+fn describe(operation: &mut Operation) {
+    let name = &operation.name;
+    let link = format!(
+        "Of the operation [`{name}`](super::{name}). See the [module](super) for an example."
+    );
+    let first = "The variables; those that are `None` are not sent.";
+    operation.variables.docs = vec![first.to_owned(), String::new(), link.clone()];
+    operation.reply.docs.extend([String::new(), link]);
 }
 
 /// A first line `Summary:` of the section replaces the first sentence.

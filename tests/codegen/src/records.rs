@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use envd_codegen::ir::{Field, Program, Record};
-use envd_codegen::is_hidden;
 use envd_codegen::rust::{self, Style, comment, indent};
 
 use crate::names;
@@ -11,7 +10,7 @@ use crate::operations::{fill, import};
 
 const STYLE: Style = Style {
     serde: "",
-    serde_crate: None,
+    serde_crate: "",
     model: "",
     lenient: "super::lenient::",
     shared: "",
@@ -41,7 +40,7 @@ pub(crate) fn file(program: &Program) -> String {
         .iter()
         .filter(|record| record.generic.is_none());
     for record in records.filter(|record| envd_codegen::type_name(&record.name) == record.name) {
-        items += &STYLE.record(&record.name, &record.docs, &record.fields);
+        items += &STYLE.record(record);
         debugs.insert(record.name.as_str(), debug(record));
     }
     for input in &program.inputs {
@@ -113,11 +112,7 @@ fn debug(record: &Record) -> Option<String> {
         return None;
     }
     let word = |field: &Field| {
-        let mode = if is_hidden(&field.coordinate) {
-            ": hidden"
-        } else {
-            ""
-        };
+        let mode = if field.is_hidden() { ": hidden" } else { "" };
         format!("{}{mode}", field.rust)
     };
     let row = fill(

@@ -1,25 +1,13 @@
 // Written by envd-codegen 0.1.0 from GraphQL documents; change those.
 
-/// The query `Page`, with variables and reply in [`page`](self::page).
-///
-/// The consignments of an account, page by page.
-///
-/// Source: stated, specification 4.1.
-#[derive(Clone, Copy, Debug)]
-#[allow(clippy::pedantic, dead_code, non_camel_case_types, unreachable_pub)]
-pub struct Page;
-
-impl ::envd_sdk::graphql_client::GraphQLQuery for Page {
-    type Variables = page::Variables;
-    type ResponseData = page::ResponseData;
-
-    fn build_query(variables: Self::Variables) -> ::envd_sdk::graphql_client::QueryBody<Self::Variables> {
-        ::envd_sdk::graphql_client::QueryBody {
-            variables,
-            query: page::QUERY,
-            operation_name: "Page",
-        }
-    }
+::envd_sdk::operations! {
+    /// The query `Page`, with variables and reply in [`page`](self::page).
+    ///
+    /// The consignments of an account, page by page.
+    ///
+    /// Source: stated, specification 4.1.
+    #[allow(clippy::pedantic, dead_code, non_camel_case_types, unreachable_pub)]
+    Page => page, page::QUERY;
 }
 
 /// Variables and reply of [`Page`].
@@ -60,26 +48,14 @@ pub mod page {
     }
 }
 
-/// The query `Rows`, with variables and reply in [`rows`](self::rows).
-///
-/// The consignments of an account, page by page.
-///
-/// Source: stated, specification 4.1.
-#[derive(Clone, Copy, Debug)]
-#[allow(clippy::pedantic, dead_code, non_camel_case_types, unreachable_pub)]
-pub struct Rows;
-
-impl ::envd_sdk::graphql_client::GraphQLQuery for Rows {
-    type Variables = rows::Variables;
-    type ResponseData = rows::ResponseData;
-
-    fn build_query(variables: Self::Variables) -> ::envd_sdk::graphql_client::QueryBody<Self::Variables> {
-        ::envd_sdk::graphql_client::QueryBody {
-            variables,
-            query: rows::QUERY,
-            operation_name: "Rows",
-        }
-    }
+::envd_sdk::operations! {
+    /// The query `Rows`, with variables and reply in [`rows`](self::rows).
+    ///
+    /// The consignments of an account, page by page.
+    ///
+    /// Source: stated, specification 4.1.
+    #[allow(clippy::pedantic, dead_code, non_camel_case_types, unreachable_pub)]
+    Rows => rows, rows::QUERY;
 }
 
 /// Variables and reply of [`Rows`].
@@ -110,30 +86,18 @@ pub mod rows {
     }
 }
 
-/// The query `Two`, with variables and reply in [`two`](self::two).
-///
-/// One consignment.
-///
-/// Source: stated, specification 4.1.
-///
-/// One consignment.
-///
-/// Source: stated, specification 4.1.
-#[derive(Clone, Copy, Debug)]
-#[allow(clippy::pedantic, dead_code, non_camel_case_types, unreachable_pub)]
-pub struct Two;
-
-impl ::envd_sdk::graphql_client::GraphQLQuery for Two {
-    type Variables = two::Variables;
-    type ResponseData = two::ResponseData;
-
-    fn build_query(variables: Self::Variables) -> ::envd_sdk::graphql_client::QueryBody<Self::Variables> {
-        ::envd_sdk::graphql_client::QueryBody {
-            variables,
-            query: two::QUERY,
-            operation_name: "Two",
-        }
-    }
+::envd_sdk::operations! {
+    /// The query `Two`, with variables and reply in [`two`](self::two).
+    ///
+    /// One consignment.
+    ///
+    /// Source: stated, specification 4.1.
+    ///
+    /// One consignment.
+    ///
+    /// Source: stated, specification 4.1.
+    #[allow(clippy::pedantic, dead_code, non_camel_case_types, unreachable_pub)]
+    Two => two, two::QUERY;
 }
 
 /// Variables and reply of [`Two`].
@@ -264,28 +228,16 @@ pub mod two {
     }
 }
 
-/// The query `Herd`, with variables and reply in [`herd`](self::herd).
-///
-/// `Query.herd`.
-///
-/// `Query.grid`.
-///
-/// `Query.thing`.
-#[derive(Clone, Copy, Debug)]
-#[allow(clippy::pedantic, dead_code, non_camel_case_types, unreachable_pub)]
-pub struct Herd;
-
-impl ::envd_sdk::graphql_client::GraphQLQuery for Herd {
-    type Variables = herd::Variables;
-    type ResponseData = herd::ResponseData;
-
-    fn build_query(variables: Self::Variables) -> ::envd_sdk::graphql_client::QueryBody<Self::Variables> {
-        ::envd_sdk::graphql_client::QueryBody {
-            variables,
-            query: herd::QUERY,
-            operation_name: "Herd",
-        }
-    }
+::envd_sdk::operations! {
+    /// The query `Herd`, with variables and reply in [`herd`](self::herd).
+    ///
+    /// `Query.herd`.
+    ///
+    /// `Query.grid`.
+    ///
+    /// `Query.thing`.
+    #[allow(clippy::pedantic, dead_code, non_camel_case_types, unreachable_pub)]
+    Herd => herd, herd::QUERY;
 }
 
 /// Variables and reply of [`Herd`].
@@ -370,24 +322,12 @@ pub mod herd {
     }
 }
 
-/// The mutation `Move`, with variables and reply in [`move_`](self::move_).
-///
-/// `Mutation.move`.
-#[derive(Clone, Copy, Debug)]
-#[allow(clippy::pedantic, dead_code, non_camel_case_types, unreachable_pub)]
-pub struct Move;
-
-impl ::envd_sdk::graphql_client::GraphQLQuery for Move {
-    type Variables = move_::Variables;
-    type ResponseData = move_::ResponseData;
-
-    fn build_query(variables: Self::Variables) -> ::envd_sdk::graphql_client::QueryBody<Self::Variables> {
-        ::envd_sdk::graphql_client::QueryBody {
-            variables,
-            query: move_::QUERY,
-            operation_name: "Move",
-        }
-    }
+::envd_sdk::operations! {
+    /// The mutation `Move`, with variables and reply in [`move_`](self::move_).
+    ///
+    /// `Mutation.move`.
+    #[allow(clippy::pedantic, dead_code, non_camel_case_types, unreachable_pub)]
+    Move => move_, move_::QUERY;
 }
 
 /// Variables and reply of [`Move`].
@@ -423,26 +363,14 @@ pub mod move_ {
     }
 }
 
-/// The mutation `Save`, with variables and reply in [`save`](self::save).
-///
-/// Creates a consignment, or updates it when it exists.
-///
-/// Source: stated, specification 4.1.
-#[derive(Clone, Copy, Debug)]
-#[allow(clippy::pedantic, dead_code, non_camel_case_types, unreachable_pub)]
-pub struct Save;
-
-impl ::envd_sdk::graphql_client::GraphQLQuery for Save {
-    type Variables = save::Variables;
-    type ResponseData = save::ResponseData;
-
-    fn build_query(variables: Self::Variables) -> ::envd_sdk::graphql_client::QueryBody<Self::Variables> {
-        ::envd_sdk::graphql_client::QueryBody {
-            variables,
-            query: save::QUERY,
-            operation_name: "Save",
-        }
-    }
+::envd_sdk::operations! {
+    /// The mutation `Save`, with variables and reply in [`save`](self::save).
+    ///
+    /// Creates a consignment, or updates it when it exists.
+    ///
+    /// Source: stated, specification 4.1.
+    #[allow(clippy::pedantic, dead_code, non_camel_case_types, unreachable_pub)]
+    Save => save, save::QUERY;
 }
 
 /// Variables and reply of [`Save`].
@@ -477,24 +405,12 @@ pub mod save {
     }
 }
 
-/// The mutation `Note`, with variables and reply in [`note`](self::note).
-///
-/// `Mutation.move`.
-#[derive(Clone, Copy, Debug)]
-#[allow(clippy::pedantic, dead_code, non_camel_case_types, unreachable_pub)]
-pub struct Note;
-
-impl ::envd_sdk::graphql_client::GraphQLQuery for Note {
-    type Variables = note::Variables;
-    type ResponseData = note::ResponseData;
-
-    fn build_query(variables: Self::Variables) -> ::envd_sdk::graphql_client::QueryBody<Self::Variables> {
-        ::envd_sdk::graphql_client::QueryBody {
-            variables,
-            query: note::QUERY,
-            operation_name: "Note",
-        }
-    }
+::envd_sdk::operations! {
+    /// The mutation `Note`, with variables and reply in [`note`](self::note).
+    ///
+    /// `Mutation.move`.
+    #[allow(clippy::pedantic, dead_code, non_camel_case_types, unreachable_pub)]
+    Note => note, note::QUERY;
 }
 
 /// Variables and reply of [`Note`].

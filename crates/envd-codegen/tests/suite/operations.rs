@@ -21,7 +21,8 @@ fn folder() -> PathBuf {
 /// With `UPDATE_GENERATED=1` it is written.
 #[test]
 fn the_code_is_what_the_generator_writes() {
-    let generator = Generator::new([folder().join("documents.graphql")])
+    let generator = Generator::default()
+        .documents([folder().join("documents.graphql")])
         .schema(folder().join("schema.graphql"))
         .scalar("Money", "String");
     let file = folder().join("generated.rs");
