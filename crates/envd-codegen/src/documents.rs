@@ -102,7 +102,7 @@ impl<'a> Documents<'a> {
             let name = operation.name.clone().unwrap_or(name!("unnamed"));
             let selected = |mut problem: Problem| {
                 if problem.file.starts_with("envd-sdk/") {
-                    problem.message += &format!(" (selected by {name})");
+                    problem.message.extend([" (selected by ", &name, ")"]);
                 }
                 problem
             };

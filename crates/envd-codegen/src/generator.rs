@@ -104,9 +104,9 @@ impl Generator {
         if self.with_sdk_operations {
             all.add(OPERATIONS, true);
         }
-        documents
-            .iter()
-            .for_each(|(file, text)| all.add((file, text), false));
+        for (file, text) in documents {
+            all.add((file, text), false);
+        }
         let program = resolve(all, &sdk, &self.scalars)?;
         Ok(application::file(&program))
     }

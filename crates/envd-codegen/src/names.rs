@@ -33,9 +33,8 @@ const TEXT_TYPES: &str = "\
 pub(crate) fn text_type(coordinate: &str) -> Option<&'static str> {
     let argument = coordinate.find('(').map(|at| &coordinate[at..]);
     let is_for = |word: &str| word == coordinate || argument == Some(word);
-    let rows = TEXT_TYPES.lines().map(str::split_whitespace);
-    rows.filter_map(|mut row| row.next().filter(|_| row.any(is_for)))
-        .next()
+    let mut rows = TEXT_TYPES.lines().map(str::split_whitespace);
+    rows.find_map(|mut row| row.next().filter(|_| row.any(is_for)))
 }
 
 /// The function of `model::lenient` that reads a field, where its type alone does not say so.

@@ -37,9 +37,10 @@ impl Error {
 
     /// The value, if there are no problems.
     pub(crate) fn unless_empty<T>(problems: Vec<Problem>, value: T) -> Result<T, Self> {
-        match problems.is_empty() {
-            true => Ok(value),
-            false => Err(Self::new(problems)),
+        if problems.is_empty() {
+            Ok(value)
+        } else {
+            Err(Self::new(problems))
         }
     }
 

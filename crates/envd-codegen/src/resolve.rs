@@ -349,14 +349,10 @@ impl<'a> Resolver<'a> {
         let (schema, mut next) = (self.schema, 0);
         while let Some(name) = self.own.get_index(next).cloned() {
             next += 1;
-            let rust = match self.is_sdk() {
-                true => names::type_name(&name).to_owned(),
-                false => own_name(&name),
-            };
             match &schema.types[&name] {
-                ExtendedType::Enum(ty) => program.enums.push(open_enum(rust, ty)),
+                ExtendedType::Enum(ty) => program.enums.push(open_enum(own_name(&name), ty)),
                 ExtendedType::InputObject(ty) => {
-                    let mut input = self.declared(rust, &name);
+                    let mut input = self.declared(own_name(&name), &name);
                     for (wire, field) in &ty.fields {
                         let coordinate = format!("{name}.{wire}");
                         let description = field.description.as_deref();
@@ -425,9 +421,10 @@ fn lists(ty: &Type) -> usize {
     }
 }
 
-/// A type of the schema in Rust, if the SDK has none.
+/// A type of the schema in Rust, if that of the SDK differs or there is none.
 fn own_name(graphql: &str) -> String {
-    names::identifier(graphql.split('_').map(names::capitalized).collect())
+    let words = names::type_name(graphql).split('_');
+    names::identifier(words.map(names::capitalized).collect())
 }
 
 fn open_enum(name: String, ty: &EnumType) -> OpenEnum {

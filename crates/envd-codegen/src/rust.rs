@@ -127,7 +127,7 @@ impl Style {
             };
             let (setting, rust_type) = member(field);
             let head = comment(&field.docs) + &field.attributes + &serde(&[&rename, &setting]);
-            members += &format!("{head}pub {}: {rust_type},\n", field.rust);
+            members.extend([&head, "pub ", &field.rust, ": ", &rust_type, ",\n"]);
         }
         let members = match members.as_str() {
             "" => "{}".to_owned(),
