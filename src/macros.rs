@@ -41,7 +41,9 @@ macro_rules! setters {
 /// # equipment::example(async {
 /// envd_sdk::operations! {
 ///     /// How many consignments there are.
-///     Count => count, "query Count($account: String!) { consignments(envdAccountId: $account) { totalCount } }";
+///     Count => count, "query Count($account: String!) {
+///         consignments(envdAccountId: $account) { totalCount }
+///     }";
 /// }
 ///
 /// mod count {
