@@ -1,27 +1,27 @@
-//! The house rules that a text can show: layers of `src`, sizes, names, features; what a build links; who tests which failure.
+//! What cargo does not hold: the layers of `src`, sizes and names; what a build links; who tests which failure.
 //!
-//! A top-level module (room) of `src` uses only rooms of lower layers. Each check is a function from the path (below `src`) and
-//! the code of one file to its problems; `planted.rs` tests each check with mistakes.
+//! A top-level module (room) of `src` uses only rooms of lower layers. `planted.txt` has mistakes of each kind.
 
-mod code;
 mod failure_modes;
 mod packages;
 mod pages;
-mod planted;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use crate::code::{behind, code, name};
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
 /// The rooms by layers. Rooms of one layer do not use each other.
-const LAYERS: [&[&str]; 11] = [
+const LAYERS: [&[&str]; 12] = [
+    // Crates and a macro, which lib.rs exports.
+    &["graphql_client", "operations", "serde"],
     &["locked", "macros", "secret", "tests", "model"],
     &["profile"],
     &["validate", "with_chrono", "with_jiff", "with_time"],
     &["error"],
-    &["transport", "graphql"],
+    // lib.rs re-exports `tls` of transport.
+    &["transport", "tls", "graphql"],
     &["auth"],
     &["send", "loopback"],
     &["client"],
@@ -32,234 +32,157 @@ const LAYERS: [&[&str]; 11] = [
 ];
 
 /// Pairs of rooms in one layer where the first may use the second.
-const ALLOWED: [(&str, &str); 1] = [("model", "secret")];
+const ALLOWED: [(&str, &str); 2] = [("model", "secret"), ("transport", "tls")];
 
 /// Pairs that the layers would allow: the fake implements the specification independently.
 const FORBIDDEN: [(&str, &str); 2] = [("fake", "validate"), ("fake", "model")];
 
-/// What the tests of a room may use beside: as those in `tests`, they need a server.
+/// What tests of a room may use beside: as those in `tests`, they need a server.
 const ALLOWED_IN_TESTS: [(&str, &str); 1] = [("auth", "fake")];
 
+/// What the validator and the model must not read: `today` is an argument.
+const WORLD: [&str; 5] = ["Instant", "fs", "net", "env", "stdin"];
+
 /// Names that do not describe the contents.
-const VAGUE_NAMES: [&str; 7] = [
-    "util", "utils", "helper", "helpers", "common", "misc", "types",
-];
+const VAGUE_NAMES: &str = "util utils helper helpers common misc types";
 
 /// A file is as long as what one reads together, and no longer.
 const LONGEST: usize = 700;
 
-/// A file with less code than this stands beside what it belongs to.
-const SHORTEST: usize = 30;
-
-/// How many files are too short (`mod.rs` apart), and how many names of types are declared in several files. Both only fall:
-/// whoever makes one smaller lowers it here.
-const TOO_SHORT: usize = 6;
+/// How many names of types are declared in several files: it only falls.
 const REPEATED_NAMES: usize = 39;
 
-/// What reads the world outside of a program.
-const READERS: [&str; 6] = ["Instant", "fs::", "net::", "env::", "stdin", "now("];
-
-type Check = fn(&str, &str) -> Vec<String>;
-
-const CHECKS: [Check; 7] = [
-    layers,
-    supers,
-    globs,
-    features,
-    names,
-    reqwest_users,
-    readers,
-];
-
-/// A room uses only rooms of lower layers, never the crate root.
-fn layers(path: &str, code: &str) -> Vec<String> {
-    let room = room_of(path);
-    let Some(layer) = layer_of(room) else {
-        return vec![format!("{path}: {room} has no layer in LAYERS")];
-    };
-    let used = behind(code, "crate::").map(|(_, rest)| name(rest));
-    // lib.rs has these crates and macros, and this module of a room.
-    let used = used.filter(|used| !["graphql_client", "operations", "serde"].contains(used));
-    let used = used.map(|used| if used == "tls" { "transport" } else { used });
-    let wrong = used.filter(|&used| match layer_of(used) {
-        Some(_) if is_test(path) && ALLOWED_IN_TESTS.contains(&(room, used)) => false,
-        Some(_) if FORBIDDEN.contains(&(room, used)) => true,
-        Some(below) => used != room && below >= layer && !ALLOWED.contains(&(room, used)),
-        None => true,
-    });
-    let wrong = wrong.map(|used| format!("{path}: {room} must not use crate::{used}"));
-    wrong.collect()
-}
-
-/// `super` does not reach the crate root, where the other rooms are.
-fn supers(path: &str, code: &str) -> Vec<String> {
-    let module = path.trim_end_matches(".rs").trim_end_matches("/mod");
-    let depth = module.split('/').count();
-    let wrong = behind(code, "super::").filter(|(at, rest)| {
-        let climbs = 1 + rest.split("::").take_while(|part| *part == "super").count();
-        // An inline module is one level deeper.
-        climbs >= depth + usize::from(*at > inline_tests(code))
-    });
-    let wrong = wrong.map(|_| format!("{path}: super reaches the crate root"));
-    wrong.collect()
-}
-
-/// Imports are by name; a test module may use `super::*`.
-fn globs(path: &str, code: &str) -> Vec<String> {
-    let globs = behind(code, "use ").filter_map(|(at, rest)| {
-        let import = rest.split(';').next()?;
-        let of_tests = at > inline_tests(code) || is_test(path);
-        let fine = import == "super::*" && of_tests
-            || (path, import) == ("model/mod.rs", "self::generated::*");
-        (import.contains('*') && !fine).then(|| format!("{path}: use {import}"))
-    });
-    globs.collect()
-}
-
-/// `cfg(feature)` stands on a `mod name;` line (a page is `mod name {}`), on the re-export from such a module, or on a function; a
-/// `cfg_attr` adds documentation.
-fn features(path: &str, code: &str) -> Vec<String> {
-    let mut switched = Vec::new();
-    let mut wrong = Vec::new();
-    // An attribute of several lines as one.
-    let mut lines: Vec<String> = Vec::new();
-    for line in code.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        match lines.last_mut() {
-            Some(last) if last.starts_with('#') && !last.ends_with(']') => last.push_str(line),
-            _ => lines.push(line.to_owned()),
-        }
-    }
-    for (nth, line) in lines.iter().enumerate() {
-        if behind(line, "feature = ").next().is_none() {
-            continue;
-        }
-        if line.contains("cfg_attr(") && line.ends_with("doc = \"\")]") {
-            continue;
-        }
-        let mut items = lines[nth + 1..]
-            .iter()
-            .filter(|line| !line.starts_with("#["));
-        let item = items.next().map_or("", |item| without_visibility(item));
-        let module = item
-            .strip_prefix("mod ")
-            .and_then(|rest| rest.strip_suffix(';').or(rest.strip_suffix(" {}")));
-        switched.extend(module);
-        let from = item.strip_prefix("use self::").map(name);
-        let is_right = module.is_some()
-            || from.is_some_and(|module| switched.contains(&module))
-            || item.trim_start_matches("async ").starts_with("fn ");
-        if !is_right || !line.starts_with("#[cfg(") || !line.ends_with(")]") {
-            wrong.push(format!("{path}: cfg(feature) belongs on mod lines, their re-exports and functions only: {line}"));
-        }
-    }
-    wrong
-}
-
-fn without_visibility(item: &str) -> &str {
-    let Some(rest) = item.strip_prefix("pub") else {
-        return item;
-    };
-    let inside = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
-    inside.map_or(rest, |(_, rest)| rest).trim_start()
-}
-
-/// Names of files and modules describe the contents.
-fn names(path: &str, code: &str) -> Vec<String> {
-    let modules = behind(code, "mod ").map(|(_, rest)| name(rest));
-    let parts = path.trim_end_matches(".rs").split('/').chain(modules);
-    let vague = parts.filter(|name| VAGUE_NAMES.contains(name));
-    let vague = vague.map(|name| format!("{path}: {name} does not describe the contents"));
-    vague.collect()
-}
-
-/// Only transport uses reqwest.
-fn reqwest_users(path: &str, code: &str) -> Vec<String> {
-    let uses = behind(code, "reqwest")
-        .next()
-        .filter(|_| room_of(path) != "transport");
-    let uses = uses.map(|_| format!("{path}: only transport may use reqwest"));
-    uses.into_iter().collect()
-}
-
-/// The validator and the model read no clock, file, socket or variable: `today` is an argument.
-fn readers(path: &str, code: &str) -> Vec<String> {
-    let is_judge = ["model", "validate"].contains(&room_of(path)) && !path.contains("/tests");
-    let product = &code[..inline_tests(code)];
-    let found = READERS
-        .iter()
-        .filter(|word| is_judge && behind(product, word).next().is_some());
-    found
-        .map(|word| format!("{path}: {word} reads what is not given"))
-        .collect()
-}
-
-/// Generated files may be longer.
-fn is_too_long(path: &str, text: &str) -> bool {
-    text.lines().count() > LONGEST && !path.ends_with("/generated.rs")
-}
-
-/// Whether a file has so little code, before its tests, that it belongs into another one.
-fn is_too_short(path: &str, code: &str) -> bool {
-    let lines = code[..inline_tests(code)].lines();
-    let lines = lines.filter(|line| !line.trim().is_empty()).count();
-    lines < SHORTEST && !path.ends_with("mod.rs") && !is_test(path)
-}
-
-/// The names of the types that a file declares, private ones too.
-fn declared(path: &str, code: &str) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for kind in ["struct ", "enum ", "trait ", "union ", "type "] {
-        for (at, rest) in behind(code, kind) {
-            // An indented `type` belongs to an impl.
-            let start = code[..at].rfind('\n').map_or(0, |end| end + 1);
-            if kind != "type " || !code[start..].starts_with(' ') {
-                names.insert(name(rest).to_owned());
+/// The words of a source: comments are left out, and literals are `""`.
+fn words(text: &str) -> Vec<String> {
+    fn add(words: &mut Vec<String>, tokens: TokenStream) {
+        let mut is_joint = false;
+        for token in tokens {
+            let was_joint = std::mem::take(&mut is_joint);
+            match token {
+                TokenTree::Group(group) => {
+                    let (open, close) = match group.delimiter() {
+                        Delimiter::Parenthesis => ("(", ")"),
+                        Delimiter::Brace => ("{", "}"),
+                        Delimiter::Bracket => ("[", "]"),
+                        Delimiter::None => continue,
+                    };
+                    words.push(open.to_owned());
+                    add(words, group.stream());
+                    words.push(close.to_owned());
+                }
+                TokenTree::Punct(mark) => {
+                    is_joint = mark.as_char() == ':' && mark.spacing() == Spacing::Joint;
+                    match words.last_mut().filter(|_| was_joint) {
+                        Some(last) if mark.as_char() == ':' => last.push(':'),
+                        _ => words.push(mark.to_string()),
+                    }
+                    is_joint &= !was_joint;
+                }
+                TokenTree::Ident(name) => words.push(name.to_string()),
+                TokenTree::Literal(_) => words.push("\"\"".to_owned()),
             }
         }
     }
-    names.retain(|name| name.starts_with(char::is_uppercase));
-    if is_test(path) || path.ends_with("/generated.rs") {
-        BTreeSet::new()
-    } else {
-        names
+    let mut words = Vec::new();
+    add(&mut words, text.parse().unwrap());
+    words
+}
+
+/// Where one sequence of words follows another, and what comes next.
+fn behind<'a>(words: &'a [String], of: &[&str]) -> impl Iterator<Item = (usize, &'a str)> {
+    let found = words.windows(of.len() + 1).enumerate();
+    let found = found.filter(move |(_, window)| window[..of.len()] == *of);
+    found.map(|(at, window)| (at, window[window.len() - 1].as_str()))
+}
+
+/// The words without those of the test module at the end.
+fn product(words: &[String]) -> &[String] {
+    let tests = behind(words, &["mod", "tests"]).find(|(_, next)| *next == "{");
+    &words[..tests.map_or(words.len(), |(at, _)| at)]
+}
+
+/// Whether a file holds tests only.
+fn is_test(path: &str) -> bool {
+    path.split('/')
+        .any(|part| part.trim_end_matches(".rs").ends_with("tests"))
+}
+
+/// What is wrong with a file of `src`.
+fn problems(path: &str, words: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    let module = path.trim_end_matches(".rs").trim_end_matches("/mod");
+    let parts: Vec<&str> = module.split('/').collect();
+    let (room, code) = (parts[0], product(words));
+    let layer_of = |room: &str| LAYERS.iter().position(|rooms| rooms.contains(&room));
+    let Some(layer) = layer_of(room) else {
+        return vec![format!("{room} has no layer")];
+    };
+    for (_, used) in behind(words, &["crate", "::"]) {
+        let pair = (room, used);
+        let is_allowed =
+            ALLOWED.contains(&pair) || is_test(path) && ALLOWED_IN_TESTS.contains(&pair);
+        let is_below = layer_of(used).is_some_and(|below| used == room || below < layer);
+        if !is_allowed && (!is_below || FORBIDDEN.contains(&pair)) {
+            found.push(format!("{room} must not use crate::{used}"));
+        }
     }
+    for (at, _) in behind(words, &["super", "::"]) {
+        let climbs = words[at..].chunks(2).take_while(|pair| pair[0] == "super");
+        let climbs = climbs.count();
+        let is_first = at == 0 || words[at - 1] != "::";
+        if is_first && climbs >= parts.len() + usize::from(at > code.len()) {
+            found.push("super reaches the crate root".to_owned());
+        }
+    }
+    let is_pure = ["model", "validate"].contains(&room) && !is_test(path);
+    let is_not_read = |word: &&String| is_pure && WORLD.contains(&word.as_str());
+    let is_reqwest = |word: &&String| *word == "reqwest" && room != "transport";
+    let reqwest = words.iter().filter(is_reqwest);
+    let clocks = behind(code, &["::", "now"]).map(|(at, _)| &code[at + 1]);
+    let clocks = clocks.filter(|_| is_pure);
+    let used = code.iter().filter(is_not_read).chain(clocks).chain(reqwest);
+    found.extend(used.map(|used| format!("{room} must not use {used}")));
+    let modules = behind(words, &["mod"]).map(|(_, name)| name);
+    let names = parts.iter().copied().chain(modules);
+    let vague = names.filter(|name| VAGUE_NAMES.split(' ').any(|vague| vague == *name));
+    found.extend(vague.map(|name| format!("{name} does not describe the contents")));
+    found
+}
+
+/// The names of the types that a file declares, private ones too.
+fn declared(words: &[String]) -> BTreeSet<&str> {
+    let (mut depth, mut names) = (0, BTreeSet::new());
+    for pair in words.windows(2) {
+        depth += i32::from(pair[0] == "{") - i32::from(pair[0] == "}");
+        let is_kind = ["struct", "enum", "trait", "union", "type"].contains(&&*pair[0]);
+        if is_kind && depth == 0 && pair[1].starts_with(char::is_uppercase) {
+            names.insert(&*pair[1]);
+        }
+    }
+    names
 }
 
 #[test]
-fn every_file_passes_all_checks() {
+fn every_file_of_the_sdk_keeps_the_rules() {
     let mut found = Vec::new();
-    for (path, text) in rust_files("src")
-        .iter()
-        .filter(|(path, _)| path != "lib.rs")
-    {
-        let code = code(text);
-        found.extend(CHECKS.iter().flat_map(|check| check(path, &code)));
-        if is_too_long(path, text) {
+    let mut declarations: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let files = rust_files("src").into_iter();
+    for (path, text) in files.filter(|(path, _)| path != "lib.rs") {
+        let (words, is_generated) = (words(&text), path.ends_with("/generated.rs"));
+        let problems = problems(&path, &words).into_iter();
+        found.extend(problems.map(|what| format!("{path}: {what}")));
+        if text.lines().count() > LONGEST && !is_generated {
             found.push(format!("{path}: more than {LONGEST} lines"));
+        }
+        if is_test(&path) || is_generated {
+            continue;
+        }
+        for name in declared(product(&words)) {
+            let paths = declarations.entry(name.to_owned()).or_default();
+            paths.push(path.clone());
         }
     }
     assert!(found.is_empty(), "{found:#?}");
-}
-
-#[test]
-fn short_files_and_repeated_names_do_not_become_more() {
-    let mut files = rust_files("src");
-    for (_, text) in &mut files {
-        *text = code(text);
-    }
-    let short = files.iter().filter(|(path, code)| is_too_short(path, code));
-    let short: Vec<&str> = short.map(|(path, _)| path.as_str()).collect();
-    assert!(
-        short.len() <= TOO_SHORT,
-        "{} files are too short: {short:#?}",
-        short.len()
-    );
-    let mut declarations: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for (path, code) in &files {
-        for name in declared(path, code) {
-            declarations.entry(name).or_default().push(path);
-        }
-    }
     declarations.retain(|_, paths| paths.len() > 1);
     let count = declarations.len();
     assert!(
@@ -268,56 +191,41 @@ fn short_files_and_repeated_names_do_not_become_more() {
     );
 }
 
+#[test]
+fn planted_mistakes_are_reported() {
+    let lines = include_str!("planted.txt").lines();
+    for line in lines.filter(|line| !line.starts_with('#')) {
+        let [path, code, expected] = line.split(" | ").collect::<Vec<_>>()[..] else {
+            panic!("{line}")
+        };
+        let found = problems(path, &words(code));
+        let first = found.first().map_or("-", String::as_str);
+        assert_eq!(first, expected, "{line}: {found:?}");
+    }
+}
+
 /// In the outbox, a file needs only files that do not need it: one can be read after the other.
 #[test]
 fn no_file_of_the_outbox_needs_one_that_needs_it() {
     let files = rust_files("crates/envd-sync/src/outbox");
+    let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let files = files
         .iter()
         .filter(|(path, _)| !is_test(path) && path != "mod.rs");
-    let mut needs: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (path, text) in files {
-        let code = code(text);
-        let used = behind(&code[..inline_tests(&code)], "super::").map(|(_, rest)| name(rest));
-        needs.insert(
-            path.trim_end_matches(".rs"),
-            used.map(str::to_owned).collect(),
-        );
+        let words = words(text);
+        let used = behind(product(&words), &["super", "::"]).map(|(_, used)| used.to_owned());
+        needs.insert(path.trim_end_matches(".rs").to_owned(), used.collect());
     }
     // What needs nothing that is left is taken away, until nothing is.
     loop {
-        let left: BTreeSet<String> = needs.keys().map(|name| (*name).to_owned()).collect();
+        let left: BTreeSet<String> = needs.keys().cloned().collect();
         needs.retain(|_, used| !used.is_disjoint(&left));
         if needs.len() == left.len() {
             break;
         }
     }
     assert!(needs.is_empty(), "a circle: {needs:#?}");
-}
-
-/// The first part of a path below `src`.
-fn room_of(path: &str) -> &str {
-    path.split('/')
-        .next()
-        .unwrap_or(path)
-        .trim_end_matches(".rs")
-}
-
-fn layer_of(room: &str) -> Option<usize> {
-    LAYERS.iter().position(|rooms| rooms.contains(&room))
-}
-
-/// Whether a file holds tests only.
-fn is_test(path: &str) -> bool {
-    path.starts_with("tests/")
-        || path.contains("/tests/")
-        || path.ends_with("/tests.rs")
-        || path.ends_with("_tests.rs")
-}
-
-/// Where the test module at the end of a file begins; the length of the file if there is none.
-fn inline_tests(code: &str) -> usize {
-    code.find("mod tests {").unwrap_or(code.len())
 }
 
 /// All Rust files below a folder of the package, with their paths below it.

@@ -20,6 +20,7 @@
 //! ([`Server::most_connections`], [`Server::most_requests`]: requests that were received whole and have no reply yet).
 
 mod folder;
+pub mod plain_service;
 pub mod schedules;
 pub mod seeded;
 

@@ -82,13 +82,6 @@ impl Farm {
         each(&self.list(), name)
     }
 
-    /// As many new records as that, after so many requests that save.
-    #[track_caller]
-    fn has(&self, records: usize, saves: usize) {
-        let found = (self.new_records().len(), self.fake.request_count(SAVE));
-        assert_eq!(found, (records, saves));
-    }
-
     fn list(&self) -> Vec<Value> {
         let ended = self.offline(["list", "--json"]).well();
         ended.lines()
@@ -240,134 +233,35 @@ async fn an_update_is_compared_with_its_base() {
     assert_eq!(farm.write_down(["decide", &entry, "keep-mine"]), entry);
     assert_eq!(farm.run().0, 0);
     assert_eq!(farm.record(DRAFT)["movementTime"], "04:45");
-
-    // The other way round, with the record as it is by now as the base.
-    farm.write("base.json", &farm.record(DRAFT));
-    update["movementTime"] = json!("05:00");
-    farm.write("update.json", &update);
-    let again = farm.write_down(["add", "--base", "base.json", "update.json"]);
-    assert_eq!(again, entry, "a record has one entry");
-    let edit = WebsiteEdit::change(DRAFT, json!({"movementTime": "12:00"}));
-    farm.fake.edit(ACCOUNT, edit);
-    assert_eq!(farm.run().0, 1);
-    farm.write_down(["decide", &entry, "take-theirs"]);
-    assert_eq!(farm.run().0, 0);
-    assert_eq!(farm.record(DRAFT)["movementTime"], "12:00");
-    assert_eq!(farm.listed("state"), ["discarded"]);
 }
 
 #[tokio::test]
-async fn records_and_entries_are_deleted() {
+async fn a_person_says_which_candidate_it_is() {
     let farm = Farm::new().await;
-    let record = "00000000-0000-4000-8000-000000000106";
-    farm.write_down(["delete", record]);
-    assert_eq!(farm.write_down(["add", "in.json"]), "2");
-    farm.run_to(0, [2, 0, 0, 0]);
-    // One that the service has, and one that was never sent.
-    assert_eq!(farm.write_down(["delete", "2"]), "2");
-    farm.write_down(["add", "in.json"]);
-    assert_eq!(farm.write_down(["delete", "3"]), "3");
-    farm.run_to(0, [2, 0, 0, 0]);
-    assert_eq!(farm.listed("kind"), ["delete", "delete", "delete"]);
-    assert_eq!(farm.fake.request_count("DeleteConsignment"), 2);
-    farm.has(1, 1);
-    assert_eq!(farm.record(record)["status"], "DELETED");
-    assert_eq!(farm.new_records()[0]["status"], "DELETED");
-}
-
-#[tokio::test]
-async fn a_refusal_keeps_the_words_of_the_service_and_is_edited() {
-    let farm = Farm::new().await;
-    farm.fake
-        .on_operation(SAVE)
-        .refuse("BAD_DAY", "that day is no day");
-    let first = farm.write_down(["add", "in.json"]);
-    farm.write_down(["add", "in.json"]);
-    // The other one goes on.
-    let changes = farm.run_to(1, [1, 1, 0, 0]);
-    let refused = &changes[1];
-    assert_eq!(
-        (&refused["entry"], &refused["state"], &refused["reason"]),
-        (&json!(first), &json!("refused"), &json!("refused"))
-    );
-    let findings = farm.list()[0]["findings"].clone();
-    assert!(
-        findings.to_string().contains("that day is no day"),
-        "{findings}"
-    );
-    let table = farm.offline(["list"]).stdout;
-    assert!(
-        table.contains("BAD_DAY: that day is no day") && table.contains("please correct it"),
-        "{table}"
-    );
-
-    assert_eq!(farm.write_down(["edit", &first, "in.json"]), first);
-    assert_eq!(farm.run().0, 0);
-    assert_eq!(farm.new_records().len(), 2);
-    assert_eq!(farm.listed("state"), ["confirmed", "confirmed"]);
-}
-
-#[tokio::test]
-async fn what_is_lost_is_looked_for_and_sent_again_only_if_it_is_not_there() {
-    let farm = Farm::new().await;
+    let entry = farm.write_down(["add", "in.json"]);
+    // A twin from the website, while the reply is lost.
     farm.fake.on_operation(SAVE).fault(Fault::dropped_after());
-    farm.write_down(["add", "in.json"]);
-    let (code, changes, _) = farm.run();
-    assert_eq!(code, 0);
-    assert_eq!(
-        each(&changes, "state"),
-        ["sending", "unconfirmed", "confirmed"]
-    );
-    farm.has(1, 1);
-
-    farm.fake.on_operation(SAVE).fault(Fault::dropped_before());
-    farm.write_down(["add", "in.json"]);
-    let (code, changes, _) = farm.run();
-    assert_eq!(code, 0);
-    assert_eq!(
-        each(&changes, "state"),
-        ["sending", "unconfirmed", "sending", "confirmed"]
-    );
-    assert_eq!(changes[3]["attempts"], 2);
-    farm.has(2, 3);
-}
-
-#[tokio::test]
-async fn a_person_adopts_one_of_several_candidates_or_sends_again() {
-    for choice in ["adopt", "resend", "discard"] {
-        let farm = Farm::new().await;
-        let entry = farm.write_down(["add", "--submit", "in.json"]);
-        // A twin from the website, while the reply is lost.
-        farm.fake.on_operation(SAVE).fault(Fault::dropped_after());
-        let mut twin = input();
-        twin["status"] = json!("DRAFT");
-        farm.fake
-            .levers()
-            .edit_before_list(ACCOUNT, 2, WebsiteEdit::insert(&twin));
-        farm.run_to(1, [0, 0, 1, 0]);
-        let listed = farm.list();
-        assert_eq!(listed[0]["reason"], "candidates");
-        let candidates = listed[0]["candidates"].as_array().unwrap().clone();
-        assert_eq!(candidates.len(), 2);
-        let adopted = candidates[0].as_str().unwrap();
-        match choice {
-            "adopt" => farm.write_down(["decide", &entry, choice, adopted]),
-            _ => farm.write_down(["decide", &entry, choice]),
-        };
-        let (code, _, _) = farm.run();
-        let records = if choice == "resend" { 3 } else { 2 };
-        assert_eq!((code, farm.new_records().len()), (0, records), "{choice}");
-        let mut submitted = farm.new_records();
-        submitted.retain(|record| record["status"] == "SUBMITTED");
-        assert_eq!(
-            submitted.len(),
-            usize::from(choice != "discard"),
-            "{choice}"
-        );
-        if choice == "adopt" {
-            assert_eq!(submitted[0]["id"], adopted);
-        }
-    }
+    let mut twin = input();
+    twin["status"] = json!("DRAFT");
+    let twin = WebsiteEdit::insert(&twin);
+    farm.fake.levers().edit_before_list(ACCOUNT, 2, twin);
+    farm.run_to(1, [0, 0, 1, 0]);
+    let listed = farm.list();
+    assert_eq!(listed[0]["reason"], "candidates");
+    let candidates = listed[0]["candidates"].as_array().unwrap();
+    assert_eq!(candidates.len(), 2);
+    let adopted = candidates[0].as_str().unwrap();
+    assert_eq!(farm.write_down(["decide", &entry, "adopt", adopted]), entry);
+    assert_eq!(farm.run().0, 0);
+    assert_eq!(farm.list()[0]["consignment"], adopted);
+    assert_eq!(farm.new_records().len(), 2);
+    // What the service has, and what was never sent.
+    farm.write_down(["delete", &entry]);
+    let never_sent = farm.write_down(["add", "in.json"]);
+    farm.write_down(["delete", &never_sent]);
+    farm.run_to(0, [2, 0, 0, 0]);
+    assert_eq!(farm.record(adopted)["status"], "DELETED");
+    assert_eq!(farm.listed("kind"), ["delete", "delete"]);
 }
 
 #[tokio::test]
@@ -383,15 +277,6 @@ async fn nothing_is_sent_after_its_time() {
     assert_eq!(farm.fake.request_count(SAVE), 0);
     farm.write_down(["decide", "1", "discard"]);
     assert_eq!(farm.run().0, 0);
-
-    // An edit gives another one a new limit.
-    farm.write_down(["add", "--not-after", "2020-01-01T00:00:00+10:00", "in.json"]);
-    assert_eq!(farm.run().0, 1);
-    let later = ["edit", "--not-after", "2100-01-01T00:00:00+10:00"];
-    farm.write_down([later[0], later[1], later[2], "2", "in.json"]);
-    let (code, _, last) = farm.run();
-    assert_eq!((code, &last["confirmed"]), (0, &json!(1)), "{last}");
-    assert_eq!(farm.new_records().len(), 1);
 }
 
 #[tokio::test]
@@ -566,22 +451,6 @@ async fn accounts_of_a_file_are_kept_apart() {
     assert_eq!(of(ACCOUNT, ["list", "--json"]).lines()[0]["kind"], "save");
     // The last one that was named.
     assert_eq!(farm.list()[0]["kind"], "save");
-}
-
-#[tokio::test]
-async fn a_copy_in_the_same_file_is_used() {
-    let farm = Farm::new().await;
-    let sync = || {
-        let program = Program::new("sync_account").at(&farm.fake);
-        let program = program.within(&farm.folder.path(""));
-        program.args(["--store", "farm.db", "--json"]).run()
-    };
-    assert_eq!(sync().code, Some(0));
-    farm.write_down(["add", "in.json"]);
-    assert_eq!(farm.run().0, 0);
-    assert_eq!(farm.fake.request_count("UserDetails"), 1);
-    let changes = sync().lines();
-    assert_eq!(changes[0]["kind"], "appeared", "{changes:?}");
 }
 
 #[tokio::test]

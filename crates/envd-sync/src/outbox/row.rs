@@ -206,7 +206,7 @@ impl Lost {
     /// What is watched too long costs a list an hour, what is not watched is never reported: clocks may be a day apart.
     pub(crate) fn is_watched(&self, now: Time) -> bool {
         let is_ahead = |until: Time| (1..=2 * DAY).contains(&until.saturating_sub(now));
-        self.left > 0 && self.watched_until.is_some_and(is_ahead)
+        self.watched_until.is_some_and(is_ahead)
     }
 }
 

@@ -26,7 +26,7 @@ use crate::auth::{
     AccessToken, LogoutReport, Provider, Record, StoreError, StoreFuture, StoreGuard, TokenManager,
     TokenSource, TokenStore, Version, Versioned,
 };
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::fake::{InProcess, InProcessReply, NoReply, Received};
 use crate::transport::{Clock, HttpOptions};
 use equipment::schedules::{count, note, run_without_runtime};
@@ -362,11 +362,46 @@ struct Process {
     number: u64,
     runtime: Runtime,
     manager: TokenManager,
+    /// Spawned last: once it has run, no task is ready until a call begins or the clock is advanced.
+    last_ready: Option<JoinHandle<()>>,
+    is_idle: bool,
     call: Option<JoinHandle<Result<AccessToken>>>,
     logout: Option<JoinHandle<LogoutReport>>,
     /// The newest generation that was served.
     served: Option<u64>,
+    /// When a token was served last.
+    served_at: Option<Duration>,
+    /// Whether its last call was refused for good.
+    needs_login: bool,
     suspended_until: Duration,
+}
+
+impl Process {
+    /// Something from outside may have made a task ready.
+    fn disturb(&mut self) {
+        (self.last_ready, self.is_idle) = (None, false);
+    }
+
+    fn begin_call(&mut self) {
+        let manager = self.manager.clone();
+        let call = async move { manager.access_token().await };
+        self.call = Some(self.runtime.spawn(call));
+        self.disturb();
+    }
+
+    /// Runs the next task that is ready.
+    fn run_task(&mut self) {
+        if self.is_idle {
+            return;
+        }
+        let last_ready = self
+            .last_ready
+            .get_or_insert_with(|| self.runtime.spawn(async {}));
+        self.runtime.block_on(yield_now());
+        if last_ready.is_finished() {
+            (self.last_ready, self.is_idle) = (None, true);
+        }
+    }
 }
 
 struct Schedule {
@@ -452,18 +487,23 @@ impl Schedule {
             .background(self.random.bool())
             .build()
             .unwrap();
-        // One task runs in each step.
+        // One task runs in each step, and those that come from outside after all others.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .event_interval(1)
+            .global_queue_interval(u32::MAX)
             .build()
             .unwrap();
         self.processes.push(Process {
             number,
             runtime,
             manager,
+            last_ready: None,
+            is_idle: true,
             call: None,
             logout: None,
             served: None,
+            served_at: None,
+            needs_login: false,
             suspended_until: Duration::ZERO,
         });
     }
@@ -477,16 +517,32 @@ impl Schedule {
 
     fn run(mut self) {
         let end = self.clock.monotonic() + 5 * LIFE;
-        while self.clock.monotonic() < end {
+        while self.clock.monotonic() < end && !self.is_over() {
             for _ in 0..self.random.usize(1..12) {
                 let at = self.random.usize(0..self.processes.len());
                 self.step(at);
+                if self.is_quiet() {
+                    break;
+                }
             }
             self.meddle();
             let millis = self.random.u64(0..14);
             self.pass(Duration::from_millis(1 << millis));
         }
         self.heal();
+    }
+
+    /// Whether no process does anything before the clock is advanced.
+    fn is_quiet(&self) -> bool {
+        let now = self.clock.monotonic();
+        self.processes.iter().all(|process| {
+            now < process.suspended_until || process.is_idle && process.served_at == Some(now)
+        })
+    }
+
+    /// Whether the session is lost and all processes know it.
+    fn is_over(&self) -> bool {
+        lock(&self.world).is_lost && self.processes.iter().all(|process| process.needs_login)
     }
 
     /// A kill, a suspension, or a lock that is lost.
@@ -519,6 +575,11 @@ impl Schedule {
 
     fn pass(&mut self, time: Duration) {
         self.clock.advance(time);
+        for process in &mut self.processes {
+            if process.runtime.metrics().num_alive_tasks() > 0 {
+                process.disturb();
+            }
+        }
         let now = self.clock.monotonic();
         let mut world = lock(&self.world);
         let (due, later): (Vec<_>, _) = world
@@ -550,11 +611,14 @@ impl Schedule {
             return;
         }
         if process.call.is_none() {
-            let manager = process.manager.clone();
-            let call = async move { manager.access_token().await };
-            process.call = Some(process.runtime.spawn(call));
+            // A call that has nothing to start or to wait for needs no task.
+            match process.manager.current() {
+                Some(fresh) => self.judge(at, Ok(fresh)),
+                None => process.begin_call(),
+            }
         }
-        process.runtime.block_on(yield_now());
+        let process = &mut self.processes[at];
+        process.run_task();
         // A panic in a task ends the task alone.
         assert_eq!(lock(&self.world).broken, None);
         if process.call.as_ref().is_some_and(JoinHandle::is_finished) {
@@ -568,6 +632,8 @@ impl Schedule {
 
     fn judge(&mut self, at: usize, called: Result<AccessToken>) {
         let world = lock(&self.world);
+        let needs_login = called.as_ref().is_err_and(Error::is_reauth_required);
+        self.processes[at].needs_login = needs_login;
         match called {
             Ok(token) => {
                 let generation = token.generation();
@@ -575,8 +641,9 @@ impl Schedule {
                     world.offered.contains(&generation),
                     "at-{generation} is not stored"
                 );
-                let served = &mut self.processes[at].served;
-                *served = (*served).max(Some(generation));
+                let process = &mut self.processes[at];
+                process.served = process.served.max(Some(generation));
+                process.served_at = Some(self.clock.monotonic());
             }
             Err(error) if error.is_reauth_required() => {
                 let is_over = world.is_lost || world.is_logging_out;
@@ -592,7 +659,7 @@ impl Schedule {
 
     /// What was served is served until it expires.
     fn check_served(&mut self, at: usize) {
-        let process = &self.processes[at];
+        let process = &mut self.processes[at];
         let world = lock(&self.world);
         let Some(served) = process.served.filter(|_| !world.is_logging_out) else {
             return;
@@ -603,6 +670,9 @@ impl Schedule {
         }
         drop(world);
         let _runtime = process.runtime.enter();
+        if process.manager.current().is_none() {
+            process.disturb();
+        }
         let token = process.manager.access_token().now_or_never();
         let token = token
             .expect("a caller waits while its token is valid")
@@ -651,8 +721,16 @@ impl Schedule {
         while self.clock.monotonic() < until {
             for at in [0, 1].repeat(6) {
                 self.step(at);
+                if self.is_quiet() {
+                    break;
+                }
             }
-            self.pass(2 * SECOND);
+            // After the end of a session nothing is to come.
+            self.pass(if self.is_over() {
+                LIFE / 20
+            } else {
+                2 * SECOND
+            });
         }
     }
 
@@ -663,6 +741,7 @@ impl Schedule {
         lock(&self.world).is_logging_out = true;
         let process = &mut self.processes[0];
         let logout = process.manager.clone();
+        process.disturb();
         process.logout = Some(
             process
                 .runtime

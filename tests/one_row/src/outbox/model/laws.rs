@@ -6,7 +6,9 @@ use std::fmt::Arguments;
 use serde_json::Value;
 
 use super::program::Store;
-use super::service::{Author, Kept, Service, Version, leaves, same_text};
+use equipment::plain_service::{Author, Record as Kept, Service, Version};
+
+use super::service::{leaves, same_text, version};
 use crate::outbox::apply::Event;
 use crate::outbox::compare::Record;
 use crate::outbox::decide::Reply;
@@ -40,7 +42,7 @@ impl Doings {
     }
 
     pub(super) fn saw(&mut self, record: &Record, service: &Service) {
-        let version = service.version(record) + 1;
+        let version = version(service, record) + 1;
         let seen = self.seen.entry(record.id.clone()).or_default();
         *seen = version.max(*seen);
     }
@@ -93,7 +95,7 @@ fn agreement(service: &Service, text: &Value, record: &Value) -> Agreement {
     let (text, mut read) = (leaves(text), leaves(record));
     read.remove("/status");
     // What the service fills in is nobody's.
-    if service.fills && !text.contains_key("/destination/name") {
+    if service.habits.fills && !text.contains_key("/destination/name") {
         read.remove("/destination/name");
     }
     let has = |path: &str| {
@@ -267,7 +269,7 @@ impl Laws {
                     .versions
                     .iter()
                     .all(|version| version.author != Author::Website);
-            let is_anothers = kept.created_by == "pat" && !service.hides_author;
+            let is_anothers = kept.created_by == "pat" && !service.habits.hides_author;
             let may_be = |one| match one {
                 Agreement::Whole | Agreement::More => doubt.is_some() || !is_anothers,
                 Agreement::Load => doubt.is_some(),
@@ -376,7 +378,7 @@ impl Laws {
             let is_back = versions[..seen]
                 .iter()
                 .any(|version| version.get(path) == value);
-            let is_filled = service.fills && path == "/destination/name";
+            let is_filled = service.habits.fills && path == "/destination/name";
             let is_known = wrote < seen || wrote >= flight.read || is_given || is_back || is_filled;
             self.forbid(
                 is_lost && !is_known,

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::program::{Store, circumstances, open};
-use super::service::{DATE, leaves};
+use super::service::{DATE, leaves, read, version};
 use super::world::{World, content};
 use crate::outbox::apply::{Decision, Event, Intent, Unfit};
 use crate::outbox::compare::Record;
@@ -217,7 +217,7 @@ impl World {
     fn any_record(&mut self) -> Option<Record> {
         let ids = self.records(|kept| !kept.is_deleted);
         let id = self.random.any(&ids)?;
-        self.service.read(&id)
+        read(&self.service, &id)
     }
 
     fn update(&mut self, store: usize) {
@@ -336,7 +336,7 @@ impl World {
                 doings.saw(read, &self.service);
                 if !read.is_draft() {
                     let kept = &self.service.records[&read.id];
-                    let version = &kept.versions[self.service.version(read)];
+                    let version = &kept.versions[version(&self.service, read)];
                     doings.agreed.insert(leaves(&version.value));
                 }
             }

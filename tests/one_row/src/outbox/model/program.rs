@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::laws::Flight;
 use super::planted;
-use super::service::{Author, Outcome, same_text};
+use equipment::plain_service::{Author, Outcome, START};
+
+use super::service::{self, carry_out, same_text};
 use super::world::World;
 use crate::outbox::apply::{Event, Moment, Unfit, apply};
 use crate::outbox::compare::{Record, ServiceFields};
@@ -314,10 +316,8 @@ impl World {
                     self.trouble_reading("server error")
                 };
                 let held = &self.stores[store];
-                let read = self
-                    .service
-                    .read(&record)
-                    .map(|read| held.seen(&read, id, false));
+                let read = service::read(&self.service, &record);
+                let read = read.map(|read| held.seen(&read, id, false));
                 let kept = self.service.records.get(&record);
                 let versions = kept.map_or(0, |kept| kept.versions.len());
                 Step::Read(
@@ -337,7 +337,7 @@ impl World {
                     begun: now,
                     ..Listing::default()
                 };
-                let records = self.service.list();
+                let records = service::list(&mut self.service);
                 self.laws.lists(store, listing.number, self.service.lists);
                 Step::Listing(listing, records)
             }
@@ -422,9 +422,8 @@ impl World {
     pub(super) fn carry_out(&mut self, flight: &Flight) -> Outcome {
         self.laws.check_change(&self.service, flight);
         let before = self.service.records.clone();
-        let outcome = self
-            .service
-            .carry_out(&flight.request, Author::Row(flight.row));
+        let author = Author::Row(flight.row);
+        let outcome = carry_out(&mut self.service, &flight.request, author);
         if let Outcome::Saved(id) = &outcome
             && let Some(before) = before.get(id)
         {
@@ -487,13 +486,13 @@ impl World {
                         .iter()
                         .all(|store| store.account.replica.contains_key(&id));
                     if !is_own && is_known {
-                        reply = Reply::Record(unlisted(self.service.reply(&id)));
+                        reply = Reply::Record(unlisted(service::reply(&self.service, &id)));
                     }
                 }
             }
             _ => match self.carry_out(&flight.clone().saved(fate == 11)) {
                 Outcome::Saved(id) => {
-                    let record = self.service.reply(&id);
+                    let record = service::reply(&self.service, &id);
                     reply = Reply::Record(unlisted(record));
                     // Somebody is quick, before the reply is read.
                     if fate == 12 {
@@ -559,7 +558,7 @@ pub(super) fn circumstances<'a>(
     open: &'a [&'a Row],
 ) -> Circumstances<'a> {
     // A movement of the model is due on the first of June.
-    let days = now.saturating_sub(super::service::START) / 86_400;
+    let days = now.saturating_sub(START) / 86_400;
     Circumstances {
         now,
         today: if days < 190 {

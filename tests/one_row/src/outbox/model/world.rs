@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::laws::{Flight, Laws};
 use super::program::{Program, Step, Store};
-use super::service::{Author, DATE, START, Service};
+use equipment::plain_service::{Author, Habits, Record, START, Service};
+
+use super::service::DATE;
 use crate::outbox::row::{Row, State};
 
 /// Splitmix64.
@@ -65,23 +67,27 @@ impl World {
     pub(super) fn new(seed: u64, trace: bool) -> Self {
         let mut random = Random(seed);
         let mut bit = || random.chance(50);
-        let mut service = Service {
-            now: START,
+        let habits = Habits {
             merges: bit(),
             ignores_null: bit(),
             fills: bit(),
             shows_instants: bit(),
             shows_deleted: bit(),
             shares_login: bit(),
-            ..Service::default()
+            replies_briefly: random.chance(25),
+            locks: random.chance(25),
+            hides_author: random.chance(25),
+            ..Habits::default()
         };
-        service.replies_briefly = random.chance(25);
-        service.locks = random.chance(25);
-        service.hides_author = random.chance(25);
-        service.lag = if random.chance(20) {
-            1 + random.next() % 3
-        } else {
-            0
+        let service = Service {
+            now: START,
+            habits,
+            lag: if random.chance(20) {
+                1 + random.next() % 3
+            } else {
+                1
+            },
+            ..Service::default()
         };
         let mut world = Self {
             service,
@@ -259,7 +265,7 @@ impl World {
         self.stores.iter().flat_map(|store| store.rows.values())
     }
 
-    pub(super) fn records(&self, which: impl Fn(&super::service::Kept) -> bool) -> Vec<String> {
+    pub(super) fn records(&self, which: impl Fn(&Record) -> bool) -> Vec<String> {
         let records = self.service.records.iter().filter(|(_, kept)| which(kept));
         records.map(|(id, _)| id.clone()).collect()
     }

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use equipment::plain_service::{Author, Service, Version};
+
 use super::ledger::{Ledger, text_of};
 use super::process::{ACCOUNT, AtCommit};
 use super::schedule::Schedule;
-use super::service::{Author, Service, Version};
 use crate::outbox::{Declaration, DeclarationState, Wanted};
 use crate::store::SyncStore;
 use envd_sdk::model::ConsignmentId;
@@ -177,16 +178,22 @@ fn check_duplicates(
             "{told} is told as one too many of {one:?}, and is the record of another: {record:?}"
         );
         assert!(
-            record.maker() != Author::Website || service.shares_login,
+            record.maker() != Author::Website || service.habits.shares_login,
             "{told} of the website is told as one too many of {one:?}: {record:?}"
         );
     }
     // Clocks that are apart end the watch early. A twin that agrees wholly and appears while the creation is in doubt explains it.
-    let is_own = |id: &ConsignmentId| service.records[id.as_str()].maker() == Author::Row(one.id.0);
+    // Where its own record is gone, the stray is the only one.
+    let is_own = |id: &ConsignmentId| {
+        let own = &service.records[id.as_str()];
+        own.maker() == Author::Row(one.id.0) && !own.is_deleted
+    };
     let is_watched = ledger.skew < 60_000 && one.consignment.as_ref().is_none_or(is_own);
     for (id, record) in &service.records {
-        let is_stray =
-            record.is_only_of(Author::Row(one.id.0)) && !record.is_deleted && !is_of_another(id);
+        let is_stray = record.is_only_of(Author::Row(one.id.0))
+            && !record.is_deleted
+            && !is_of_another(id)
+            && !ledger.is_rivalled(one.id.0, record);
         let is_told = one.late_duplicates.iter().any(|told| told.as_str() == id);
         assert!(
             !is_watched || !is_stray || is_told,

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::SystemTime;
 
+use equipment::plain_service::{Author, Record, Service, Version};
 use serde_json::{Value, json};
 
 use super::note;
-use super::service::{Author, Record, Service, Version};
+use super::service::shows_nothing_new;
 use crate::outbox::row::{self, Question, Request, Row, State};
 use envd_sdk::model::Timestamp;
 
@@ -203,7 +204,7 @@ impl Ledger {
             let record = &service.records[record];
             // What was there already as it is wanted was not sent.
             let is_wanted = read > 0 && has_content(record, read, &text.value());
-            if is_wanted || record.shows_nothing_new(noted.seen, read, &text.value()) {
+            if is_wanted || shows_nothing_new(record, noted.seen, read, &text.value()) {
                 noted.seen = read.max(noted.seen);
             }
         }
@@ -233,8 +234,17 @@ impl Ledger {
             return;
         };
         let is_of_others = |one: &Version| one.author == Author::Website || one.is_late;
+        // A person said that the record of another row is the declaration: it may differ.
+        let is_adopted = maker != row && self.is_decided(row);
+        // What another screen has saved meanwhile, the user of this one did not see.
+        let last = self.rows[&row].texts.last();
+        let seen = last.and_then(|text| self.texts[*text].seen);
+        let is_old = seen.is_some_and(|seen| seen < read);
         assert!(
-            self.rows[&maker].is_decided || record.versions[..read].iter().any(is_of_others),
+            is_adopted
+                || is_old
+                || self.rows[&maker].is_decided
+                || record.versions[..read].iter().any(is_of_others),
             "row {row} is a conflict with what the outbox itself has saved: {record:?}"
         );
     }
@@ -348,7 +358,7 @@ impl Ledger {
         let mut rows = self.rows.values().filter_map(|noted| noted.row.as_ref());
         let is_of = |row: &Row| row.is_about(id) || row.duplicates.iter().any(|one| one == id);
         is_new
-            && service.shares_login
+            && service.habits.shares_login
             && !text.is_signed()
             && has_content(record, 1, &text.value())
             && !rows.any(is_of)
@@ -357,6 +367,15 @@ impl Ledger {
     /// Whether a person has decided about a row.
     pub(super) fn is_decided(&self, row: u64) -> bool {
         self.rows.get(&row).is_some_and(|noted| noted.is_decided)
+    }
+
+    /// Whether another row may have made the record for all that the outbox knows, and a person is asked about that row.
+    pub(super) fn is_rivalled(&self, row: u64, record: &Record) -> bool {
+        let others = self.rows.values().filter_map(|noted| noted.row.as_ref());
+        let mut asked = others
+            .filter(|other| other.id != row && matches!(other.state, State::Asked(_)))
+            .flat_map(Row::on_their_way);
+        asked.any(|text| has_content(record, 1, &text.value()))
     }
 
     /// Whether a row is at its end, so that it may be removed.
@@ -486,7 +505,7 @@ impl Ledger {
             return;
         };
         assert!(
-            record.shows_nothing_new(noted.seen, read, &text.value()),
+            shows_nothing_new(record, noted.seen, read, &text.value()),
             "row {row} overwrites what the website made of {id}: {} {read} {record:?}",
             noted.seen
         );

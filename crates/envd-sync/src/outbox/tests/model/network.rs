@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
+use equipment::plain_service::{Author, Habits, Outcome, START, Service};
 use serde_json::{Value, json};
 
 use super::ledger::Ledger;
 use super::note;
 use super::replies::{failed, reply_to};
-use super::service::{Author, Outcome, Service};
+use super::service::{page, shown};
 use crate::tests::replies::{json_reply, not_found};
 use envd_sdk::Clock;
 use envd_sdk::fake::{InProcess, InProcessReply, NoReply};
@@ -159,7 +160,16 @@ async fn send(
 impl World {
     pub(super) fn new(random: fastrand::Rng) -> Self {
         Self {
-            service: Service::new(),
+            service: Service {
+                now: START,
+                habits: Habits {
+                    ignores_null: true,
+                    locks: true,
+                    locks_website: true,
+                    ..Habits::default()
+                },
+                ..Service::default()
+            },
             ledger: Ledger::default(),
             random,
             trouble: 0,
@@ -249,16 +259,17 @@ impl World {
         match fate {
             Fate::Answered => {
                 let outcome = self.carry_out(&change);
+                let reply = reply_to(operation, &outcome, &self.service);
                 self.website_is_quick(&outcome);
-                Ok(reply_to(operation, outcome))
+                Ok(reply)
             }
             Fate::OtherRecord => {
                 let outcome = self.carry_out(&change);
                 let other = self
                     .random
                     .choice(self.ledger.records_of_others(change.row));
-                let other = other.map(|id| self.service.records[&id].last().value.clone());
-                Ok(reply_to(operation, other.map_or(outcome, Outcome::Saved)))
+                let outcome = other.map_or(outcome, Outcome::Saved);
+                Ok(reply_to(operation, &outcome, &self.service))
             }
             Fate::LostAfter | Fate::Failed(true, _) => {
                 let outcome = self.carry_out(&change);
@@ -295,8 +306,8 @@ impl World {
     /// Somebody edits a record on the website before its reply arrives, or before it is read after that. Each field once: two
     /// records are how the outbox learns what the service fills in.
     fn website_is_quick(&mut self, outcome: &Outcome) {
-        if let Outcome::Saved(record) = outcome
-            && let (Some(id), 0) = (record["id"].as_str(), self.random.u8(..12))
+        if let Outcome::Saved(id) = outcome
+            && self.random.u8(..12) == 0
         {
             let fields = filled_in(&mut self.random);
             if self.quick.contains(&fields) {
@@ -304,7 +315,7 @@ impl World {
             }
             self.quick.push(fields.clone());
             note(|| format!("the website is quick: {id} {fields}"));
-            self.service.edit(id, Author::Website, &fields);
+            self.service.save(id, Author::Website, &fields);
         }
     }
 
@@ -337,9 +348,10 @@ impl World {
         let author = Author::Row(change.row);
         match change.operation.as_str() {
             "CreateOrSaveConsignment" => {
-                let input = as_record(&variables["input"]);
-                match input["id"].as_str() {
-                    Some(id) => service.edit(id, author, &input),
+                let mut input = as_record(&variables["input"]);
+                let id = input.as_object_mut().unwrap().remove("id");
+                match id.as_ref().and_then(Value::as_str) {
+                    Some(id) => service.save(id, author, &input),
                     None => Outcome::Saved(service.insert(author, input)),
                 }
             }
@@ -351,7 +363,7 @@ impl World {
     fn query(&mut self, process: usize, operation: &str, variables: &Value) -> InProcessReply {
         match operation {
             "Consignments" => {
-                let page = self.service.page(variables);
+                let page = page(&mut self.service, variables);
                 let has_next = &page["consignments"]["pageInfo"]["hasNextPage"];
                 if *has_next == json!(false) {
                     self.ledger.listed(process);
@@ -360,15 +372,14 @@ impl World {
             }
             "Consignment" => {
                 let id = variables["id"].as_str().unwrap();
-                let Some((record, versions)) = self.service.read(id) else {
-                    if self.service.answers_null {
+                let Some(record) = self.service.read(id) else {
+                    if self.service.habits.answers_null {
                         return json_reply(200, &json!({"data": {"consignment": null}}));
                     }
                     return not_found("consignment");
                 };
-                let record = json!({"data": {"consignment": record}});
-                self.ledger.reads(process, id, versions);
-                json_reply(200, &record)
+                self.ledger.reads(process, id, record.versions.len());
+                json_reply(200, &json!({"data": {"consignment": shown(id, record)}}))
             }
             other => panic!("{other}"),
         }

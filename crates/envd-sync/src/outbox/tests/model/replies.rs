@@ -1,9 +1,10 @@
 //! What the service answers, and what becomes of an answer on its way.
 
+use equipment::plain_service::{Outcome, Service};
 use serde_json::json;
 
 use super::network::Fate;
-use super::service::Outcome;
+use super::service::shown;
 use crate::tests::replies::{error_reply, json_reply, not_found};
 use envd_sdk::fake::{InProcessReply, NoReply};
 
@@ -11,12 +12,15 @@ fn field(operation: &str) -> String {
     operation[..1].to_lowercase() + &operation[1..]
 }
 
-pub(super) fn reply_to(operation: &str, outcome: Outcome) -> InProcessReply {
+pub(super) fn reply_to(operation: &str, outcome: &Outcome, service: &Service) -> InProcessReply {
     let field = field(operation);
     match outcome {
-        Outcome::Saved(record) => json_reply(200, &json!({"data": {field: {"data": record}}})),
+        Outcome::Saved(id) => {
+            let record = shown(id, &service.records[id]);
+            json_reply(200, &json!({"data": {field: {"data": record}}}))
+        }
         Outcome::NotFound => not_found(&field),
-        Outcome::Refused(code) => refused(&field, code),
+        Outcome::Refused => refused(&field, "status"),
     }
 }
 

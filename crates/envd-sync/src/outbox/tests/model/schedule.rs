@@ -1,6 +1,5 @@
 //! One random schedule: what the user, the website, the network, the clocks and the processes do.
 
-use envd_sdk::ErrorKind;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,12 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
+use equipment::plain_service::Author;
+
 use super::network::{Shared, World, filled_in};
 use super::note;
 use super::process::{AtCommit, Process, ProcessStore, Settings, replica};
-use super::service::Author;
 use super::user::{CHOICES, act, content};
 use crate::store::SyncStore;
+use envd_sdk::ErrorKind;
 
 /// A future of a process, polled when it was woken.
 struct Program {
@@ -56,10 +57,10 @@ impl Schedule {
         };
         world.ledger.settle = settings.settle;
         world.trouble = [0, 10, 30, 60][random.usize(..4)];
-        world.service.shows_deleted = random.bool();
-        world.service.newest_first = random.bool();
-        world.service.answers_null = random.bool();
-        world.service.shares_login = random.bool();
+        world.service.habits.shows_deleted = random.bool();
+        world.service.habits.lists_newest_first = random.bool();
+        world.service.habits.answers_null = random.bool();
+        world.service.habits.shares_login = random.bool();
         if random.u8(..6) == 0 {
             world.service.lag = random.u64(1..5);
             world.ledger.has_lag = true;
@@ -292,17 +293,17 @@ impl Schedule {
             (0..3, Some(id)) => {
                 let name = ["movementTime", "answers"][usize::from(choice == 0)];
                 let fields = serde_json::json!({name: fields[name]});
-                world.service.edit(&id, Author::Website, &fields);
+                world.service.save(&id, Author::Website, &fields);
             }
             (3, Some(id)) => {
                 let fields = serde_json::json!({"status": "SUBMITTED"});
-                world.service.edit(&id, Author::Website, &fields);
+                world.service.save(&id, Author::Website, &fields);
             }
             (4, Some(id)) => {
                 world.service.delete(&id, Author::Website);
             }
             (5..8, Some(id)) if world.may_fill_in(&id, &filled_in) => {
-                world.service.edit(&id, Author::Website, &filled_in);
+                world.service.save(&id, Author::Website, &filled_in);
             }
             (5..8, Some(_)) => {}
             _ => {

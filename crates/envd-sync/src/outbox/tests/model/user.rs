@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::ledger::{Text, certificate};
 use super::network::{Shared, World};
 use super::note;
+use super::service::shown;
 use crate::error::{Error, Result};
 use crate::outbox::{Decision, Declaration, DeclarationId, DeclarationState, Outbox, Reason};
 use envd_sdk::model::{Consignment, ConsignmentInput};
@@ -100,7 +101,7 @@ async fn write(outbox: &Outbox, world: &Shared, about: About) -> Option<()> {
                 let id = world.any_record()?;
                 let record = &world.service.records[&id];
                 seen = Some(record.versions.len());
-                base = serde_json::from_value::<Consignment>(record.last().value.clone()).ok();
+                base = serde_json::from_value::<Consignment>(shown(&id, record)).ok();
             }
         }
         let is_submitted = world.random.u8(..4) == 0;
