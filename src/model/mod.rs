@@ -104,7 +104,7 @@ mod input;
 mod input_path;
 pub(crate) mod json_path;
 pub(crate) mod json_repair;
-mod lenient;
+pub mod lenient;
 mod maybe;
 mod open_enum;
 mod pdf_url;

@@ -13,7 +13,9 @@ use std::path::Path;
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
 /// The rooms by layers. Rooms of one layer do not use each other.
-const LAYERS: [&[&str]; 11] = [
+const LAYERS: [&[&str]; 12] = [
+    // Crates and a macro, which lib.rs exports.
+    &["graphql_client", "operations", "serde"],
     &["locked", "macros", "secret", "tests", "model"],
     &["profile"],
     &["validate", "with_chrono", "with_jiff", "with_time"],
