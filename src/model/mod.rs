@@ -103,7 +103,7 @@ mod ids;
 mod input;
 pub(crate) mod json_path;
 pub(crate) mod json_repair;
-mod lenient;
+pub mod lenient;
 mod open_enum;
 mod pdf_url;
 mod pic;

@@ -2,9 +2,9 @@
 //!
 //! A top-level module (room) of `src` uses only rooms of lower layers. `planted.txt` has mistakes of each kind.
 
-mod failure_modes;
 mod packages;
 mod pages;
+mod promises;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,7 +13,9 @@ use std::path::Path;
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
 /// The rooms by layers. Rooms of one layer do not use each other.
-const LAYERS: [&[&str]; 11] = [
+const LAYERS: [&[&str]; 12] = [
+    // Crates and a macro, which lib.rs exports.
+    &["graphql_client", "operations", "serde"],
     &["locked", "macros", "secret", "tests", "model"],
     &["profile"],
     &["validate", "with_chrono", "with_jiff", "with_time"],
@@ -241,6 +243,6 @@ fn rust_files(folder: &str) -> Vec<(String, String)> {
             }
         }
     }
-    assert!(files.len() > 10, "only {} files were read", files.len());
+    assert!(files.len() > 9, "only {} files were read", files.len());
     files
 }
