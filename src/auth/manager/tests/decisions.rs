@@ -202,8 +202,7 @@ fn this_follows_from_a_request_without_tokens() {
     ] {
         let refusal = Refusal {
             class,
-            error: unavailable("planned"),
-            retry_after: (retry_after > 0).then(|| secs(retry_after)),
+            error: unavailable("planned").with_retry_after(Some(secs(retry_after))),
             salvaged: None,
         };
         let failed = Failed {
