@@ -5,9 +5,7 @@ use std::sync::Arc;
 use super::format::excerpt;
 use super::question_tree::QuestionTree;
 use super::{Context, Expected, Finding, Operation, Policy, Report, Rule};
-use crate::model::{
-    Accreditations, ConsignmentInput, ConsignmentStatus, Day, FormType, Program, Species,
-};
+use crate::model::{Accreditations, ConsignmentInput, ConsignmentStatus, FormType, Program};
 use crate::profile::FurtherForm;
 
 /// The forms that somebody names: this crate, a profile, a list of questions.
@@ -15,15 +13,6 @@ use crate::profile::FurtherForm;
 pub(super) struct NamedForms<'a> {
     pub(super) further: &'a [FurtherForm],
     pub(super) questions: Option<&'a QuestionTree>,
-}
-
-/// What is known of a form.
-#[derive(Default)]
-struct FormFacts {
-    species: Option<Species>,
-    program: Option<Program>,
-    first_day: Option<Day>,
-    closed_from: Option<Day>,
 }
 
 impl NamedForms<'_> {
@@ -40,14 +29,13 @@ impl NamedForms<'_> {
     }
 
     /// What the profile says is newer than what this crate does.
-    fn facts(&self, form: &FormType) -> FormFacts {
-        let further = self.further(form).cloned().unwrap_or_default();
-        FormFacts {
-            species: further.species.or(form.species()),
-            program: further.program.or(form.program()),
-            first_day: further.from.or(form.first_day()),
-            closed_from: further.until.or(form.closed_from()),
-        }
+    fn facts(&self, form: &FormType) -> FurtherForm {
+        let mut facts = self.further(form).cloned().unwrap_or_default();
+        facts.species = facts.species.or(form.species());
+        facts.program = facts.program.or(form.program());
+        facts.from = facts.from.or(form.first_day());
+        facts.until = facts.until.or(form.closed_from());
+        facts
     }
 }
 
@@ -134,23 +122,23 @@ fn distinct(forms: &[FormType]) -> impl Iterator<Item = &FormType> {
         .map(|(_, form)| form)
 }
 
-fn closed(form: &FormType, facts: &FormFacts, context: &Context) -> Option<Finding> {
+fn closed(form: &FormType, facts: &FurtherForm, context: &Context) -> Option<Finding> {
     let today = context.today;
-    let description = if facts.closed_from.is_some_and(|day| today >= day) {
+    let description = if facts.until.is_some_and(|day| today >= day) {
         match form.replaced_by() {
             Some(newer) => format!("{form} can no longer be created. Use {newer}."),
             None => format!("{form} can no longer be created."),
         }
     } else {
-        let first = facts.first_day.filter(|day| today < *day)?;
+        let first = facts.from.filter(|day| today < *day)?;
         format!("{form} cannot be created before {first}.")
     };
     let finding = Finding::whole(Rule::FormOpen, "Bad request")
         .described(description)
         .of_value(form.as_str());
     Some(finding.expecting(Expected::Created {
-        from: facts.first_day,
-        before: facts.closed_from,
+        from: facts.from,
+        before: facts.until,
     }))
 }
 
