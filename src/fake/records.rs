@@ -110,7 +110,11 @@ impl Records {
     }
 
     /// The records of a kind in an account, oldest first, without those that are hidden.
-    pub(super) fn of_account(&self, kind: Kind, account: &str) -> impl Iterator<Item = &Value> {
+    pub(super) fn of_account(
+        &self,
+        kind: Kind,
+        account: &str,
+    ) -> impl DoubleEndedIterator<Item = &Value> {
         self.all
             .iter()
             .filter(move |stored| stored.is(kind, account))
@@ -144,11 +148,11 @@ impl Records {
         record_page::page(listed, filter, &self.assumptions)
     }
 
-    /// A record by id or number; also a deleted consignment.
+    /// A record by id or number; also a deleted consignment. What was made last is what is read most.
     pub(super) fn find(&self, kind: Kind, account: &str, name: &str) -> Result<&Value, Problem> {
         let mut records = self.of_account(kind, account);
         records
-            .find(|record| is_named(record, name))
+            .rfind(|record| is_named(record, name))
             .ok_or_else(Problem::not_found)
     }
 
