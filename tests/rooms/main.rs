@@ -228,6 +228,11 @@ fn no_file_of_the_outbox_needs_one_that_needs_it() {
 
 /// All Rust files below a folder of the package, with their paths below it.
 fn rust_files(folder: &str) -> Vec<(String, String)> {
+    files(folder, "rs")
+}
+
+/// All files below a folder of the package whose names end so, with their paths below it.
+fn files(folder: &str, end: &str) -> Vec<(String, String)> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let (mut folders, mut files) = (vec![top.clone()], Vec::new());
     while let Some(folder) = folders.pop() {
@@ -235,7 +240,7 @@ fn rust_files(folder: &str) -> Vec<(String, String)> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension() == Some("rs".as_ref()) {
+            } else if path.extension() == Some(end.as_ref()) {
                 let short = path.strip_prefix(&top).unwrap().to_str().unwrap();
                 files.push((short.to_owned(), fs::read_to_string(&path).unwrap()));
             }
