@@ -227,6 +227,11 @@ pub use crate::transport::HttpOptions;
 #[doc(alias("backoff", "resend"))]
 pub use crate::transport::RetryPolicy;
 
+// The traits in signatures of the crate, under paths that code written by `envd-codegen` can name in any package.
+#[cfg(feature = "client")]
+pub use graphql_client;
+pub use serde;
+
 #[cfg(all(doctest, feature = "fake"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

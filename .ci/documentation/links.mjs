@@ -4,7 +4,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { resolve, dirname, join, relative } from 'node:path';
 
 const doc = resolve(process.argv[2]);
-const crates = ['envd_sdk', 'envd_sync', 'envd_postgres'].map(name => join(doc, name));
+const crates = ['envd_sdk', 'envd_sync', 'envd_postgres', 'envd_codegen'].map(name => join(doc, name));
 const isOwn = file => crates.some(crate => file.startsWith(`${crate}/`));
 const pages = new Map();
 

@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import vm from 'node:vm';
 
 // The crate of an item that names none is the first.
-const CRATES = ['envd_sdk', 'envd_sync', 'envd_postgres'];
+const CRATES = ['envd_sdk', 'envd_sync', 'envd_postgres', 'envd_codegen'];
 const SHOWN = 10;
 
 const doc = resolve(process.argv[2]);

@@ -9,9 +9,9 @@ of_docs_rs=$(sed -n '/^\[package.metadata.docs.rs\]/,$ s/^features = \[\(.*\)\]/
 
 cargo doc --quiet --locked --no-deps -p envd-sdk --no-default-features
 # A page that an earlier build left would hide a broken link. rustdoc links to another crate only if its folder is there already, and
-# cargo builds the three in any order. Features without names of packages: `envd-sync/sqlite` would mean its dev-dependency on itself.
+# cargo builds the four in any order. Features without names of packages: `envd-sync/sqlite` would mean its dev-dependency on itself.
 rm -rf "$CARGO_TARGET_DIR/doc"
-mkdir -p "$CARGO_TARGET_DIR"/doc/envd_{sdk,sync,postgres}
+mkdir -p "$CARGO_TARGET_DIR"/doc/envd_{sdk,sync,postgres,codegen}
 read -ra packages <<<"$libraries"
 cargo doc --quiet --locked --no-deps "${packages[@]}" --features "$of_docs_rs,sqlite,laws"
 

@@ -24,6 +24,7 @@ lib -p envd-sdk --all-features
 lib -p envd-sync
 lib -p envd-sync --all-features
 lib -p envd-postgres
+lib -p envd-codegen
 
 of_readme=$(sed -n 's/.*`cargo doc .*--features \([a-z,-]*\)`.*/\1/p' README.md)
 [[ -n $of_readme ]] || fail "README.md names no features"

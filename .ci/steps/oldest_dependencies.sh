@@ -11,7 +11,8 @@ lean() {
 }
 lean crates/envd-sync/Cargo.toml
 lean crates/envd-postgres/Cargo.toml
+lean crates/envd-codegen/Cargo.toml
 lean Cargo.toml
-sed -i -e 's|^members = .*|members = [".", "crates/envd-sync", "crates/envd-postgres"]|' -e '/^equipment = /d' "$copy/Cargo.toml"
+sed -i -e 's|^members = .*|members = [".", "crates/envd-sync", "crates/envd-postgres", "crates/envd-codegen"]|' -e '/^equipment = /d' "$copy/Cargo.toml"
 RUSTC_BOOTSTRAP=1 cargo update --quiet -Z direct-minimal-versions --manifest-path "$copy/Cargo.toml"
 cargo check --quiet --locked --lib --all-features --workspace --manifest-path "$copy/Cargo.toml"

@@ -10,10 +10,14 @@ quietly cargo package --locked --allow-dirty --no-verify "${packages[@]}"
 if grep '^warning' "$work/out"; then fail "a warning of cargo package"; fi
 for crate in "$CARGO_TARGET_DIR"/package/envd-*.crate; do tar -xzf "$crate" -C "$work"; done
 list=$(cd "$work" && find envd-* -type f)
-for name in envd-sdk envd-sync envd-postgres; do
+for name in envd-sdk envd-sync envd-postgres envd-codegen; do
     for file in LICENSE-MIT LICENSE-APACHE README.md CHANGELOG.md src/lib.rs; do
         grep -q "^$name-[0-9.]*/$file\$" <<<"$list" || fail "the package $name lacks $file"
     done
+done
+# Both hold the schema: the generator works without the SDK.
+for name in envd-sdk envd-codegen; do
+    [[ $(grep -c "^$name-[0-9.]*/graphql/[a-z]*\.graphql\$" <<<"$list") == 3 ]] || fail "the package $name lacks graphql"
 done
 foreign="^envd-[^/]*/(\.ci|\.github|crates|benches/peers|examples/(apps|serve_fake/graphiql)|tests/(browser|codegen|downstream|processes|validator-only))/"
 if grep -E "$foreign" <<<"$list"; then fail "that does not belong into the package"; fi
@@ -22,9 +26,10 @@ large=$(find "$work"/envd-* -type f -size +150k)
 mv "$work"/envd-sdk-* "$work/envd-sdk"
 mv "$work"/envd-sync-* "$work/envd-sync"
 mv "$work"/envd-postgres-* "$work/envd-postgres"
+mv "$work"/envd-codegen-* "$work/envd-codegen"
 # One workspace with the profile, the resolver and the versions of ours, so that what is built already is not built again.
 {
-    printf '[workspace]\nresolver = "3"\nmembers = ["envd-sdk", "envd-sync", "envd-postgres"]\n'
+    printf '[workspace]\nresolver = "3"\nmembers = ["envd-sdk", "envd-sync", "envd-postgres", "envd-codegen"]\n'
     printf '[patch.crates-io]\nenvd-sdk = { path = "envd-sdk" }\nenvd-sync = { path = "envd-sync" }\n'
     printf '[profile.dev]\ndebug = "line-tables-only"\npackage."*".debug = false\n'
 } >"$work/Cargo.toml"

@@ -11,8 +11,8 @@ use url::form_urlencoded::byte_serialize;
 use zeroize::Zeroizing;
 
 use super::BoxFuture;
-use super::access_token::authorization_header;
 use super::failure::unavailable;
+use super::token_source::authorization_header;
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 use crate::transport::Clock;

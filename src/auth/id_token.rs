@@ -1,14 +1,23 @@
 //! The checks of an id token: its claims, then the application's own check.
+//!
+//! Signatures are not verified here: in the code flow the TLS connection to the token endpoint authenticates the id token
+//! (OIDC Core 3.1.3.7, point 6). Claims of an access token are used to schedule its renewal only, never to decide what it allows.
 
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use base64::Engine;
+use base64::alphabet::URL_SAFE;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
+use zeroize::Zeroizing;
 
-use super::claims::{Claims, ExpectedClaims, payload};
 use super::failure::login_refused;
+use super::secret_json::from_json;
 use super::{Provider, ProviderBuilder, secret_json};
 use crate::error::Result;
 use crate::secret::Secret;
@@ -97,20 +106,14 @@ impl Provider {
     pub(super) fn check_id_token(
         &self,
         id_token: &Secret,
-        nonce: Option<&Secret>,
-        subject: Option<&Secret>,
+        expected: &ExpectedIdToken,
         now: SystemTime,
     ) -> Result<()> {
         let settings = &self.0;
+        let issuer = settings.issuer.as_deref();
         Claims::read(id_token.expose())
             .ok_or_else(|| login_refused("id_token_unreadable"))?
-            .check(&ExpectedClaims {
-                issuer: settings.issuer.as_deref(),
-                client_id: &settings.client_id,
-                nonce,
-                subject: subject.map(Secret::expose),
-                now,
-            })?;
+            .check(issuer, &settings.client_id, expected, now)?;
         let Some(check) = &settings.id_token_check else {
             return Ok(());
         };
@@ -118,5 +121,217 @@ impl Provider {
         catch_unwind(AssertUnwindSafe(|| check(&IdToken(id_token))))
             .unwrap_or_else(|_| Err("the check of the id token panicked".into()))
             .map_err(|source| login_refused("id_token_check").with_source(source))
+    }
+}
+
+/// RFC 4648 section 5, with or without padding; the unused bits of the last character are ignored.
+const BASE64URL: GeneralPurpose = GeneralPurpose::new(
+    &URL_SAFE,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
+
+/// Clocks of farm computers are often minutes off.
+const LEEWAY: Duration = Duration::from_secs(300);
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Claims {
+    iss: Option<String>,
+    pub(super) sub: Option<String>,
+    /// One text or a list of texts.
+    aud: Value,
+    azp: Option<String>,
+    exp: Option<f64>,
+    iat: Option<f64>,
+    nonce: Option<String>,
+}
+
+/// What a login expects of its id token.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ExpectedIdToken {
+    /// Whether there must be one: the scope `openid` was requested.
+    pub(super) is_required: bool,
+    /// `None` where no authorization request asked for the token: in the device flow, and in a refresh.
+    pub(super) nonce: Option<Secret>,
+    /// The user, if only one may log in. Hidden, because it is personal data.
+    pub(super) subject: Option<Secret>,
+}
+
+/// The claims of a token as JSON.
+pub(super) fn payload(token: &str) -> Option<Zeroizing<Vec<u8>>> {
+    let mut parts = token.split('.');
+    let payload = parts.nth(1)?;
+    // A signature must follow, be it empty; five parts would be an encrypted token.
+    parts.next()?;
+    if parts.next().is_some() {
+        return None;
+    }
+    BASE64URL.decode(payload).ok().map(Zeroizing::new)
+}
+
+impl Claims {
+    pub(super) fn read(token: &str) -> Option<Self> {
+        from_json(&payload(token)?)
+    }
+
+    /// The checks of OIDC Core 3.1.3.7 that need no key.
+    pub(super) fn check(
+        &self,
+        issuer: Option<&str>,
+        client_id: &str,
+        expected: &ExpectedIdToken,
+        now: SystemTime,
+    ) -> Result<()> {
+        let audiences = match &self.aud {
+            Value::Array(many) => many.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        let azp_matches = self.azp.as_ref().map(|azp| azp == client_id);
+        let expiry = self
+            .exp
+            .and_then(moment)
+            .and_then(|expiry| expiry.checked_add(LEEWAY));
+        let nonce = self.nonce.as_deref().unwrap_or_default();
+        let subject = self.sub.as_deref().filter(|subject| !subject.is_empty());
+        let wanted = expected.subject.as_ref().map(Secret::expose);
+        let code = if issuer.is_some() && issuer != self.iss.as_deref() {
+            "id_token_issuer"
+        } else if !audiences.iter().any(|aud| aud == client_id) {
+            "id_token_audience"
+        } else if !azp_matches.unwrap_or(audiences.len() == 1) {
+            "id_token_authorized_party"
+        } else if expiry <= Some(now) {
+            "id_token_expired"
+        // A request without a nonce leaves nothing to compare (OIDC Core 3.1.3.7, point 11).
+        } else if expected
+            .nonce
+            .as_ref()
+            .is_some_and(|sent| !sent.matches(nonce))
+        {
+            "id_token_nonce"
+        } else if subject.is_none() {
+            "id_token_subject"
+        } else if wanted.is_some() && wanted != subject {
+            "unexpected_subject"
+        } else {
+            return Ok(());
+        };
+        Err(login_refused(code))
+    }
+
+    /// The lifetime of the token, for scheduling; by the server's clock if the token has both `iat` and `exp`.
+    pub(super) fn lifetime(&self, now: SystemTime) -> Option<Duration> {
+        let start = self.iat.and_then(moment).unwrap_or(now);
+        let life = moment(self.exp?)?.duration_since(start).ok()?;
+        (!life.is_zero()).then_some(life)
+    }
+}
+
+fn moment(seconds: f64) -> Option<SystemTime> {
+    UNIX_EPOCH.checked_add(Duration::try_from_secs_f64(seconds).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn now() -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(1_000_000)
+    }
+
+    fn check(claims: Value) -> Result<()> {
+        let claims: Claims = serde_json::from_value(claims).unwrap();
+        let expected = ExpectedIdToken {
+            is_required: true,
+            nonce: Some(Secret::new("n-1")),
+            subject: Some(Secret::new("user")),
+        };
+        claims.check(Some("https://id.example/"), "app", &expected, now())
+    }
+
+    fn good() -> Value {
+        json!({"iss": "https://id.example/", "sub": "user", "aud": "app", "exp": 1_000_100, "nonce": "n-1"})
+    }
+
+    #[test]
+    fn claims_are_read_from_the_middle_part() {
+        // {"sub":"1234567890","exp":1516239022}
+        let claims =
+            Claims::read("e30.eyJzdWIiOiIxMjM0NTY3ODkwIiwiZXhwIjoxNTE2MjM5MDIyfQ.sig").unwrap();
+        assert_eq!(claims.sub.as_deref(), Some("1234567890"));
+        for bad in [
+            "",
+            "a.b",
+            "e30.!!.sig",
+            "e30.e30.a.b.c",
+            "e30.eyJ.sig",
+            "opaque",
+        ] {
+            assert!(Claims::read(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_claims_of_a_valid_token_pass() {
+        check(good()).unwrap();
+        let mut many = good();
+        many["aud"] = json!(["app", "other"]);
+        many["azp"] = json!("app");
+        check(many).unwrap();
+    }
+
+    /// Row 45.
+    #[test]
+    fn each_invalid_claim_is_refused() {
+        for (claim, wrong) in [
+            ("iss", json!("https://id.example")),
+            ("aud", json!("other")),
+            ("aud", json!(["app", "other"])),
+            ("azp", json!("other")),
+            ("exp", json!(999_000)),
+            ("exp", Value::Null),
+            ("nonce", json!("n-2")),
+            ("nonce", Value::Null),
+            ("sub", json!("")),
+            ("sub", json!("another")),
+            ("sub", Value::Null),
+        ] {
+            let mut claims = good();
+            claims[claim] = wrong.clone();
+            assert!(
+                check(claims).unwrap_err().kind() == ErrorKind::LoginRefused,
+                "{claim}: {wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_lifetime_uses_iat_if_present_and_the_local_clock_otherwise() {
+        let life = |claims| {
+            serde_json::from_value::<Claims>(claims)
+                .unwrap()
+                .lifetime(now())
+        };
+        assert_eq!(
+            life(json!({"iat": 5_000, "exp": 5_060})),
+            Some(Duration::from_secs(60))
+        );
+        assert_eq!(
+            life(json!({"exp": 1_000_030})),
+            Some(Duration::from_secs(30))
+        );
+        for useless in [
+            json!({}),
+            json!({"exp": 10}),
+            json!({"exp": -1}),
+            json!({"exp": 1e300}),
+        ] {
+            assert_eq!(life(useless), None);
+        }
     }
 }

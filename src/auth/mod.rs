@@ -35,7 +35,7 @@
 //!                                                      ▼
 //!               one task:  lock ─► read ─► mark ─► send ─► store ─► serve ─► unlock
 //!                                   └─ newer: adopt ├─ refused for good ─► is_reauth_required
-//!                                                   └─ no answer, twice ─► a pause, retry_at
+//!                                                   └─ no answer, twice ─► a pause, retry_after
 //! ```
 //!
 //! Refresh tokens of the service rotate: each may be used once, and using one twice may end the session. So a refresh
@@ -213,18 +213,13 @@
 #[doc = include_str!("failure_modes.md")]
 pub mod failure_modes {}
 
-mod access_token;
-mod callback;
-mod claims;
 mod client_authentication;
 mod device_login;
-mod device_polling;
 mod endpoint;
 mod failure;
 mod id_token;
 #[cfg(feature = "keyring")]
 pub mod keyring;
-mod login_request;
 mod manager;
 mod pending_login;
 mod provider;
@@ -235,20 +230,18 @@ pub(crate) mod store;
 mod token_set;
 mod token_source;
 
-#[doc(alias("access token", "bearer", "JWT"))]
-pub use self::access_token::AccessToken;
-pub(crate) use self::callback::CheckedCallback;
 #[doc(alias("private key", "client assertion"))]
 pub use self::client_authentication::AssertionSigner;
 pub use self::device_login::DeviceLogin;
 #[doc(alias("id token", "claims"))]
 pub use self::id_token::IdToken;
-pub use self::login_request::LoginRequest;
 #[doc(alias("refresh", "refresh token", "session"))]
 pub use self::manager::TokenManager;
 pub use self::manager::{
     Event, Events, Inspection, LastFailure, LogoutReport, SessionState, Timing, TokenManagerBuilder,
 };
+pub(crate) use self::pending_login::CheckedCallback;
+pub use self::pending_login::LoginRequest;
 pub use self::pending_login::PendingLogin;
 #[doc(alias("OAuth", "OpenID Connect", "OIDC", "SSO", "Auth0", "identity provider"))]
 pub use self::provider::Provider;
@@ -264,6 +257,8 @@ pub use self::store::{
     Versioned,
 };
 pub use self::token_set::TokenSet;
+#[doc(alias("access token", "bearer", "JWT"))]
+pub use self::token_source::AccessToken;
 #[doc(alias("bearer", "fixed token"))]
 pub use self::token_source::StaticToken;
 pub use self::token_source::{BoxFuture, TokenSource};

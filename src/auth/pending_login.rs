@@ -1,18 +1,119 @@
-//! A login in the user's browser, from the address to open to the callback.
+//! A login in the user's browser, from its settings and the address to open to the check of the callback. Does no I/O.
 
+use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use oauth2::{CsrfToken, PkceCodeChallenge, Scope};
 use serde::{Deserialize, Serialize};
-use url::Url;
+use url::{Url, form_urlencoded};
+use zeroize::Zeroizing;
 
-use super::callback::{self, CheckedCallback, ExpectedIssuer};
-use super::claims::ExpectedIdToken;
-use super::failure::login_refused;
-use super::login_request::LoginParts;
-use super::{LoginRequest, Provider, secret_json};
+use super::failure::{error_code, login_error, login_refused};
+use super::id_token::ExpectedIdToken;
+use super::{Provider, secret_json};
 use crate::error::{Error, Result};
 use crate::secret::Secret;
+
+/// The settings of one login; made by [`Provider::authorization`], and ended by [`start`](Self::start) for a browser on this
+/// machine or [`start_device`](Self::start_device) for one on another device.
+///
+/// ```
+/// # use envd_sdk::auth::Provider;
+/// # let provider = Provider::builder("app").authorize_url("https://sso.example.com/authorize")
+/// #     .token_url("https://sso.example.com/oauth/token").audience("https://api.example.com")
+/// #     .redirect_uri("https://app.example.com/callback").build()?;
+/// let login = provider.authorization().param("login_hint", "sam@example.com").start()?;
+/// assert!(login.url().as_str().starts_with("https://sso.example.com/authorize?response_type=code"));
+/// # Ok::<(), envd_sdk::Error>(())
+/// ```
+#[derive(Debug)]
+#[must_use]
+pub struct LoginRequest {
+    provider: Provider,
+    scopes: Option<Vec<String>>,
+    /// Hidden: values may be personal data, such as `login_hint`.
+    extra: Vec<(String, Secret)>,
+    expected_subject: Option<Secret>,
+}
+
+/// What a login of either kind sends and expects.
+pub(super) struct LoginParts {
+    pub(super) provider: Provider,
+    pub(super) scopes: Vec<String>,
+    pub(super) extra: Vec<(String, Secret)>,
+    /// Without a nonce.
+    pub(super) expected: ExpectedIdToken,
+}
+
+impl Provider {
+    /// Starts the settings of a login.
+    #[doc(alias("login", "sign in", "PKCE", "SSO", "OIDC", "device flow"))]
+    pub fn authorization(&self) -> LoginRequest {
+        LoginRequest {
+            provider: self.clone(),
+            scopes: None,
+            extra: Vec::new(),
+            expected_subject: None,
+        }
+    }
+}
+
+impl LoginRequest {
+    setters! {
+        /// Adds a parameter, such as `prompt` (`login` for a fresh login, `none` for a silent one) or `login_hint` (the user's
+        /// name or e-mail address), both of OIDC Core 3.1.2.1, or one of the provider's own.
+        pub fn param(name: impl Into<String>, value: impl Into<String>)
+            |it| it.extra.push((name.into(), Secret::new(value)));
+
+        /// The user who must log in: the `sub` claim of the id token, as in an earlier
+        /// [`TokenSet::subject`](super::TokenSet::subject). If another user logs in, the login is refused, its tokens are
+        /// revoked and none are stored.
+        ///
+        /// ```
+        /// # use envd_sdk::auth::TokenManager;
+        /// # use envd_sdk::fake::{Fake, User};
+        /// # equipment::example(async {
+        /// # let fake = Fake::start().await;
+        /// # let manager = TokenManager::builder(fake.provider().build()?).build()?;
+        /// let login = manager.provider().authorization().expected_subject("auth0|sam").start()?;
+        /// # let callback = fake.consent(login.url())?;
+        /// let refused = manager.complete_login(login, callback.as_str()).await.unwrap_err();
+        /// assert!(refused.kind() == envd_sdk::ErrorKind::LoginRefused);
+        /// # Ok(()) });
+        /// ```
+        pub fn expected_subject(subject: impl Into<String>)
+            |it| it.expected_subject = Some(Secret::new(subject));
+
+        /// The scopes of this login, in place of those of the provider's settings.
+        pub fn scopes(scopes: impl IntoIterator<Item = impl Into<String>>)
+            |it| it.scopes = Some(scopes.into_iter().map(Into::into).collect());
+    }
+
+    /// Refuses parameters that the login itself sets, and a subject without an id token to check.
+    pub(super) fn check(self, reserved: &[&str]) -> Result<LoginParts> {
+        let is_reserved = |(name, _): &&(String, Secret)| reserved.contains(&name.as_str());
+        if let Some((name, _)) = self.extra.iter().find(is_reserved) {
+            return Err(Error::config(format!("{name} is set by the login itself")));
+        }
+        let scopes = self
+            .scopes
+            .unwrap_or_else(|| self.provider.0.scopes.clone());
+        let expected = ExpectedIdToken {
+            is_required: scopes.iter().any(|scope| scope == "openid"),
+            nonce: None,
+            subject: self.expected_subject,
+        };
+        if expected.subject.is_some() && !expected.is_required {
+            return Err(Error::config("expected_subject needs the scope openid"));
+        }
+        Ok(LoginParts {
+            provider: self.provider,
+            scopes,
+            extra: self.extra,
+            expected,
+        })
+    }
+}
 
 /// In seconds: long enough to find the password, and too short for an attacker who finds the address later.
 const LIFETIME: u64 = 600;
@@ -162,19 +263,18 @@ impl PendingLogin {
     /// their requests must not end the login.
     #[must_use]
     pub fn expects(&self, callback: &str) -> bool {
-        callback::parameters(callback)
-            .is_ok_and(|parameters| callback::has_state(&parameters, &self.stored.state))
+        parameters(callback).is_ok_and(|parameters| has_state(&parameters, &self.stored.state))
     }
 
     /// Checks the callback of this login and consumes the login. Sends nothing.
     pub(crate) fn check(self, callback: &str) -> Result<CheckedCallback> {
         let Self { provider, stored } = self;
-        let parameters = callback::parameters(callback)?;
+        let parameters = parameters(callback)?;
         let issuer = ExpectedIssuer {
             name: provider.0.issuer.as_deref(),
             is_required: provider.0.require_iss,
         };
-        let code = callback::code(&parameters, &stored.state, issuer)?;
+        let code = code(&parameters, &stored.state, issuer)?;
         // Zero if the clock was set back.
         let age = seconds(provider.clock().now()).saturating_sub(stored.started_at);
         if age > LIFETIME {
@@ -201,5 +301,102 @@ fn seconds(time: SystemTime) -> u64 {
 
 debug_shows!(PendingLogin, |it| host: it.stored.url.host_str(), started_at: it.stored.started_at);
 
+/// A callback that belongs to its login and carries a code, ready to be exchanged once.
+#[derive(Debug)]
+pub(crate) struct CheckedCallback {
+    pub(super) provider: Provider,
+    pub(super) code: Secret,
+    pub(super) verifier: Secret,
+    pub(super) expected: ExpectedIdToken,
+}
+
+pub(super) type CallbackParameters = HashMap<String, Secret>;
+
+/// What stands around an address that was copied from a mail or a chat, besides white space.
+const AROUND: &str = "\"'<>`\u{201c}\u{201d}\u{2018}\u{2019}\u{ab}\u{bb}";
+
+/// Without what mail programs and people add to an address: characters without a width, line ends, quotes, `&amp;`. None of it
+/// stands in the address of a browser, which encodes it.
+fn as_in_the_browser(pasted: &str) -> String {
+    let is_invisible = |c: char| {
+        matches!(
+            c,
+            '\t' | '\n' | '\r' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}'
+        )
+    };
+    let visible = Zeroizing::new(pasted.replace(is_invisible, ""));
+    let is_around = |c: char| c.is_whitespace() || AROUND.contains(c);
+    visible.trim_matches(is_around).replace("&amp;", "&")
+}
+
+/// The parameters of an address or of a query alone.
+pub(super) fn parameters(callback: &str) -> Result<CallbackParameters> {
+    let callback = Zeroizing::new(as_in_the_browser(callback));
+    let callback = callback.split('#').next().unwrap_or_default();
+    let query = match callback.split_once('?') {
+        // An address stands before the question mark, unless it is a parameter already.
+        Some((before, query)) if !before.contains('=') => query,
+        _ => callback,
+    };
+    let mut parameters = CallbackParameters::new();
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        // RFC 6749 section 3.1: a parameter must not be repeated.
+        let value = Secret::new(value);
+        if parameters.insert(name.into_owned(), value).is_some() {
+            return Err(login_refused("repeated_parameter"));
+        }
+    }
+    Ok(parameters)
+}
+
+/// Whether the callback has the state of this login; compared in constant time.
+pub(super) fn has_state(parameters: &CallbackParameters, state: &Secret) -> bool {
+    state.matches(parameters.get("state").map_or("", Secret::expose))
+}
+
+/// What the parameter `iss` must be (RFC 9207 section 2.4).
+#[derive(Clone, Copy)]
+pub(super) struct ExpectedIssuer<'a> {
+    pub(super) name: Option<&'a str>,
+    /// Whether it must be present.
+    pub(super) is_required: bool,
+}
+
+impl ExpectedIssuer<'_> {
+    /// Also of an error, which otherwise could be another provider's.
+    fn check(self, parameters: &CallbackParameters) -> Result<()> {
+        match (parameters.get("iss"), self.name) {
+            (Some(iss), Some(name)) if iss.expose() != name => {
+                Err(login_refused("issuer_mismatch"))
+            }
+            (None, _) if self.is_required => Err(login_refused("missing_issuer")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The code, if the callback is of this login and of this issuer.
+pub(super) fn code(
+    parameters: &CallbackParameters,
+    state: &Secret,
+    issuer: ExpectedIssuer<'_>,
+) -> Result<Secret> {
+    // The state is checked first: an error without it may come from anywhere, and must not end the login.
+    if !has_state(parameters, state) {
+        return Err(login_refused("state_mismatch"));
+    }
+    issuer.check(parameters)?;
+    if let Some(error) = parameters.get("error") {
+        let description = parameters.get("error_description").map(Secret::expose);
+        return Err(login_error(&error_code(error.expose())).with_error_description(description));
+    }
+    match parameters.get("code") {
+        Some(code) if !code.is_empty() => Ok(code.clone()),
+        _ => Err(login_refused("missing_code")),
+    }
+}
+
+#[cfg(test)]
+mod callback_tests;
 #[cfg(test)]
 mod tests;

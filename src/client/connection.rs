@@ -27,6 +27,10 @@ impl Client {
     /// `variables` makes the variables for the page after a cursor, `connection` takes the page out of the data; `None`
     /// where the reply has no list. Select `pageInfo` before the records: the next request is sent when it has arrived.
     /// See [`guide::own_documents`](crate::guide::own_documents) for an example, and [`Pager::record_id`].
+    ///
+    /// # Errors
+    ///
+    /// Those of its pages, see [`next_page`](Pager::next_page).
     pub fn pager<Q, T>(
         &self,
         variables: impl Fn(Option<String>) -> Q::Variables + Send + Sync + 'static,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::report::start_of;
-use super::{Error, ErrorKind, Repr};
+use super::{BodyShape, Error, ErrorKind, Received, Repr};
 use crate::model::redact::{shown_code, shown_path};
 use crate::model::{Condition, OneLine, ServerError};
 
@@ -62,12 +62,12 @@ impl fmt::Display for Clause<'_> {
                 _ => f.write_str(what),
             },
             Repr::Http => other_reply(f, self.0),
-            Repr::Rejected { status, errors } => rejected(f, *status, errors),
+            Repr::Rejected => rejected(f, self.0),
             // The whole reply cannot be read: its end is missing, or it is no JSON.
-            Repr::Decode { path, detail, .. } if path == "." => {
+            Repr::Decode { path, detail } if path == "." => {
                 write!(f, "the reply does not have the expected shape: {detail}")
             }
-            Repr::Decode { path, detail, .. } => write!(
+            Repr::Decode { path, detail } => write!(
                 f,
                 "the reply does not have the expected shape at {}: {detail}",
                 shown_path(path)
@@ -101,26 +101,19 @@ fn other_reply(f: &mut fmt::Formatter<'_>, error: &Error) -> fmt::Result {
             "the server refused with HTTP {status} ({media_type}); see Error::report()"
         );
     }
-    let what = describe_body(excerpt, media_type);
-    write!(f, "the server answered HTTP {status} with {what}")
-}
-
-/// What kind of body a reply has, by its first characters, whatever media type it claims.
-fn describe_body(excerpt: &str, media_type: &str) -> String {
-    let start = excerpt.trim_start_matches('\u{feff}').trim_start();
-    let begins = |word: &str| {
-        let head = start.as_bytes().get(..word.len());
-        head.is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()))
+    let what = match error.received().map(Received::shape) {
+        None | Some(BodyShape::Empty) => "an empty body",
+        Some(BodyShape::Page) => "an HTML page",
+        Some(BodyShape::Xml) => "an XML document",
+        Some(BodyShape::Json | BodyShape::Other) => {
+            let what = "a body that is not of the interface";
+            return write!(
+                f,
+                "the server answered HTTP {status} with {what} ({media_type})"
+            );
+        }
     };
-    if start.is_empty() {
-        "an empty body".to_owned()
-    } else if begins("<!doctype html") || begins("<html") {
-        "an HTML page".to_owned()
-    } else if begins("<?xml") {
-        "an XML document".to_owned()
-    } else {
-        format!("a body that is not of the interface ({media_type})")
-    }
+    write!(f, "the server answered HTTP {status} with {what}")
 }
 
 /// Media types that are shown. The server chooses the text: another one may be a value, such as a token.
@@ -137,7 +130,11 @@ fn known_type(media_type: Option<&str>) -> &'static str {
 }
 
 /// Names conditions and codes, not the messages: those repeat what was entered.
-fn rejected(f: &mut fmt::Formatter<'_>, status: u16, errors: &[ServerError]) -> fmt::Result {
+fn rejected(f: &mut fmt::Formatter<'_>, error: &Error) -> fmt::Result {
+    let (status, errors) = (
+        error.http_status().unwrap_or_default(),
+        error.server_errors(),
+    );
     match errors.len() {
         1 => f.write_str("the server refused: ")?,
         n => write!(f, "the server refused with {n} errors: ")?,
@@ -175,15 +172,21 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn rejected(errors: Vec<ServerError>) -> Error {
+        Error::rejected(Received::status_only(200), errors.into())
+    }
+
+    fn decode(path: &str, detail: &str, errors: Vec<ServerError>) -> Error {
+        let received = Received::status_only(200);
+        Error::decode(received, path.to_owned(), detail, errors.into())
+    }
+
     #[test]
     fn neither_display_nor_debug_repeats_the_servers_message() {
-        let error = Error::new(Repr::Rejected {
-            status: 200,
-            errors: vec![ServerError::from_value(json!({
-                "message": "Answer: Maybe is not valid. Acceptable answers are: Yes, No",
-                "extensions": {"data": {"Code": "answers.17", "Description": "Maybe"}}
-            }))],
-        })
+        let error = rejected(vec![ServerError::from_value(json!({
+            "message": "Answer: Maybe is not valid. Acceptable answers are: Yes, No",
+            "extensions": {"data": {"Code": "answers.17", "Description": "Maybe"}}
+        }))])
         .with_operation("createOrSaveConsignment");
         assert_eq!(
             error.to_string(),
@@ -194,23 +197,13 @@ mod tests {
 
     #[test]
     fn an_error_without_a_code_or_a_path_has_a_text() {
-        let text = |kind| Error::new(kind).to_string();
-        let rejected = Repr::Rejected {
-            status: 200,
-            errors: vec![ServerError::from_value(json!({"message": "No"}))],
-        };
+        let unnamed = ServerError::from_value(json!({"message": "No"}));
         assert_eq!(
-            text(rejected),
+            rejected(vec![unnamed]).to_string(),
             "the server refused: another reason (HTTP 200); see Error::report()"
         );
-        let cut = Repr::Decode {
-            status: 200,
-            path: ".".to_owned(),
-            detail: "it ends too early".to_owned(),
-            errors: Vec::new(),
-        };
         assert_eq!(
-            text(cut),
+            decode("", "it ends too early", Vec::new()).to_string(),
             "the reply does not have the expected shape: it ends too early"
         );
     }
@@ -228,27 +221,20 @@ mod tests {
                 json!({"message": "", "extensions": {"data": {"Code": chosen}, "code": chosen}}),
             )];
             assert_eq!(codes(&errors), "FieldRule");
-            let decode = Repr::Decode {
-                status: 200,
-                path: format!("data.{chosen}[3].pic"),
-                detail: "a value of another type".to_owned(),
-                errors: errors.clone(),
-            };
-            let status = 200;
-            for kind in [decode, Repr::Rejected { status, errors }] {
-                let error = Error::new(kind);
+            let path = format!("data.{chosen}[3].pic");
+            let decode = decode(&path, "a value of another type", errors.clone());
+            for error in [decode, rejected(errors)] {
                 let shown = format!("{error} {error:?} {:?}", error.server_errors());
                 for part in ["Sam", "0491", "eyJ", "\n", "ERROR"] {
                     assert!(!shown.contains(part), "{shown}");
                 }
             }
         }
-        let error = Error::new(Repr::Decode {
-            status: 200,
-            path: "data.extra.Sam[3].pic".to_owned(),
-            detail: "a value of another type".to_owned(),
-            errors: Vec::new(),
-        });
+        let error = decode(
+            "data.extra.Sam[3].pic",
+            "a value of another type",
+            Vec::new(),
+        );
         assert!(
             error.to_string().contains(" at data[..][3].pic: "),
             "{error}"
@@ -266,18 +252,12 @@ mod tests {
             2_000
         ];
         let path = vec!["createOrSaveConsignment"; 50].join(".");
-        let (status, detail) = (200, "a value of another type than expected".to_owned());
-        for kind in [
-            Repr::Said(ErrorKind::Config, long.clone().into()),
-            Repr::Rejected { status, errors },
-            Repr::Decode {
-                status,
-                path,
-                detail,
-                errors: Vec::new(),
-            },
+        for error in [
+            Error::config(long.clone()),
+            rejected(errors),
+            decode(&path, "a value of another type than expected", Vec::new()),
         ] {
-            let error = Error::new(kind)
+            let error = error
                 .with_operation(&long)
                 .with_attempts(u32::MAX)
                 .with_may_have_applied(true);

@@ -1,9 +1,8 @@
-//! The kinds of the opaque error, for callers to match on.
+//! The kinds of the opaque error, for callers to match on, and the questions that several kinds answer.
 
-use super::refusal::is_rate_limit;
-use super::reply_meaning::{kind_of_reply, kind_of_status};
+use super::reply_meaning::{is_rate_limit, is_transient_status, kind_of_reply, kind_of_status};
 use super::{Error, ErrorCase, Repr};
-use crate::model::{Condition, ServerError};
+use crate::model::Condition;
 
 /// What kind of failure an [`Error`] is: one kind for each reaction. [`guide::errors`](crate::guide::errors#kinds) has them in a
 /// table.
@@ -83,9 +82,9 @@ pub enum ErrorKind {
     ReauthRequired,
     /// The identity provider refused the login, or the user cancelled it. Offer to log in again.
     LoginRefused,
-    /// The identity provider does not renew the token now; the session may still be valid. Try again at [`Error::retry_at`].
+    /// The identity provider does not renew the token now; the session may still be valid. Try again after [`Error::retry_after`].
     RefreshRefused,
-    /// No token is available now. Try again at [`Error::retry_at`].
+    /// No token is available now. Try again after [`Error::retry_after`].
     TokenUnavailable,
     /// A store failed. The [`source`](std::error::Error::source) is a [`StoreError`](crate::auth::StoreError).
     Store,
@@ -109,38 +108,92 @@ impl Error {
                 let status = self.http_status().unwrap_or_default();
                 kind_of_reply(status, self.service_status().is_some())
             }
-            Repr::Rejected { status, errors } => {
-                of_errors(*status, errors).unwrap_or(ErrorKind::Rejected)
-            }
+            Repr::Rejected => self.of_errors().unwrap_or(ErrorKind::Rejected),
             Repr::Decode { .. } if self.case() == ErrorCase::UnreadableRecord => {
                 ErrorKind::UnreadableRecord
             }
-            Repr::Decode { status, errors, .. } => {
-                of_errors(*status, errors).unwrap_or(ErrorKind::Decode)
-            }
+            Repr::Decode { .. } => self.of_errors().unwrap_or(ErrorKind::Decode),
         }
+    }
+
+    /// What the service says by its errors and their status; `None` for an error about the input.
+    fn of_errors(&self) -> Option<ErrorKind> {
+        if self.server_errors().iter().any(is_rate_limit) {
+            return Some(ErrorKind::RateLimited);
+        }
+        if self.has(Condition::InvalidToken) {
+            return Some(ErrorKind::Unauthorized);
+        }
+        let by_status = self.http_status().and_then(kind_of_status);
+        let by_status = by_status.filter(|kind| *kind != ErrorKind::Rejected);
+        let by_condition = [
+            (Condition::AccessDenied, ErrorKind::Forbidden),
+            (Condition::SchemaMismatch, ErrorKind::SchemaMismatch),
+            (Condition::NotFoundOrForbidden, ErrorKind::NotFound),
+        ];
+        let mut found = by_condition
+            .into_iter()
+            .filter(|(condition, _)| self.has(*condition));
+        by_status.or_else(|| found.next().map(|(_, kind)| kind))
     }
 }
 
-/// What the service says by its errors and their status; `None` for an error about the input.
-fn of_errors(status: u16, errors: &[ServerError]) -> Option<ErrorKind> {
-    let has = |condition| errors.iter().any(|error| error.condition() == condition);
-    if errors.iter().any(is_rate_limit) {
-        return Some(ErrorKind::RateLimited);
+impl Error {
+    /// Whether the user has to log in: there is no token, and none can be obtained without the user.
+    pub fn is_reauth_required(&self) -> bool {
+        self.kind() == ErrorKind::ReauthRequired
     }
-    if has(Condition::InvalidToken) {
-        return Some(ErrorKind::Unauthorized);
+
+    /// Whether the server answered with errors and without data; [`server_errors`](Self::server_errors) has the reasons.
+    ///
+    /// For a change, check [`may_have_applied`](Self::may_have_applied) first: a server that failed halfway sends such errors, too.
+    pub fn is_rejected(&self) -> bool {
+        matches!(self.repr(), Repr::Rejected)
     }
-    let by_status = kind_of_status(status).filter(|kind| *kind != ErrorKind::Rejected);
-    let by_condition = [
-        (Condition::AccessDenied, ErrorKind::Forbidden),
-        (Condition::SchemaMismatch, ErrorKind::SchemaMismatch),
-        (Condition::NotFoundOrForbidden, ErrorKind::NotFound),
-    ];
-    let mut found = by_condition
-        .into_iter()
-        .filter(|(condition, _)| has(*condition));
-    by_status.or_else(|| found.next().map(|(_, kind)| kind))
+
+    /// Whether a change may have been carried out although no clear answer came.
+    ///
+    /// It is false only if the change surely was not sent, or was refused: HTTP 401, 413 or 429, JSON or XML on 400, 403
+    /// or 404, or an error body on 2xx or 4xx in which every error names a reason that is known (validation, token,
+    /// permission, limit, schema). Errors on 5xx, "Internal server error" on any status, a reply without the record, a reply
+    /// that is cut, a web page or an empty body leave it in doubt. [`is_retryable`](Self::is_retryable) is then false.
+    ///
+    /// Look at the server's records before sending it again: a declaration sent twice is a second declaration. For a new
+    /// consignment [`Account::candidates`](crate::Account::candidates) does that.
+    #[doc(alias("idempotency", "lost reply", "sent twice"))]
+    pub fn may_have_applied(&self) -> bool {
+        self.0.may_have_applied
+    }
+
+    /// Whether the same call may succeed later without any change, and repeating it does no harm.
+    pub fn is_retryable(&self) -> bool {
+        !self.0.may_have_applied && (self.0.passes || self.is_transient())
+    }
+
+    /// Whether sending the request again may give another reply, regardless of the harm that it may do.
+    pub(crate) fn is_transient(&self) -> bool {
+        match self.repr() {
+            Repr::Said(ErrorKind::Connect | ErrorKind::Timeout | ErrorKind::Transport, _) => {
+                self.0.passes
+            }
+            _ => {
+                matches!(self.kind(), ErrorKind::NoAnswer | ErrorKind::RateLimited)
+                    || self.http_status().is_some_and(is_transient_status)
+            }
+        }
+    }
+
+    /// Whether the service refuses the token, whatever else its reply says: a new one is worth a try.
+    pub(crate) fn refuses_token(&self) -> bool {
+        self.service_status() == Some(401) || self.has(Condition::InvalidToken)
+    }
+
+    /// Whether one of the server's errors means this (spec 7.2).
+    pub(crate) fn has(&self, condition: Condition) -> bool {
+        self.server_errors()
+            .iter()
+            .any(|error| error.condition() == condition)
+    }
 }
 
 #[cfg(test)]
@@ -148,6 +201,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::error::Received;
+    use crate::model::ServerError;
 
     /// An error of the schema where the code is one of GraphQL.
     fn errors(words: &str) -> Vec<ServerError> {
@@ -160,16 +215,6 @@ mod tests {
         };
         let error = json!({"message": message, "extensions": extensions});
         vec![ServerError::from_value(error)]
-    }
-
-    fn decode(status: u16, errors: Vec<ServerError>) -> Error {
-        let (path, detail) = ("data".to_owned(), String::new());
-        Error::new(Repr::Decode {
-            status,
-            path,
-            detail,
-            errors,
-        })
     }
 
     /// Status, message and code of a server error, and the kind of an error with it: rejected, and beside data that does not
@@ -201,8 +246,9 @@ mod tests {
                 panic!("{row}");
             };
             let (status, errors) = (status.parse().unwrap(), errors(words));
-            let decode = decode(status, errors.clone());
-            let error = Error::new(Repr::Rejected { status, errors });
+            let (received, same) = (Received::status_only(status), errors.clone());
+            let decode = Error::decode(received.clone(), "data".to_owned(), "", same.into());
+            let error = Error::rejected(received, errors.into());
             assert_eq!(format!("{:?}", error.kind()), rejected, "{row}");
             assert_eq!(format!("{:?}", decode.kind()), decoded, "{row}");
             assert!(error.is_rejected() && !decode.is_rejected(), "{row}");

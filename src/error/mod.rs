@@ -9,9 +9,7 @@
 
 mod display;
 mod error_kind;
-mod predicates;
 mod received;
-mod refusal;
 mod reply_meaning;
 mod report;
 mod repr;
@@ -21,14 +19,14 @@ mod tests;
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 pub(crate) use self::display::codes;
 pub use self::error_kind::ErrorKind;
 pub(crate) use self::received::Received;
-pub(crate) use self::refusal::mark_no_record_named;
 pub(crate) use self::reply_meaning::BodyShape;
-pub(crate) use self::repr::{Repr, json_fault};
+pub(crate) use self::reply_meaning::mark_no_record_named;
+pub(crate) use self::repr::{Repr, ServerErrors, json_fault};
 
 use crate::model::{Position, ServerError};
 
@@ -82,7 +80,6 @@ struct ErrorParts {
     repr: Repr,
     operation: Option<String>,
     attempts: u32,
-    retry_at: Option<SystemTime>,
     retry_after: Option<Duration>,
     may_have_applied: bool,
     /// Whether the same call may succeed later, where no reply says so.
@@ -91,8 +88,7 @@ struct ErrorParts {
     was_sent: bool,
     /// The error code of an identity provider, or of this crate for a login.
     code: Option<Box<str>>,
-    /// How many of the server's errors are not kept.
-    omitted: usize,
+    errors: ServerErrors,
     received: Option<Arc<Received>>,
     error_description: Option<Arc<str>>,
     resume_from: Option<Position>,
@@ -144,12 +140,10 @@ impl Error {
             |it| it.parts().operation = Some(operation.to_owned());
         pub(crate) fn with_attempts(attempts: u32) |it| it.parts().attempts = attempts;
         pub(crate) fn with_retry_after(wait: Option<Duration>) |it| it.parts().retry_after = wait;
-        pub(crate) fn with_retry_at(at: Option<SystemTime>) |it| it.parts().retry_at = at;
         pub(crate) fn with_may_have_applied(may: bool) |it| it.parts().may_have_applied = may;
         pub(crate) fn with_passes(yes: bool) |it| it.parts().passes = yes;
         pub(crate) fn with_sent(yes: bool) |it| it.parts().was_sent = yes;
         pub(crate) fn with_code(code: &str) |it| it.parts().code = Some(code.into());
-        pub(crate) fn with_omitted(errors: usize) |it| it.parts().omitted = errors;
         pub(crate) fn with_received(received: Received)
             |it| it.parts().received = Some(Arc::new(received));
         pub(crate) fn with_resume_from(position: Position)
@@ -168,6 +162,7 @@ impl Error {
         self.with_source(earlier)
     }
 
+    /// Keeps the reason that an identity provider gives (`error_description`, RFC 6749 sections 4.1.2.1 and 5.2).
     pub(crate) fn with_error_description(mut self, text: Option<&str>) -> Self {
         if let Some(text) = text.filter(|text| !text.is_empty()) {
             let start: String = text.chars().take(1_000).collect();
@@ -214,32 +209,17 @@ impl Error {
     /// A refusal of a draft also repeats its open questions: [`severity`](ServerError::severity) separates the reasons
     /// from the remarks.
     pub fn server_errors(&self) -> &[ServerError] {
-        match &self.0.repr {
-            Repr::Rejected { errors, .. } | Repr::Decode { errors, .. } => errors,
-            _ => &[],
-        }
+        &self.0.errors.first
     }
 
-    /// How many errors the server sent; [`server_errors`](Self::server_errors) has the first 1,000 of them.
-    pub fn server_error_count(&self) -> usize {
-        self.server_errors().len() + self.0.omitted
+    pub(crate) fn errors(&self) -> &ServerErrors {
+        &self.0.errors
     }
 
-    /// The reason that the identity provider gives for refusing a login or a refresh (`error_description`, RFC 6749 sections
-    /// 4.1.2.1 and 5.2); its first 1,000 characters. Not shown by `Display` or `Debug`: it may hold personal data, and any
-    /// characters.
-    pub fn error_description(&self) -> Option<&str> {
-        self.0.error_description.as_deref()
-    }
-
-    /// How long to wait before the next request (`Retry-After`); at most a day, whatever the server sent.
+    /// How long to wait before the next request, from the moment at which the call failed: the `Retry-After` of the service, at
+    /// most a day whatever the server sent, or the time until the token manager calls the token endpoint again.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
-    }
-
-    /// The earliest moment at which the token endpoint is called again.
-    pub fn retry_at(&self) -> Option<SystemTime> {
-        self.0.retry_at
     }
 
     /// Where a list continues after a failure: all records before were returned. Only for errors of pagers.

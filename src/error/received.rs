@@ -3,7 +3,7 @@
 use serde_json::Value;
 use url::{ParseError, Position, Url};
 
-use super::{BodyShape, Error, ErrorKind, Repr};
+use super::{BodyShape, Error, ErrorKind, Repr, ServerErrors};
 
 /// The parts of a reply that accessors return; neither `Display` nor `Debug` shows them.
 #[derive(Clone)]
@@ -39,6 +39,11 @@ impl Received {
             encoding: None,
             is_of_service: false,
         }
+    }
+
+    /// A reply of which no more than the status is known.
+    pub(crate) fn status_only(status: u16) -> Self {
+        Self::new(status, None, b"", None)
     }
 
     /// Marks the reply as one of the service, whatever its body: by a header, or since the host answers browsers and has pages.
@@ -87,6 +92,27 @@ impl Error {
         Self::new(Repr::Http).with_received(received)
     }
 
+    /// The error for a reply of the interface with errors and without data.
+    pub(crate) fn rejected(received: Received, errors: ServerErrors) -> Self {
+        let mut error = Self::new(Repr::Rejected).with_received(received);
+        error.parts().errors = errors;
+        error
+    }
+
+    /// The error for a reply of the interface that does not fit the types at this path; the whole reply, if it is empty.
+    pub(crate) fn decode(
+        received: Received,
+        path: String,
+        detail: impl Into<String>,
+        errors: ServerErrors,
+    ) -> Self {
+        let (whole, detail) = (path.is_empty(), detail.into());
+        let path = if whole { ".".to_owned() } else { path };
+        let mut error = Self::rejected(received, errors);
+        error.parts().repr = Repr::Decode { path, detail };
+        error
+    }
+
     pub(super) fn redirect(&self) -> Option<&str> {
         self.received()?.redirect.as_deref()
     }
@@ -97,14 +123,15 @@ impl Error {
 
     /// The status, if the service sent it: nothing else on the way.
     pub(super) fn service_status(&self) -> Option<u16> {
-        match self.repr() {
-            Repr::Rejected { status, .. } | Repr::Decode { status, .. } => Some(*status),
-            Repr::Http | Repr::Said(ErrorKind::Protocol, _) => self
-                .received()
-                .filter(|received| received.is_of_service || received.shape().is_of_service())
-                .map(|received| received.status),
-            Repr::Said(..) => None,
-        }
+        let received = self.received()?;
+        let is_of_service = match self.repr() {
+            Repr::Rejected | Repr::Decode { .. } => true,
+            Repr::Http | Repr::Said(ErrorKind::Protocol, _) => {
+                received.is_of_service || received.shape().is_of_service()
+            }
+            Repr::Said(..) => false,
+        };
+        is_of_service.then_some(received.status)
     }
 
     pub(super) fn received(&self) -> Option<&Received> {
@@ -113,19 +140,16 @@ impl Error {
 
     /// The HTTP status of the reply, if there was one.
     pub fn http_status(&self) -> Option<u16> {
-        match self.repr() {
-            Repr::Rejected { status, .. } | Repr::Decode { status, .. } => Some(*status),
-            _ => self.received().map(|received| received.status),
-        }
+        Some(self.received()?.status)
     }
 
     /// The media type of the reply without parameters, such as `text/html`.
-    pub fn media_type(&self) -> Option<&str> {
+    pub(super) fn media_type(&self) -> Option<&str> {
         self.received()?.media_type.as_deref()
     }
 
     /// The start of the reply, at most its first 2,048 bytes. Not shown by `Display` or `Debug`.
-    pub fn body_excerpt(&self) -> Option<&str> {
+    pub(crate) fn body_excerpt(&self) -> Option<&str> {
         self.received().map(|received| received.excerpt.as_str())
     }
 

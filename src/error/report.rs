@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Error, Repr};
+use super::Error;
 use crate::model::{OneLine, ServerError};
 
 /// How many of the server's errors are shown.
@@ -37,18 +37,15 @@ impl Error {
             line(&mut report, "caused by", &cause.to_string());
             source = cause.source();
         }
-        if let (Some(path), Repr::Decode { .. }) = (self.json_path(), self.repr()) {
+        if let Some(path) = self.json_path() {
             line(&mut report, "at", path);
-        }
-        if let Some(description) = self.error_description() {
-            line(&mut report, "error description", description);
         }
         let errors = self.server_errors();
         for error in errors.iter().take(ERRORS) {
             line(&mut report, "server error", &words(error));
         }
         if errors.len() > ERRORS {
-            let left_out = format!("{} more", self.server_error_count() - ERRORS);
+            let left_out = format!("{} more", errors.len() + self.errors().omitted - ERRORS);
             line(&mut report, "server errors", &left_out);
         }
         if errors.is_empty() {
@@ -93,7 +90,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::error::Received;
+    use crate::error::{Received, ServerErrors};
 
     #[test]
     fn the_servers_messages_are_on_lines_of_their_own_and_escaped() {
@@ -104,14 +101,14 @@ mod tests {
             }));
             2_000
         ];
-        let error = Error::new(Repr::Decode {
-            status: 200,
-            path: "data.Sam\u{7}".to_owned(),
-            detail: "a value of another type".to_owned(),
-            errors,
-        })
-        .with_source(std::io::Error::other("below\nhere"))
-        .with_omitted(7);
+        let (first, omitted) = (errors, 7);
+        let error = Error::decode(
+            Received::status_only(200),
+            "data.Sam\u{7}".to_owned(),
+            "a value of another type",
+            ServerErrors { first, omitted },
+        )
+        .with_source(std::io::Error::other("below\nhere"));
         let report = error.report();
         let lines: Vec<&str> = report.lines().collect();
         assert_eq!(lines[0], error.to_string());

@@ -16,18 +16,23 @@ pub(crate) enum Repr {
     #[default]
     Http,
     /// A reply of the interface with errors and without data.
-    Rejected {
-        status: u16,
-        errors: Vec<ServerError>,
-    },
-    /// A reply of the interface in a shape that does not fit the types.
-    Decode {
-        status: u16,
-        path: String,
-        detail: String,
-        /// The errors beside the data that could not be read.
-        errors: Vec<ServerError>,
-    },
+    Rejected,
+    /// A reply of the interface that does not fit the types at this path; `.` is the whole reply.
+    Decode { path: String, detail: String },
+}
+
+/// The errors in a reply of the interface, also beside data that could not be read.
+#[derive(Clone, Default)]
+pub(crate) struct ServerErrors {
+    pub(crate) first: Vec<ServerError>,
+    /// How many more there were.
+    pub(crate) omitted: usize,
+}
+
+impl From<Vec<ServerError>> for ServerErrors {
+    fn from(first: Vec<ServerError>) -> Self {
+        Self { first, omitted: 0 }
+    }
 }
 
 /// Why JSON cannot be read, without the text of the decoder, which repeats the value.

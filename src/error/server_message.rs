@@ -7,13 +7,15 @@ use super::{Error, Repr};
 use crate::model::json_repair::repaired;
 
 impl Error {
-    /// The message in a reply that was not the expected JSON, when it is clear which of its texts that is.
+    /// The message in a reply that was not the expected JSON, when it is clear which of its texts that is; or the reason that the
+    /// identity provider gives for refusing a login or a refresh (`error_description`, RFC 6749 sections 4.1.2.1 and 5.2), its
+    /// first 1,000 characters.
     ///
-    /// It is taken from the member `Message` (or `message`, `detail`, `error_description`, `title`) of a JSON object or of
+    /// A message is taken from the member `Message` (or `message`, `detail`, `error_description`, `title`) of a JSON object or of
     /// the object `error` in it, from the element `Message` of XML, or from a body of plain text. HTML has none. The
     /// names are assumed: the specification does not show error bodies of the register.
     ///
-    /// Servers repeat what they were sent: `Display` and `Debug` do not show it.
+    /// Servers repeat what they were sent, and may send any characters: `Display` and `Debug` do not show it.
     ///
     /// ```
     /// # equipment::example(async {
@@ -28,6 +30,9 @@ impl Error {
     /// # Ok(()) });
     /// ```
     pub fn server_message(&self) -> Option<String> {
+        if let Some(reason) = &self.0.error_description {
+            return Some(reason.to_string());
+        }
         if !matches!(self.repr(), Repr::Http) {
             return None;
         }

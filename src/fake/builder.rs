@@ -13,11 +13,10 @@ use super::levers::Assumptions;
 use super::logins::NO_SUCH_USER;
 use super::provider::{ClientCheck, Lifetimes, Provider};
 use super::records::Records;
-use super::reference_data::ReferenceData;
+use super::reference_data::{self, ReferenceData};
 use super::register::Register;
 use super::routes::{FakeParts, FakeState, Routes};
 use super::script::{Log, Scripts};
-use super::served_profile;
 use super::tcp_proxy::TcpProxy;
 use super::{Fake, RETURN_TO, UnpooledServer, User, World};
 use crate::error::Error;
@@ -176,7 +175,7 @@ impl FakeBuilder {
         let base = format!("http://{}/", address_of(&listener)?);
         let base = Url::parse(&base).map_err(failed("the address of the fake is no URL"))?;
         let world = Arc::new(self.take_world()?);
-        let (schema, moved) = served_profile::schema(self.schema.as_deref(), &self.profile)
+        let (schema, moved) = reference_data::schema(self.schema.as_deref(), &self.profile)
             .map_err(std::io::Error::other)
             .map_err(failed("the schema is invalid"))?;
         let now = self.clock.now();

@@ -1,9 +1,8 @@
 //! Levers of the fake for tests that need more than a service that works: other readings of the specification
 //! ([`Assumptions`]), and what happens at a service at the wrong moment ([`Levers`]).
 
-use super::Fake;
-use super::WebsiteEdit;
 use super::website::{Edit, ScheduledEdit};
+use super::{Fake, WebsiteEdit};
 use crate::profile::Lists;
 
 /// How the fake lists, deletes and dates records, where the specification leaves it open. The default is described in

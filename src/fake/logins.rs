@@ -111,7 +111,8 @@ impl Fake {
     ///
     /// # Errors
     ///
-    /// None while the fake runs.
+    /// None while the fake runs; [`TokenUnavailable`](crate::ErrorKind::TokenUnavailable) where a script makes its identity provider
+    /// fail.
     pub async fn token_manager(&self) -> Result<TokenManager> {
         let manager = TokenManager::builder(self.provider().build()?).build()?;
         let login = manager.provider().authorization().start()?;

@@ -74,14 +74,12 @@
 
 mod builder;
 mod graphql;
-mod gzip;
 mod in_process;
 mod instant;
 pub mod levers;
 mod logins;
 mod problem;
 mod provider;
-mod record_fields;
 mod record_page;
 mod records;
 mod reference_data;
@@ -90,7 +88,6 @@ mod reply;
 mod routes;
 mod rules;
 mod script;
-mod served_profile;
 mod store_conformance;
 mod tcp_proxy;
 #[cfg(test)]

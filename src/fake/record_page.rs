@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::instant;
 use super::levers::{Assumptions, Deleted};
 use super::problem::Problem;
-use super::record_fields::has_form;
+use super::records::has_form;
 use crate::profile::{ComparedDate, ListOrder};
 
 /// assumed: the specification shows neither

@@ -1,20 +1,21 @@
-//! The data that does not change while the fake runs: users, questions and the schema.
+//! The data that does not change while the fake runs: users, questions, and the schema that a profile describes.
 
 use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use apollo_compiler::ast::{FieldDefinition, Type};
 use apollo_compiler::executable::OperationType;
+use apollo_compiler::schema::{EnumType, ExtendedType, ObjectType};
 use apollo_compiler::validation::{Valid, WithErrors};
 use apollo_compiler::{ExecutableDocument, Name, Schema};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::rules;
-use super::served_profile::MovedFields;
 use super::world::World;
 use crate::graphql::SCHEMA;
 use crate::locked::lock;
-use crate::profile::ServiceProfile;
+use crate::profile::{OperationProfile, RecordNames, ServiceProfile};
 
 pub(super) struct ReferenceData {
     pub(super) world: Arc<World>,
@@ -104,6 +105,176 @@ pub(super) fn root_fields(schema: &Schema) -> impl Iterator<Item = &str> {
     let names = roots.filter_map(|root| schema.root_operation(root));
     let objects = names.filter_map(|name| schema.get_object(name));
     objects.flat_map(|object| object.fields.keys().map(Name::as_str))
+}
+
+/// The fields by the operation that they stand for.
+pub(super) type MovedFields = HashMap<String, MovedField>;
+
+/// A root field with another name than that of its operation, and perhaps with wrappers around its record.
+pub(super) struct MovedField {
+    pub(super) operation: String,
+    /// Outermost first; a number is a position in a list.
+    wrappers: Vec<String>,
+}
+
+impl MovedField {
+    /// The result of the operation, as this field has it.
+    pub(super) fn wrapped(&self, result: Value) -> Value {
+        let wrappers = self.wrappers.iter().rev();
+        wrappers.fold(result, |inner, name| match position(name) {
+            Some(at) => {
+                let mut items = vec![Value::Null; at];
+                items.push(inner);
+                items.into()
+            }
+            None => json!({name.as_str(): inner}),
+        })
+    }
+}
+
+fn position(name: &str) -> Option<usize> {
+    name.parse().ok()
+}
+
+/// A schema, the bundled one unless another is given, with what a profile says of operations, updates and forms. `Err` says what
+/// cannot be served.
+pub(super) fn schema(
+    given: Option<&str>,
+    profile: &ServiceProfile,
+) -> Result<(Arc<ServedSchema>, MovedFields), String> {
+    let mut moved = MovedFields::new();
+    let is_changed = !profile.operations.is_empty()
+        || profile.updates.value != RecordNames::default()
+        || !profile.forms.value.is_empty();
+    if !is_changed {
+        let schema = given.map_or_else(|| Ok(ServedSchema::bundled()), ServedSchema::read);
+        return Ok((schema?, moved));
+    }
+    let parsed = Schema::parse(given.unwrap_or(SCHEMA), "schema.graphql");
+    let mut schema = parsed.map_err(|failed| failed.errors.to_string())?;
+    // What is added is text; the schema is the rest.
+    let mut added = Vec::new();
+    for (name, operation) in &profile.operations {
+        serve(&mut schema, name, &operation.value, &mut moved, &mut added)
+            .ok_or_else(|| format!("what the profile says of {name} does not fit the schema"))?;
+    }
+    let renamed = renamed_keys(&mut schema, &profile.updates.value);
+    added.extend(renamed.ok_or("the names of updates do not fit the schema")?);
+    for form in &profile.forms.value {
+        let name = Name::new(&form.id).map_err(|error| error.to_string())?;
+        let is_known = |forms: &EnumType| forms.values.contains_key(&name);
+        if !schema
+            .get_enum("EFormType")
+            .is_some_and(|forms| is_known(forms))
+        {
+            added.push(format!("extend enum EFormType {{ {name} }}"));
+        }
+    }
+    added.push(schema.to_string());
+    Ok((ServedSchema::read(&added.join("\n"))?, moved))
+}
+
+fn serve(
+    schema: &mut Schema,
+    name: &str,
+    operation: &OperationProfile,
+    moved: &mut MovedFields,
+    added: &mut Vec<String>,
+) -> Option<()> {
+    // A second document of the operation has a name of its own.
+    let field = if name == "fullConsignments" {
+        "consignments"
+    } else {
+        name
+    };
+    let roots = [OperationType::Query, OperationType::Mutation].into_iter();
+    let (root, found) = roots
+        .filter_map(|kind| schema.root_operation(kind))
+        .find_map(|root| {
+            let definition = schema.get_object(root)?.fields.get(field)?;
+            Some((root.clone(), definition.as_ref().clone()))
+        })?;
+    // The result of a change is under `data`.
+    let record = schema
+        .get_object(found.ty.inner_named_type())
+        .and_then(|result| result.fields.get("data"))
+        .map_or(found.ty.clone(), |data| data.ty.clone());
+    for path in &operation.left_out {
+        leave_out(schema, record.inner_named_type().clone(), path)?;
+    }
+    let Some(pointer) = &operation.record_at else {
+        return Some(());
+    };
+    let mut names = pointer.split('/').skip(1).map(str::to_owned);
+    let at = Name::new(&names.next()?).ok()?;
+    let wrappers: Vec<String> = names.collect();
+    let mut ty = record;
+    for (depth, wrapper) in wrappers.iter().enumerate().rev() {
+        ty = if position(wrapper).is_some() {
+            Type::List(Box::new(ty))
+        } else {
+            let (of, wrapper) = (format!("Moved_{name}_{depth}"), Name::new(wrapper).ok()?);
+            added.push(format!("type {of} {{ {wrapper}: {ty} }}"));
+            Type::Named(Name::new(&of).ok()?)
+        };
+    }
+    let fields = &mut object_mut(schema, &root)?.fields;
+    fields.shift_remove(field);
+    fields.shift_remove(&at);
+    let definition = FieldDefinition {
+        name: at.clone(),
+        ty,
+        ..FieldDefinition::clone(&found)
+    };
+    added.push(format!("extend type {root} {{ {definition} }}"));
+    let operation = field.to_owned();
+    moved.insert(
+        at.to_string(),
+        MovedField {
+            operation,
+            wrappers,
+        },
+    );
+    Some(())
+}
+
+fn leave_out(schema: &mut Schema, mut of: Name, path: &str) -> Option<()> {
+    let mut names: Vec<&str> = path.split('.').collect();
+    let last = names.pop()?;
+    for name in names {
+        let field = schema.get_object(&of)?.fields.get(name)?;
+        of = field.ty.inner_named_type().clone();
+    }
+    // Another operation may have the same type.
+    object_mut(schema, &of)?.fields.shift_remove(last);
+    Some(())
+}
+
+fn object_mut<'s>(schema: &'s mut Schema, name: &Name) -> Option<&'s mut ObjectType> {
+    match schema.types.get_mut(name)? {
+        ExtendedType::Object(object) => Some(object.make_mut()),
+        _ => None,
+    }
+}
+
+/// Takes the fields that name the record of an update out of the input, and adds them by the names of the profile.
+fn renamed_keys(schema: &mut Schema, names: &RecordNames) -> Option<Vec<String>> {
+    const INPUT: &str = "CreateOrSaveConsignmentInput";
+    let mut added = Vec::new();
+    if *names == RecordNames::default() {
+        return Some(added);
+    }
+    let ExtendedType::InputObject(input) = schema.types.get_mut(INPUT)? else {
+        return None;
+    };
+    for (ours, theirs) in [("id", &names.id), ("number", &names.number)] {
+        let field = input.make_mut().fields.shift_remove(ours)?;
+        if let Some(theirs) = theirs {
+            let theirs = Name::new(theirs).ok()?;
+            added.push(format!("extend input {INPUT} {{ {theirs}: {} }}", field.ty));
+        }
+    }
+    Some(added)
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
-//! A reply, and how the proxy delivers it.
+//! A reply, compressed for clients that accept it, and how the proxy delivers it.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wiremock::ResponseTemplate;
-
-use super::gzip;
+use zlib_rs::{DeflateConfig, ReturnCode, compress_bound, compress_slice};
 
 const ENCODING_HEADER: &str = "content-encoding";
 
@@ -82,7 +81,7 @@ impl Reply {
         let mut names = self.headers.iter().map(|(name, _)| name);
         if !counts_bytes
             && !names.any(|name| name.eq_ignore_ascii_case(ENCODING_HEADER))
-            && let Some(compressed) = gzip::compress(&self.body)
+            && let Some(compressed) = compress(&self.body)
         {
             self.body = compressed;
             let header = (ENCODING_HEADER.to_owned(), "gzip".to_owned());
@@ -116,5 +115,68 @@ impl From<Reply> for ResponseTemplate {
             Some(media_type) => template.set_body_raw(reply.body, media_type),
             None => template,
         }
+    }
+}
+
+/// Shorter bodies fit into one packet either way, and servers leave them as they are.
+const LEAST: usize = 1_024;
+
+/// zlib's parameter for gzip with the largest window.
+const GZIP: i32 = 16 + 15;
+
+/// The most that head and end of a gzip member add.
+const FRAME: usize = 18;
+
+/// Whether a client with this `accept-encoding` accepts gzip (RFC 9110 section 12.5.3).
+pub(super) fn accepts_gzip(accept_encoding: &str) -> bool {
+    accept_encoding.split(',').any(|part| {
+        let (coding, weight) = part.split_once(';').unwrap_or((part, "q=1"));
+        let weight = weight.trim().trim_start_matches("q=").parse();
+        let is_gzip =
+            ["gzip", "x-gzip", "*"].contains(&coding.trim().to_ascii_lowercase().as_str());
+        is_gzip && weight.is_ok_and(|weight: f32| weight > 0.0)
+    })
+}
+
+/// The compressed body, if it pays.
+pub(super) fn compress(body: &[u8]) -> Option<Vec<u8>> {
+    if body.len() < LEAST {
+        return None;
+    }
+    let mut buffer = vec![0; compress_bound(body.len()) + FRAME];
+    let config = DeflateConfig {
+        window_bits: GZIP,
+        ..DeflateConfig::best_speed()
+    };
+    let (compressed, code) = compress_slice(&mut buffer, body, config);
+    let pays = code == ReturnCode::Ok && compressed.len() < body.len();
+    pays.then(|| compressed.to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gzip_is_sent_to_those_who_accept_it() {
+        for accepts in [
+            "gzip",
+            "GZIP",
+            "x-gzip",
+            "*",
+            "br, gzip;q=0.5",
+            "gzip; q=1.0",
+        ] {
+            assert!(accepts_gzip(accepts), "{accepts}");
+        }
+        for refuses in ["", "identity", "br", "gzip;q=0", "gzip; q=0.000", "gzipped"] {
+            assert!(!accepts_gzip(refuses), "{refuses}");
+        }
+    }
+
+    #[test]
+    fn short_bodies_stay_as_they_are() {
+        assert!(compress(&[b' '; LEAST - 1]).is_none());
+        assert!(compress(&[b' '; LEAST]).is_some_and(|body| body.len() < 50));
     }
 }

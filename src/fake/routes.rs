@@ -7,12 +7,12 @@ use serde_json::json;
 use wiremock::{Request, Respond, ResponseTemplate};
 
 use super::graphql::{self, Context};
-use super::gzip;
+
 use super::provider::{Parameters, Provider};
 use super::records::{PRINTS, Records};
 use super::reference_data::ReferenceData;
 use super::register::Register;
-use super::reply::Reply;
+use super::reply::{Reply, accepts_gzip};
 use super::script::{self, Log, ParsedRequest, Received, Scripts};
 use crate::locked::lock;
 use crate::profile::RegisterAuthentication;
@@ -55,7 +55,7 @@ impl Respond for Routes {
         reply.delivery.delay = delay;
         reply.add_date(self.0.clock.now());
         let accepts = header(request, "accept-encoding").unwrap_or_default();
-        if self.0.gzip && gzip::is_accepted(accepts) {
+        if self.0.gzip && accepts_gzip(accepts) {
             reply.compress();
         }
         reply.into()

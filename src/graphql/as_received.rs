@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use super::misfit;
-use crate::error::{Error, Repr};
+use crate::error::{Error, Received, ServerErrors};
 
 /// A record, or a list of questions, as it was received: typed, and as the JSON text with the fields that this crate does not
 /// know. `Debug` shows neither.
@@ -65,16 +65,14 @@ impl<T> AsReceived<T> {
     /// [`Decode`](crate::ErrorKind::Decode) when the JSON does not fit the type.
     pub fn read<U: DeserializeOwned>(&self) -> Result<U, Error> {
         misfit::read(&self.json).map_err(|misfit| {
-            Error::new(Repr::Decode {
-                // Only the reply to a successful query is kept; data comes with 200 (spec 7.1).
-                status: 200,
-                path: match misfit.path.as_str() {
-                    "" => ".".to_owned(),
-                    path => path.to_owned(),
-                },
-                detail: misfit.detail.to_owned(),
-                errors: Vec::new(),
-            })
+            // Only the reply to a successful query is kept; data comes with 200 (spec 7.1).
+            let received = Received::status_only(200);
+            Error::decode(
+                received,
+                misfit.path,
+                misfit.detail,
+                ServerErrors::default(),
+            )
         })
     }
 }

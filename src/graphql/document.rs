@@ -344,32 +344,6 @@ fn offset(error: &ServerError) -> Option<usize> {
         .checked_sub(1)
 }
 
-/// The types of the operations of this crate, each with the module of its document, variables and reply.
-macro_rules! operation_types {
-    ($($(#[$meta:meta])* $name:ident => $module:ident;)*) => {
-        $(
-            $(#[$meta])*
-            #[derive(Clone, Copy, Debug)]
-            #[non_exhaustive]
-            pub struct $name;
-
-            impl graphql_client::GraphQLQuery for $name {
-                type Variables = $module::Variables;
-                type ResponseData = $module::ResponseData;
-
-                fn build_query(variables: Self::Variables) -> graphql_client::QueryBody<Self::Variables> {
-                    graphql_client::QueryBody {
-                        variables,
-                        query: $module::DOCUMENT.text,
-                        operation_name: $module::DOCUMENT.operation,
-                    }
-                }
-            }
-        )*
-    };
-}
-pub(super) use operation_types;
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::Outcome;
 use super::outcome::ReplyFacts;
 use super::unreadable::{RawList, part_of};
-use crate::error::{Error, Received, Repr, json_fault};
+use crate::error::{Error, Received, ServerErrors, json_fault};
 use crate::model::{Condition, ServerError, reply_memory};
 
 /// How many errors are kept: a server may repeat one for each record of a large request.
@@ -78,7 +78,7 @@ impl<'a> RawReply<'a> {
         self.limited(|| {
             let Envelope { data, .. } = serde_json::from_str(text).ok()?;
             Some(match data {
-                Some(value) => Ok(self.outcome(value, Errors::default())),
+                Some(value) => Ok(self.outcome(value, ServerErrors::default())),
                 None => Err(self.without_data()),
             })
         })
@@ -112,7 +112,12 @@ impl<'a> RawReply<'a> {
             Err(error) => {
                 let (line, column) = (error.line(), error.column());
                 let detail = format!("{}, line {line} column {column}", json_fault(&error));
-                return Some(Err(self.unreadable(".", detail, Errors::default(), None)));
+                return Some(Err(self.unreadable(
+                    ".",
+                    detail,
+                    ServerErrors::default(),
+                    None,
+                )));
             }
         };
         if self.needs_errors && !parts.errors.is_some_and(|raw| raw.get().starts_with('[')) {
@@ -130,7 +135,7 @@ impl<'a> RawReply<'a> {
     fn with_data<'t>(
         &self,
         data: &'t RawValue,
-        errors: Errors,
+        errors: ServerErrors,
     ) -> Result<Outcome<&'t RawValue>, Error> {
         if !errors.first.is_empty() {
             // A refused token may come with an empty list where a null is not allowed.
@@ -151,7 +156,7 @@ impl<'a> RawReply<'a> {
     fn not_utf8<T>(&self) -> Option<Result<T, Error>> {
         let detail = "the body is not UTF-8";
         if self.bytes.len() > LONGEST_LOSSY {
-            let unreadable = || Err(self.unreadable(".", detail, Errors::default(), None));
+            let unreadable = || Err(self.unreadable(".", detail, ServerErrors::default(), None));
             return (!self.needs_errors).then(unreadable);
         }
         let text = String::from_utf8_lossy(self.bytes);
@@ -160,16 +165,12 @@ impl<'a> RawReply<'a> {
                 let (data, rest) = outcome.split();
                 (rest.errors(), Some(reply_memory::value(data.get())))
             }
-            Err(error) => {
-                let first = error.server_errors().to_vec();
-                let omitted = error.server_error_count() - first.len();
-                (Errors { first, omitted }, error.raw_data().cloned())
-            }
+            Err(error) => (error.errors().clone(), error.raw_data().cloned()),
         };
         Some(Err(self.unreadable(".", detail, errors, data)))
     }
 
-    fn outcome<T>(&self, value: T, errors: Errors) -> Outcome<T> {
+    fn outcome<T>(&self, value: T, errors: ServerErrors) -> Outcome<T> {
         Outcome {
             value,
             problems: errors.first,
@@ -186,29 +187,18 @@ impl<'a> RawReply<'a> {
         Error::protocol("the reply has neither data nor errors").with_received(self.received(None))
     }
 
-    fn rejected(&self, errors: Errors, data: Option<Value>) -> Error {
-        let (status, omitted) = (self.status, errors.omitted);
-        let errors = errors.first;
-        Error::new(Repr::Rejected { status, errors })
-            .with_omitted(omitted)
-            .with_received(self.received(data))
+    fn rejected(&self, errors: ServerErrors, data: Option<Value>) -> Error {
+        Error::rejected(self.received(data), errors)
     }
 
     pub(super) fn unreadable(
         &self,
         path: &str,
         detail: impl Into<String>,
-        errors: Errors,
+        errors: ServerErrors,
         data: Option<Value>,
     ) -> Error {
-        Error::new(Repr::Decode {
-            status: self.status,
-            path: path.to_owned(),
-            detail: detail.into(),
-            errors: errors.first,
-        })
-        .with_omitted(errors.omitted)
-        .with_received(self.received(data))
+        Error::decode(self.received(data), path.to_owned(), detail, errors)
     }
 
     /// The data of a reply that was read before: for errors only.
@@ -239,24 +229,14 @@ pub(super) fn is_void(data: &Value, empty_lists_too: bool) -> bool {
     }
 }
 
-/// The first errors, and how many more there were.
-#[derive(Default)]
-pub(super) struct Errors {
-    pub(super) first: Vec<ServerError>,
-    pub(super) omitted: usize,
-}
-
 /// Reads each error alone. What is not a list is one error.
-fn read_errors(raw: &RawValue) -> Errors {
+fn read_errors(raw: &RawValue) -> ServerErrors {
     let read = |raw: &RawValue| ServerError::from_value(reply_memory::value(raw.get()));
     match serde_json::from_str::<RawList<'_, KEPT_ERRORS>>(raw.get()) {
-        Ok(list) => Errors {
+        Ok(list) => ServerErrors {
             first: list.first.into_iter().map(read).collect(),
             omitted: list.omitted,
         },
-        Err(_) => Errors {
-            first: vec![read(raw)],
-            omitted: 0,
-        },
+        Err(_) => vec![read(raw)].into(),
     }
 }

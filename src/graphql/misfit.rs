@@ -2,7 +2,7 @@
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use crate::error::{Error, ErrorCase, Received, Repr, json_fault};
+use crate::error::{Error, ErrorCase, Received, ServerErrors, json_fault};
 use crate::model::json_path::path_of;
 use crate::model::{Edge, Position, reply_memory};
 
@@ -29,15 +29,9 @@ pub(super) fn read_counted<T: DeserializeOwned>(text: &str) -> Result<(T, usize)
 
 /// The error for a record that does not fit.
 pub(crate) fn unreadable_record(status: u16, path: String, detail: &str, record: &str) -> Error {
-    let error = Error::new(Repr::Decode {
-        status,
-        path,
-        detail: detail.to_owned(),
-        errors: Vec::new(),
-    });
     let raw = reply_memory::value(record);
-    let error = error
-        .with_received(Received::new(status, None, record.as_bytes(), Some(raw)))
+    let received = Received::new(status, None, record.as_bytes(), Some(raw));
+    let error = Error::decode(received, path, detail, ServerErrors::default())
         .with_case(ErrorCase::UnreadableRecord);
     match serde_json::from_str(record) {
         Ok(Edge::<IgnoredAny> {

@@ -1,8 +1,7 @@
 //! The result of a call.
 
 use super::Unreadable;
-use super::envelope::Errors;
-use crate::error::{Error, ErrorCase, Repr};
+use crate::error::{Error, ErrorCase, Received, ServerErrors};
 use crate::model::ServerError;
 
 /// The result of a call: the value, and the errors of the server beside it.
@@ -167,8 +166,8 @@ impl Outcome<()> {
         }
     }
 
-    pub(super) fn errors(self) -> Errors {
-        Errors {
+    pub(super) fn errors(self) -> ServerErrors {
+        ServerErrors {
             first: self.problems,
             omitted: self.facts.omitted,
         }
@@ -185,9 +184,7 @@ impl Outcome<()> {
     }
 }
 
-fn rejected(errors: Vec<ServerError>, facts: &ReplyFacts) -> Error {
-    let status = facts.status;
-    Error::new(Repr::Rejected { status, errors })
-        .with_omitted(facts.omitted)
-        .with_may_have_applied(facts.change)
+fn rejected(first: Vec<ServerError>, facts: &ReplyFacts) -> Error {
+    let (received, omitted) = (Received::status_only(facts.status), facts.omitted);
+    Error::rejected(received, ServerErrors { first, omitted }).with_may_have_applied(facts.change)
 }

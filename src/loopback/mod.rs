@@ -66,7 +66,6 @@
 mod connections;
 #[cfg(feature = "loopback-https")]
 mod https;
-mod notice;
 mod redirect_file;
 mod request;
 mod sockets;
@@ -81,8 +80,8 @@ use url::Url;
 use self::connections::{Handshake, receive_callback, respond};
 #[cfg(feature = "loopback-https")]
 use self::https::encrypted;
-use self::notice::Notice;
 use self::redirect_file::RedirectFile;
+use self::request::Notice;
 use self::sockets::{Host, Sockets};
 use crate::auth::{CheckedCallback, PendingLogin, TokenManager, TokenSet};
 use crate::error::{Error, ErrorKind, Result};

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use url::Url;
 
-use super::notice::escaped;
+use super::request::escaped;
 use crate::auth::PrivateFile;
 use crate::error::{Error, Result};
 

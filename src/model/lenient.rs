@@ -1,4 +1,27 @@
-//! Readers for places where the wire has more than one form.
+//! Readers for places where the wire has more than one form, for `serde(deserialize_with)`.
+//!
+//! The records of [`model`](crate::model) are read by them, and so are those that `envd-codegen` writes from documents of your own.
+//!
+//! ```
+//! use envd_sdk::model::lenient;
+//! use serde::Deserialize;
+//!
+//! #[derive(Deserialize)]
+//! struct Sale {
+//!     #[serde(default, deserialize_with = "lenient::int")]
+//!     heads: Option<i64>,
+//!     #[serde(default, deserialize_with = "lenient::list")]
+//!     buyers: Vec<String>,
+//! }
+//!
+//! let sale: Sale = serde_json::from_str(r#"{"heads": 24.0, "buyers": ["Roma", null]}"#)?;
+//! assert_eq!((sale.heads, sale.buyers.len()), (Some(24), 1));
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+//!
+//! # Errors
+//!
+//! Those of the deserializer, when a value has none of the forms. Each has the position of the value.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,8 +41,8 @@ use super::{Edge, reply_memory};
 #[serde(transparent)]
 pub(crate) struct BorrowedText<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
-/// What is made of a text.
-pub(super) fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+/// What a type makes of a text: for enums that keep unknown values, see [`open_enum!`](crate::open_enum).
+pub fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: for<'a> From<&'a str>,
@@ -88,7 +111,7 @@ fn unfit_object<'de, A: MapAccess<'de>, T>(
 }
 
 /// A whole number, also where it is written `1.0`, as `location_4.4.0` (`guide::sources`) shows row numbers.
-pub(super) fn int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+pub fn int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     struct Whole;
 
     impl Visitor<'_> for Whole {
@@ -128,14 +151,14 @@ pub(super) fn int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i
 }
 
 /// A value, or its default where the wire has null.
-pub(super) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+pub fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// The elements of a list that are not null; null in place of the list is an empty one.
-pub(crate) fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+pub fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
@@ -143,8 +166,8 @@ where
     Ok(known_list(deserializer)?.unwrap_or_default())
 }
 
-/// The same for a list of which null says that it is not known.
-pub(super) fn known_list<'de, D, T>(deserializer: D) -> Result<Option<Vec<T>>, D::Error>
+/// The same for a list where null says that it is not known.
+pub fn known_list<'de, D, T>(deserializer: D) -> Result<Option<Vec<T>>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
@@ -213,7 +236,7 @@ impl<'de, T: Deserialize<'de>, U> Visitor<'de> for Places<T, U> {
 }
 
 /// A list, one record in place of a list, or an empty object in place of an empty list.
-pub(super) fn one_or_many<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+pub fn one_or_many<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de> + Default + PartialEq,
@@ -248,10 +271,6 @@ where
 /// A record, plain or under `data`: the specification (4.1) has it under `data`, the `OAuthSample` (`guide::sources`) plain.
 ///
 /// For replies in JSON to operations of the caller: `#[serde(default, deserialize_with = "envd_sdk::model::record_or_data")]`.
-///
-/// # Errors
-///
-/// Those of the deserializer, when the record does not have the expected shape.
 pub fn record_or_data<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,

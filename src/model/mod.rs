@@ -101,16 +101,12 @@ mod forms;
 mod generated;
 mod ids;
 mod input;
-mod input_path;
 pub(crate) mod json_path;
 pub(crate) mod json_repair;
-mod lenient;
-mod maybe;
+pub mod lenient;
 mod open_enum;
 mod pdf_url;
 mod pic;
-mod pic_advice;
-mod position;
 mod property;
 mod record_diff;
 pub(crate) mod redact;
@@ -120,7 +116,6 @@ mod time_zone;
 mod timestamp;
 mod user_details;
 pub(crate) mod visible_text;
-mod written_time;
 
 pub use self::answered_question::AnsweredQuestion;
 #[doc(alias = "processor")]
@@ -131,6 +126,9 @@ pub use self::codes::{AccountType, PropertyStatus, QuestionType, SpeciesCode, Va
 pub use self::condition::Condition;
 #[doc(alias("page", "nodes"))]
 pub use self::connection::Connection;
+pub use self::connection::ListNotice;
+#[doc(alias("cursor", "resume", "bookmark"))]
+pub use self::connection::Position;
 pub use self::connection::{Edge, Saved};
 pub use self::consignment_text::ConsignmentText;
 #[doc(alias = "date")]
@@ -165,17 +163,14 @@ pub use self::generated::{Party, PartyInput};
 #[doc(alias = "envdAccountId")]
 pub use self::ids::AccountId;
 pub use self::ids::{ConsignmentId, ConsignmentNumber, QuestionId, TemplateId};
-pub use self::lenient::record_or_data;
 #[doc(alias("null", "optional"))]
-pub use self::maybe::Maybe;
+pub use self::input::Maybe;
+pub use self::lenient::record_or_data;
 #[doc(alias = "print")]
 pub use self::pdf_url::PdfUrl;
 #[doc(alias("property identification code", "property number"))]
 pub use self::pic::Pic;
-pub use self::pic_advice::PicAdvice;
-pub use self::position::ListNotice;
-#[doc(alias("cursor", "resume", "bookmark"))]
-pub use self::position::Position;
+pub use self::pic::PicAdvice;
 #[doc(alias("farm", "premises"))]
 pub use self::property::Property;
 pub use self::property::PropertyContact;
@@ -189,7 +184,7 @@ pub use self::time_zone::TimeZone;
 pub use self::timestamp::Timestamp;
 pub use self::visible_text::TextError;
 
-pub(crate) use self::input_path::{input_path, server_path};
 #[allow(unused_imports)] // Only the client reads replies.
 pub(crate) use self::lenient::{BorrowedText, list, places};
 pub(crate) use self::redact::OneLine;
+pub(crate) use self::server_error::{input_path, server_path};

@@ -1,7 +1,28 @@
 //! Enums of the wire that keep unknown values.
 
-/// Makes an enum with the wire text of each value, a variant for any other text, and conversions from and to the wire. After
+/// Makes an enum with the text of each value on the wire, a variant for any other text, and conversions from and to the wire.
+///
+/// The codes of [`model`](crate::model) are made by it, and so are those that `envd-codegen` finds in the schema of a service. After
 /// `reads` comes a function for other spellings of the values, which is called for a text that is none of the wire.
+///
+/// ```
+/// envd_sdk::open_enum! {
+///     /// The side of a yard.
+///     Side {
+///         /// North.
+///         North = "NORTH",
+///         /// South.
+///         South = "SOUTH",
+///     }
+/// }
+///
+/// assert_eq!(Side::from("SOUTH"), Side::South);
+/// let newer: Side = serde_json::from_str("\"EAST\"")?;
+/// assert_eq!(newer, Side::Unrecognized("EAST".to_owned()));
+/// assert_eq!(serde_json::to_string(&newer)?, "\"EAST\"");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[macro_export]
 macro_rules! open_enum {
     (
         $(#[$meta:meta])*
@@ -12,12 +33,12 @@ macro_rules! open_enum {
         #[non_exhaustive]
         pub enum $name {
             $($(#[$value_meta])* $variant,)*
-            /// A value that this version of the crate does not know, as it was received.
+            /// A value that this version does not know, as it was received.
             Unrecognized(String),
         }
 
         impl $name {
-            /// All values that this version of the crate knows.
+            /// All values that this version knows.
             pub const KNOWN: &'static [Self] = &[$(Self::$variant),*];
 
             /// The value as it is on the wire.
@@ -28,7 +49,7 @@ macro_rules! open_enum {
                 }
             }
 
-            /// Whether this version of the crate knows the value.
+            /// Whether this version knows the value.
             pub fn is_known(&self) -> bool {
                 !matches!(self, Self::Unrecognized(_))
             }
@@ -73,15 +94,15 @@ macro_rules! open_enum {
         }
 
         #[automatically_derived]
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        impl $crate::serde::Serialize for $name {
+            fn serialize<S: $crate::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.as_str())
             }
         }
 
         #[automatically_derived]
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        impl<'de> $crate::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 $crate::model::lenient::from_text(deserializer)
             }
         }

@@ -1,4 +1,5 @@
-//! The property identification code.
+//! The property identification code, and what is known of how such codes are made. That is advice only: the register's own rule
+//! is not shown.
 
 use std::fmt;
 
@@ -118,6 +119,121 @@ impl<'de> Deserialize<'de> for Pic {
     }
 }
 
+/// Why a property identification code looks mistyped, from [`Pic::advice`].
+///
+/// None of it is a reason to refuse a code: it rests on public pages of the states and on a dozen codes seen in public
+/// (the PIC pages of `guide::sources`), not on the specification.
+///
+/// See [`Pic::advice`] for an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PicAdvice {
+    /// The first character names no state or territory.
+    UnlistedStart,
+    /// A character is not what codes of the state have at that place.
+    #[non_exhaustive]
+    UnusualForm {
+        /// The state or territory by its full name, or "codes of the EU".
+        state: &'static str,
+        /// The position of the character, from 2 to 8: the first character names the state.
+        position: usize,
+        /// What codes of the state have there, such as "A to K" or "a digit".
+        expected: &'static str,
+    },
+    /// The check letter does not fit. Codes of New South Wales, Queensland and the Northern Territory have one.
+    CheckLetter,
+}
+
+impl fmt::Display for PicAdvice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnlistedStart => f.write_str("the first character names no state or territory"),
+            Self::UnusualForm {
+                state,
+                position,
+                expected,
+            } => {
+                let nth = ["second", "third", "fourth", "fifth", "sixth", "seventh"];
+                let nth = nth.get(position.wrapping_sub(2)).unwrap_or(&"last");
+                write!(f, "in {state} the {nth} character is {expected}")
+            }
+            Self::CheckLetter => f.write_str("the check letter does not fit the other characters"),
+        }
+    }
+}
+
+impl Pic {
+    /// Why the code looks mistyped; `None` when it looks right. Show this as a warning only.
+    ///
+    /// ```
+    /// use envd_sdk::model::{Pic, PicAdvice};
+    ///
+    /// assert_eq!(Pic::parse("QAZZ7777")?.advice(), None);
+    /// assert_eq!(Pic::parse("QAZZ7778")?.advice(), Some(PicAdvice::CheckLetter));
+    /// let advice = Pic::parse("QZZZ0000")?.advice().map(|advice| advice.to_string());
+    /// assert_eq!(advice.as_deref(), Some("in Queensland the second character is A to K"));
+    /// # Ok::<(), envd_sdk::model::TextError>(())
+    /// ```
+    pub fn advice(&self) -> Option<PicAdvice> {
+        let code = self.bytes();
+        match self.as_str() {
+            // A live export, and a property that is not known.
+            "EEEEEEEE" | "AAAAAAAA" => return None,
+            _ => {}
+        }
+        // k: A to K, a: a letter, 9: a digit, each for one character after the first; x: A or S, others as they stand.
+        let (state, form) = match code[0] {
+            b'N' => ("New South Wales", "k999999"),
+            b'S' => ("South Australia", "k999999"),
+            b'3' => ("Victoria", "aaaa999"),
+            b'V' => ("Victoria", "aaa9999"),
+            b'Q' => ("Queensland", "kaa9999"),
+            b'W' => ("Western Australia", "kaa9999"),
+            b'M' => ("Tasmania", "kaa9999"),
+            b'T' => ("the Northern Territory", "aaa9999"),
+            // An abattoir or a saleyard of the European Union.
+            b'E' if code[2] == b'S' => ("codes of the EU", "USY9999"),
+            b'E' => ("codes of the EU", "UxB9999"),
+            // No public rule covers the ACT.
+            b'A' => return None,
+            _ => return Some(PicAdvice::UnlistedStart),
+        };
+        let after_first = (2..).zip(form.bytes().zip(code.into_iter().skip(1)));
+        for (position, (wanted, given)) in after_first {
+            let (expected, fits) = match wanted {
+                b'k' => ("A to K", (b'A'..=b'K').contains(&given)),
+                b'a' => ("a letter", given.is_ascii_uppercase()),
+                b'9' => ("a digit", given.is_ascii_digit()),
+                b'x' => ("A or S", matches!(given, b'A' | b'S')),
+                b'U' => ("U", given == b'U'),
+                b'B' => ("B", given == b'B'),
+                _ => ("Y", given == wanted),
+            };
+            if !fits {
+                return Some(PicAdvice::UnusualForm {
+                    state,
+                    position,
+                    expected,
+                });
+            }
+        }
+        let is_checked = matches!(code[0], b'N' | b'Q' | b'T');
+        (is_checked && !weighted_sum(code).is_multiple_of(11)).then_some(PicAdvice::CheckLetter)
+    }
+}
+
+/// Digits count as they are, A as 10 to Z as 35; the weights halve from 128 to 1.
+fn weighted_sum(code: [u8; 8]) -> u32 {
+    code.iter()
+        .map(|character| match character {
+            b'0'..=b'9' => u32::from(character - b'0'),
+            letter => u32::from(letter - b'A') + 10,
+        })
+        .zip((0..8).rev())
+        .map(|(value, bit)| value << bit)
+        .sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,5 +292,72 @@ mod tests {
             format!("{pic:>10}|{}", String::from(pic)),
             "  QAZZ7777|QAZZ7777"
         );
+    }
+
+    fn advice(text: &str) -> Option<PicAdvice> {
+        Pic::parse(text).unwrap().advice()
+    }
+
+    #[test]
+    fn codes_of_public_material_look_right() {
+        for text in [
+            "QAZZ7777", "QBZZ2222", "QCZZ8888", "QDZZ3333", // The service's own test codes.
+            "NF991802", // A saleyard.
+            "3ZZZZ002", "VABC0001", "SA000001", "WAZZ0001", "MAZZ0001", "AAZZ0001", "EUAB0001",
+            "EUSY0001", "EEEEEEEE", "AAAAAAAA",
+        ] {
+            assert_eq!(advice(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn mistyped_codes_get_advice() {
+        for (text, why) in [
+            (
+                "QABC1234",
+                "the check letter does not fit the other characters",
+            ),
+            (
+                "NA123456",
+                "the check letter does not fit the other characters",
+            ),
+            (
+                "THDG9999",
+                "the check letter does not fit the other characters",
+            ),
+            ("QZZZ0000", "in Queensland the second character is A to K"),
+            ("QLZZ7777", "in Queensland the second character is A to K"),
+            (
+                "NA12345O",
+                "in New South Wales the last character is a digit",
+            ),
+            ("3ZZZ0002", "in Victoria the fifth character is a letter"),
+            (
+                "TH7G9999",
+                "in the Northern Territory the third character is a letter",
+            ),
+            (
+                "EUXX0001",
+                "in codes of the EU the third character is A or S",
+            ),
+            ("EUSB0001", "in codes of the EU the fourth character is Y"),
+            (
+                "XAZZ7777",
+                "the first character names no state or territory",
+            ),
+            (
+                "12345678",
+                "the first character names no state or territory",
+            ),
+        ] {
+            let found = advice(text).map(|advice| advice.to_string());
+            assert_eq!(found.as_deref(), Some(why), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_check_letter_fits_each_number() {
+        let fitting = ('A'..='K').filter(|letter| advice(&format!("N{letter}000123")).is_none());
+        assert_eq!(fitting.count(), 1);
     }
 }

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
-use super::input_path::is_old_name;
+use super::server_error::is_old_name;
 use super::{Maybe, Property, PropertyContact, ServerError};
 
 /// The elements of the schema in its order, a coordinate a line: `Type.field String`, `Type.field(argument:) Int`.

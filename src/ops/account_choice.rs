@@ -20,8 +20,13 @@ use crate::send::Call;
 /// let account = client.choose_account(&AccountChoice::Pic(Pic::parse("QBZZ2222")?)).await?;
 /// assert_eq!(account.id(), &"envd-100202");
 ///
-/// // Two accounts can create consignments, so this does not say which.
-/// let error = client.choose_account(&AccountChoice::Producer).await.unwrap_err();
+/// // Two accounts can create consignments, and one of them is the default.
+/// let account = client.choose_account(&AccountChoice::Producer).await?;
+/// assert_eq!(account.id(), &"envd-100201");
+///
+/// // No account has its own roles, so the user's hold for all of them, and this does not say which.
+/// let receiver = AccountChoice::Role(envd_sdk::model::Role::Receiver);
+/// let error = client.choose_account(&receiver).await.unwrap_err();
 /// assert!(error.kind() == envd_sdk::ErrorKind::AccountChoice);
 /// # Ok(()) });
 /// ```
@@ -30,7 +35,7 @@ use crate::send::Call;
 pub enum AccountChoice {
     /// The account that the user details name as the default (spec 2.8), if it is among the accounts.
     Default,
-    /// The account in whose name consignments can be created (spec 5.10).
+    /// The account in whose name consignments can be created (spec 5.10); of several, the default one (spec 2.8).
     Producer,
     /// The account with this role. Roles of single accounts are public, not confirmed; where an account has none, the
     /// choice fits it if the user has the role. Roles that the service does not have fit no choice.
@@ -60,9 +65,15 @@ impl AccountChoice {
             return Err(not_registered());
         }
         let accounts = user.accounts.iter();
-        let found: Vec<&UserAccount> = accounts
+        let mut found: Vec<&UserAccount> = accounts
             .filter(|account| self.fits(user, account))
             .collect();
+        if matches!(self, Self::Producer)
+            && let Some(default) = user.default_account()
+            && found.iter().any(|account| std::ptr::eq(*account, default))
+        {
+            found = vec![default];
+        }
         let problem = |what: String| Err(Error::said(ErrorKind::AccountChoice, what));
         match found.as_slice() {
             [account] => match &account.envd_account_id {

@@ -74,6 +74,10 @@ impl Account {
     /// }
     /// # Ok(()) });
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of its pages, see [`next_page`](Pager::next_page).
     #[doc(alias = "list consignments")]
     pub fn consignments(&self, filter: &ConsignmentFilter) -> Pager<ConsignmentSummary> {
         let (account, filter) = (self.id().clone(), filter.clone());
@@ -108,6 +112,10 @@ impl Account {
     /// }
     /// # Ok(()) });
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of its pages, see [`next_page`](Pager::next_page).
     pub fn full_consignments(&self, filter: &ConsignmentFilter) -> Pager<Consignment> {
         let (account, filter) = (self.id().clone(), filter.clone());
         let call = move |client: &Client, after| {

@@ -54,6 +54,10 @@ impl Account {
     /// All templates, page by page or one by one; nothing is sent yet.
     ///
     /// Source: operation stated, specification 4.1; arguments public, not confirmed.
+    ///
+    /// # Errors
+    ///
+    /// Those of its pages, see [`next_page`](Pager::next_page).
     pub fn templates(&self, filter: &TemplateFilter) -> Pager<Template> {
         let (account, first) = (self.id().clone(), filter.page_size);
         let call = move |client: &Client, after| {

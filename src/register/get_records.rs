@@ -11,7 +11,7 @@ use url::Url;
 
 use super::OPERATION;
 use super::if_modified::{IfModified, last_modified};
-use crate::error::{BodyShape, Error, Received, Repr, Result, json_fault};
+use crate::error::{BodyShape, Error, Result, ServerErrors, json_fault};
 use crate::graphql::{Unreadable, unreadable_record};
 use crate::model::json_path::{joined, path_of};
 use crate::model::{BorrowedText, Property, places, reply_memory};
@@ -164,7 +164,7 @@ fn unexpected(reply: Reply, found: Option<(String, Value)>, detail: String) -> E
         return reply.into_error();
     }
     let (path, data) = found.map_or((None, None), |(path, data)| (Some(path), Some(data)));
-    let received = Received::new(reply.status, media_type.as_deref(), &reply.body, data);
+    let received = reply.received_with(data);
     // The server's message is more precise than "no records".
     if path.as_deref() == Some("") {
         let error = Error::http(received.clone());
@@ -172,21 +172,12 @@ fn unexpected(reply: Reply, found: Option<(String, Value)>, detail: String) -> E
             return error;
         }
     }
-    let kind = Repr::Decode {
-        status: reply.status,
-        path: path
-            .filter(|path| !path.is_empty())
-            .unwrap_or_else(|| ".".to_owned()),
-        detail,
-        errors: Vec::new(),
-    };
-    Error::new(kind).with_received(received)
+    let (path, errors) = (path.unwrap_or_default(), ServerErrors::default());
+    Error::decode(received, path, detail, errors)
 }
 
 fn too_much(reply: &Reply) -> Error {
-    let media_type = reply.media_type();
-    let received = Received::new(reply.status, media_type.as_deref(), &reply.body, None);
-    Error::protocol(reply_memory::TOO_MUCH).with_received(received)
+    Error::protocol(reply_memory::TOO_MUCH).with_received(reply.received_with(None))
 }
 
 /// Why no records can be read.
@@ -451,7 +442,7 @@ mod tests {
         let error = decode(reply("text/html; charset=utf-8", "<html>"))
             .err()
             .unwrap();
-        assert_eq!(error.media_type(), Some("text/html"));
+        assert!(error.to_string().contains("an HTML page"), "{error}");
         assert!(
             decode(reply("application/json", "{\"Val"))
                 .err()

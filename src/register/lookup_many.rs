@@ -1,6 +1,6 @@
 //! Look-ups of many PICs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 use futures_util::stream::{self, BoxStream, StreamExt};
-use tokio::sync::Semaphore;
+use tokio::sync::{OnceCell, Semaphore};
 
 use super::{Lookup, Register};
 use crate::error::{Error, ErrorKind, Result};
@@ -52,26 +52,26 @@ use crate::send::pages::Task;
 #[must_use = "a stream does nothing until it is polled"]
 pub struct LookupMany {
     shared: Arc<Lookups>,
+    /// Taken by the first poll.
+    inputs: Vec<Input>,
+    total: usize,
     concurrency: usize,
     as_completed: bool,
-    /// The positions of the distinct inputs with their results; none before the first poll.
-    distinct: Option<BoxStream<'static, (usize, Result<Lookup>)>>,
+    /// None before the first poll.
+    results: Option<BoxStream<'static, (usize, Input, Result<Lookup>)>>,
     returned: usize,
-    /// Results of PICs that occur again, by the position of the next occurrence.
-    repeated: BTreeMap<usize, Result<Lookup>>,
 }
 
 /// What the tasks share.
 struct Lookups {
     register: Register,
-    inputs: Vec<Input>,
     /// One for each look-up that may run; none before the first poll.
     permits: Semaphore,
     /// The refusal of the token, after which no look-up starts.
     refused: OnceLock<Error>,
     started: AtomicUsize,
     running: AtomicUsize,
-    /// How many tasks have a result that was not returned yet.
+    /// How many tasks have a result that was not returned for its last input yet.
     waiting: AtomicUsize,
 }
 
@@ -119,31 +119,24 @@ pub struct LookupProgress {
     pub waiting: usize,
 }
 
-/// An input, linked to the next occurrence of its PIC.
+/// An input: the PIC, or the text if it is none.
 struct Input {
-    /// The PIC, or the text if it is none.
     pic: std::result::Result<Pic, Box<str>>,
-    is_first: bool,
-    next: Option<usize>,
+    /// Whether it is the last one with its PIC.
+    is_last: bool,
 }
 
 fn inputs(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<Input> {
-    let mut last: HashMap<Pic, usize> = HashMap::new();
-    let mut inputs: Vec<Input> = Vec::new();
-    for (position, text) in texts.into_iter().enumerate() {
-        let pic = Pic::parse(text.as_ref()).map_err(|_| text.as_ref().into());
-        let before = pic
-            .as_ref()
-            .ok()
-            .and_then(|pic| last.insert(*pic, position));
-        if let Some(before) = before.and_then(|before| inputs.get_mut(before)) {
-            before.next = Some(position);
-        }
-        inputs.push(Input {
-            pic,
-            is_first: before.is_none(),
-            next: None,
-        });
+    let read = |text: &str| Pic::parse(text).map_err(|_| text.into());
+    let texts = texts.into_iter().map(|text| read(text.as_ref()));
+    let input = |pic| Input {
+        pic,
+        is_last: false,
+    };
+    let mut inputs: Vec<Input> = texts.map(input).collect();
+    let mut later = HashSet::new();
+    for input in inputs.iter_mut().rev() {
+        input.is_last = input.pic.as_ref().is_ok_and(|pic| later.insert(*pic));
     }
     inputs
 }
@@ -153,21 +146,22 @@ impl LookupMany {
         register: Register,
         texts: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> Self {
+        let inputs = inputs(texts);
         Self {
             shared: Arc::new(Lookups {
                 register,
-                inputs: inputs(texts),
                 permits: Semaphore::new(0),
                 refused: OnceLock::new(),
                 started: AtomicUsize::new(0),
                 running: AtomicUsize::new(0),
                 waiting: AtomicUsize::new(0),
             }),
+            total: inputs.len(),
+            inputs,
             concurrency: 4,
             as_completed: false,
-            distinct: None,
+            results: None,
             returned: 0,
-            repeated: BTreeMap::new(),
         }
     }
 
@@ -197,75 +191,64 @@ impl LookupMany {
     pub fn progress(&self) -> LookupProgress {
         let count = |count: &AtomicUsize| count.load(Ordering::Relaxed);
         LookupProgress {
-            total: self.shared.inputs.len(),
+            total: self.total,
             returned: self.returned,
             started: count(&self.shared.started),
             in_flight: count(&self.shared.running),
-            waiting: count(&self.shared.waiting) + self.repeated.len(),
+            waiting: count(&self.shared.waiting),
         }
     }
 
-    /// Looks up the distinct inputs, each PIC in a task.
-    fn start(&self) -> BoxStream<'static, (usize, Result<Lookup>)> {
+    /// Looks up the inputs, each PIC once and in a task.
+    fn start(&mut self) -> BoxStream<'static, (usize, Input, Result<Lookup>)> {
         self.shared.permits.add_permits(self.concurrency);
-        let (shared, inputs) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
-        let first = (0..inputs.inputs.len())
-            .filter(move |at| inputs.inputs.get(*at).is_some_and(|input| input.is_first));
-        let look_ups = stream::iter(first).map(move |at| {
-            let pic = shared
-                .inputs
-                .get(at)
-                .and_then(|input| input.pic.as_ref().ok());
-            let task = pic.map(|pic| Task::spawn(Arc::clone(&shared).look_up(*pic)));
+        let inputs = std::mem::take(&mut self.inputs).into_iter().enumerate();
+        let shared = Arc::clone(&self.shared);
+        // Until the last input with the PIC.
+        let mut results: HashMap<Pic, Arc<OnceCell<Result<Lookup>>>> = HashMap::new();
+        let look_ups = stream::iter(inputs).map(move |(position, input)| {
+            let shared = Arc::clone(&shared);
+            let result = match &input.pic {
+                Ok(pic) if input.is_last => results.remove(pic).unwrap_or_default(),
+                Ok(pic) => Arc::clone(results.entry(*pic).or_default()),
+                Err(_) => Arc::default(),
+            };
             async move {
-                match task {
-                    Some(task) => (at, task.await),
-                    None => (at, Err(Error::config("a PIC has 8 letters or digits"))),
-                }
+                let look_up = |pic: Pic| Task::spawn(shared.look_up(pic));
+                let result = match input.pic {
+                    Ok(pic) => result.get_or_init(|| look_up(pic)).await.clone(),
+                    Err(_) => Err(Error::config("a PIC has 8 letters or digits")),
+                };
+                (position, input, result)
             }
         });
+        // The other look-ups continue while the first one hangs.
+        let ahead = 4 * self.concurrency;
         if self.as_completed {
-            look_ups.buffer_unordered(self.concurrency).boxed()
+            look_ups.buffer_unordered(ahead).boxed()
         } else {
-            // The other look-ups continue while the first one hangs.
-            look_ups.buffered(4 * self.concurrency).boxed()
+            look_ups.buffered(ahead).boxed()
         }
     }
 
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<LookupResult>> {
-        if self.distinct.is_none() {
-            self.distinct = Some(self.start());
-        }
-        let repeated = self
-            .repeated
-            .first_entry()
-            .filter(|entry| self.as_completed || *entry.key() == self.returned);
-        let (position, result) = if let Some(repeated) = repeated {
-            repeated.remove_entry()
-        } else if let Some(distinct) = &mut self.distinct
-            && let Some(next) = ready!(distinct.poll_next_unpin(context))
-        {
-            let input = self.shared.inputs.get(next.0);
-            if input.is_some_and(|input| input.pic.is_ok()) {
-                self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
-            }
-            next
-        } else {
+        let mut results = self.results.take().unwrap_or_else(|| self.start());
+        let next = results.poll_next_unpin(context);
+        self.results = Some(results);
+        let Some((position, input, result)) = ready!(next) else {
             return Poll::Ready(None);
         };
-        let Some(input) = self.shared.inputs.get(position) else {
-            return Poll::Ready(None);
-        };
-        if let Some(next) = input.next {
-            self.repeated.insert(next, result.clone());
-        }
         self.returned += 1;
+        if input.is_last {
+            self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
+        }
+        let input = match input.pic {
+            Ok(pic) => pic.as_str().to_owned(),
+            Err(text) => text.into(),
+        };
         Poll::Ready(Some(LookupResult {
             position,
-            input: match &input.pic {
-                Ok(pic) => pic.as_str().to_owned(),
-                Err(text) => text.to_string(),
-            },
+            input,
             result,
         }))
     }
@@ -301,7 +284,7 @@ impl Stream for LookupMany {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.shared.inputs.len() - self.returned;
+        let left = self.total - self.returned;
         (left, Some(left))
     }
 }

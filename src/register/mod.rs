@@ -42,7 +42,6 @@ mod get_records;
 mod if_modified;
 mod lookup;
 mod lookup_many;
-mod page_position;
 mod page_request;
 mod property_search;
 mod register_builder;
@@ -50,7 +49,7 @@ mod register_builder;
 pub use self::if_modified::IfModified;
 pub use self::lookup::Lookup;
 pub use self::lookup_many::{LookupMany, LookupProgress, LookupResult};
-pub use self::page_position::PagePosition;
+pub use self::page_request::PagePosition;
 pub use self::property_search::PropertySearch;
 pub use self::register_builder::RegisterBuilder;
 
@@ -78,8 +77,7 @@ const OPERATION: &str = "PICRegister";
 /// [`Unauthorized`](crate::ErrorKind::Unauthorized) or [`is_reauth_required`](crate::Error::is_reauth_required) when the
 /// token was refused, [`NoAnswer`](crate::ErrorKind::NoAnswer) when something else than the register replied,
 /// [`http_status`](crate::Error::http_status) for every refusal, with
-/// [`media_type`](crate::Error::media_type), [`body_excerpt`](crate::Error::body_excerpt) and
-/// [`server_message`](crate::Error::server_message), and [`Decode`](crate::ErrorKind::Decode) when a reply has neither records
+/// [`server_message`](crate::Error::server_message) where its body has one, and [`Decode`](crate::ErrorKind::Decode) when a reply has neither records
 /// nor the statement that there are none; [`raw_data`](crate::Error::raw_data) is that reply.
 ///
 /// Records are read from the envelope of a search (spec 2.10). assumed, because no reply to a look-up is shown: also from a list or

@@ -1,4 +1,4 @@
-//! The pages of a search.
+//! The pages of a search, the positions in it, and which page follows another.
 //!
 //! Whether the first page has the index 0 or 1 is not shown. So the first request names none, and the second names 1: the
 //! reply's `Offset` shows whether that is the second page or the first one again.
@@ -8,24 +8,203 @@ use std::hash::Hash;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use serde::{Deserialize, Serialize};
+
 use super::get_records::{GetRecords, Subset};
 use super::if_modified::{IfModified, if_modified_since};
-use super::page_position::PageRange;
-use super::{OPERATION, PagePosition, PropertySearch, Register};
+use super::{OPERATION, PropertySearch, Register};
 use crate::error::{Error, Result};
 use crate::model::Property;
-use crate::send::pages::{Page, PageRequest, Pager, RecordIdentity};
+use crate::send::pages::{ListPosition, Page, PageRequest, Pager, RecordIdentity};
 use crate::send::{Call, Settings};
+
+/// A position in the result of a search, to resume from: [`Pager::start_at`](crate::Pager::start_at).
+///
+/// It can be stored with serde. It holds numbers only, none of the values of the search, and is valid only for the same
+/// search with the same page size. Records that the register adds or removes meanwhile shift the pages.
+///
+/// ```
+/// # use envd_sdk::fake::Fake;
+/// use envd_sdk::register::{PagePosition, PropertySearch, Register};
+///
+/// # equipment::example(async {
+/// # let fake = Fake::start().await;
+/// # let register = Register::builder(fake.register_url()).build()?;
+/// let search = PropertySearch::text("QLD").page_size(5);
+/// let mut pager = register.search(&search);
+/// pager.next_page().await?;
+/// let stored = serde_json::to_string(pager.position())?;
+///
+/// let position: PagePosition = serde_json::from_str(&stored)?;
+/// let second = register.search(&search).start_at(position).next_page().await?;
+/// assert_eq!(second.and_then(|page| page.offset), Some(5));
+/// # Ok(())
+/// # });
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PagePosition {
+    /// The `pageindex` to begin with, where no page was read yet.
+    pub(super) start: Option<u32>,
+    /// The page that was read last.
+    pub(super) after: Option<PageRange>,
+    /// How many records of the page were returned, unreadable ones included.
+    skip: usize,
+}
+
+impl PagePosition {
+    /// The page with this `pageindex`, as the register counts: whether from 0 or 1 is not shown.
+    #[doc(alias = "pageindex")]
+    pub fn from_index(index: u32) -> Self {
+        Self {
+            start: Some(index),
+            ..Self::default()
+        }
+    }
+
+    /// The page that follows.
+    pub(super) fn after(page: PageRange) -> Self {
+        Self {
+            after: Some(page),
+            ..Self::default()
+        }
+    }
+}
+
+impl ListPosition for PagePosition {
+    fn advance(&mut self, _: Option<String>) {
+        self.skip += 1;
+    }
+
+    fn skip(&self) -> usize {
+        self.skip
+    }
+
+    fn total_before(&self) -> Option<i64> {
+        i64::try_from(self.after.as_ref()?.total?).ok()
+    }
+}
+
+/// The records of the result that a page holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PageRange {
+    /// The `pageindex` of the request; none for a first page that was requested without one.
+    pub(super) index: Option<u32>,
+    pub(super) offset: u64,
+    count: u64,
+    pub(super) limit: Option<u64>,
+    pub(super) total: Option<u64>,
+    /// The register's `Offset` of the first record; none where the search began inside and no reply shows it.
+    origin: Option<u64>,
+    /// The page size of the request, without which an index means nothing.
+    pub(super) size: Option<u32>,
+}
+
+impl PageRange {
+    /// The page of a search that is read first; `inside` when it may not be the first page of the result.
+    pub(super) fn first(
+        index: Option<u32>,
+        inside: bool,
+        size: Option<u32>,
+        subset: &Subset,
+    ) -> Result<Self> {
+        let offset = subset.offset.unwrap_or_default();
+        let origin = match subset.limit {
+            // Whether records are counted from 0 or 1 is not shown; the offset of a full page shows it.
+            Some(limit) if inside && limit > 1 => Some(u64::from(offset % limit == 1)),
+            _ if inside => None,
+            _ => Some(offset),
+        };
+        let first = Self {
+            index,
+            offset,
+            count: subset.records.len() as u64,
+            limit: subset.limit,
+            total: subset.total,
+            origin,
+            size,
+        };
+        if !inside || subset.offset.is_some() {
+            first.check_total(subset.total)?;
+        }
+        Ok(first)
+    }
+
+    /// Refuses a page that contradicts its own `Total`: accepted, it would end a search too early.
+    fn check_total(&self, total: Option<u64>) -> Result<()> {
+        let Some(total) = total else {
+            return Ok(());
+        };
+        let end = self.records_to_end();
+        if self.count == 0 && end < total {
+            return Err(empty_before(total));
+        }
+        // An unknown origin counts as 0, and is one too small where records are counted from 1.
+        if self.count > 0 && end > total.saturating_add(u64::from(self.origin.is_none())) {
+            return Err(Error::protocol(format!(
+                "the register sent records up to number {end} with a Total of {total}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// How many records there are up to the end of the page.
+    fn records_to_end(&self) -> u64 {
+        self.end().saturating_sub(self.origin.unwrap_or_default())
+    }
+
+    /// The offset behind the last record.
+    pub(super) fn end(&self) -> u64 {
+        self.offset.saturating_add(self.count)
+    }
+
+    pub(super) fn has_next(&self) -> bool {
+        self.count > 0 && self.total.is_none_or(|total| self.records_to_end() < total)
+    }
+
+    /// The range of a reply, if it is the page that follows; `None` when it is empty and no record is missing.
+    pub(super) fn next(&self, index: u32, subset: &Subset) -> Result<Option<Self>> {
+        let total = subset.total.or(self.total);
+        let end = self.end();
+        if subset.records.is_empty() {
+            // The result may have become smaller.
+            return match total {
+                Some(total) if self.records_to_end() < total => Err(empty_before(total)),
+                _ => Ok(None),
+            };
+        }
+        // A page that is not full may be followed by one that starts after its full size.
+        let full = self.offset.saturating_add(self.limit.unwrap_or_default());
+        let offset = subset.offset.unwrap_or(end);
+        if !(end..=full.max(end)).contains(&offset) {
+            return Err(Error::protocol(
+                "the register sent another page than the next",
+            ));
+        }
+        let next = Self {
+            index: Some(index),
+            offset,
+            count: subset.records.len() as u64,
+            limit: subset.limit.or(self.limit),
+            total,
+            ..*self
+        };
+        next.check_total(subset.total)?;
+        Ok(Some(next))
+    }
+}
+
+fn empty_before(total: u64) -> Error {
+    Error::protocol(format!(
+        "the register sent an empty page before the last, with a Total of {total}"
+    ))
+}
 
 type PropertyPage = Page<Property, PagePosition>;
 
 impl Register {
     /// The properties that match, page by page or one by one; nothing is sent yet. A search without a match has one page
     /// without records.
-    ///
-    /// Besides the errors of [`Pager::next_page`], a page fails with [`Config`](crate::ErrorKind::Config) when a value cannot match
-    /// anything, and nothing is sent; with [`Protocol`](crate::ErrorKind::Protocol) when the register sends another page than the
-    /// next one, or a `Total` that contradicts the records beside it.
     ///
     /// ```
     /// # use envd_sdk::fake::Fake;
@@ -47,6 +226,12 @@ impl Register {
     /// }
     /// # Ok(()) });
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of its pages: as [`Pager::next_page`], [`Config`](crate::ErrorKind::Config) when a value cannot match anything, and
+    /// nothing is sent, and [`Protocol`](crate::ErrorKind::Protocol) when the register sends another page than the next one, or a
+    /// `Total` that contradicts the records beside it.
     pub fn search(&self, search: &PropertySearch) -> Pager<Property, PagePosition> {
         let (register, search) = (
             self.clone(),
@@ -183,4 +368,94 @@ fn page(position: PagePosition, range: PageRange, subset: Subset) -> PropertyPag
     page.last_modified = subset.last_modified;
     page.next = range.has_next().then(|| PagePosition::after(range));
     page
+}
+
+#[cfg(test)]
+mod tests {
+    use equipment::seeded::cases;
+    use proptest::prelude::{any, prop_assert, proptest};
+
+    use super::*;
+    use crate::model::Property;
+
+    fn subset(offset: Option<u64>, limit: Option<u64>, total: Option<u64>, count: usize) -> Subset {
+        Subset {
+            offset,
+            limit,
+            total,
+            records: vec![Some(Property::default()); count],
+            ..Subset::default()
+        }
+    }
+
+    #[test]
+    fn the_last_page_is_known_whether_records_are_counted_from_0_or_1() {
+        for origin in [0, 1] {
+            let page =
+                |number: u64, count| subset(Some(origin + number * 3), Some(3), Some(7), count);
+            let first = PageRange::first(None, false, None, &page(0, 3)).unwrap();
+            let second = first.next(1, &page(1, 3)).unwrap().unwrap();
+            assert!(first.has_next() && second.has_next());
+            assert!(!second.next(2, &page(2, 1)).unwrap().unwrap().has_next());
+            // The same, begun at the second page.
+            let inside = PageRange::first(Some(1), true, None, &page(1, 3)).unwrap();
+            assert!(inside.has_next());
+            assert!(!inside.next(2, &page(2, 1)).unwrap().unwrap().has_next());
+        }
+    }
+
+    #[test]
+    fn only_the_next_page_follows() {
+        let first =
+            PageRange::first(None, false, None, &subset(Some(0), Some(3), Some(9), 2)).unwrap();
+        for (offset, fits) in [
+            (0, false),
+            (1, false),
+            (2, true),
+            (3, true),
+            (4, false),
+            (6, false),
+        ] {
+            let next = subset(Some(offset), Some(3), Some(9), 3);
+            assert_eq!(first.next(1, &next).is_ok(), fits, "{offset}");
+        }
+        assert!(
+            first
+                .next(1, &subset(Some(3), Some(3), Some(9), 0))
+                .is_err()
+        );
+        assert_eq!(
+            first
+                .next(1, &subset(Some(3), Some(3), Some(2), 0))
+                .unwrap(),
+            None
+        );
+        assert_eq!(
+            first.next(1, &subset(None, None, Some(2), 0)).unwrap(),
+            None
+        );
+    }
+
+    proptest! {
+        #![proptest_config(cases(256))]
+
+        #[test]
+        fn each_page_lies_behind_the_one_before(
+            pages in proptest::collection::vec((any::<Option<u64>>(), any::<Option<u64>>(), any::<Option<u64>>(), 0..4usize), 2..8)
+        ) {
+            let mut pages = pages.into_iter().map(|(offset, limit, total, count)| subset(offset, limit, total, count));
+            let Ok(mut range) = PageRange::first(Some(0), true, None, &pages.next().unwrap()) else {
+                return Ok(());
+            };
+            for next in pages {
+                match range.next(1, &next) {
+                    Ok(Some(following)) => {
+                        prop_assert!(following.offset >= range.end());
+                        range = following;
+                    }
+                    _ => break,
+                }
+            }
+        }
+    }
 }

@@ -33,7 +33,7 @@ impl Backpressure {
         else {
             return;
         };
-        let refusal = Error::http(Received::new(status, None, b"", None));
+        let refusal = Error::http(Received::status_only(status));
         let until = clock.monotonic() + wait.min(LONGEST);
         let mut pause = lock(&self.pause);
         if pause.as_ref().is_none_or(|(known, _)| *known < until) {
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn a_pause_is_an_hour_at_most_and_does_not_follow_the_calendar() {
         let clock = Clock::manual(SystemTime::UNIX_EPOCH + 100 * LONGEST);
-        let busy = Error::http(Received::new(429, None, b"", None));
+        let busy = Error::http(Received::status_only(429));
         for (told, longest) in [(5, 5), (90_000, 3_600), (u64::MAX, 3_600)] {
             let (told, longest) = (Duration::from_secs(told), Duration::from_secs(longest));
             let pause = Backpressure::default();

@@ -272,6 +272,10 @@ impl<T: Send + 'static> Call<T> {
     }
 
     /// Sends the call; the value comes with the status, the request id and the number of attempts.
+    ///
+    /// # Errors
+    ///
+    /// As the call without this: at least the [kinds of any call](crate::guide::errors#kinds).
     pub fn response(mut self) -> impl Future<Output = Result<Response<T>>> + Send + 'static {
         let facts = Arc::new(Mutex::new(Facts::default()));
         self.own_settings().facts = Some(Arc::clone(&facts));
@@ -310,7 +314,7 @@ impl<T: Send + 'static> Call<Outcome<T>> {
     ///
     /// # Errors
     ///
-    /// As the call without this.
+    /// As the call without this: at least the [kinds of any call](crate::guide::errors#kinds).
     #[doc(alias("raw", "json", "unknown fields"))]
     pub fn received(mut self) -> Call<Outcome<AsReceived<T>>> {
         let slot = self.keep_json();
@@ -339,8 +343,8 @@ impl<T: Send + 'static> Call<Outcome<T>> {
     ///
     /// # Errors
     ///
-    /// As the call without this, but for null. A change whose reply has no record stays an error, since it may have been
-    /// carried out.
+    /// As the call without this, but for null. A change whose reply has no record stays an error
+    /// ([`Protocol`](crate::ErrorKind::Protocol)), since it may have been carried out.
     pub fn optional(self) -> Call<Outcome<Option<T>>> {
         self.finished(async |result, _| match result {
             Ok(outcome) => Ok(outcome.map(Some)),

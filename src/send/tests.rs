@@ -39,7 +39,7 @@ impl Operation for Failing {
 }
 
 fn http(status: u16) -> Error {
-    Error::http(Received::new(status, None, b"", None))
+    Error::http(Received::status_only(status))
 }
 
 /// As the service says it.

@@ -4,7 +4,7 @@ use tracing::Span;
 use tracing::field::Empty;
 
 use super::sender::Answer;
-use crate::error::{Error, Repr, codes};
+use crate::error::{Error, codes};
 use crate::model::redact::shown_path;
 
 /// The span of a request, all attempts in it.
@@ -59,8 +59,7 @@ pub(super) fn ended(span: &Span, result: &Result<Answer, Error>) {
 
 /// A reply in another shape than expected: perhaps the service has changed.
 pub(crate) fn decode_failure(error: &Error) {
-    if matches!(error.repr(), Repr::Decode { .. }) {
-        let path = error.json_path().map(shown_path);
+    if let Some(path) = error.json_path().map(shown_path) {
         tracing::warn!(path, "a reply does not have the expected shape");
     }
 }

@@ -9,6 +9,7 @@ use reqwest::header::{
     CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue,
     LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
 };
+use serde_json::Value;
 use url::Url;
 
 use crate::error::{Error, Received};
@@ -112,13 +113,20 @@ impl Reply {
             .headers
             .get(LOCATION)
             .map(|address| address.to_str().unwrap_or_default());
-        let received = Received::new(self.status, self.media_type().as_deref(), &self.body, None)
+        let received = self
+            .received_with(None)
             .redirected(location)
             .encoded(content_encoding(&self.headers).filter(|_| self.is_encoded()));
         if self.is_challenge() {
             return received.of_service();
         }
         received
+    }
+
+    /// What accessors of an error return of the reply, with the data in it.
+    pub(crate) fn received_with(&self, data: Option<Value>) -> Received {
+        let media_type = self.media_type();
+        Received::new(self.status, media_type.as_deref(), &self.body, data)
     }
 
     /// Whether it says by a header why a bearer token was refused, as a service must (RFC 6750 section 3).

@@ -9,7 +9,6 @@
 //! by `gzip`, or wiped where it holds tokens), and `failure` names what went wrong. Redirects are never followed, and
 //! addresses are `https`, except on loopback (RFC 8252 section 8.3).
 
-mod chunks;
 mod clock;
 mod failure;
 mod gzip;

@@ -123,8 +123,6 @@ mod comparison;
 mod content_hash;
 mod context;
 mod draft;
-mod evaluation_order;
-mod expected;
 mod explanation;
 mod fields;
 mod finding;
@@ -146,10 +144,10 @@ pub use self::comparison::{Comparison, compare};
 pub use self::content_hash::ContentHash;
 pub use self::context::{Context, Operation, Policy};
 pub use self::draft::validate_fields_json;
-pub use self::expected::Expected;
 #[doc(alias = "why")]
 pub use self::explanation::{ExplainedAnswer, Explanation};
 pub use self::fields::validate_fields;
+pub use self::finding::Expected;
 #[doc(alias("problem", "violation", "validation error"))]
 pub use self::finding::Finding;
 pub use self::finding::{QuestionRef, QuestionText, Rule};

@@ -1,7 +1,9 @@
-//! A list of questions as it is read once, to be walked with the answers of many consignments.
+//! A list of questions as it is read once, to be walked with the answers of many consignments; in which order they are evaluated,
+//! and the cycles that no order fits.
 
 use std::collections::{HashMap, HashSet};
 use std::iter;
+use std::mem;
 use std::ops::{Index, IndexMut, Range};
 use std::sync::{Arc, OnceLock};
 
@@ -9,7 +11,6 @@ use ecow::EcoString;
 use serde::Serialize;
 
 use super::content_hash::HashedContent;
-use super::evaluation_order::components;
 use super::year::Years;
 use super::{ContentHash, Finding, Policy, QuestionText};
 use crate::model::{
@@ -483,4 +484,49 @@ fn bound(validator: &QuestionValidator) -> Result<Option<Years>, String> {
         }
     }
     Ok(Some(years))
+}
+
+/// Puts each node after all that it depends on, beside a node of its component: nodes that depend on each other have one component
+/// and come together (Kosaraju's search).
+pub(super) fn components<I: Iterator<Item = usize>>(
+    count: usize,
+    depends_on: impl Fn(usize) -> I,
+) -> Vec<(usize, usize)> {
+    let mut dependents = vec![Vec::new(); count];
+    for node in 0..count {
+        for dependency in depends_on(node) {
+            if let Some(dependents) = dependents.get_mut(dependency) {
+                dependents.push(node);
+            }
+        }
+    }
+    let finished = search(count, 0..count, depends_on);
+    let finished = finished.into_iter().rev().map(|(_, node)| node);
+    let dependents = |node: usize| dependents.get(node).into_iter().flatten().copied();
+    let mut components = search(count, finished, dependents);
+    components.reverse();
+    components
+}
+
+/// What can be reached from each root and not from one before it, with the root; each node after those that are reached from it.
+/// Without recursion: chains may be thousands of nodes long.
+fn search<I: Iterator<Item = usize>>(
+    count: usize,
+    roots: impl Iterator<Item = usize>,
+    next: impl Fn(usize) -> I,
+) -> Vec<(usize, usize)> {
+    let mut is_new = vec![true; count];
+    let (mut found, mut open) = (Vec::with_capacity(count), Vec::new());
+    for root in roots {
+        open.push((root, false));
+        while let Some((node, is_finished)) = open.pop() {
+            if is_finished {
+                found.push((root, node));
+            } else if is_new.get_mut(node).is_some_and(mem::take) {
+                open.push((node, true));
+                open.extend(next(node).map(|next| (next, false)));
+            }
+        }
+    }
+    found
 }

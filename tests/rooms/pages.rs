@@ -1,5 +1,6 @@
 //! The examples in README, in the guide and in the comments of the code.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -96,4 +97,144 @@ fn code_on_pages_fits_the_page() {
         }
     }
     assert_eq!(found, [""; 0]);
+}
+
+/// A public function that can fail with the error of this crate.
+struct Fallible {
+    /// Its file and its name.
+    place: String,
+    name: String,
+    /// What its page says under `# Errors`.
+    errors: String,
+}
+
+/// The public functions of a file that return a `Result` with [`Error`](envd_sdk::Error), or a call or list that ends with one.
+fn fallible(path: &str, text: &str) -> Vec<Fallible> {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Some(rest) = ["pub fn ", "pub async fn "]
+            .iter()
+            .find_map(|start| line.strip_prefix(start))
+        else {
+            continue;
+        };
+        let end = lines[at..]
+            .iter()
+            .position(|line| line.contains(['{', '|']));
+        let signature = lines[at..at + end.map_or(0, |end| end + 1)].join(" ");
+        let returned = signature
+            .rsplit_once("->")
+            .map_or("", |(_, returned)| returned);
+        let returned = returned.split(" where ").next().unwrap_or_default();
+        let own = returned
+            .split_once("Result<")
+            .is_some_and(|(_, rest)| !has_two(rest));
+        if !own && !returned.contains("Call<") && !returned.contains("Pager<") {
+            continue;
+        }
+        let above = lines[..at].iter().rev();
+        let mut doc: Vec<&str> = above
+            .take_while(|line| line.starts_with("///") || line.starts_with("#["))
+            .copied()
+            .collect();
+        doc.reverse();
+        let doc = doc.join("\n");
+        let errors = doc.split_once("# Errors").map_or("", |(_, errors)| errors);
+        let name = rest.split(['<', '(']).next().unwrap_or_default().to_owned();
+        found.push(Fallible {
+            place: format!("{path}: {name}"),
+            name,
+            errors: errors
+                .split("\n/// # ")
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+        });
+    }
+    found
+}
+
+/// Whether the arguments of a type are two, so that a `Result` has an error of another type.
+fn has_two(arguments: &str) -> bool {
+    let mut depth = 0_i32;
+    for sign in arguments.chars() {
+        match sign {
+            '<' | '(' | '[' => depth += 1,
+            '>' | ')' | ']' if depth == 0 => return false,
+            '>' | ')' | ']' => depth -= 1,
+            ',' if depth == 0 => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Functions that name no kind of error, neither themselves nor by a link to a page that does.
+fn without_kinds(functions: &[Fallible]) -> Vec<&str> {
+    // The page of this type names the kinds of all its calls.
+    let mut known = BTreeSet::from(["Register"]);
+    loop {
+        let is_known = |it: &Fallible| {
+            let mut links = it.errors.split("[`").skip(1);
+            it.errors.contains("ErrorKind::")
+                || it.errors.contains("guide::errors#kinds")
+                || links.any(|link| {
+                    let name = link.split('`').next().unwrap_or_default();
+                    known.contains(name.rsplit("::").next().unwrap_or_default())
+                })
+        };
+        let (with, without): (Vec<_>, Vec<_>) = functions.iter().partition(|it| is_known(it));
+        let before = known.len();
+        known.extend(with.iter().map(|it| it.name.as_str()));
+        if known.len() == before {
+            return without.iter().map(|it| it.place.as_str()).collect();
+        }
+    }
+}
+
+#[test]
+fn each_function_that_can_fail_names_the_kinds_of_its_errors() {
+    let planted = "
+        /// # Errors
+        ///
+        /// [`Config`](crate::ErrorKind::Config) when it is wrong.
+        #[must_use]
+        pub fn one() -> Result<Vec<(u8, u8)>> {}
+        /// # Errors
+        ///
+        /// As [`One::one`].
+        pub async fn two<T>(
+            one: T,
+        ) -> Result<T> {}
+        /// # Errors
+        ///
+        /// When it is wrong.
+        pub fn three() -> Call<u8> {}
+        /// # Errors
+        ///
+        /// As [`three`](Self::three).
+        pub fn four() -> Option<Result<u8>> {}
+        pub fn five() -> Pager<u8> {}
+        pub fn other() -> Result<u8, TextError> {}
+        fn private() -> Result<u8> {}
+    ";
+    let without = |functions: &[Fallible]| without_kinds(functions).join(", ");
+    assert_eq!(
+        without(&fallible("x", planted)),
+        "x: three, x: four, x: five"
+    );
+    let mut functions = Vec::new();
+    let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            let entries = fs::read_dir(&path).unwrap();
+            open.extend(entries.map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            functions.extend(fallible(&path.display().to_string(), &text));
+        }
+    }
+    assert!(functions.len() > 60);
+    assert_eq!(without(&functions), "");
 }

@@ -22,6 +22,7 @@ async fn a_choice_that_matches_one_account_selects_it() {
     let fake = start_fake().await;
     for (choice, id) in [
         (AccountChoice::Default, "envd-100201"),
+        (AccountChoice::Producer, "envd-100201"),
         (pic("QAZZ7777"), "envd-100201"),
         (pic("QCZZ8888"), "envd-100203"),
         (
@@ -39,8 +40,8 @@ async fn a_choice_that_matches_no_account_or_several_is_an_error() {
     let fake = start_fake().await;
     for (choice, reason) in [
         (
-            AccountChoice::Producer,
-            "the user has 2 accounts that can create consignments (envd-100201, envd-100202): choose one by its id",
+            AccountChoice::Role(Role::Receiver),
+            "the user has 3 accounts with this role (envd-100201, envd-100202, envd-100203): choose one by its id",
         ),
         (
             AccountChoice::Role(Role::Buyer),
@@ -81,6 +82,35 @@ fn a_role_is_one_of_the_account_or_of_the_user_where_the_account_has_none() {
         let chosen = AccountChoice::Role(role.clone()).among(&user);
         let chosen = chosen.ok().map(|id| id.to_string());
         assert_eq!(chosen.as_deref(), id, "{role}");
+    }
+}
+
+#[test]
+fn of_several_accounts_of_a_producer_the_default_one_is_chosen() {
+    let (station, yards) = (r#""LPA", "roles": ["Producer"]"#, r#""PIC""#);
+    for (default, third, chosen) in [
+        ("envd-2", station, Some("envd-2")),
+        ("envd-3", station, Some("envd-3")),
+        ("envd-3", yards, None),
+        ("envd-9", yards, None),
+        ("", yards, None),
+    ] {
+        let accounts = [station, station, third];
+        let accounts = std::iter::zip(1.., accounts).map(|(id, what)| {
+            format!(r#"{{"envdAccountId": "envd-{id}", "accountType": {what}}}"#)
+        });
+        let accounts: Vec<_> = accounts.collect();
+        let user = format!(
+            r#"{{"isNewUser": false, "roles": ["Producer"], "defaultAccount": "{default}", "accounts": [{}]}}"#,
+            accounts.join(", ")
+        );
+        let user = serde_json::from_str(&user).unwrap();
+        let found = AccountChoice::Producer.among(&user).ok();
+        assert_eq!(
+            found.map(|id| id.to_string()).as_deref(),
+            chosen,
+            "{default}"
+        );
     }
 }
 

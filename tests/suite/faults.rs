@@ -73,7 +73,7 @@ async fn html_and_invalid_json_are_errors() {
         assert_eq!(error.kind(), kind, "{error:?}");
         assert_eq!(error.is_retryable(), kind == ErrorKind::NoAnswer);
         assert_eq!(error.http_status(), Some(200));
-        assert!(error.body_excerpt().is_some(), "{error:?}");
+        assert!(error.report().contains("body: "), "{error:?}");
     }
 }
 

@@ -68,7 +68,7 @@ async fn a_token_refused_early_during_an_outage_of_the_token_endpoint_is_no_reas
         register.property(&pic).await.unwrap_err(),
     ] {
         assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
-        assert!(error.is_retryable() && error.retry_at().is_some());
+        assert!(error.is_retryable() && error.retry_after().is_some());
         assert!(error.kind() != ErrorKind::Unauthorized && !error.is_reauth_required());
         let source = std::error::Error::source(&error).unwrap();
         let refusal = source.downcast_ref::<envd_sdk::Error>().unwrap();

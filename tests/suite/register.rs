@@ -196,14 +196,14 @@ async fn not_found_empty_and_several_are_distinguished() {
     // A web page or a router's text is an error, and XML as well; so is an empty reply.
     let empty = property("QJZZ9999").await.unwrap_err();
     assert!(empty.kind() == ErrorKind::NoAnswer && empty.is_retryable());
-    for (text, status, media_type) in [
-        ("QGZZ6666", 404, "text/html"),
-        ("QKZZ1111", 404, "text/plain"),
-        ("QHZZ7777", 200, "application/xml"),
+    for (text, status, names) in [
+        ("QGZZ6666", 404, "an HTML page"),
+        ("QKZZ1111", 404, "(text/plain)"),
+        ("QHZZ7777", 200, "an XML document"),
     ] {
         let error = property(text).await.unwrap_err();
         assert_eq!(error.http_status(), Some(status));
-        assert_eq!(error.media_type(), Some(media_type));
+        assert!(error.to_string().contains(names), "{error}");
         assert!(!format!("{error} {error:?}").contains("hidden"));
     }
 }

@@ -148,7 +148,6 @@ async fn a_reply_over_the_limit_keeps_its_status() {
             let server = Server::start(bytes);
             let (error, _) = server.query().await;
             assert_eq!(error.http_status(), Some(status), "{error}");
-            assert_eq!(error.media_type(), Some("text/html"));
             assert!(
                 error.to_string().contains("larger than the limit"),
                 "{error}"
@@ -209,7 +208,6 @@ async fn only_known_media_types_are_shown() {
                 let shown = format!("{error} {error:?}");
                 assert!(shown.contains(expected), "{shown}");
                 assert!(!shown.contains("s3cr3t"), "{shown}");
-                assert_eq!(error.media_type(), media_type.split(';').next());
             }
         }
     }

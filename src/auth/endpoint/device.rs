@@ -260,6 +260,9 @@ mod tests {
         assert!(page(302).kind() == ErrorKind::Config);
         let described = json!({"error": "access_denied", "error_description": "Sam is blocked"});
         let described = read(403, &described).err().unwrap();
-        assert_eq!(described.error_description(), Some("Sam is blocked"));
+        assert_eq!(
+            described.server_message().as_deref(),
+            Some("Sam is blocked")
+        );
     }
 }

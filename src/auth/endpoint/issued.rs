@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::auth::claims::Claims;
+use crate::auth::id_token::Claims;
 use crate::auth::secret_json;
 use crate::auth::token_set::{LONGEST, TokenSet, from_ms, to_ms};
 use crate::secret::Secret;

@@ -1,6 +1,6 @@
 //! What a reply of the token endpoint means. Pure.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use super::issued::{Issued, ReplyFields};
 use crate::auth::Provider;
@@ -54,7 +54,6 @@ impl Class {
 pub(in crate::auth) struct Refusal {
     pub(in crate::auth) class: Class,
     pub(in crate::auth) error: Error,
-    pub(in crate::auth) retry_after: Option<Duration>,
     /// A new refresh token found in a reply that cannot be used as a whole.
     pub(in crate::auth) salvaged: Option<Secret>,
 }
@@ -64,7 +63,6 @@ impl Refusal {
         Self {
             class,
             error,
-            retry_after: None,
             salvaged: None,
         }
     }
@@ -161,11 +159,11 @@ pub(super) fn read_reply(reply: &Reply, grant: Grant, now: SystemTime) -> Result
     };
     let polls_go_on = matches!(class, Class::Pending | Class::SlowDown);
     let may_wait = !polls_go_on || reply.headers.contains_key(RETRY_AFTER);
+    // Auth0 sends the reset of its rate limit with every reply, which must not slow down polls.
+    let wait = retry_after(&reply.headers, now).filter(|_| may_wait);
     Err(Refusal {
         class,
-        error,
-        // Auth0 sends the reset of its rate limit with every reply, which must not slow down polls.
-        retry_after: retry_after(&reply.headers, now).filter(|_| may_wait),
+        error: error.with_retry_after(wait),
         salvaged: granted.then(|| salvage(&reply.body)).flatten(),
     })
 }

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::auth::claims::ExpectedIdToken;
+use crate::auth::id_token::ExpectedIdToken;
 use crate::auth::{AssertionSigner, BoxFuture, ProviderBuilder, provider};
 use crate::error::ErrorKind;
 use crate::transport::Clock;

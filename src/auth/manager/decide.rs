@@ -68,9 +68,8 @@ pub(super) fn serve(
         return Err(unavailable("the token manager was shut down"));
     }
     if let Some((until, error)) = state.paused(now.monotonic) {
-        // By the clock of now: the calendar may have been set since the failure.
         let left = until.saturating_sub(now.monotonic);
-        return Err(error.clone().with_retry_at(Some(now.wall + left)));
+        return Err(error.clone().with_retry_after(Some(left)));
     }
     if is_rejected {
         let too_soon =
@@ -300,7 +299,7 @@ pub(super) fn after(refusal: &Refusal, failed: &Failed, short: Duration) -> Afte
         Class::TimedOut => failed.in_flight.saturating_sub(failed.elapsed),
         _ => Duration::ZERO,
     };
-    let retry_after = refusal.retry_after.unwrap_or_default();
+    let retry_after = refusal.error.retry_after().unwrap_or_default();
     let pause = match refusal.class {
         Class::Dead => return After::End,
         Class::Ambiguous | Class::TimedOut if failed.may_repeat => {

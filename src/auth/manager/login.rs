@@ -9,9 +9,9 @@ use super::memory::{CachedTokens, Stop};
 use super::refresh::{RefreshTransaction, save_or_report};
 use super::report::Event;
 use super::shared::{Epoch, Shared};
-use crate::auth::claims::ExpectedIdToken;
 use crate::auth::endpoint::{self, Class, Issued};
 use crate::auth::failure::login_refused;
+use crate::auth::id_token::ExpectedIdToken;
 use crate::auth::store::StoreErrorKind;
 use crate::auth::{CheckedCallback, StoreError, TokenSet};
 use crate::error::{Error, Result};
@@ -107,24 +107,19 @@ impl Login {
                     self.shared.clock().sleep(pause).await;
                 }
                 Class::Dead => return Err(login_refused("invalid_grant")),
-                _ => return Err(refusal.error.with_retry_after(refusal.retry_after)),
+                _ => return Err(refusal.error),
             }
         }
     }
 
     fn check_id_token(&self, issued: &Issued) -> Result<()> {
-        let ExpectedIdToken {
-            is_required,
-            nonce,
-            subject,
-        } = &self.expected;
         match &issued.id_token {
             Some(id_token) => {
                 let provider = &self.shared.provider;
                 let now = issued.server_time_or(self.shared.clock());
-                provider.check_id_token(id_token, nonce.as_ref(), subject.as_ref(), now)
+                provider.check_id_token(id_token, &self.expected, now)
             }
-            None if *is_required => Err(login_refused("id_token_missing")),
+            None if self.expected.is_required => Err(login_refused("id_token_missing")),
             None => Ok(()),
         }
     }

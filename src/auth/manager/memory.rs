@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use super::builder::Timing;
 use super::report::{LastFailure, SessionState};
-use super::timing::Timing;
 use crate::auth::failure::reauth;
 use crate::auth::{AccessToken, TokenSet, Version};
 use crate::error::{Error, Result};

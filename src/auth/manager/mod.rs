@@ -58,15 +58,14 @@ mod memory;
 mod refresh;
 mod report;
 mod shared;
-mod timing;
 mod token_manager;
 
 #[cfg(test)]
 pub(in crate::auth) mod tests;
 
+pub use self::builder::Timing;
 pub use self::builder::TokenManagerBuilder;
 pub(super) use self::login::Login;
 pub use self::login::LogoutReport;
 pub use self::report::{Event, Events, Inspection, LastFailure, SessionState};
-pub use self::timing::Timing;
 pub use self::token_manager::TokenManager;

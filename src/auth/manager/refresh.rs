@@ -18,6 +18,7 @@ use super::report::Event;
 use super::shared::{Epoch, Shared, StoreRead};
 use crate::auth::endpoint::{self, Issued, Refusal};
 use crate::auth::failure::reauth;
+use crate::auth::id_token::ExpectedIdToken;
 use crate::auth::store::{Ended, StoredMark};
 use crate::auth::{
     AccessToken, Provider, Record, StoreError, StoreErrorKind, StoreGuard, TokenSet, Version,
@@ -589,7 +590,7 @@ impl Refresh {
 fn drop_invalid_id_token(provider: &Provider, issued: &mut Issued) {
     if let Some(id_token) = &issued.id_token
         && let now = issued.server_time_or(provider.clock())
-        && let Err(error) = provider.check_id_token(id_token, None, None, now)
+        && let Err(error) = provider.check_id_token(id_token, &ExpectedIdToken::default(), now)
     {
         // Only the code is logged: the source may be an error of the application.
         let reason = error.code().unwrap_or("unreadable");

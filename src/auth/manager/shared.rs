@@ -467,13 +467,12 @@ impl Epoch {
         state.trials.failures = failures;
         let wait = backoff(failures).max(floor.min(LONGEST_RETRY_AFTER));
         let now = self.shared.now();
-        let retry_at = now.wall + wait;
-        let error = error.with_retry_at(Some(retry_at));
+        let error = error.with_retry_after(Some(wait));
         state.trials.pause = Some((now.monotonic.saturating_add(wait), error.clone()));
         tracing::debug!(failures, wait = ?wait, "refresh failed: {error}");
         self.shared.emit(Event::RefreshFailed {
             error: error.clone(),
-            retry_at,
+            retry_at: now.wall + wait,
         });
         Stop::Failed(error)
     }

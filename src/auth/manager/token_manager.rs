@@ -93,7 +93,7 @@ impl TokenManager {
     ///
     /// [`ReauthRequired`](crate::ErrorKind::ReauthRequired): no user is logged in, or the session has ended.
     /// [`TokenUnavailable`](crate::ErrorKind::TokenUnavailable) and [`RefreshRefused`](crate::ErrorKind::RefreshRefused): the
-    /// token endpoint has a temporary problem; [`retry_at`](Error::retry_at) is the time of the next request.
+    /// token endpoint has a temporary problem; [`retry_after`](Error::retry_after) is the time until the next request.
     /// [`Store`](crate::ErrorKind::Store): the store failed.
     #[doc(alias = "refresh")]
     pub async fn access_token(&self) -> Result<AccessToken> {

@@ -5,9 +5,8 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{StoreError, StoreErrorKind};
-use crate::auth::TokenSet;
-use crate::auth::secret_json;
 use crate::auth::token_set::{StoredTokens, from_ms, to_ms};
+use crate::auth::{TokenSet, secret_json};
 use crate::secret::Secret;
 
 /// The numbers of the stored formats.

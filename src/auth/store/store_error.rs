@@ -139,17 +139,7 @@ pub enum StoreErrorKind {
 impl StoreErrorKind {
     /// Whether the same call can succeed later although nobody changed the program, its settings or its rights.
     pub(in crate::auth) fn passes(self) -> bool {
-        match self {
-            Self::LockTimeout | Self::Full | Self::Unreachable => true,
-            Self::Other
-            | Self::Unreadable
-            | Self::NewerVersion
-            | Self::Insecure
-            | Self::Unsupported
-            | Self::Denied
-            | Self::Missing
-            | Self::AnotherClient => false,
-        }
+        matches!(self, Self::LockTimeout | Self::Full | Self::Unreachable)
     }
 }
 

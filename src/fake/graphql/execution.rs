@@ -12,11 +12,10 @@ use apollo_compiler::validation::Valid;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::Context;
 use super::request::Request;
-use super::resolvers;
+use super::{Context, resolvers};
 use crate::fake::problem::Problem;
-use crate::fake::record_fields::{form_names, list};
+use crate::fake::records::{form_names, list};
 use crate::fake::reference_data::ReferenceData;
 use crate::fake::reply::Reply;
 use crate::fake::rules;

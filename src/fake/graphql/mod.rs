@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 
 use self::request::Request;
 use super::problem::Problem;
-use super::record_fields::list;
-use super::records::Records;
+use super::records::{Records, list};
 use super::reference_data::ReferenceData;
 use super::reply::Reply;
 use super::script::GraphqlBody;

@@ -1,6 +1,5 @@
 //! The identity provider: code flow with PKCE (spec 5, RFC 6749, RFC 7636), device flow (RFC 8628), with the behaviour of Auth0 (`guide::sources`).
 
-mod client_check;
 mod device;
 mod endpoints;
 mod signing;
@@ -15,9 +14,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
-pub(super) use self::client_check::ClientCheck;
 use self::device::DeviceGrant;
 use self::signing::{ALGORITHM, Signing};
+pub(super) use self::token_endpoint::ClientCheck;
 use super::instant::epoch_seconds;
 use super::reply::Reply;
 use super::world::{User, World};

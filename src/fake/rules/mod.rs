@@ -3,15 +3,14 @@
 //! It shares no code with the validator or the typed model: where the two differ, one of them has a bug.
 
 mod answers;
-mod applicability;
 mod fields;
 
 use chrono::NaiveDate;
 use serde_json::Value;
 
-pub(super) use self::applicability::{questions_of, with_forms};
+pub(super) use self::answers::{questions_of, with_forms};
 use super::problem::Problem;
-use super::record_fields::list;
+use super::records::list;
 use crate::profile::FurtherForm;
 
 /// What the rules need beside the input.
@@ -211,7 +210,7 @@ mod tests {
         check(APPLICABLE, |list, input| {
             let questions = with_forms(list.as_array().unwrap(), &[]);
             let mut seen = Vec::new();
-            let applicability = applicability::Applicability::new(input, &questions);
+            let applicability = answers::Applicability::new(input, &questions);
             applicability.for_each(&questions, &mut |question, row, _| {
                 let id = question["id"].as_str().unwrap();
                 seen.push(row.map_or(id.to_owned(), |row| format!("{id}.{row}")));

@@ -64,6 +64,10 @@ impl<T: Send + 'static, P: ListPosition> Items<T, P> {
     }
 
     /// The next record, without a stream library.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pager::next_page`], and [`UnreadableRecord`](crate::ErrorKind::UnreadableRecord) for a record that cannot be read.
     pub async fn next(&mut self) -> Option<Result<T>> {
         poll_fn(|context| self.poll(context)).await
     }

@@ -140,6 +140,10 @@ impl<T: Send + 'static, P: ListPosition> Pager<T, P> {
 
     /// The pages as a stream. It ends with the last page or with a failure: a stream that went on after a failure would
     /// send requests without end for a caller that skips errors.
+    ///
+    /// # Errors
+    ///
+    /// As [`next_page`](Self::next_page).
     pub fn pages(self) -> impl Stream<Item = Result<Page<T, P>>> + Send + Unpin {
         Box::pin(stream::try_unfold(self, |mut pager| async move {
             let page = pager.next_page().await?;

@@ -4,9 +4,7 @@
 //! question, a [`Change`] what an edit changed, a [`Blocker`] what keeps the consignment from being submitted, and a [`SavedForm`] a
 //! form that is opened later. Each edit changes the state, walks the questions once, judges all of them, and returns the difference.
 
-mod adopted;
 mod blocker;
-mod change;
 mod edit;
 mod item;
 mod saved;
@@ -25,7 +23,7 @@ use super::{Context, QuestionRef, Questionnaire, Report, prune};
 use crate::model::ConsignmentInput;
 
 pub use self::blocker::Blocker;
-pub use self::change::{Change, EditError};
+pub use self::edit::{Change, EditError};
 pub use self::item::{Item, ItemRow};
 pub use self::saved::{QuestionsChanged, SavedForm};
 

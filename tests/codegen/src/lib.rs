@@ -1,21 +1,19 @@
-//! Writes the generated files of `envd-sdk` from `graphql/`.
+//! The generated files of `envd-sdk`: what `envd-codegen` writes from `graphql/`, and what only they need.
 //!
-//! `cargo test -p codegen` compares; `UPDATE_GENERATED=1 cargo test -p codegen` writes. This package does not use the SDK, so
-//! it works while the SDK does not compile. A fragment becomes one record, whichever operations use it; an input has a setter
-//! for each field. What the schema does not state is in `names.rs`, and what the page of a type adds to it in `pages.md`.
+//! `cargo test -p codegen` compares; `UPDATE_GENERATED=1 cargo test -p codegen` writes. Neither this package nor `envd-codegen`
+//! uses the SDK, so they work while the SDK does not compile. `names.rs` has the methods that run the operations and the setters of
+//! inputs, `pages.md` what the page of a type adds to the schema.
 
-mod docs;
-mod documents;
-mod model;
+mod elements;
 mod names;
 mod operations;
-mod rust_text;
+mod pages;
+mod records;
 mod tables;
 #[cfg(test)]
 mod tests;
 
-use crate::docs::Docs;
-use crate::documents::Documents;
+use crate::elements::Elements;
 
 /// The top folder of the repository.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -24,24 +22,25 @@ const HEADER: &str = "// Written by tests/codegen from graphql/; change it there
 
 /// Each generated file: its path below [`ROOT`], and what it must hold.
 ///
-/// # Panics
+/// # Errors
 ///
-/// If a document is invalid, or if a name that the generator needs is missing.
-#[must_use]
-pub fn files() -> [(&'static str, String); 4] {
-    let documents = Documents::read();
-    let docs = Docs::read(&documents);
+/// All that is invalid or missing, each with the file where it belongs.
+pub fn files() -> Result<[(&'static str, String); 4], String> {
+    let mut program = envd_codegen::sdk().map_err(|error| error.to_string())?;
+    let mut missing = pages::add(&mut program);
+    missing.extend(names::missing(&program));
+    if !missing.is_empty() {
+        return Err(missing.join("\n"));
+    }
+    let elements = Elements::read();
     let rust = |text: String| HEADER.to_owned() + &text;
-    [
+    Ok([
+        ("src/model/generated.rs", rust(records::file(&program))),
+        ("src/graphql/generated.rs", rust(operations::file(&program))),
         (
-            "src/model/generated.rs",
-            rust(model::file(&documents, &docs)),
+            "src/graphql/coverage.md",
+            tables::coverage(&elements, &program),
         ),
-        (
-            "src/graphql/generated.rs",
-            rust(operations::file(&documents, &docs)),
-        ),
-        ("src/graphql/coverage.md", tables::coverage(&documents)),
-        ("src/model/coordinates.txt", tables::coordinates(&documents)),
-    ]
+        ("src/model/coordinates.txt", tables::coordinates(&elements)),
+    ])
 }

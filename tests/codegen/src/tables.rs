@@ -7,29 +7,31 @@ use apollo_compiler::ast::Type;
 use apollo_compiler::executable::{Selection, SelectionSet};
 use apollo_compiler::schema::ExtendedType;
 
-use crate::docs;
-use crate::documents::{Documents, Element, Operation};
+use envd_codegen::ir::{Operation, Program};
+
+use crate::elements::{Element, Elements};
+use crate::operations::root;
 
 /// A line for each element of the schema, in its order: its coordinate, with its type or its kind.
-pub(crate) fn coordinates(documents: &Documents) -> String {
-    let elements = documents.elements.iter();
+pub(crate) fn coordinates(elements: &Elements) -> String {
+    let elements = elements.all.iter();
     let lines = elements.map(|element| format!("{} {}\n", element.coordinate, element.kind));
     lines.collect()
 }
 
 /// The coordinates that an operation reads, names or sends.
-fn used_by(documents: &Documents, operation: &Operation) -> BTreeSet<String> {
-    let document = documents.validate(&operation.sent).unwrap();
+fn used_by(elements: &Elements, operation: &Operation) -> BTreeSet<String> {
+    let document = elements.validate(&operation.sent).unwrap();
     let definition = document.operations.get(Some(&operation.name)).unwrap();
     let mut used = BTreeSet::new();
     for variable in &definition.variables {
-        add_type(documents, &variable.ty, &mut used);
+        add_type(elements, &variable.ty, &mut used);
     }
-    add_selected(documents, &definition.selection_set, &mut used);
+    add_selected(elements, &definition.selection_set, &mut used);
     used
 }
 
-fn add_selected(documents: &Documents, selections: &SelectionSet, used: &mut BTreeSet<String>) {
+fn add_selected(elements: &Elements, selections: &SelectionSet, used: &mut BTreeSet<String>) {
     used.insert(selections.ty.to_string());
     for selection in &selections.selections {
         let Selection::Field(field) = selection else {
@@ -39,49 +41,49 @@ fn add_selected(documents: &Documents, selections: &SelectionSet, used: &mut BTr
         let arguments = field.arguments.iter();
         used.extend(arguments.map(|argument| format!("{coordinate}({}:)", argument.name)));
         used.insert(coordinate);
-        add_type(documents, field.ty(), used);
+        add_type(elements, field.ty(), used);
         if !field.selection_set.is_empty() {
-            add_selected(documents, &field.selection_set, used);
+            add_selected(elements, &field.selection_set, used);
         }
     }
 }
 
 /// Adds a type that is read or sent, and all fields of an input, since callers may send any of them.
-fn add_type(documents: &Documents, ty: &Type, used: &mut BTreeSet<String>) {
+fn add_type(elements: &Elements, ty: &Type, used: &mut BTreeSet<String>) {
     let name = ty.inner_named_type();
-    let kind = &documents.schema.types[name];
+    let kind = &elements.schema.types[name];
     if kind.is_built_in() || !used.insert(name.to_string()) {
         return;
     }
     if let ExtendedType::InputObject(object) = kind {
         for (field, definition) in &object.fields {
             used.insert(format!("{name}.{field}"));
-            add_type(documents, &definition.ty, used);
+            add_type(elements, &definition.ty, used);
         }
     }
 }
 
 /// The documentation page: operations with their arguments, then every type with its fields and the operations that use them.
-pub(crate) fn coverage(documents: &Documents) -> String {
+pub(crate) fn coverage(elements: &Elements, program: &Program) -> String {
     let mut page =
         "| operation | kind | source | arguments |\n| --- | --- | --- | --- |\n".to_owned();
     for kind in ["query", "mutation"] {
-        let operations = documents.operations.iter();
+        let operations = program.operations.iter();
         for operation in
-            operations.filter(|operation| operation.kind == kind && operation.root.alias.is_none())
+            operations.filter(|operation| operation.kind == kind && !is_second(operation))
         {
-            let (source, arguments) = sources(documents, &operation.coordinate());
+            let (source, arguments) = sources(elements, &root(operation).coordinate);
             writeln!(
                 page,
                 "| `{}` | {kind} | {source} | {arguments} |",
-                operation.root.name
+                root(operation).wire
             )
             .unwrap();
         }
     }
-    let operations = documents.operations.iter();
+    let operations = program.operations.iter();
     let used: Vec<_> = operations
-        .map(|operation| (operation.alias(), used_by(documents, operation)))
+        .map(|operation| (root(operation).wire.as_str(), used_by(elements, operation)))
         .collect();
     let users = |coordinate: &str| {
         let using = used.iter().filter(|(_, used)| used.contains(coordinate));
@@ -92,7 +94,7 @@ pub(crate) fn coverage(documents: &Documents) -> String {
             many => format!("{many} operations"),
         }
     };
-    for element in &documents.elements {
+    for element in &elements.all {
         let Element {
             coordinate, kind, ..
         } = element;
@@ -120,8 +122,8 @@ pub(crate) fn coverage(documents: &Documents) -> String {
 }
 
 /// The source of a field of a root type, and its arguments with theirs.
-fn sources(documents: &Documents, coordinate: &str) -> (String, String) {
-    let elements = documents.elements.iter();
+fn sources(elements: &Elements, coordinate: &str) -> (String, String) {
+    let elements = elements.all.iter();
     let field = elements
         .clone()
         .find(|element| element.coordinate == coordinate);
@@ -147,5 +149,11 @@ fn sources(documents: &Documents, coordinate: &str) -> (String, String) {
 }
 
 fn source(element: &Element) -> &str {
-    docs::split(&element.description).map_or("?", |(_, source)| source)
+    envd_codegen::split(&element.description).map_or("?", |(_, source)| source)
+}
+
+/// Whether another operation reads the same field, and this one has an alias for it.
+fn is_second(operation: &Operation) -> bool {
+    let root = root(operation);
+    !root.coordinate.ends_with(&format!(".{}", root.wire))
 }

@@ -1,13 +1,14 @@
 use std::fs;
 
-use crate::docs::{self, Docs};
-use crate::documents::Documents;
-use crate::{ROOT, files, names};
+use envd_codegen::{public_names, split};
+
+use crate::elements::Elements;
+use crate::{ROOT, files, pages};
 
 #[test]
 fn generated_files_are_up_to_date() {
     let update = std::env::var_os("UPDATE_GENERATED").is_some();
-    for (path, expected) in files() {
+    for (path, expected) in files().unwrap_or_else(|missing| panic!("\n{missing}\n")) {
         let full = format!("{ROOT}/{path}");
         if update {
             fs::write(&full, &expected).unwrap();
@@ -23,30 +24,26 @@ fn generated_files_are_up_to_date() {
 #[test]
 fn every_section_of_the_pages_is_that_of_a_type() {
     // A type without a section stops the generation.
-    let documents = Documents::read();
-    let fragments = documents.fragments.keys().map(String::as_str);
-    let types = documents
-        .schema
-        .types
-        .keys()
-        .map(|name| names::type_name(name));
-    let known: Vec<&str> = fragments.chain(types).collect();
-    for name in Docs::read(&documents).pages.keys() {
-        assert!(known.contains(&name.as_str()), "no generated type {name}");
+    let program = envd_codegen::sdk().unwrap();
+    let records = program.records.iter().chain(&program.inputs);
+    let records = records.map(|record| &record.name);
+    let known: Vec<_> = records
+        .chain(program.enums.iter().map(|one| &one.name))
+        .collect();
+    for name in pages::sections().into_keys() {
+        assert!(
+            known.iter().any(|known| *known == name),
+            "no generated type {name}"
+        );
     }
 }
 
 #[test]
 fn every_document_is_valid_under_the_schema() {
-    let documents = Documents::read();
-    assert_eq!(
-        documents.operations.len(),
-        16,
-        "ten queries and six mutations"
-    );
-    for operation in &documents.operations {
+    let elements = Elements::read();
+    for operation in &envd_codegen::sdk().unwrap().operations {
         let sent = &operation.sent;
-        let problems = documents.validate(sent).err();
+        let problems = elements.validate(sent).err();
         assert_eq!(problems, None, "{}", operation.name);
         // A fragment names an object type, and the names of the live schema are not published.
         assert!(
@@ -74,20 +71,20 @@ fn every_document_is_valid_under_the_schema() {
         ),
     ] {
         let document = format!("query Q {{ comments({arguments}) {{ {fields} }} }}");
-        let problems = documents.validate(&document).expect_err(&document);
+        let problems = elements.validate(&document).expect_err(&document);
         assert!(problems.contains(named), "{document}: {problems}");
     }
 }
 
 #[test]
 fn every_element_of_the_schema_names_its_source() {
-    let documents = Documents::read();
+    let elements = Elements::read();
     let listed = fs::read_to_string(format!("{ROOT}/src/guide/sources.md")).unwrap();
-    for element in &documents.elements {
+    for element in &elements.all {
         let at = &element.coordinate;
-        let source = docs::split(&element.description);
+        let source = split(&element.description);
         let (_, source) = source.unwrap_or_else(|| panic!("{at} names no source"));
-        for name in docs::public_names(source) {
+        for name in public_names(source) {
             let row = format!("| `{name}` | ");
             assert!(
                 listed.contains(&row),
@@ -96,7 +93,7 @@ fn every_element_of_the_schema_names_its_source() {
         }
     }
     assert_eq!(
-        docs::split("A text without a source."),
+        split("A text without a source."),
         None,
         "the check can fail"
     );

@@ -483,8 +483,7 @@ impl Pass<'_> {
         };
         // An access token that is refused although it was renewed is of a login that is dead as well.
         let is_login = request.is_reauth_required() || request.kind() == ErrorKind::Unauthorized;
-        let after = request.retry_after().and_then(|wait| now.checked_add(wait));
-        let asked = request.retry_at().max(after);
+        let asked = request.retry_after().and_then(|wait| now.checked_add(wait));
         // The service says when it can be called again, or it is tried again after longer and longer waits.
         let until = asked.unwrap_or_else(|| {
             let failures = outbox.with_memory(|memory| {

@@ -535,7 +535,7 @@ impl ReplicaState {
         Ok(Self {
             version,
             last: value.last_sequence(),
-            latest: value.latest.map(|shown| shown.key).unwrap_or_default(),
+            latest: value.latest.map(|shown| shown.0).unwrap_or_default(),
         })
     }
 

@@ -163,7 +163,7 @@ impl<'a> Round<'a> {
         };
         let mut query = Query {
             before_generation: Some(absent.number),
-            updated_from: absent.since.map(|shown| shown.key),
+            updated_from: absent.since.map(|shown| shown.0),
             // As the rows stand in the tables of a database, which reads them all for this condition.
             order: Order::Sequence,
             limit: CHUNK,
@@ -253,7 +253,7 @@ impl<'a> Round<'a> {
         let Some(oldest) = self.back_from_latest(self.replica.kept_back()) else {
             return Ok(());
         };
-        let query = latest_first(Some(oldest.key), PRUNED);
+        let query = latest_first(Some(oldest.0), PRUNED);
         loop {
             let mut draft = self.draft();
             let rows = self.replica.store.query(&query).await?.into_iter();

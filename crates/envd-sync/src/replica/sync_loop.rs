@@ -1,6 +1,6 @@
 //! Syncs again and again: what comes of each sync, and when the next one begins.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use super::{Replica, SyncReport};
 use crate::error::{Error, Result};
@@ -64,7 +64,7 @@ impl Replica {
         Loop::new(async move |handle, mut on_event| {
             while let Some(result) = handle.unless_stopped(Box::pin(replica.sync())).await {
                 let now = replica.clock.now();
-                let wait = pace.wait_after(&result, now);
+                let wait = pace.wait_after(&result);
                 on_event(&event(result, now.checked_add(wait).unwrap_or(now).into()));
                 if handle.wait(replica.clock.sleep(wait)).await == WaitEnd::Stopped {
                     return;
@@ -91,7 +91,7 @@ struct Pace {
 }
 
 impl Pace {
-    fn wait_after<T>(&mut self, result: &Result<T>, now: SystemTime) -> Duration {
+    fn wait_after<T>(&mut self, result: &Result<T>) -> Duration {
         let Err(error) = result else {
             self.failures = 0;
             return self.jittered(self.interval);
@@ -106,11 +106,9 @@ impl Pace {
             .saturating_mul(doubled)
             .min(LONGEST_WAIT.max(self.interval));
         let request = error.client();
-        let at = request.and_then(envd_sdk::Error::retry_at);
-        let at = at.and_then(|at| at.duration_since(now).ok());
         // Not before the service allows it, so the random part only adds to that.
         let told = request.and_then(envd_sdk::Error::retry_after);
-        let told = told.max(at).unwrap_or_default();
+        let told = told.unwrap_or_default();
         self.jittered(wait)
             .max(told.saturating_add(self.jittered(told) / 10))
     }

@@ -18,7 +18,7 @@ use envd_sdk::profile::{ComparedDate, Sourced};
 pub(super) const STATE: &str = "replica";
 
 /// The form of the document. A newer version of this crate may write another one.
-pub(super) const FORMAT: u32 = 2;
+pub(super) const FORMAT: u32 = 3;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -57,25 +57,20 @@ pub(super) struct CleanWalk {
     pub(super) since: Option<Shown>,
 }
 
-/// A time of a last change that the server has shown, ordered by time.
+/// The instant of a last change that the server has shown, in UTC: its order as text is the order in time. In which zone it was
+/// written makes no difference.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Shown {
-    /// In a form whose order as text is the order in time.
-    pub(super) key: String,
-    /// As it was shown.
-    text: String,
-}
+#[serde(transparent)]
+pub(super) struct Shown(pub(super) String);
 
 impl Shown {
     /// `None` when the text is no instant, which is before all that are.
     pub(super) fn new(text: &Timestamp) -> Option<Self> {
-        let key = instant_key(text)?;
-        let text = text.as_str().to_owned();
-        Some(Self { key, text })
+        instant_key(text).map(Self)
     }
 
     pub(super) fn at(&self) -> Timestamp {
-        self.text.as_str().into()
+        format!("{}Z", self.0).into()
     }
 }
 
@@ -314,7 +309,7 @@ impl fmt::Display for FullReason {
                 return write!(
                     f,
                     "an incremental walk listed neither the change at {} nor a later one",
-                    shown.text
+                    shown.at()
                 );
             }
             Self::NoWatermark => {
@@ -409,11 +404,11 @@ impl SyncState {
         changed: &Shown,
         before: Option<&str>,
     ) -> bool {
-        let key = Some(&*changed.key);
+        let key = Some(&*changed.0);
         let start = self.start_date(overlap).and_then(|at| instant_key(&at));
-        let from = self.full_watermark.as_ref().map(|shown| &*shown.key);
+        let from = self.full_watermark.as_ref().map(|shown| &*shown.0);
         let is_unlisted =
-            matches!(&plan.full, Some(FullReason::Unlisted(shown)) if shown.key == changed.key);
+            matches!(&plan.full, Some(FullReason::Unlisted(shown)) if shown.0 == changed.0);
         is_unlisted || from.is_some() && from < key && key < start.as_deref() && before < key
     }
 }
@@ -428,6 +423,24 @@ mod tests {
     }
 
     const OVERLAP: Duration = Duration::from_secs(10 * 60);
+
+    #[test]
+    fn a_change_that_is_listed_in_another_zone_is_listed() {
+        let at = |text: &str| Shown::new(&text.into());
+        let [sydney, darwin] = [
+            "2026-11-20T21:00:00.50+11:00",
+            "2026-11-20T19:30:00.5+09:30",
+        ];
+        let mut walk = Walk {
+            pages: 1,
+            candidate: at(sydney),
+            greatest: at(darwin),
+            ..Walk::default()
+        };
+        assert_eq!(walk.unlisted(), None);
+        walk.greatest = at("2026-11-20T20:59:59+11:00");
+        assert_eq!(walk.unlisted(), at(darwin).as_ref());
+    }
 
     /// A variant by the name under which it is stored; `-`: none.
     fn named<T: serde::de::DeserializeOwned>(name: &str) -> Option<T> {
@@ -492,7 +505,7 @@ mod tests {
             };
             let plan = state.plan(reason, OVERLAP, None);
             let [changed, held] = [line[0], line[1]].map(|minute| minute.parse().ok().map(shown));
-            let held = held.map(|held| held.key);
+            let held = held.map(|held| held.0);
             let missed = state.has_missed(&plan, OVERLAP, &changed.unwrap(), held.as_deref());
             assert_eq!(missed.to_string(), line[3], "{line:?}");
         }

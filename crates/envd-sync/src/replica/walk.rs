@@ -208,8 +208,8 @@ impl ListedRecord {
 
     /// Whether the copy, which may have more fields, agrees with the list, the date of the last change included.
     fn is_as(&self, copy: &LocalRecord) -> bool {
-        let updated = copy.updated_at().as_ref().and_then(Shown::new);
-        updated == self.updated && !differs_from_summary(&copy.value(), &self.record.value())
+        let is_dated_as = copy.updated_at() == self.record.updated_at();
+        is_dated_as && !differs_from_summary(&copy.value(), &self.record.value())
     }
 
     /// The record as the copy is to hold it.

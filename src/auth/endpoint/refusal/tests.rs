@@ -1,5 +1,7 @@
 //! Replies of the token endpoint, and what they mean.
 
+use std::time::Duration;
+
 use super::*;
 use crate::error::ErrorKind;
 use crate::transport::header::HeaderMap;
@@ -108,7 +110,7 @@ fn retry_after_is_passed_on() {
     let refusal = read_reply(&reply, Grant::RefreshToken, SystemTime::UNIX_EPOCH)
         .err()
         .unwrap();
-    assert_eq!(refusal.retry_after, Some(Duration::from_secs(7)));
+    assert_eq!(refusal.error.retry_after(), Some(Duration::from_secs(7)));
 }
 
 #[test]
@@ -213,7 +215,10 @@ fn the_description_of_an_error_is_kept_and_not_shown() {
         let body =
             format!(r#"{{"error":"{code}","error_description":"Sam is blocked. \u001b[2J"}}"#);
         let error = refusal(status, &body).error;
-        assert_eq!(error.error_description(), Some("Sam is blocked. \u{1b}[2J"));
+        assert_eq!(
+            error.server_message().as_deref(),
+            Some("Sam is blocked. \u{1b}[2J")
+        );
         assert!(!format!("{error} {error:?}").contains("blocked"));
         assert!(error.report().contains("Sam is blocked. \\u{1b}"));
     }
@@ -222,14 +227,14 @@ fn the_description_of_an_error_is_kept_and_not_shown() {
         r#"{"error":"invalid_grant","error_description":""}"#,
         r#"{"error":"invalid_grant","error_description":["Sam"]}"#,
     ] {
-        assert_eq!(refusal(400, body).error.error_description(), None);
+        assert_eq!(refusal(400, body).error.server_message(), None);
     }
     let long = format!(
         r#"{{"error":"invalid_grant","error_description":"{}"}}"#,
         "\u{e4}".repeat(5_000)
     );
     let kept = refusal(400, &long).error;
-    assert_eq!(kept.error_description().unwrap(), "\u{e4}".repeat(1_000));
+    assert_eq!(kept.server_message().unwrap(), "\u{e4}".repeat(1_000));
 }
 
 #[test]

@@ -9,13 +9,12 @@ mod settings;
 
 use std::process::ExitCode;
 
-use envd_sdk::graphql::DateTime;
-use envd_sdk::model::{AccountId, Connection};
+use envd_sdk::model::{AccountId, Maybe};
 use envd_sdk::{Client, ErrorKind};
-use graphql_client::GraphQLQuery;
 use serde_json::Value;
 
 use cli::{Failure, printable};
+use queries::{AddViewer, Heads, ViewerInput, add_viewer, heads};
 use settings::Settings;
 
 const USAGE: &str = "usage: custom_operation
@@ -24,24 +23,12 @@ Documents of your own, beside those of the crate and in place of one, and a dry 
 It runs on a fake of its own, or on the servers of the ENVD_ settings of the README, and changes
 nothing there.";
 
-/// Sums up the animals that moved, for which the crate has no method. The derive reads the two files at compile time and
-/// makes the module `heads`, with the variables and the reply.
-#[derive(GraphQLQuery)]
-#[graphql(
-    schema_path = "src/bin/custom_operation/schema.graphql",
-    query_path = "src/bin/custom_operation/heads.graphql"
-)]
-struct Heads;
-
-/// Adds a viewer to a consignment. The specification names the flow only, so the operation is made up, and is not sent.
-/// Without `skip_serializing_none` a change would send each `None` as null, which clears a field.
-#[derive(GraphQLQuery)]
-#[graphql(
-    schema_path = "src/bin/custom_operation/schema.graphql",
-    query_path = "src/bin/custom_operation/add_viewer.graphql",
-    skip_serializing_none
-)]
-struct AddViewer;
+/// What `envd-codegen` writes in the build script (`examples/apps/build.rs`) from the `.graphql` files beside this one: `Heads` sums up
+/// the animals that moved, for which the crate has no method; `AddViewer` is made up, since the specification names the flow only,
+/// and is not sent.
+mod queries {
+    envd_sdk::include_operations!();
+}
 
 /// In place of the crate's own query of user details. The service has two names for it (4.1), and the record under
 /// `data` (2.8); the alias gives the reply the name that the crate reads.
@@ -74,9 +61,14 @@ async fn run() -> Result<(), Failure> {
 
     // The request as it would be sent, without the token. Nothing is sent.
     let call = client.execute::<AddViewer>(add_viewer::Variables {
-        account: account.to_string(),
-        number: "C-900000101".to_owned(),
-        email: "kim@example.com".to_owned(),
+        account: account.clone(),
+        number: "C-900000101".into(),
+        // Only what is set is sent: an email address, and null for the note.
+        viewer: ViewerInput {
+            email: "kim@example.com".to_owned(),
+            note: Maybe::Null,
+            ..ViewerInput::default()
+        },
     });
     let request = call.header("x-office", "Roma").dry_run()?;
     println!("3. A dry run: {} {}", request.method, request.url);
@@ -104,23 +96,15 @@ async fn run() -> Result<(), Failure> {
 
 /// Page by page, with the pager of the crate's own lists.
 async fn heads_of(client: &Client, account: &AccountId) -> Result<(i64, usize), Failure> {
-    let account = account.to_string();
+    let account = account.clone();
     let pager = client.pager::<Heads, _>(
         move |after| heads::Variables {
             account: account.clone(),
             first: Some(5),
             after,
-            since: None::<DateTime>,
+            since: None,
         },
-        |data| {
-            let list = data.consignments?;
-            let edges = list.edges.into_iter().flatten().flatten();
-            Some(Connection::new(
-                list.page_info.has_next_page,
-                list.page_info.end_cursor,
-                edges.map(|edge| (None, edge.node)),
-            ))
-        },
+        |data| data.consignments,
     );
     let (mut records, mut heads, mut consignments) = (pager.items(), 0, 0);
     while let Some(record) = records.next().await {

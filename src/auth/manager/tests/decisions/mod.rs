@@ -130,8 +130,7 @@ fn this_follows_from_a_request_without_tokens() {
         let mut classes = classes.into_iter();
         let refusal = Refusal {
             class: classes.find(|it| format!("{it:?}") == class).unwrap(),
-            error: unavailable("planned"),
-            retry_after: Some(secs(retry_after)).filter(|it| !it.is_zero()),
+            error: unavailable("planned").with_retry_after(Some(secs(retry_after))),
             salvaged: None,
         };
         let failed = Failed {

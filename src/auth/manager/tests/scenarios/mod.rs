@@ -177,8 +177,7 @@ impl Play {
                 bench.idp.refuse_revocations(number.parse().unwrap());
             }
             ["wait", "for", "retry", ref less @ ..] => {
-                let at = self.processes[&self.last].retry_at().unwrap();
-                let left = at.duration_since(bench.clock.now()).unwrap_or_default();
+                let left = self.processes[&self.last].retry_after().unwrap();
                 let less = less.first().map_or(Duration::ZERO, |less| span(&less[1..]));
                 bench.clock.advance(left.saturating_sub(less));
             }

@@ -288,9 +288,9 @@ impl Process {
         self.got.iter().filter_map(|it| it.as_ref().err())
     }
 
-    /// When the last error lets the next call be made.
-    pub(super) fn retry_at(&self) -> Option<SystemTime> {
-        self.errors().last()?.retry_at()
+    /// How long the next call is to wait after the last error.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        self.errors().last()?.retry_after()
     }
 
     /// Waits for what was begun last, or for the last of this kind.
@@ -424,7 +424,9 @@ impl Process {
         let state = format!("{:?}", session.state);
         let why = match session.state {
             SessionState::NeedsLogin { reason } => reason.report(),
-            SessionState::BackingOff { until } if self.retry_at() == Some(until) => {
+            SessionState::BackingOff { until }
+                if self.retry_after().map(|left| now + left) == Some(until) =>
+            {
                 "until retry".to_owned()
             }
             _ => String::new(),
@@ -471,7 +473,7 @@ impl Process {
             }
             "retryable" => listed(self.errors().map(|it| it.is_retryable().to_string())),
             "retry" => {
-                let left = self.retry_at().unwrap().duration_since(now).unwrap();
+                let left = self.retry_after().unwrap();
                 measured(left.as_secs_f64(), "s", &expected)
             }
             "report" => part(self.report(now).await),

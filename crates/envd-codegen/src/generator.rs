@@ -1,0 +1,214 @@
+//! Files in, a file out.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+use apollo_compiler::Schema;
+use apollo_compiler::ast::Definition;
+use apollo_compiler::parser::Parser;
+use apollo_compiler::validation::Valid;
+
+use crate::application;
+use crate::documents::Documents;
+use crate::ir::Program;
+use crate::problem::{Error, found};
+use crate::resolve::resolve;
+
+/// The schema of the SDK: [`envd_sdk::graphql::SCHEMA`](https://docs.rs/envd-sdk).
+pub const SCHEMA: &str = include_str!("../graphql/schema.graphql");
+
+const SDK_SCHEMA: (&str, &str) = ("envd-sdk/graphql/schema.graphql", SCHEMA);
+const FRAGMENTS: (&str, &str) = (
+    "envd-sdk/graphql/fragments.graphql",
+    include_str!("../graphql/fragments.graphql"),
+);
+const OPERATIONS: (&str, &str) = (
+    "envd-sdk/graphql/operations.graphql",
+    include_str!("../graphql/operations.graphql"),
+);
+
+/// The name of a file, and its text.
+type File = (String, String);
+
+/// How large a file may be: the schema of the SDK has 35 KB, and the largest public ones 5 MB.
+const LARGEST: u64 = 16 << 20;
+
+/// The file that [`build`] writes into `OUT_DIR`, and `envd_sdk::include_operations!` includes.
+const FILE: &str = "envd_operations.rs";
+
+/// Documents, the schema that they are for, and how its scalars are read.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct Generator {
+    documents: Vec<PathBuf>,
+    schema: Option<PathBuf>,
+    scalars: BTreeMap<String, String>,
+    with_sdk_operations: bool,
+}
+
+impl Generator {
+    /// Adds documents: files, and of a folder those that end with `.graphql`.
+    pub fn documents(mut self, paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        self.documents.extend(paths.into_iter().map(Into::into));
+        self
+    }
+
+    /// The schema in this file, in place of that of the SDK: as the service shows it. A file that defines no `Query` extends that of
+    /// the SDK (`extend type Mutation { .. }`).
+    pub fn schema(mut self, file: impl Into<PathBuf>) -> Self {
+        self.schema = Some(file.into());
+        self
+    }
+
+    /// The type in Rust for a scalar of the schema, by its path. It needs `Clone`, `Debug`, `PartialEq` and the traits of serde.
+    pub fn scalar(mut self, graphql: impl Into<String>, rust: impl Into<String>) -> Self {
+        self.scalars.insert(graphql.into(), rust.into());
+        self
+    }
+
+    /// Takes the operations of the SDK as well, to hold them against the schema of a service.
+    pub fn sdk_operations(mut self) -> Self {
+        self.with_sdk_operations = true;
+        self
+    }
+
+    /// The Rust code.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with the documents under the schema, each with its file, line and column.
+    pub fn generate(&self) -> Result<String, Error> {
+        let schema = self.schema.as_deref().map(read).transpose()?;
+        let mut documents = Vec::new();
+        for path in &self.documents {
+            let files = files(path).map_err(|error| Error::of_file(path, error))?;
+            for file in files {
+                documents.push(read(&file)?);
+            }
+        }
+        self.generate_from(schema.as_ref(), &documents)
+    }
+
+    pub(crate) fn generate_from(
+        &self,
+        schema: Option<&File>,
+        documents: &[File],
+    ) -> Result<String, Error> {
+        let sdk = parse(&[SDK_SCHEMA])?;
+        let schema = schema
+            .map(|(file, text)| parse_given(file, text))
+            .transpose()?;
+        let mut all = Documents::new(schema.as_ref().unwrap_or(&sdk));
+        all.add(FRAGMENTS, true);
+        if self.with_sdk_operations {
+            all.add(OPERATIONS, true);
+        }
+        for (file, text) in documents {
+            all.add((file, text), false);
+        }
+        let program = resolve(all, &sdk, &self.scalars)?;
+        Ok(application::file(&program))
+    }
+
+    /// Writes the code into a file, which is left alone if it has that text already.
+    ///
+    /// # Errors
+    ///
+    /// As [`generate`](Self::generate), and those of writing.
+    pub fn write(&self, file: impl AsRef<Path>) -> Result<(), Error> {
+        let (file, text) = (file.as_ref(), self.generate()?);
+        if fs::read_to_string(file).is_ok_and(|old| old == text) {
+            return Ok(());
+        }
+        fs::write(file, text).map_err(|error| Error::of_file(file, error))
+    }
+
+    /// Writes the code for `envd_sdk::include_operations!`, in a build script.
+    ///
+    /// Cargo runs the script again when a document or the schema changes, and shows what is wrong with them.
+    pub fn build(&self) {
+        for path in self.documents.iter().chain(&self.schema) {
+            println!("cargo::rerun-if-changed={}", path.display());
+        }
+        let folder = env::var_os("OUT_DIR").unwrap_or_default();
+        if let Err(error) = self.write(Path::new(&folder).join(FILE)) {
+            // One line for each problem.
+            error
+                .to_string()
+                .lines()
+                .for_each(|line| println!("cargo::error={line}"));
+        }
+    }
+}
+
+/// In a build script: writes typed operations for documents against the schema of the SDK, for `envd_sdk::include_operations!`.
+///
+/// See [`Generator`] for another schema.
+pub fn build(documents: impl IntoIterator<Item = impl Into<PathBuf>>) {
+    Generator::default().documents(documents).build();
+}
+
+/// The operations and all types of the SDK itself.
+///
+/// # Errors
+///
+/// All that is wrong with `graphql/`.
+pub fn sdk() -> Result<Program, Error> {
+    let schema = parse(&[SDK_SCHEMA])?;
+    let mut documents = Documents::new(&schema);
+    documents.add(FRAGMENTS, true);
+    documents.add(OPERATIONS, true);
+    resolve(documents, &schema, &BTreeMap::new())
+}
+
+/// The document, or the documents of a folder.
+fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let inside = fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut inside = inside.collect::<io::Result<Vec<PathBuf>>>()?;
+    inside.retain(|file| file.extension() == Some("graphql".as_ref()));
+    inside.sort();
+    Ok(inside)
+}
+
+/// A file with its name.
+fn read(file: &Path) -> Result<File, Error> {
+    let failed = |error| Error::of_file(file, error);
+    let size = fs::metadata(file).map_err(failed)?.len();
+    if size > LARGEST {
+        return Err(Error::of_file(
+            file,
+            format!("has {size} bytes; at most {LARGEST} are read"),
+        ));
+    }
+    Ok((
+        file.display().to_string(),
+        fs::read_to_string(file).map_err(failed)?,
+    ))
+}
+
+/// The schema of a service, or that of the SDK with an extension.
+fn parse_given(file: &str, text: &str) -> Result<Valid<Schema>, Error> {
+    let given = Parser::new().parse_ast(text, file);
+    let given = given.map_err(|errors| Error::new(found(&errors.errors)))?;
+    let is_whole = given.definitions.iter().any(|definition| match definition {
+        Definition::SchemaDefinition(_) => true,
+        Definition::ObjectTypeDefinition(object) => object.name == "Query",
+        _ => false,
+    });
+    let files = [SDK_SCHEMA, (file, text)];
+    parse(&files[usize::from(is_whole)..])
+}
+
+fn parse(files: &[(&str, &str)]) -> Result<Valid<Schema>, Error> {
+    let parsed = files
+        .iter()
+        .fold(Schema::builder(), |builder, (file, text)| {
+            builder.parse(*text, file)
+        });
+    let schema = parsed.build().and_then(Schema::validate);
+    schema.map_err(|errors| Error::new(found(&errors.errors)))
+}

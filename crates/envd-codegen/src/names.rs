@@ -1,0 +1,126 @@
+//! What a schema does not state: Rust names, and the types of the SDK that stand for its parts.
+
+/// A GraphQL type, or a fragment, in Rust.
+pub fn type_name(graphql: &str) -> &str {
+    match graphql {
+        "EFormType" => "FormType",
+        "ConsignmentSpecies" => "Species",
+        "CreateOrSaveConsignmentInput" => "ConsignmentInput",
+        "CreateOrSaveTemplateInput" => "TemplateInput",
+        "CreateCommentInput" => "CommentInput",
+        "DateTime" => "Timestamp",
+        // A tree is unrolled in GraphQL and recursive in Rust.
+        name if name.starts_with("QuestionDepth") => "Question",
+        name => name,
+    }
+}
+
+/// Texts with a type of their own: the type in Rust, then each `Type.field` and `Type.field(argument:)` that it is for. What begins
+/// with a bracket is an argument of any field.
+const TEXT_TYPES: &str = "\
+    AccountId Account.envdAccountId (envdAccountId:)
+    AccountType Account.accountType
+    ConsignmentId Consignment.id CreateOrSaveConsignmentInput.id Query.consignment(id:) Mutation.deleteConsignment(id:) Mutation.copyConsignment(id:)
+    ConsignmentNumber Consignment.number CreateOrSaveConsignmentInput.number Comment.consignmentNumber CreateCommentInput.consignmentNumber (consignmentNumber:)
+    FormType Question.forms
+    PdfUrl Consignment.pdfUrl
+    QuestionId Question.id Answer.questionId AnswerInput.questionId Trigger.questionId
+    QuestionType Question.type
+    Role Account.roles UserDetails.roles
+    TemplateId Template.id CreateOrSaveTemplateInput.id Query.template(id:) Mutation.deleteTemplate(id:)
+    ValidatorType Validator.type";
+
+pub(crate) fn text_type(coordinate: &str) -> Option<&'static str> {
+    let argument = coordinate.find('(').map(|at| &coordinate[at..]);
+    let is_for = |word: &str| word == coordinate || argument == Some(word);
+    let mut rows = TEXT_TYPES.lines().map(str::split_whitespace);
+    rows.find_map(|mut row| row.next().filter(|_| row.any(is_for)))
+}
+
+/// The function of `model::lenient` that reads a field, where its type alone does not say so.
+pub(crate) fn reader(coordinate: &str) -> Option<&'static str> {
+    Some(match coordinate {
+        // The specification has a `data` object, public queries do not.
+        "Query.userDetails" => "record_or_data",
+        // An object in the specification, a list in public queries.
+        "Account.properties" => "one_or_many",
+        // Where they are null, the service does not say which roles there are.
+        "Account.roles" | "UserDetails.roles" => "known_list",
+        _ => return None,
+    })
+}
+
+/// Fields with personal data, answers or signatures.
+const PERSONAL: &str = " accountLabel auth0Id certificateNumber commentText createdBy email firstName fullName lastName line1 \
+    mobilePhone name phone postcode propertyName signature town updatedBy value ";
+
+/// Whether `Debug` hides a field. The name decides, so that fields that the SDK does not know are hidden as well.
+pub(crate) fn is_hidden(coordinate: &str) -> bool {
+    let name = coordinate.trim_end_matches(":)");
+    let name = name.rsplit(['.', '(', '$']).next().unwrap_or(name);
+    PERSONAL.contains(&format!(" {name} "))
+        && !matches!(coordinate, "Trigger.value" | "AcceptableAnswer.value")
+}
+
+/// A field in Rust.
+pub(crate) fn field_name(coordinate: &str, wire: &str) -> String {
+    let known = match coordinate {
+        "Question.type" => "question_type",
+        "Validator.type" => "validator_type",
+        "ConsignmentForm.type" => "form_type",
+        // `lPA`, `eUGFHQB`: abbreviations.
+        _ if coordinate.starts_with("Accreditations.") => return identifier(wire.to_lowercase()),
+        _ => return identifier(snake_case(wire.trim_start_matches('_'))),
+    };
+    known.to_owned()
+}
+
+/// Names that the code uses itself, and those that Rust does not allow.
+const TAKEN: &str = " Box Default None Option Self Some String Unrecognized Variables ResponseData Vec bool f64 i64 \
+    abstract as async await become box break const continue crate do dyn else enum extern false final fn for gen if impl in let \
+    loop macro match mod move mut override priv pub ref return self static struct super trait true try type typeof unsafe \
+    unsized use virtual where while yield ";
+
+/// A name that Rust allows.
+pub(crate) fn identifier(name: String) -> String {
+    let is_taken = TAKEN.contains(&format!(" {name} "));
+    match name.chars().next() {
+        Some(first) if first.is_ascii_alphabetic() && !is_taken => name,
+        Some(first) if first.is_ascii_alphabetic() => name + "_",
+        _ => format!("n{name}"),
+    }
+}
+
+/// `envd_account_id` as `envdAccountId`, in the same way as `serde(rename_all = "camelCase")`.
+pub(crate) fn camel_case(rust: &str) -> String {
+    let mut words = rust.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| name + &capitalized(word))
+}
+
+/// `envdAccountId` as `envd_account_id`, `UserDetails` as `user_details`.
+pub fn snake_case(wire: &str) -> String {
+    let mut name = String::new();
+    for letter in wire.chars() {
+        if letter.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
+}
+
+/// `BOBBY_CALVES` as `BobbyCalves`.
+pub fn upper_camel_case(value: &str) -> String {
+    let words = value.split('_');
+    words
+        .map(|word| capitalized(&word.to_lowercase()))
+        .collect()
+}
+
+/// A name of which words begin with capital letters already: `addViewer` as `AddViewer`.
+pub(crate) fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}

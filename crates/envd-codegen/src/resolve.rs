@@ -1,0 +1,485 @@
+//! From documents and a schema to a [`Program`].
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use apollo_compiler::ast::{InputValueDefinition, Type};
+use apollo_compiler::collections::{IndexMap, IndexSet};
+use apollo_compiler::executable::{self, Selection, SelectionSet};
+use apollo_compiler::parser::SourceSpan;
+use apollo_compiler::schema::{Component, EnumType, ExtendedType};
+use apollo_compiler::validation::Valid;
+use apollo_compiler::{Name, Node, Schema};
+
+use crate::documents::{Documents, Fragment};
+use crate::ir::{Field, Leaf, OpenEnum, Operation, Origin, Program, Record};
+use crate::problem::{Error, Problem, at};
+use crate::{docs, names};
+
+/// A selected field: a response name, once.
+struct Selected<'d> {
+    field: &'d Node<executable::Field>,
+    coordinate: String,
+    selections: Vec<Selected<'d>>,
+    /// The fragment that is selected of it, alone.
+    spread: Option<&'d Name>,
+}
+
+struct Resolver<'a> {
+    schema: &'a Valid<Schema>,
+    sdk: &'a Valid<Schema>,
+    scalars: &'a BTreeMap<String, String>,
+    documents: &'a Documents<'a>,
+    problems: Vec<Problem>,
+    /// The records of fragments, and those inside them, by their names.
+    records: BTreeMap<String, Record>,
+    /// Inputs and enums that are not of the SDK.
+    own: IndexSet<Name>,
+    /// Of each variable the argument that it is first passed for: coordinate and description.
+    arguments: HashMap<Name, (String, Option<String>)>,
+}
+
+/// Resolves operations that are valid under the schema.
+pub(crate) fn resolve(
+    mut documents: Documents<'_>,
+    sdk: &Valid<Schema>,
+    scalars: &BTreeMap<String, String>,
+) -> Result<Program, Error> {
+    let operations = documents.validate()?;
+    let schema = documents.schema;
+    let mut resolver = Resolver {
+        schema,
+        sdk,
+        scalars,
+        documents: &documents,
+        problems: Vec::new(),
+        records: BTreeMap::new(),
+        own: IndexSet::default(),
+        arguments: HashMap::new(),
+    };
+    let mut program = Program::default();
+    let named = operations.iter().map(|document| &document.operations.named);
+    for (name, operation) in named.flatten() {
+        program.operations.push(resolver.operation(name, operation));
+    }
+    if resolver.is_sdk() {
+        let types = schema.types.values().filter(|one| !one.is_built_in());
+        resolver.own = types.map(|one| one.name().clone()).collect();
+    }
+    resolver.types(&mut program);
+    program.records = resolver.records.into_values().collect();
+    Error::unless_empty(resolver.problems, program)
+}
+
+impl<'a> Resolver<'a> {
+    fn is_sdk(&self) -> bool {
+        std::ptr::eq(self.schema, self.sdk)
+    }
+
+    fn problem(&mut self, span: Option<SourceSpan>, message: String) {
+        let problem = at(&self.documents.sources, span, message);
+        self.problems.push(problem);
+    }
+
+    fn operation(&mut self, name: &Name, operation: &'a executable::Operation) -> Operation {
+        let kind = operation.operation_type.name();
+        self.arguments.clear();
+        let selected = self.select(&[&operation.selection_set], &names::capitalized(kind));
+        let mut variables = self.declared("Variables".to_owned(), &operation.selection_set.ty);
+        for variable in &operation.variables {
+            let name = &variable.name;
+            let argument = self.arguments.remove(name);
+            let (coordinate, description) = argument.unwrap_or_else(|| (format!("${name}"), None));
+            let mut field = self.field(&coordinate, name, &variable.ty, description.as_deref());
+            field.required &= variable.default_value.is_none();
+            variables.fields.push(field);
+        }
+        distinct(&mut variables.fields, |field| &mut field.rust);
+        variables.docs = vec!["The variables; those without a value are not sent.".to_owned()];
+        let mut records = Vec::new();
+        let mut reply = self.declared("ResponseData".to_owned(), &operation.selection_set.ty);
+        reply.docs = vec!["The `data` of the reply.".to_owned()];
+        reply.fields = self.fields(&selected, "", Origin::Operation, &mut records);
+        Operation {
+            name: name.to_string(),
+            kind,
+            sent: operation.serialize().no_indent().to_string(),
+            variables,
+            reply,
+            records,
+        }
+    }
+
+    /// The fields of selections of one type, each response name once.
+    fn select(&mut self, sets: &[&'a SelectionSet], of: &str) -> Vec<Selected<'a>> {
+        let mut fields: IndexMap<&Name, Vec<&'a Node<executable::Field>>> = IndexMap::default();
+        for field in sets
+            .iter()
+            .flat_map(|set| &set.selections)
+            .filter_map(Selection::as_field)
+        {
+            fields.entry(field.response_key()).or_default().push(field);
+        }
+        let mut selected = Vec::new();
+        for same in fields.into_values() {
+            let field = same[0];
+            let origin = field
+                .location()
+                .and_then(|place| self.documents.origins.get(&place));
+            let condition = origin.and_then(|origin| origin.condition.as_ref());
+            if let Some(condition) = condition.filter(|condition| **condition != sets[0].ty) {
+                let message = format!("a fragment on `{condition}` does not fit `{}`", sets[0].ty);
+                self.problem(field.location(), message);
+            }
+            let coordinate = format!("{of}.{}", field.name);
+            for argument in &field.arguments {
+                let known = field.definition.argument_by_name(&argument.name);
+                if let (Some(known), Some(variable)) = (known, argument.value.as_variable()) {
+                    let description = known.description.as_ref().map(ToString::to_string);
+                    let passed = (format!("{coordinate}({}:)", argument.name), description);
+                    self.arguments.entry(variable.clone()).or_insert(passed);
+                }
+            }
+            let inside: Vec<_> = same.iter().map(|field| &field.selection_set).collect();
+            let spread = origin.and_then(|origin| origin.spread.as_ref());
+            selected.push(Selected {
+                field,
+                coordinate,
+                selections: self.select(&inside, &inside[0].ty),
+                spread: spread.filter(|_| inside.len() == 1),
+            });
+        }
+        selected
+    }
+
+    /// Whether a record of the SDK, which reads fields of this type of its schema, can read the selections.
+    fn fits(&self, selections: &[Selected<'_>], of: &Name) -> bool {
+        let kind = |schema: &Schema, ty: &Type| {
+            let name = ty.inner_named_type();
+            let is_number = ["Int", "Float", "Boolean"].contains(&name.as_str());
+            let number = Some(name.clone()).filter(|_| is_number);
+            (lists(ty), number, schema.types[name].is_leaf())
+        };
+        selections.iter().all(|one| {
+            let ours = self.sdk.type_field(of, &one.field.name);
+            ours.is_ok_and(|ours| {
+                kind(self.sdk, &ours.ty) == kind(self.schema, one.ty())
+                    && self.fits(&one.selections, ours.ty.inner_named_type())
+            })
+        })
+    }
+
+    fn fields(
+        &mut self,
+        selected: &[Selected<'_>],
+        path: &str,
+        origin: Origin,
+        records: &mut Vec<Record>,
+    ) -> Vec<Field> {
+        let mut fields = Vec::new();
+        for one in selected {
+            let wire = one.field.response_key();
+            let description = one.field.definition.description.as_deref();
+            let mut field = self.field(&one.coordinate, wire, one.ty(), description);
+            if !one.selections.is_empty() {
+                let is_step = one.field.name != "edges";
+                let step = if is_step {
+                    names::capitalized(wire)
+                } else {
+                    String::new()
+                };
+                field.leaf = self.record(one, path.to_owned() + &step, origin, records);
+                field.spread = one.spread.map(ToString::to_string);
+            }
+            fields.push(field);
+        }
+        distinct(&mut fields, |field| &mut field.rust);
+        fields
+    }
+
+    /// What a selection is read into: a generic type of the SDK, the record of its fragment, or a record of its own.
+    fn record(
+        &mut self,
+        selected: &Selected<'_>,
+        path: String,
+        origin: Origin,
+        records: &mut Vec<Record>,
+    ) -> Leaf {
+        let generic = generic(&selected.selections);
+        if let Some(name) = selected.spread {
+            self.fragment(name, selected, generic.map(|(generic, _)| generic));
+        }
+        if let Some((generic, inner)) = generic {
+            let step = Some("Node").filter(|_| generic == "Edge");
+            let mut leaf = self.record(inner, path + step.unwrap_or_default(), origin, records);
+            leaf.generic = Some(generic);
+            return leaf;
+        }
+        if let Some(name) = selected.spread {
+            let Fragment { definition, is_sdk } = &self.documents.fragments[name];
+            let origin = if *is_sdk { Origin::Sdk } else { Origin::Shared };
+            if !is_sdk || self.fits(&selected.selections, &definition.type_condition) {
+                return Leaf::new(origin, names::type_name(name));
+            }
+        }
+        let mut name = names::identifier(path);
+        while records.iter().any(|record| record.name == name) {
+            name.push('_');
+        }
+        let (place, leaf) = (records.len(), Leaf::new(origin, &name));
+        records.push(self.declared(name, selected.ty().inner_named_type()));
+        records[place].fields = self.fields(&selected.selections, &leaf.name, origin, records);
+        leaf
+    }
+
+    /// The record of a fragment, and those inside it, where they are not of the SDK.
+    fn fragment(&mut self, name: &Name, selected: &Selected<'_>, generic: Option<&'static str>) {
+        let is_known = self.records.contains_key(name.as_str());
+        if is_known || self.documents.fragments[name].is_sdk != self.is_sdk() {
+            return;
+        }
+        // The name of the fragment: of a tree, the record of the outermost level serves all levels.
+        let mut record = self.declared(name.to_string(), selected.ty().inner_named_type());
+        let mut inner = Vec::new();
+        record.generic = generic;
+        record.fields = self.fields(
+            &selected.selections,
+            names::type_name(name),
+            Origin::Shared,
+            &mut inner,
+        );
+        let records = inner.into_iter().chain([record]);
+        self.records
+            .extend(records.map(|record| (record.name.clone(), record)));
+    }
+
+    /// A record or an input without its fields.
+    fn declared(&self, name: String, graphql: &Name) -> Record {
+        let description = self.schema.types[graphql].description();
+        Record {
+            name,
+            graphql: graphql.to_string(),
+            docs: docs::lines(description.map(|text| &**text), graphql),
+            fields: Vec::new(),
+            generic: None,
+        }
+    }
+
+    /// A field of a leaf type, or with the type of its record still open.
+    fn field(
+        &mut self,
+        coordinate: &str,
+        wire: &Name,
+        ty: &Type,
+        description: Option<&str>,
+    ) -> Field {
+        let name = ty.inner_named_type();
+        let leaf = self.leaf(coordinate, name, wire.location());
+        let is_own_scalar = self.scalars.contains_key(name.as_str());
+        let has_default = !self.schema.types[name].is_enum() && !is_own_scalar;
+        Field {
+            coordinate: coordinate.to_owned(),
+            wire: wire.to_string(),
+            rust: names::field_name(coordinate, wire),
+            docs: docs::lines(description, coordinate),
+            attributes: String::new(),
+            graphql: ty.to_string(),
+            lists: lists(ty),
+            // A value without a default can be left out, as any other.
+            required: ty.is_non_null() && (has_default || ty.is_list()),
+            boxed: false,
+            spread: None,
+            leaf,
+        }
+    }
+
+    fn leaf(&mut self, coordinate: &str, name: &Name, place: Option<SourceSpan>) -> Leaf {
+        let is_scalar = self.schema.types[name].is_scalar();
+        match name.as_str() {
+            "String" | "ID" => match names::text_type(coordinate) {
+                Some(text) => Leaf::new(Origin::Sdk, text),
+                None => Leaf::new(Origin::Rust, "String"),
+            },
+            "Boolean" => Leaf::new(Origin::Rust, "bool"),
+            "Int" => Leaf::new(Origin::Rust, "i64"),
+            "Float" => Leaf::new(Origin::Rust, "f64"),
+            scalar if self.scalars.contains_key(scalar) => {
+                Leaf::new(Origin::Rust, &self.scalars[scalar])
+            }
+            scalar if is_scalar && scalar != "DateTime" => {
+                let message = format!(
+                    "the scalar `{scalar}` of `{coordinate}` has no type in Rust: map it, as in `scalar(\"{scalar}\", \"String\")` \
+                     or `--scalar {scalar}=String`"
+                );
+                self.problem(place, message);
+                Leaf::new(Origin::Rust, scalar)
+            }
+            _ if is_scalar || self.is_same(name) => Leaf::new(Origin::Sdk, names::type_name(name)),
+            _ => {
+                if self.schema.types[name].is_input_type() {
+                    self.own.insert(name.clone());
+                }
+                Leaf::new(Origin::Shared, &own_name(name))
+            }
+        }
+    }
+
+    /// Whether an input or an enum is that of the SDK: with the same fields or values.
+    fn is_same(&self, name: &Name) -> bool {
+        // It ends: no input of the SDK contains itself.
+        match (self.schema.types.get(name), self.sdk.types.get(name)) {
+            (Some(ExtendedType::Enum(theirs)), Some(ExtendedType::Enum(ours))) => {
+                let (theirs, ours) = (&theirs.values, &ours.values);
+                theirs.len() == ours.len() && theirs.keys().all(|value| ours.contains_key(value))
+            }
+            (Some(ExtendedType::InputObject(theirs)), Some(ExtendedType::InputObject(ours))) => {
+                let is_same = |(name, theirs): (&Name, &Component<InputValueDefinition>)| {
+                    let ours = ours.fields.get(name);
+                    ours.is_some_and(|ours| ours.ty == theirs.ty)
+                        && self.is_same(theirs.ty.inner_named_type())
+                };
+                theirs.fields.len() == ours.fields.len() && theirs.fields.iter().all(is_same)
+            }
+            (Some(ExtendedType::Scalar(_)), ours) => ours.is_some(),
+            _ => false,
+        }
+    }
+
+    /// The inputs and enums that are declared beside the operations, with those that they contain.
+    fn types(&mut self, program: &mut Program) {
+        let (schema, mut next) = (self.schema, 0);
+        while let Some(name) = self.own.get_index(next).cloned() {
+            next += 1;
+            match &schema.types[&name] {
+                ExtendedType::Enum(ty) => program.enums.push(open_enum(own_name(&name), ty)),
+                ExtendedType::InputObject(ty) => {
+                    let mut input = self.declared(own_name(&name), &name);
+                    for (wire, field) in &ty.fields {
+                        let coordinate = format!("{name}.{wire}");
+                        let description = field.description.as_deref();
+                        let mut one = self.field(&coordinate, &field.name, &field.ty, description);
+                        one.required &= field.default_value.is_none();
+                        input.fields.push(one);
+                    }
+                    distinct(&mut input.fields, |field| &mut field.rust);
+                    program.inputs.push(input);
+                }
+                _ => {}
+            }
+        }
+        program.inputs.sort_by(|a, b| a.name.cmp(&b.name));
+        box_cycles(&mut program.inputs);
+    }
+}
+
+impl Selected<'_> {
+    fn ty(&self) -> &Type {
+        &self.field.definition.ty
+    }
+
+    /// Whether it selects one record, which is not read into a generic type.
+    fn is_record(&self) -> bool {
+        let is_one = !self.selections.is_empty() && !self.ty().is_list();
+        is_one && generic(&self.selections).is_none()
+    }
+}
+
+/// The generic type of the SDK that these fields are read into, and the field inside it.
+fn generic<'s, 'd>(selected: &'s [Selected<'d>]) -> Option<(&'static str, &'s Selected<'d>)> {
+    let find = |name: &str| selected.iter().find(|one| one.field.name == name);
+    let only = |names: &[&str]| {
+        let mut keys = selected.iter().map(|one| one.field.response_key());
+        keys.all(|key| names.contains(&key.as_str()))
+    };
+    if only(&["data"]) {
+        return find("data")
+            .filter(|data| data.is_record())
+            .map(|data| ("Saved", data));
+    }
+    if only(&["cursor", "node"]) {
+        return find("node")
+            .filter(|node| node.is_record())
+            .map(|node| ("Edge", node));
+    }
+    let edges = find("edges").filter(|edges| lists(edges.ty()) == 1)?;
+    let is_page_info = |page_info: &Selected<'_>| {
+        let mut keys = page_info
+            .selections
+            .iter()
+            .map(|one| one.field.response_key());
+        keys.all(|key| ["hasNextPage", "endCursor"].contains(&key.as_str()))
+    };
+    let is_page = only(&["totalCount", "pageInfo", "edges"])
+        && find("pageInfo").is_none_or(is_page_info)
+        && matches!(generic(&edges.selections), Some(("Edge", _)));
+    is_page.then_some(("Connection", edges))
+}
+
+fn lists(ty: &Type) -> usize {
+    match ty {
+        Type::List(inner) | Type::NonNullList(inner) => 1 + lists(inner),
+        _ => 0,
+    }
+}
+
+/// A type of the schema in Rust, if that of the SDK differs or there is none.
+fn own_name(graphql: &str) -> String {
+    let words = names::type_name(graphql).split('_');
+    names::identifier(words.map(names::capitalized).collect())
+}
+
+fn open_enum(name: String, ty: &EnumType) -> OpenEnum {
+    let values = ty.values.iter().map(|(value, definition)| {
+        let variant = names::identifier(names::upper_camel_case(value));
+        let coordinate = format!("{}.{value}", ty.name);
+        (
+            variant,
+            value.to_string(),
+            docs::lines(definition.description.as_deref(), &coordinate),
+        )
+    });
+    let mut values: Vec<_> = values.collect();
+    distinct(&mut values, |(variant, ..)| variant);
+    let docs = docs::lines(ty.description.as_deref(), &ty.name);
+    OpenEnum { name, docs, values }
+}
+
+/// Makes equal names differ.
+fn distinct<T>(items: &mut [T], name: fn(&mut T) -> &mut String) {
+    let mut known = BTreeSet::new();
+    for name in items.iter_mut().map(name) {
+        while !known.insert(name.clone()) {
+            name.push('_');
+        }
+    }
+}
+
+/// Boxes the fields by which an input may contain itself: those to inputs that are left when each one is taken away that has none of
+/// the others inside.
+fn box_cycles(inputs: &mut [Record]) {
+    let names = inputs.iter().enumerate();
+    let places: HashMap<String, usize> = names.map(|(at, one)| (one.name.clone(), at)).collect();
+    let place = |field: &Field| {
+        places
+            .get(&field.leaf.name)
+            .filter(|_| field.lists == 0)
+            .copied()
+    };
+    let mut inside = vec![0_usize; inputs.len()];
+    let mut outside = vec![Vec::new(); inputs.len()];
+    for (at, input) in inputs.iter().enumerate() {
+        for inner in input.fields.iter().filter_map(place) {
+            inside[at] += 1;
+            outside[inner].push(at);
+        }
+    }
+    let mut free: Vec<usize> = (0..inputs.len()).filter(|at| inside[*at] == 0).collect();
+    while let Some(inner) = free.pop() {
+        for outer in &outside[inner] {
+            inside[*outer] -= 1;
+            free.extend(Some(*outer).filter(|outer| inside[*outer] == 0));
+        }
+    }
+    for field in inputs.iter_mut().flat_map(|input| &mut input.fields) {
+        field.boxed = place(field).is_some_and(|inner| inside[inner] > 0);
+    }
+}

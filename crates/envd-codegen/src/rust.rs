@@ -1,0 +1,205 @@
+//! Rust source of the parts of a [`Program`](crate::ir::Program), in lines of 89 columns where it can be broken.
+
+use crate::ir::{Field, Leaf, OpenEnum, Operation, Origin, Record};
+use crate::names;
+
+/// How the code names what it uses.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// Before the derives of serde.
+    pub serde: &'static str,
+    /// How the derives find the crate serde, if not by its name.
+    pub serde_crate: &'static str,
+    /// Before types of `envd_sdk::model`.
+    pub model: &'static str,
+    /// Before the functions of `envd_sdk::model::lenient`.
+    pub lenient: &'static str,
+    /// Before types that all operations share.
+    pub shared: &'static str,
+}
+
+impl Style {
+    /// The type inside all lists and options.
+    pub fn leaf(&self, leaf: &Leaf) -> String {
+        let path = match leaf.origin {
+            Origin::Rust | Origin::Operation => "",
+            Origin::Sdk => self.model,
+            Origin::Shared => self.shared,
+        };
+        match leaf.generic {
+            Some(generic) => format!("{}{generic}<{path}{}>", self.model, leaf.name),
+            None => format!("{path}{}", leaf.name),
+        }
+    }
+
+    /// The type without its outer option. Elements of lists are not optional.
+    pub fn plain(&self, field: &Field) -> String {
+        let mut plain = self.leaf(&field.leaf);
+        if field.boxed {
+            plain = format!("Box<{plain}>");
+        }
+        for _ in 0..field.lists {
+            plain = format!("Vec<{plain}>");
+        }
+        plain
+    }
+
+    /// The type of a field of an input: one that need not be sent has three states.
+    pub fn input_type(&self, field: &Field) -> String {
+        let plain = self.plain(field);
+        if field.required {
+            plain
+        } else {
+            format!("{}Maybe<{plain}>", self.model)
+        }
+    }
+
+    /// A record that is read. Every field is optional; a list is empty where there is none.
+    pub fn record(&self, record: &Record) -> String {
+        self.structure(record, "", "#[non_exhaustive]\n", |field| {
+            let plain = self.plain(field);
+            let is_int = field.lists == 0 && field.leaf.name == "i64";
+            let (reader, rust_type) = match (names::reader(&field.coordinate), field.lists) {
+                (Some("one_or_many"), _) => (Some("one_or_many"), format!("Vec<{plain}>")),
+                (None, 1..) => (Some("list"), plain),
+                (None, 0) if is_int => (Some("int"), format!("Option<{plain}>")),
+                (reader, _) => (reader, format!("Option<{plain}>")),
+            };
+            let read = |reader| format!("default, deserialize_with = \"{}{reader}\"", self.lenient);
+            (reader.map(read).unwrap_or_default(), rust_type)
+        })
+    }
+
+    /// An input, which may lack required fields: the validator reports them.
+    pub fn input(&self, input: &Record, attributes: &str) -> String {
+        self.structure(input, "default", attributes, |field| {
+            let read = format!("deserialize_with = \"{}or_default\"", self.lenient);
+            let setting = Some(read).filter(|_| field.required);
+            (
+                setting.unwrap_or_else(|| self.is_absent()),
+                self.input_type(field),
+            )
+        })
+    }
+
+    /// The variables of an operation. One of a query is sent or not; one of a change may also be null.
+    pub fn variables(&self, operation: &Operation) -> String {
+        let variables = &operation.variables;
+        let is_change = operation.kind == "mutation";
+        let may_lack = is_change && variables.fields.iter().any(|field| !field.required);
+        self.structure(
+            variables,
+            if may_lack { "default" } else { "" },
+            "",
+            |field| {
+                let plain = self.plain(field);
+                let skip = "skip_serializing_if = \"Option::is_none\"";
+                match (field.required, is_change) {
+                    (true, _) => (String::new(), plain),
+                    (false, true) => (self.is_absent(), self.input_type(field)),
+                    (false, false) => (skip.to_owned(), format!("Option<{plain}>")),
+                }
+            },
+        )
+    }
+
+    fn is_absent(&self) -> String {
+        format!("skip_serializing_if = \"{}Maybe::is_absent\"", self.model)
+    }
+
+    /// A struct with these settings of serde and attributes, and for each field its settings and its type.
+    fn structure(
+        &self,
+        record: &Record,
+        setting: &str,
+        attributes: &str,
+        member: impl Fn(&Field) -> (String, String),
+    ) -> String {
+        let Record { name, fields, .. } = record;
+        let (mut members, mut is_renamed) = (String::new(), false);
+        for field in fields {
+            let by_rule = names::camel_case(&field.rust) == field.wire;
+            is_renamed |= by_rule && field.rust != field.wire;
+            let rename = if by_rule {
+                String::new()
+            } else {
+                format!("rename = \"{}\"", field.wire)
+            };
+            let (setting, rust_type) = member(field);
+            let head = comment(&field.docs) + &field.attributes + &serde(&[&rename, &setting]);
+            members.extend([&head, "pub ", &field.rust, ": ", &rust_type, ",\n"]);
+        }
+        let members = match members.as_str() {
+            "" => "{}".to_owned(),
+            members => format!("{{\n{}}}", indent(members)),
+        };
+        let rename = if is_renamed {
+            "rename_all = \"camelCase\""
+        } else {
+            ""
+        };
+        let settings = serde(&[rename, setting, self.serde_crate]);
+        let debug = if hides(fields) { "" } else { "Debug, " };
+        format!(
+            "{}#[derive(Clone, {debug}Default, PartialEq, {1}Serialize, {1}Deserialize)]\n{settings}{attributes}pub struct {name} {members}\n",
+            comment(&record.docs),
+            self.serde,
+        )
+    }
+}
+
+/// Whether `Debug` hides any of these fields.
+pub fn hides(fields: &[Field]) -> bool {
+    fields.iter().any(Field::is_hidden)
+}
+
+/// `Debug` without the fields that it hides, where there are any.
+pub(crate) fn debug(Record { name, fields, .. }: &Record) -> String {
+    if !hides(fields) {
+        return String::new();
+    }
+    let shown = fields.iter().filter(|field| !field.is_hidden());
+    let shown = shown.map(|field| format!("            .field(\"{0}\", &self.{0})\n", field.rust));
+    let shown: String = shown.collect();
+    format!(
+        "impl ::std::fmt::Debug for {name} {{\n    \
+             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {{\n        \
+                 f.debug_struct(\"{name}\")\n{shown}            .finish_non_exhaustive()\n    }}\n}}\n"
+    )
+}
+
+/// An enum that keeps values that it does not know, by a macro of the SDK.
+pub fn open_enum(one: &OpenEnum, called: &str, attributes: &str) -> String {
+    let values = one.values.iter();
+    let values =
+        values.map(|(variant, wire, docs)| format!("{}{variant} = \"{wire}\",\n", comment(docs)));
+    let values = indent(&values.collect::<String>());
+    let docs = comment(&one.docs);
+    let body = format!("{docs}{attributes}{} {{\n{values}}}\n", one.name);
+    format!("{called}! {{\n{}}}\n", indent(&body))
+}
+
+fn serde(settings: &[&str]) -> String {
+    let settings = settings.iter().copied().filter(|one| !one.is_empty());
+    match settings.collect::<Vec<_>>().join(", ").as_str() {
+        "" => String::new(),
+        settings => format!("#[serde({settings})]\n"),
+    }
+}
+
+/// The text with each line indented by one level.
+pub fn indent(text: &str) -> String {
+    let lines = text.lines().map(|line| match line {
+        "" => "\n".to_owned(),
+        line => format!("    {line}\n"),
+    });
+    lines.collect()
+}
+
+/// Doc comments.
+pub fn comment(lines: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let lines = lines.into_iter();
+    lines
+        .map(|line| format!("/// {}", line.as_ref()).trim_end().to_owned() + "\n")
+        .collect()
+}

@@ -1,0 +1,209 @@
+use std::path::{Path, PathBuf};
+
+use envd_codegen::Generator;
+use envd_sdk::fake::{Fake, Fault};
+use envd_sdk::graphql_client::GraphQLQuery;
+use envd_sdk::model::{
+    Answer, ConsignmentInput, ConsignmentSummary, FormType, Maybe, Party, PartyInput,
+    SavedConsignment,
+};
+use serde_json::{Value, json};
+
+use crate::generated::{
+    Herd, Kind, Move, MoveInput, Note, Page, Row, Rows, Save, Two, herd, move_, note, page, rows,
+    save, two,
+};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite")
+}
+
+/// With `UPDATE_GENERATED=1` it is written.
+#[test]
+fn the_code_is_what_the_generator_writes() {
+    let generator = Generator::default()
+        .documents([folder().join("documents.graphql")])
+        .schema(folder().join("schema.graphql"))
+        .scalar("Money", "String");
+    let file = folder().join("generated.rs");
+    if std::env::var_os("UPDATE_GENERATED").is_some() {
+        generator.write(&file).unwrap();
+    }
+    let written = std::fs::read_to_string(file).unwrap();
+    assert!(
+        generator.generate().unwrap() == written,
+        "UPDATE_GENERATED=1 cargo test -p envd-codegen"
+    );
+}
+
+fn sent<Q: GraphQLQuery>(variables: Q::Variables) -> Value {
+    serde_json::to_value(Q::build_query(variables)).unwrap()["variables"].take()
+}
+
+#[tokio::test]
+async fn records_of_the_sdk_come_where_a_document_selects_its_fragments() {
+    let fake = Fake::start().await;
+    let client = fake.client().build().unwrap();
+    let variables = page::Variables {
+        account: fake.account_id().into(),
+        first: None,
+        after: None,
+    };
+    let page = client
+        .execute::<Page>(variables)
+        .await
+        .unwrap()
+        .value
+        .consignments
+        .unwrap();
+    assert_eq!((page.total_count, page.edges.len()), (Some(8), 8));
+    let summary: &ConsignmentSummary = page.edges[0].node.as_ref().unwrap();
+
+    let id = summary.id.clone().unwrap();
+    let variables = two::Variables {
+        id,
+        account: fake.account_id().into(),
+    };
+    let two = client.execute::<Two>(variables).await.unwrap().value;
+    let row: Row = two.one.unwrap();
+    assert_eq!(row.number, summary.number);
+    // The fields of a fragment beside others are those of a record of its own, and never flattened.
+    let both = two.consignment.unwrap();
+    assert_eq!((both.number, both.heads), (row.number, summary.heads));
+    let _: Vec<Answer> = both.answers;
+
+    let variables = rows::Variables {
+        account: fake.account_id().into(),
+    };
+    let rows = client
+        .execute::<Rows>(variables)
+        .await
+        .unwrap()
+        .value
+        .consignments
+        .unwrap();
+    let owner = rows
+        .edges
+        .into_iter()
+        .find_map(|edge| edge.node?.owner)
+        .unwrap();
+    // Personal data does not appear in `Debug`.
+    let shown = format!("{owner:?}");
+    assert!(
+        shown.contains("pic") && !shown.contains(&owner.name.unwrap()),
+        "{shown}"
+    );
+}
+
+#[tokio::test]
+async fn a_change_sends_what_is_set_and_wipes_nothing_else() {
+    let fake = Fake::start().await;
+    let client = fake.client().build().unwrap();
+    let account = client.account(fake.account_id());
+    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let input = ConsignmentInput::new([FormType::Lpac1], origin.clone(), destination.clone())
+        .owner(PartyInput::new("QAZZ7777"));
+    let saved = account.save_consignment(input).await.unwrap().value;
+    let id = saved.id.unwrap();
+
+    // The input of the SDK, through a document of our own.
+    let input = ConsignmentInput::new([FormType::Lpac1], origin, destination).id(id.clone());
+    let variables = save::Variables {
+        account: fake.account_id().into(),
+        input,
+    };
+    let reply = client.execute::<Save>(variables).await.unwrap().value;
+    let saved: SavedConsignment = reply.create_or_save_consignment.unwrap().data.unwrap();
+    assert_eq!(saved.id, Some(id.clone()));
+    let record = account.consignment(id).await.unwrap().value;
+    assert!(record.owner.is_some());
+}
+
+#[test]
+fn a_field_of_an_input_is_absent_null_or_a_value() {
+    let within = MoveInput {
+        kind: Kind::AB.into(),
+        ..MoveInput::default()
+    };
+    let input = MoveInput {
+        note: Maybe::Null,
+        within: Box::new(within).into(),
+        ..MoveInput::default()
+    };
+    assert_eq!(
+        sent::<Move>(move_::Variables { input }),
+        json!({"input": {"note": null, "within": {"kind": "A_B"}}})
+    );
+    // So is a variable of a change.
+    assert_eq!(sent::<Note>(note::Variables::default()), json!({}));
+    let variables = note::Variables {
+        note: Maybe::Null,
+        kind: Kind::Self_.into(),
+    };
+    assert_eq!(
+        sent::<Note>(variables),
+        json!({"note": null, "kind": "SELF"})
+    );
+    // A variable of a query is sent or not.
+    assert_eq!(sent::<Herd>(herd::Variables::default()), json!({}));
+}
+
+#[test]
+fn replies_are_read_leniently_whatever_their_names() {
+    let reply = json!({
+        "herd": {
+            "__typename": "Herd", "type": "stud", "self": 3.0, "price": "1.5", "fooBar": 1, "foo_bar": 2, "kind": "LATER",
+            "animals": [{"tag": "a"}, null], "party": {"pic": "QAZZ7777"}, "more": true,
+        },
+        "grid": [[1, 2], null, []],
+        "thing": {"__typename": "Cow"},
+    });
+    let reply: herd::ResponseData = serde_json::from_value(reply).unwrap();
+    let herd = reply.herd.unwrap();
+    assert_eq!((herd.type_.as_deref(), herd.self_), (Some("stud"), Some(3)));
+    assert_eq!((herd.foo_bar, herd.foo_bar_), (Some(1), Some(2)));
+    assert_eq!(herd.kind, Some(Kind::Unrecognized("LATER".to_owned())));
+    assert_eq!(herd.animals.len(), 1);
+    let _: Option<Party> = herd.party;
+    assert_eq!(reply.grid, [vec![1, 2], vec![]]);
+    assert_eq!(reply.thing.unwrap().typename.as_deref(), Some("Cow"));
+    assert_eq!(
+        serde_json::from_value::<herd::ResponseData>(json!({})).unwrap(),
+        herd::ResponseData::default()
+    );
+    // Values that differ in GraphQL, differ in Rust.
+    let kinds = ["A_B", "AB", "UNRECOGNIZED", "SELF", "_1"].map(Kind::from);
+    assert_eq!(
+        kinds.each_ref().map(Kind::as_str),
+        ["A_B", "AB", "UNRECOGNIZED", "SELF", "_1"]
+    );
+    assert!(kinds.iter().all(Kind::is_known));
+}
+
+#[tokio::test]
+async fn a_query_is_retried_a_change_is_not_and_both_are_scripted_by_their_types() {
+    let fake = Fake::start().await;
+    let client = fake.client().build().unwrap();
+    fake.on::<Herd>().fault(Fault::status(503));
+    fake.on::<Herd>().respond(json!({"herd": {"type": "stud"}}));
+    let herd = client.execute::<Herd>(herd::Variables::default());
+    let herd = herd
+        .header("x-office", "Roma")
+        .await
+        .unwrap()
+        .value
+        .herd
+        .unwrap();
+    assert_eq!(
+        (herd.type_.as_deref(), fake.request_count("Herd")),
+        (Some("stud"), 2)
+    );
+
+    fake.on::<Move>().fault(Fault::status(503));
+    let error = client
+        .execute::<Move>(move_::Variables::default())
+        .await
+        .unwrap_err();
+    assert!(error.may_have_applied());
+    assert_eq!(fake.request_count("Move"), 1);
+}

@@ -1,0 +1,125 @@
+//! `src/model/generated.rs`: the records of fragments, the inputs with their setters, and the enums.
+
+use std::collections::BTreeMap;
+
+use envd_codegen::ir::{Field, Program, Record};
+use envd_codegen::rust::{self, Style, comment, indent};
+
+use crate::names;
+use crate::operations::{fill, import};
+
+const STYLE: Style = Style {
+    serde: "",
+    serde_crate: "",
+    model: "",
+    lenient: "super::lenient::",
+    shared: "",
+};
+
+const USES: [&str; 12] = [
+    "AccountId",
+    "AccountType",
+    "ConsignmentId",
+    "ConsignmentNumber",
+    "Maybe",
+    "PdfUrl",
+    "QuestionId",
+    "QuestionType",
+    "Role",
+    "TemplateId",
+    "Timestamp",
+    "ValidatorType",
+];
+
+pub(crate) fn file(program: &Program) -> String {
+    let mut items = String::new();
+    let mut debugs = BTreeMap::new();
+    // The outermost question has all fields and is used for all levels of the tree; generic types are written by hand.
+    let records = program
+        .records
+        .iter()
+        .filter(|record| record.generic.is_none());
+    for record in records.filter(|record| envd_codegen::type_name(&record.name) == record.name) {
+        items += &STYLE.record(record);
+        debugs.insert(record.name.as_str(), debug(record));
+    }
+    for input in &program.inputs {
+        items += &STYLE.input(input, "#[must_use]\n#[non_exhaustive]\n");
+        items += &setters(input);
+        debugs.insert(&input.name, debug(input));
+    }
+    let enums = program
+        .enums
+        .iter()
+        .map(|one| rust::open_enum(one, "open_enum", ""));
+    format!(
+        "use serde::{{Deserialize, Serialize}};\n\
+         use super::open_enum::open_enum;\n\
+         use super::redact::redacted_debug;\n\
+         {}{items}redacted_debug! {{\n{}}}\n{}",
+        import("super", USES, 0),
+        debugs.into_values().flatten().collect::<String>(),
+        enums.collect::<String>(),
+    )
+}
+
+/// A setter for each field.
+fn setters(input: &Record) -> String {
+    let mut setters = String::new();
+    for field in &input.fields {
+        let rust = &field.rust;
+        let argument = if field.lists > 0 {
+            format!(
+                "{rust}: impl IntoIterator<Item = {}>",
+                STYLE.leaf(&field.leaf)
+            )
+        } else {
+            format!("{rust}: impl Into<{}>", STYLE.input_type(field))
+        };
+        let value = match (field.lists > 0, field.required) {
+            (true, true) => format!("{rust}.into_iter().collect()"),
+            (true, false) => format!("Maybe::Value({rust}.into_iter().collect())"),
+            (false, _) => format!("{rust}.into()"),
+        };
+        setters += &comment(&field.docs);
+        setters += &one_setter(
+            names::setter(field),
+            &argument,
+            &format!("it.{rust} = {value};"),
+        );
+    }
+    let setters = format!("setters! {{\n{}}}\n", indent(&setters));
+    format!("impl {} {{\n{}}}\n", input.name, indent(&setters))
+}
+
+/// A line of `setters!`, or two if it is long.
+fn one_setter(name: &str, argument: &str, change: &str) -> String {
+    let (head, change) = (
+        format!("pub fn {name}({argument})"),
+        format!("|it| {change}"),
+    );
+    if head.len() + change.len() <= 90 {
+        format!("{head} {change}\n")
+    } else {
+        format!("{head}\n    {change}\n")
+    }
+}
+
+/// A row of the table of `Debug`: the fields, and which of them hold personal data, answers or signatures. `None` where
+/// nothing is hidden.
+fn debug(record: &Record) -> Option<String> {
+    if !rust::hides(&record.fields) {
+        return None;
+    }
+    let word = |field: &Field| {
+        let mode = if field.is_hidden() { ": hidden" } else { "" };
+        format!("{}{mode}", field.rust)
+    };
+    let row = fill(
+        &format!("    {} {{", record.name),
+        record.fields.iter().map(word),
+        "        ",
+        100,
+    );
+    Some(row.trim_end_matches(',').to_owned() + " }\n")
+}

@@ -1,0 +1,125 @@
+//! The tables of what is promised: each names tests that exist.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use super::rust_files;
+
+/// Its rows are numbered, and their tests cite them as `Row N.` in a doc comment.
+const FAILURE_MODES: &str = include_str!("../../src/auth/failure_modes.md");
+const GUARANTEES: &str = include_str!("../guarantees.md");
+
+/// The name of each function, with the doc comment above it.
+fn functions(source: &str) -> Vec<(&str, String)> {
+    let (mut found, mut comment) = (Vec::new(), String::new());
+    for line in source.lines().map(str::trim) {
+        if let Some(words) = line.strip_prefix("///") {
+            comment += words;
+        } else if let Some(rest) = line.strip_prefix("async fn ").or(line.strip_prefix("fn ")) {
+            let name = rest.split('(').next().unwrap_or_default();
+            found.push((name, std::mem::take(&mut comment)));
+        } else if !line.starts_with("#[") {
+            comment.clear();
+        }
+    }
+    found
+}
+
+/// The name of each scenario of a table, as it stands there and as that of a function, with the comment above it.
+fn scenarios(table: &str) -> Vec<(String, String)> {
+    let (mut found, mut comment) = (Vec::new(), String::new());
+    for line in table.lines() {
+        if let Some(words) = line.strip_prefix('#') {
+            comment += words;
+        } else {
+            let name = line.to_lowercase();
+            let name = name.replace(|it: char| !it.is_alphanumeric(), "_");
+            found.push((name, comment.clone()));
+            found.push((line.to_owned(), std::mem::take(&mut comment)));
+        }
+    }
+    found
+}
+
+/// The cells of each row of the tables, without their headings.
+fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
+    let lines = table.lines().filter(|line| line.starts_with("| "));
+    let rows = lines.map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
+    rows.filter(|cells| !cells[1].starts_with("---") && !["row", "promise"].contains(&cells[1]))
+}
+
+/// The tests of a cell: functions in code, or one line of a table of scenarios.
+fn named(cell: &str) -> impl Iterator<Item = &str> {
+    let is_code = cell.starts_with('`');
+    let functions = cell.split(", ").filter(move |_| is_code);
+    let functions = functions.map(|name| name.trim_matches('`'));
+    functions.chain((!is_code).then_some(cell))
+}
+
+/// The names of tests and scenarios with their comments.
+fn tests() -> BTreeMap<String, String> {
+    let mut tests = BTreeMap::<String, String>::new();
+    for folder in ["src", "tests", "crates", "examples/apps/tests"] {
+        for (_, text) in rust_files(folder) {
+            for (name, comment) in functions(&text) {
+                *tests.entry(name.to_owned()).or_default() += &comment;
+            }
+        }
+    }
+    for folder in [
+        "src/auth/manager/tests/scenarios",
+        "crates/envd-sync/src/outbox/tests/scenarios",
+        "crates/envd-sync/src/replica/tests",
+        "crates/envd-sync/src/bank/tests",
+    ] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|end| end == "txt") {
+                tests.extend(scenarios(&fs::read_to_string(path).unwrap()));
+            }
+        }
+    }
+    tests
+}
+
+#[test]
+fn every_promise_names_tests_that_exist() {
+    let tests = tests();
+    let mut missing = BTreeSet::new();
+    for cells in rows(GUARANTEES) {
+        for name in cells[2..4].iter().flat_map(|cell| named(cell)) {
+            missing.extend(Some(name).filter(|name| !tests.contains_key(*name)));
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+    for (at, cells) in rows(FAILURE_MODES).enumerate() {
+        let citation = format!("Row {}.", at + 1);
+        assert_eq!(format!("Row {}.", cells[1]), citation, "rows are numbered");
+        for name in named(cells[4]) {
+            let cites = |comment: &String| comment.contains(&citation);
+            assert!(tests.get(name).is_some_and(cites), "{citation} {name}");
+        }
+    }
+    assert!(rows(GUARANTEES).count() > 30 && rows(FAILURE_MODES).count() > 40);
+}
+
+#[test]
+fn rows_and_tests_are_read() {
+    let source =
+        "/// Row 1.\n#[test]\nfn a_test() {\n/// Row 2. More.\n#[tokio::test]\nasync fn b() {\n";
+    let found = functions(source).into_iter();
+    let found: Vec<_> = found
+        .map(|(name, comment)| format!("{name}{comment}"))
+        .collect();
+    assert_eq!(found, ["a_test Row 1.", "b Row 2. More."]);
+    let found = scenarios("# Row 3.\n\n# Row 4. More.\nA call waits\n  a call\n");
+    let cites = |comment: &str| found.iter().filter(|it| it.1 == comment).count();
+    let names: Vec<_> = found.iter().map(|it| &*it.0).collect();
+    assert_eq!(names[2..4], ["a_call_waits", "A call waits"]);
+    assert_eq!((cites(" Row 3."), cites(" Row 4. More.")), (2, 2));
+    let table = "| row | x |\n| --- | --- |\n| 1 | `a_test`, `b` |\n| 2 | A line, whole |\n";
+    let cells = rows(table).flat_map(|cells| named(cells[2]).collect::<Vec<_>>());
+    assert_eq!(cells.collect::<Vec<_>>(), ["a_test", "b", "A line, whole"]);
+}
