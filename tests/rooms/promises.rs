@@ -26,6 +26,22 @@ fn functions(source: &str) -> Vec<(&str, String)> {
     found
 }
 
+/// The name of each scenario of a table, as it stands there and as that of a function, with the comment above it.
+fn scenarios(table: &str) -> Vec<(String, String)> {
+    let (mut found, mut comment) = (Vec::new(), String::new());
+    for line in table.lines() {
+        if let Some(words) = line.strip_prefix('#') {
+            comment += words;
+        } else {
+            let name = line.to_lowercase();
+            let name = name.replace(|it: char| !it.is_alphanumeric(), "_");
+            found.push((name, comment.clone()));
+            found.push((line.to_owned(), std::mem::take(&mut comment)));
+        }
+    }
+    found
+}
+
 /// The cells of each row of the tables, without their headings.
 fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
     let lines = table.lines().filter(|line| line.starts_with("| "));
@@ -51,13 +67,17 @@ fn tests() -> BTreeMap<String, String> {
             }
         }
     }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/envd-sync/src");
-    for file in ["outbox/tests/scenarios", "replica/tests", "bank/tests"] {
-        for entry in fs::read_dir(folder.join(file)).unwrap() {
+    for folder in [
+        "src/auth/manager/tests/scenarios",
+        "crates/envd-sync/src/outbox/tests/scenarios",
+        "crates/envd-sync/src/replica/tests",
+        "crates/envd-sync/src/bank/tests",
+    ] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|end| end == "txt") {
-                let text = fs::read_to_string(path).unwrap();
-                tests.extend(text.lines().map(|line| (line.to_owned(), String::new())));
+                tests.extend(scenarios(&fs::read_to_string(path).unwrap()));
             }
         }
     }
@@ -94,6 +114,11 @@ fn rows_and_tests_are_read() {
         .map(|(name, comment)| format!("{name}{comment}"))
         .collect();
     assert_eq!(found, ["a_test Row 1.", "b Row 2. More."]);
+    let found = scenarios("# Row 3.\n\n# Row 4. More.\nA call waits\n  a call\n");
+    let cites = |comment: &str| found.iter().filter(|it| it.1 == comment).count();
+    let names: Vec<_> = found.iter().map(|it| &*it.0).collect();
+    assert_eq!(names[2..4], ["a_call_waits", "A call waits"]);
+    assert_eq!((cites(" Row 3."), cites(" Row 4. More.")), (2, 2));
     let table = "| row | x |\n| --- | --- |\n| 1 | `a_test`, `b` |\n| 2 | A line, whole |\n";
     let cells = rows(table).flat_map(|cells| named(cells[2]).collect::<Vec<_>>());
     assert_eq!(cells.collect::<Vec<_>>(), ["a_test", "b", "A line, whole"]);

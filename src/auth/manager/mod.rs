@@ -31,7 +31,7 @@
 //!
 //! # What may come in between
 //!
-//! Each row names its tests in `tests/`; the random schedules of `tests/schedules.rs` mix the rows.
+//! Each row names its tables in `tests/scenarios`; the random schedules of `tests/schedules` mix the rows.
 //!
 //! | what | before mark | from mark to reply | after the reply, before it is stored | tests |
 //! |---|---|---|---|---|

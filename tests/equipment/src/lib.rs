@@ -22,6 +22,7 @@
 mod folder;
 pub mod plain_service;
 pub mod schedules;
+pub mod script;
 pub mod seeded;
 
 use std::fmt::Display;

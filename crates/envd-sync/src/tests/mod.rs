@@ -2,7 +2,8 @@
 
 pub(crate) mod postgres;
 pub(crate) mod replies;
-pub(crate) mod script;
+
+pub(crate) use equipment::script;
 
 /// An error with all that is below it.
 pub(crate) fn shown(error: &dyn std::error::Error) -> String {

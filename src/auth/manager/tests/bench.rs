@@ -7,6 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use equipment::script::within;
 use serde_json::json;
 use tokio::task::{JoinHandle, yield_now};
 
@@ -24,6 +25,7 @@ pub(in crate::auth) const SECOND: Duration = Duration::from_secs(1);
 pub(in crate::auth) const KEY: &str = "sam";
 
 /// An identity provider that rotates: each refresh token is valid once, and a used one ends the session.
+#[derive(Clone)]
 pub(in crate::auth) struct Bench {
     pub(in crate::auth) clock: Clock,
     pub(in crate::auth) store: MemoryStore,
@@ -52,6 +54,8 @@ struct ScriptedReply {
     rotates: bool,
     /// Instead of the tokens.
     reply: Option<Answer>,
+    /// What the tokens have, by name: `claim.` begins those of the id token, `none` removes a field, and `date` is a header.
+    changes: Vec<(String, String)>,
     gate: Gate,
 }
 
@@ -71,11 +75,19 @@ impl Idp {
         self.0.lock().unwrap()
     }
 
-    fn script(&self, rotates: bool, reply: Option<Answer>, is_held: bool) -> Gate {
+    /// How the token endpoint handles its next request: what it replies instead of tokens, or changes of the tokens.
+    pub(super) fn script(
+        &self,
+        rotates: bool,
+        reply: Option<Answer>,
+        changes: Vec<(String, String)>,
+        is_held: bool,
+    ) -> Gate {
         let gate = Gate::new(is_held);
         self.state().script.push_back(ScriptedReply {
             rotates,
             reply,
+            changes,
             gate: gate.clone(),
         });
         gate
@@ -83,31 +95,12 @@ impl Idp {
 
     /// The next reply is this, and nothing is rotated.
     pub(in crate::auth) fn reply(&self, reply: InProcessReply) {
-        self.script(false, Some(Ok(reply)), false);
-    }
-
-    /// Rotates at the next request, but replies with this.
-    pub(in crate::auth) fn rotate_and_reply(&self, reply: InProcessReply) {
-        self.script(true, Some(Ok(reply)), false);
-    }
-
-    /// Rotates at the next request, whose reply is lost on its way.
-    pub(in crate::auth) fn lose_reply(&self) {
-        self.rotate_and_reply(reply(502, ""));
-    }
-
-    /// Rotates at the next request, after its sender has given up.
-    pub(in crate::auth) fn time_out(&self) {
-        self.script(true, Some(Err(NoReply::TimedOut)), false);
+        self.script(false, Some(Ok(reply)), Vec::new(), false);
     }
 
     /// Holds the reply to the next request.
     pub(in crate::auth) fn hold(&self) -> Gate {
-        self.script(true, None, true)
-    }
-
-    pub(in crate::auth) fn hold_refusal(&self, refusal: InProcessReply) -> Gate {
-        self.script(false, Some(Ok(refusal)), true)
+        self.script(true, None, Vec::new(), true)
     }
 
     pub(in crate::auth) fn end_script(&self) {
@@ -174,9 +167,9 @@ impl Idp {
             ),
             _ => {
                 let Some(next) = state.script.pop_front() else {
-                    return (Ok(state.rotate(&form)), Gate::new(false));
+                    return (Ok(state.rotate(&form, &[])), Gate::new(false));
                 };
-                let tokens = next.rotates.then(|| Ok(state.rotate(&form)));
+                let tokens = next.rotates.then(|| Ok(state.rotate(&form, &next.changes)));
                 return (next.reply.or(tokens).unwrap(), next.gate);
             }
         };
@@ -185,7 +178,11 @@ impl Idp {
 }
 
 impl IdpState {
-    fn rotate(&mut self, form: &HashMap<String, String>) -> InProcessReply {
+    fn rotate(
+        &mut self,
+        form: &HashMap<String, String>,
+        changes: &[(String, String)],
+    ) -> InProcessReply {
         let current = format!("rt-{}", self.issued + 1);
         let is_login = form["grant_type"] != "refresh_token";
         let accepted = |token: &String| {
@@ -197,11 +194,43 @@ impl IdpState {
         }
         self.issued += 1;
         let mut body = renewed(self.issued + 1);
-        if is_login {
-            let claims = json!({"sub": self.sub, "aud": "app", "exp": 4_000_000_000_u64, "nonce": self.nonce});
+        let mut claims =
+            json!({"sub": self.sub, "aud": "app", "exp": 4_000_000_000_u64, "nonce": self.nonce});
+        let mut date = None;
+        for (name, value) in changes {
+            let json = || serde_json::from_str(value).unwrap_or(json!(value));
+            match name.strip_prefix("claim.") {
+                Some(claim) => claims[claim] = json(),
+                None if name == "date" => date = Some(value),
+                None => body[name] = json(),
+            }
+        }
+        let has_claims = changes.iter().any(|(name, _)| name.starts_with("claim."));
+        if body["id_token"].is_null() && (is_login || has_claims) {
             body["id_token"] = json!(id_token(&claims));
         }
-        reply(200, body)
+        body.as_object_mut()
+            .unwrap()
+            .retain(|_, value| !value.is_null() && *value != json!("none"));
+        let tokens = reply(200, body);
+        match date {
+            Some(date) => tokens.header("date", date),
+            None => tokens,
+        }
+    }
+}
+
+/// The bodies of replies in scripts; other words are codes of errors.
+pub(super) fn body(word: &str) -> String {
+    match word {
+        "html" => "<html>".to_owned(),
+        "cut" => r#"{"access_token":"at-2","refresh_token":"rt-2","expi"#.to_owned(),
+        "short" => r#"{"access_token":"short","expires_in":10}"#.to_owned(),
+        "limit" => {
+            json!({"error": "access_denied", "error_description": "Global limit has been reached"})
+                .to_string()
+        }
+        code => json!({"error": code, "error_description": "Blocked by a rule"}).to_string(),
     }
 }
 
@@ -216,6 +245,12 @@ pub(in crate::auth) fn renewed(n: u64) -> serde_json::Value {
 /// With a signature that is none.
 pub(in crate::auth) fn id_token(claims: &serde_json::Value) -> String {
     format!("e30.{}.c2ln", URL_SAFE_NO_PAD.encode(claims.to_string()))
+}
+
+/// Those of [`id_token`]; of any other text there are none.
+pub(super) fn claims_of(id_token: &str) -> serde_json::Value {
+    let claims = URL_SAFE_NO_PAD.decode(id_token.split('.').nth(1).unwrap_or_default());
+    serde_json::from_slice(&claims.unwrap()).unwrap_or_default()
 }
 
 impl Bench {
@@ -346,12 +381,13 @@ impl Bench {
 
 /// The token that is served.
 pub(in crate::auth) async fn token(manager: &TokenManager) -> String {
-    manager.access_token().await.unwrap().expose().to_owned()
+    let called = within("a call", manager.access_token()).await;
+    called.unwrap().expose().to_owned()
 }
 
 /// The reason why no token is served.
 pub(in crate::auth) async fn refusal(manager: &TokenManager) -> Error {
-    manager.access_token().await.unwrap_err()
+    within("a call", manager.access_token()).await.unwrap_err()
 }
 
 pub(in crate::auth) async fn needs_login(manager: &TokenManager) -> bool {
@@ -361,7 +397,7 @@ pub(in crate::auth) async fn needs_login(manager: &TokenManager) -> bool {
 /// A call that goes on beside the test.
 pub(in crate::auth) fn call(manager: &TokenManager) -> JoinHandle<Result<AccessToken>> {
     let manager = manager.clone();
-    tokio::spawn(async move { manager.access_token().await })
+    tokio::spawn(async move { within("a call", manager.access_token()).await })
 }
 
 /// Lets other tasks run.
@@ -404,7 +440,8 @@ pub(super) fn begin_login(
 ) -> JoinHandle<Result<TokenSet>> {
     let (login, callback) = callback(bench, manager, sub);
     let manager = manager.clone();
-    tokio::spawn(async move { manager.complete_login(login, &callback).await })
+    let login = async move { manager.complete_login(login, &callback).await };
+    tokio::spawn(within("a login", login))
 }
 
 /// Logs a user in, in a second of its own: two logins in one millisecond look the same.
@@ -414,25 +451,25 @@ pub(super) async fn log_in(bench: &Bench, manager: &TokenManager, sub: &str) -> 
 }
 
 /// Advances the clock in small steps until the condition holds; returns by how much.
-pub(in crate::auth) async fn advance_until(
-    bench: &Bench,
-    condition: impl AsyncFn() -> bool,
-) -> Duration {
+pub(super) async fn advance_until(bench: &Bench, condition: impl AsyncFn() -> bool) -> Duration {
     let start = bench.clock.monotonic();
-    loop {
-        // Tasks that are due at this time run before the clock is advanced.
-        yields(20).await;
-        if condition().await {
-            return bench.clock.monotonic().saturating_sub(start);
+    let advance = async {
+        loop {
+            // What is due runs before the clock is advanced.
+            yields(20).await;
+            if condition().await {
+                return bench.clock.monotonic().saturating_sub(start);
+            }
+            bench.clock.advance(SECOND / 10);
         }
-        bench.clock.advance(Duration::from_millis(100));
-    }
+    };
+    within("a condition", advance).await
 }
 
 /// The next event of this name.
 pub(super) async fn event(events: &mut Events, name: &str) -> Event {
     loop {
-        let event = events.next().await.unwrap();
+        let event = within(name, events.next()).await.unwrap();
         if format!("{event:?}").starts_with(name) {
             return event;
         }
@@ -447,13 +484,4 @@ pub(super) async fn call_after_loss(bench: &Bench, manager: &TokenManager) -> Re
     bench.clock.advance(2 * SECOND);
     let token = caller.await.unwrap()?;
     Ok(token.expose().to_owned())
-}
-
-/// The events so far, in short.
-pub(super) fn events_so_far(events: &mut Events) -> Vec<String> {
-    let next = || match events.0.try_recv().ok()? {
-        Event::ReauthRequired { .. } => Some("ReauthRequired".to_owned()),
-        event => Some(format!("{event:?}")),
-    };
-    std::iter::from_fn(next).collect()
 }

@@ -4,10 +4,8 @@ use std::error::Error as _;
 use std::fs;
 
 use super::bench::{Bench, DAY, KEY, begin_login, needs_login};
-use super::device::Polling;
 use crate::auth::store::file::Folder;
-use crate::auth::store::{HookedStore, StoreCall};
-use crate::auth::{FileStore, SessionState, StoreError, StoreErrorKind, TokenSource};
+use crate::auth::{FileStore, StoreError, StoreErrorKind, TokenSource};
 use crate::error::{Error, ErrorKind};
 
 fn below(error: &Error) -> &StoreError {
@@ -62,67 +60,6 @@ async fn a_login_over_the_file_of_a_newer_version_asks_for_an_update_and_a_logou
     let report = manager.logout(None).await;
     assert!(below(&report.problems[0]).kind() == StoreErrorKind::NewerVersion);
     assert_eq!(folder.text(), newer);
-}
-
-/// Row 58.
-#[tokio::test]
-async fn a_login_that_cannot_be_stored_is_an_error_unless_the_reason_passes() {
-    for (kind, passes, advice) in [
-        (StoreErrorKind::Full, true, ""),
-        (StoreErrorKind::LockTimeout, true, ""),
-        (StoreErrorKind::Unreachable, true, ""),
-        (StoreErrorKind::Denied, false, "grant it the right"),
-        (StoreErrorKind::Insecure, false, "make it private"),
-        (StoreErrorKind::Missing, false, "create it"),
-        (StoreErrorKind::Unsupported, false, "choose another"),
-        (StoreErrorKind::Unreadable, false, "restore it"),
-        (StoreErrorKind::NewerVersion, false, "update this program"),
-        (StoreErrorKind::Other, false, "the store failed"),
-    ] {
-        for on_a_device in [false, true] {
-            let bench = Bench::new();
-            let store = HookedStore::new(&bench.store, move |call| match call {
-                StoreCall::Swap(_) => Err(StoreError::new(kind, "planned")),
-                StoreCall::Load | StoreCall::Remove | StoreCall::Lock => Ok(()),
-            });
-            let manager = bench.manager_on(store);
-            let outcome = if on_a_device {
-                bench.idp.log_in_as("sam", "");
-                let polling = Polling::start_in(&bench, &manager).await;
-                polling.next_poll().await;
-                polling.login.await.unwrap()
-            } else {
-                begin_login(&bench, &manager, "sam").await.unwrap()
-            };
-            match outcome {
-                Ok(tokens) => assert!(passes && tokens.subject() == Some("sam"), "{kind:?}"),
-                Err(error) => {
-                    assert!(
-                        !passes && error.kind() == ErrorKind::Store,
-                        "{kind:?}: {error:?}"
-                    );
-                    let (below, text) = (below(&error), error.report());
-                    assert_eq!(below.kind(), kind);
-                    assert!(
-                        text.contains("not saved") && text.contains(advice),
-                        "{text}"
-                    );
-                    assert!(text.contains("planned"), "{text}");
-                }
-            }
-            // In memory until then, and support is told why.
-            assert_eq!(manager.current().unwrap().expose(), "at-2", "{kind:?}");
-            let session = manager.inspect().await;
-            assert!(
-                matches!(session.state, SessionState::LoggedIn),
-                "{session:?}"
-            );
-            assert!(!session.is_stored && session.subject.as_deref() == Some("sam"));
-            let failure = session.last_failure.unwrap().error;
-            assert_eq!(below(&failure).kind(), kind);
-            assert!(needs_login(&bench.manager()).await);
-        }
-    }
 }
 
 /// Row 58.

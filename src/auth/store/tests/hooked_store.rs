@@ -2,9 +2,10 @@
 
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use equipment::script::within;
 use tokio::sync::Semaphore;
 
 use crate::auth::{
@@ -21,13 +22,6 @@ pub(in crate::auth) enum StoreCall<'a> {
 }
 
 type Hook = dyn Fn(StoreCall<'_>) -> Result<(), StoreError> + Send + Sync;
-
-/// Takes one from a count; false when there is none left.
-pub(in crate::auth) fn counts_down(left: &AtomicUsize) -> bool {
-    let fewer = |left: usize| left.checked_sub(1);
-    let one = left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer);
-    one.is_ok()
-}
 
 /// The error of a hook.
 pub(in crate::auth) fn fault(kind: ErrorKind) -> StoreError {
@@ -58,7 +52,8 @@ impl Gate {
 
     /// Waits until something is held.
     pub(in crate::auth) async fn arrived(&self) {
-        self.0.1.acquire().await.unwrap().forget();
+        let arrived = within("the call that is to be held", self.0.1.acquire()).await;
+        arrived.unwrap().forget();
     }
 
     pub(in crate::auth) fn open(&self) {

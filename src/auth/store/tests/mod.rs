@@ -3,5 +3,5 @@
 mod hooked_store;
 mod record;
 
-pub(in crate::auth) use self::hooked_store::{Gate, HookedStore, StoreCall, counts_down, fault};
+pub(in crate::auth) use self::hooked_store::{Gate, HookedStore, StoreCall, fault};
 pub(in crate::auth) use self::record::tokens;

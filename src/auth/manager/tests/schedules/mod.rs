@@ -10,26 +10,27 @@
 //! - each expiry causes one request, and another one for each that failed or whose process was killed;
 //! - a session ends only when a new refresh token was lost, and nothing valid is left after a logout.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+mod world;
 
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, UNIX_EPOCH};
+
+use equipment::schedules::{count, note, run_without_runtime};
 use fastrand::Rng;
 use futures_util::FutureExt;
-use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio::task::{JoinHandle, yield_now};
 
-use super::bench::{KEY, SECOND, error, reply};
-use crate::auth::store::{fault, tokens};
+use self::world::{Access, Shared, World, answer, lock};
+use super::bench::{KEY, SECOND};
+use crate::auth::store::tokens;
 use crate::auth::{
-    AccessToken, LogoutReport, Provider, Record, StoreError, StoreFuture, StoreGuard, TokenManager,
-    TokenSource, TokenStore, Version, Versioned,
+    AccessToken, LogoutReport, Provider, Record, TokenManager, TokenSource, Version, Versioned,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::fake::{InProcess, InProcessReply, NoReply, Received};
+use crate::fake::InProcess;
 use crate::transport::{Clock, HttpOptions};
-use equipment::schedules::{count, note, run_without_runtime};
 
 /// The life of an access token, and how long before its end it is not served any more.
 const LIFE: Duration = Duration::from_secs(600);
@@ -44,318 +45,6 @@ fn no_session_is_lost_on_one_machine() {
 #[test]
 fn no_session_is_lost_over_a_network() {
     run_without_runtime(count(16), |_, seed| Schedule::new(seed, true).run());
-}
-
-/// What the processes share.
-struct World {
-    random: Rng,
-    /// How many of a hundred calls of the store, and requests, fail.
-    store_faults: u32,
-    request_faults: u32,
-    /// Until when the writes of a process fail.
-    full_disks: HashMap<u64, Duration>,
-    record: Option<Versioned>,
-    writes: u64,
-    lock: Option<u64>,
-    locks: u64,
-    /// The generation whose refresh token the provider accepts.
-    current: u64,
-    session_over: bool,
-    revoked: HashSet<String>,
-    /// The live process that has the current tokens, or will have them with a reply.
-    holder: Option<u64>,
-    /// Whether a new refresh token was lost for good.
-    is_lost: bool,
-    /// When tokens were requested, by generation.
-    issued_at: HashMap<u64, SystemTime>,
-    /// Generations that a store has, or has refused.
-    offered: HashSet<u64>,
-    stored: HashSet<u64>,
-    requests: HashMap<u64, u64>,
-    failed: HashMap<u64, u64>,
-    kills: u64,
-    /// Requests that arrive after their sender has given up.
-    late: Vec<Late>,
-    /// What the provider has seen and must not see.
-    broken: Option<String>,
-    /// When the request that used up a token was sent.
-    used_by: HashMap<u64, Duration>,
-    is_logging_out: bool,
-}
-
-struct Late {
-    arrives_at: Duration,
-    sent_at: Duration,
-    token: u64,
-    process: u64,
-}
-
-type Shared = Arc<Mutex<World>>;
-
-fn lock(world: &Shared) -> MutexGuard<'_, World> {
-    world
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-impl World {
-    fn happens(&mut self, percent: u32) -> bool {
-        self.random.u32(0..100) < percent
-    }
-
-    /// A refresh token arrives at the provider. Returns the generation that is issued for it.
-    fn refresh(&mut self, sent: u64, sent_at: Duration, by: Option<u64>) -> Option<u64> {
-        if self.session_over {
-            return None;
-        }
-        if sent != self.current {
-            let has_current = self.stored.contains(&self.current) && self.record.is_some();
-            // A logout ends the session anyway, and does not wait for a reply.
-            if (self.holder.is_some() || has_current) && !self.is_logging_out {
-                let (holder, current) = (self.holder, self.current);
-                self.broken = Some(format!(
-                    "rt-{sent} is sent while process {holder:?} or the store has rt-{current}"
-                ));
-            }
-            self.session_over = true;
-            return None;
-        }
-        self.used_by.insert(sent, sent_at);
-        self.current += 1;
-        self.holder = by;
-        self.is_lost |= by.is_none();
-        Some(self.current)
-    }
-
-    fn kill(&mut self, process: u64) {
-        self.kills += 1;
-        if self.holder == Some(process) {
-            self.holder = None;
-            self.is_lost |= !self.stored.contains(&self.current);
-        }
-    }
-}
-
-/// The store as one process sees it.
-struct Access {
-    world: Shared,
-    clock: Clock,
-    process: u64,
-    can_lose_lock: bool,
-}
-
-impl Access {
-    /// A call takes some steps, sometimes some time, and may fail before or after it is carried out.
-    async fn call<T>(&self, work: impl FnOnce(&mut World) -> T) -> Result<T, StoreError> {
-        let (steps, pause, before, after) = {
-            let mut world = lock(&self.world);
-            let faults = world.store_faults;
-            let pause = world.happens(5).then(|| world.random.u64(1..3_000));
-            let after = world.happens(faults / 4);
-            (
-                world.random.usize(0..3),
-                pause,
-                world.happens(faults),
-                after,
-            )
-        };
-        for _ in 0..steps {
-            yield_now().await;
-        }
-        if let Some(pause) = pause {
-            self.clock.sleep(Duration::from_millis(pause)).await;
-        }
-        let failed = || fault(std::io::ErrorKind::TimedOut);
-        if before {
-            return Err(failed());
-        }
-        let done = work(&mut lock(&self.world));
-        yield_now().await;
-        if after { Err(failed()) } else { Ok(done) }
-    }
-}
-
-impl TokenStore for Access {
-    fn load<'a>(&'a self, _key: &'a str) -> StoreFuture<'a, Option<Versioned>> {
-        Box::pin(self.call(|world| world.record.clone()))
-    }
-
-    fn swap<'a>(
-        &'a self,
-        _key: &'a str,
-        expected: Option<Version>,
-        new: &'a Record,
-    ) -> StoreFuture<'a, Option<Version>> {
-        Box::pin(async move {
-            {
-                let mut world = lock(&self.world);
-                world.offered.insert(new.tokens().generation());
-                let full = world.full_disks.get(&self.process);
-                if full.is_some_and(|until| self.clock.monotonic() < *until) {
-                    return Err(fault(std::io::ErrorKind::StorageFull));
-                }
-            }
-            self.call(|world| {
-                if world.record.as_ref().map(|stored| stored.version) != expected {
-                    return None;
-                }
-                world.writes += 1;
-                let version = Version::new(world.writes);
-                world.record = Some(Versioned::new(version, new.clone()));
-                note(|| {
-                    format!(
-                        "{version:?}: {:?}, mark {:?}",
-                        new.tokens().generation(),
-                        new.refresh_mark
-                    )
-                });
-                world.stored.insert(new.tokens().generation());
-                Some(version)
-            })
-            .await
-        })
-    }
-
-    fn remove<'a>(&'a self, _key: &'a str, expected: Version) -> StoreFuture<'a, bool> {
-        Box::pin(self.call(move |world| {
-            let found = world.record.as_ref().map(|stored| stored.version) == Some(expected);
-            if found {
-                world.record = None;
-            }
-            found
-        }))
-    }
-
-    fn lock<'a>(&'a self, _key: &'a str, wait: Duration) -> StoreFuture<'a, StoreGuard> {
-        Box::pin(async move {
-            let until = self.clock.monotonic() + wait;
-            loop {
-                self.call(|_| ()).await?;
-                {
-                    let mut world = lock(&self.world);
-                    if world.lock.is_none() {
-                        world.locks += 1;
-                        world.lock = Some(world.locks);
-                        let (world, number) = (self.world.clone(), world.locks);
-                        return Ok(StoreGuard::new(Held { world, number }));
-                    }
-                }
-                if self.clock.monotonic() >= until {
-                    return Err(StoreError::lock_timeout());
-                }
-                self.clock.sleep(SECOND / 10).await;
-            }
-        })
-    }
-
-    fn lock_survives_faults(&self) -> bool {
-        !self.can_lose_lock
-    }
-}
-
-struct Held {
-    world: Shared,
-    number: u64,
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        let mut world = lock(&self.world);
-        if world.lock == Some(self.number) {
-            world.lock = None;
-        }
-    }
-}
-
-/// What happens to a request.
-#[derive(Debug)]
-enum Fate {
-    Arrives,
-    IsNotSent,
-    IsRefused(u16),
-    /// The provider carries it out, and its reply is lost.
-    ReplyIsLost,
-    /// The sender gives up, and it may arrive after that.
-    TimesOut {
-        arrives: bool,
-    },
-}
-
-/// The provider as a process sees it.
-async fn answer(
-    world: Shared,
-    clock: Clock,
-    process: u64,
-    request: Received,
-) -> std::result::Result<InProcessReply, NoReply> {
-    let form: HashMap<String, String> = url::form_urlencoded::parse(request.body())
-        .into_owned()
-        .collect();
-    if request.path() == "/revoke" {
-        lock(&world).revoked.insert(form["token"].clone());
-        return Ok(reply(200, ""));
-    }
-    let sent: u64 = form["refresh_token"]
-        .trim_start_matches("rt-")
-        .parse()
-        .unwrap();
-    let (asked_at, sent_at) = (clock.now(), clock.monotonic());
-    let (fate, back) = {
-        let mut world = lock(&world);
-        let faults = world.request_faults;
-        let fate = match world.happens(faults).then(|| world.random.u32(0..6)) {
-            None => Fate::Arrives,
-            Some(0) => Fate::IsNotSent,
-            Some(1) => Fate::IsRefused(429),
-            Some(2) => Fate::IsRefused(503),
-            Some(3) => Fate::ReplyIsLost,
-            Some(fate) => Fate::TimesOut { arrives: fate == 4 },
-        };
-        *world.requests.entry(sent).or_default() += 1;
-        if !matches!(fate, Fate::Arrives) {
-            *world.failed.entry(sent).or_default() += 1;
-        }
-        if matches!(fate, Fate::TimesOut { arrives: true }) {
-            // Within thirty seconds after it was sent, also when its sender is suspended meanwhile.
-            let arrives_at = sent_at + Duration::from_secs(world.random.u64(0..30));
-            world.late.push(Late {
-                arrives_at,
-                sent_at,
-                token: sent,
-                process,
-            });
-        }
-        (fate, Duration::from_millis(world.random.u64(0..8_000)))
-    };
-    note(|| format!("{sent_at:?}: process {process} sends rt-{sent}, which {fate:?}"));
-    match fate {
-        Fate::Arrives => {
-            let issued = lock(&world).refresh(sent, sent_at, Some(process));
-            if let Some(generation) = issued {
-                lock(&world).issued_at.insert(generation, asked_at);
-            }
-            clock.sleep(back).await;
-            let Some(n) = issued else {
-                return Ok(error(403, "invalid_grant"));
-            };
-            let tokens = json!({
-                "access_token": format!("at-{n}"), "refresh_token": format!("rt-{n}"),
-                "expires_in": LIFE.as_secs(), "token_type": "Bearer",
-            });
-            Ok(reply(200, tokens))
-        }
-        Fate::IsNotSent => Err(NoReply::Unreachable),
-        Fate::IsRefused(status) => Ok(reply(status, "")),
-        Fate::ReplyIsLost => {
-            lock(&world).refresh(sent, sent_at, None);
-            clock.sleep(back).await;
-            Ok(reply(502, ""))
-        }
-        Fate::TimesOut { .. } => {
-            clock.sleep(5 * SECOND).await;
-            Err(NoReply::TimedOut)
-        }
-    }
 }
 
 struct Process {
@@ -425,26 +114,13 @@ impl Schedule {
             random: random.fork(),
             store_faults: [0, 0, 5, 20][random.usize(0..4)],
             request_faults: [0, 0, 10, 40][random.usize(0..4)],
-            full_disks: HashMap::new(),
             record: Some(Versioned::new(Version::new(1), Record::new(first))),
             writes: 1,
-            lock: None,
-            locks: 0,
             current: 1,
-            session_over: false,
-            revoked: HashSet::new(),
-            holder: None,
-            is_lost: false,
             issued_at: HashMap::from([(1, clock.now())]),
             offered: HashSet::from([1]),
             stored: HashSet::from([1]),
-            requests: HashMap::new(),
-            failed: HashMap::new(),
-            kills: 0,
-            late: Vec::new(),
-            broken: None,
-            used_by: HashMap::new(),
-            is_logging_out: false,
+            ..World::default()
         };
         let mut schedule = Self {
             world: Arc::new(Mutex::new(world)),
@@ -726,11 +402,8 @@ impl Schedule {
                 }
             }
             // After the end of a session nothing is to come.
-            self.pass(if self.is_over() {
-                LIFE / 20
-            } else {
-                2 * SECOND
-            });
+            let time = [2 * SECOND, LIFE / 20][usize::from(self.is_over())];
+            self.pass(time);
         }
     }
 

@@ -1,7 +1,8 @@
-//! Tables of scenarios, as the tests of replica, outbox and banks play them.
+//! Tables of scenarios, as the tests of token managers, replica, outbox and banks play them.
 //!
 //! A line at the margin is the name of a scenario, and the indented lines after it are its steps: `do; do -> see, see`. A step that
 //! must fail sees `fails`. A scenario is played once for each alternative in braces, of which groups of the same length go together.
+//! `each:` begins the first steps of all scenarios after it.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -10,13 +11,13 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Ends a wait on a fake or a manual clock that would never end.
-pub(crate) async fn within<T>(what: &str, wait: impl Future<Output = T>) -> T {
+pub async fn within<T>(what: &str, wait: impl Future<Output = T>) -> T {
     let waited = tokio::time::timeout(LIMIT, wait).await;
     waited.unwrap_or_else(|_| panic!("{what}: it has not ended after {LIMIT:?}"))
 }
 
 /// What the steps of a scenario do and see.
-pub(crate) trait Stage: Send + 'static {
+pub trait Stage: Send + 'static {
     type Error: Debug + Send;
 
     fn start() -> impl Future<Output = Self> + Send;
@@ -28,8 +29,9 @@ pub(crate) trait Stage: Send + 'static {
 }
 
 /// Plays all scenarios of a table, and shows of each one that fails the steps, the step, and what was expected and seen.
-pub(crate) async fn play<S: Stage>(table: &'static str) {
+pub async fn play<S: Stage>(table: &'static str) {
     let mut scenarios: Vec<(&str, String)> = Vec::new();
+    let mut first = "";
     for line in table
         .lines()
         .filter(|line| !line.trim_start().starts_with('#'))
@@ -37,7 +39,10 @@ pub(crate) async fn play<S: Stage>(table: &'static str) {
         match (line.strip_prefix("  "), scenarios.last_mut()) {
             (Some(steps), Some((_, all))) => all.extend([" ", steps.trim()]),
             _ if line.is_empty() => {}
-            _ => scenarios.push((line, String::new())),
+            _ => match line.strip_prefix("each:") {
+                Some(steps) => first = steps,
+                None => scenarios.push((line, first.to_owned())),
+            },
         }
     }
     let mut failed = Vec::new();
@@ -61,7 +66,10 @@ async fn play_steps<S: Stage>(steps: String) -> Result<(), String> {
         let (does, expects) = step.split_once("->").unwrap_or((step, ""));
         let expects: Vec<&str> = expects.split(", ").map(str::trim).collect();
         let does: Vec<&str> = does.split_whitespace().collect();
-        let done = within(step, stage.act(&does)).await;
+        let done = match &does[..] {
+            [] => Ok(()),
+            does => within(step, stage.act(does)).await,
+        };
         if expects.contains(&"fails") != done.is_err() {
             return Err(format!(
                 "{step}\n  expected: fails or not\n  seen:     {done:?}"
@@ -99,25 +107,25 @@ fn alternatives(steps: &str) -> Vec<String> {
 }
 
 /// The columns of a table, which `|` parts.
-pub(crate) fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+pub fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     let lines = table.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| line.split('|').map(str::trim).collect())
 }
 
 /// Such as `90s`, `5m`, `1.5h` or `-40d`.
-pub(crate) fn seconds(text: &str) -> f64 {
+pub fn seconds(text: &str) -> f64 {
     let (number, unit) = text.split_at(text.len() - 1);
     let units = [("s", 1.0), ("m", 60.0), ("h", 3_600.0), ("d", 86_400.0)];
     let (_, seconds) = units.into_iter().find(|(name, _)| *name == unit).unwrap();
     number.parse::<f64>().unwrap() * seconds
 }
 
-pub(crate) fn span(text: &str) -> Duration {
+pub fn span(text: &str) -> Duration {
     Duration::from_secs_f64(seconds(text))
 }
 
 /// What was seen of several things, in one line.
-pub(crate) fn listed(all: impl IntoIterator<Item = impl Into<String>>) -> String {
+pub fn listed(all: impl IntoIterator<Item = impl Into<String>>) -> String {
     let all: Vec<String> = all.into_iter().map(Into::into).collect();
     if all.is_empty() {
         "nothing".to_owned()

@@ -1,0 +1,44 @@
+//! What a manager shows in `Debug`, errors, events and reports.
+
+use serde_json::json;
+
+use super::bench::{Bench, DAY, log_in, refusal, reply};
+
+/// Row 47. Of a session with a failure that repeats tokens.
+#[tokio::test]
+async fn nothing_of_a_manager_shows_a_token_or_a_user() {
+    let bench = Bench::new();
+    let manager = bench.builder().account("sam@example.com").build().unwrap();
+    let mut events = manager.events();
+    let tokens = log_in(&bench, &manager, "auth0|sam").await;
+    bench.clock.advance(DAY);
+    let told = "rt-2 at-2 sam";
+    let body = json!({"error": "invalid_client", "error_description": told});
+    bench.idp.reply(reply(401, body));
+    let error = refusal(&manager).await;
+    let session = manager.inspect().await;
+    assert_eq!(
+        (&*session.account, &*session.store),
+        ("sam@example.com", "memory of this process")
+    );
+    let fields = [
+        &session.store,
+        &session.account,
+        session.subject.as_ref().unwrap(),
+    ];
+    for token in ["at-2", "rt-2"] {
+        assert!(fields.iter().all(|field| !field.contains(token)));
+    }
+    let report = manager.logout(Some("https://app.example/pr1vate")).await;
+    assert!(report.url.as_ref().unwrap().as_str().contains("pr1vate"));
+    let shown = format!(
+        "{session:?} {error} {error:?} {manager:?} {tokens:?} {report:?} {:?} {:?} {:?}",
+        bench.store,
+        events.next().await,
+        events.next().await
+    );
+    assert!(shown.contains("BackingOff") && shown.contains("host"));
+    for hidden in ["sam", "example.com", "memory", "at-2", "rt-2", "pr1vate"] {
+        assert!(!shown.contains(hidden), "{hidden} in {shown}");
+    }
+}

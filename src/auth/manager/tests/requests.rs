@@ -1,0 +1,119 @@
+//! The requests of logins, settings that are refused before one is sent, and what a builder passes on.
+
+use std::sync::{Arc, Mutex};
+
+use futures_util::FutureExt;
+use serde_json::{Value, json};
+
+use super::bench::{Bench, KEY, SECOND, callback, log_in, token};
+use crate::auth::{Provider, TokenManager, TokenStore};
+use crate::error::ErrorKind;
+
+#[tokio::test]
+async fn rfc_8628_3_1_and_3_4_the_requests_have_these_fields() {
+    let bench = Bench::new();
+    bench.idp.log_in_as("sam", "a nonce that no request had");
+    let provider = bench.provider().client_secret("s").build().unwrap();
+    let login = provider.authorization();
+    let login = login.scopes(["openid", "email"]).param("hint", "barn");
+    let login = login.start_device().await.unwrap();
+    assert_eq!(login.interval(), 5 * SECOND);
+    assert_eq!(login.expires_at(), bench.clock.now() + 60 * SECOND);
+    assert_eq!(login.user_code(), "WDJB-MJHT");
+    assert_eq!(login.verification_url().path(), "/activate");
+    assert_eq!(login.verification_url_complete(), None);
+    let manager = TokenManager::builder(provider).build().unwrap();
+    bench.clock.advance(login.interval());
+    manager.complete_device_login(login).await.unwrap();
+    let fields = |at: &str| json!(bench.idp.forms(at)[0]);
+    let expected = json!({
+        "client_id": "app", "client_secret": "s", "scope": "openid email", "audience": "https://api.example",
+        "hint": "barn",
+    });
+    assert_eq!(fields("/oauth/device/code"), expected);
+    let expected = json!({
+        "client_id": "app", "client_secret": "s", "device_code": "d-1",
+        "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
+    });
+    assert_eq!(fields("/oauth/token"), expected);
+}
+
+#[tokio::test]
+async fn settings_that_cannot_start_a_device_login_are_named_and_not_shown() {
+    let bench = Bench::new();
+    let provider = bench.provider().build().unwrap();
+    let login = || provider.authorization();
+    let without = Provider::builder("app").token_url("http://127.0.0.1:9/token");
+    let without = without.build().unwrap();
+    for (request, named) in [
+        (login().param("client_secret", "s3cr3t"), "client_secret"),
+        (login().param("scope", "s3cr3t"), "scope"),
+        (
+            login().scopes(["email"]).expected_subject("s3cr3t"),
+            "expected_subject",
+        ),
+        (without.authorization(), "device_authorization_url"),
+    ] {
+        assert!(!format!("{request:?}").contains("s3cr3t"));
+        let error = request.start_device().await.unwrap_err();
+        assert!(error.kind() == ErrorKind::Config && error.to_string().contains(named));
+    }
+    assert!(bench.idp.forms("/oauth/device/code").is_empty());
+    let shown = format!("{:?}", login().start_device().await.unwrap());
+    assert!(!shown.contains("WDJB") && !shown.contains("d-1"), "{shown}");
+    assert!(shown.contains("id.example"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_login_of_another_provider_is_refused_without_a_request() {
+    let bench = Bench::new();
+    let manager = bench.manager();
+    let device = manager.provider().authorization();
+    let device = device.start_device().await.unwrap();
+    let (login, callback) = callback(&bench, &manager, "sam");
+    let other = bench.provider().token_url("http://127.0.0.1:9/token");
+    let other = TokenManager::builder(other.build().unwrap())
+        .build()
+        .unwrap();
+    for outcome in [
+        other.complete_login(login, &callback).await,
+        other.complete_device_login(device).await,
+    ] {
+        assert!(outcome.unwrap_err().kind() == ErrorKind::Config);
+    }
+    assert_eq!(bench.idp.refreshes(), 0);
+}
+
+#[tokio::test]
+async fn the_check_of_a_login_gets_the_token_and_its_claims_before_anything_is_stored() {
+    let bench = Bench::new();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (store, log) = (bench.store.clone(), seen.clone());
+    let provider = bench.provider().id_token_check(move |id_token| {
+        let claims: Value = id_token.claims()?;
+        let stored = store.load(KEY).now_or_never().unwrap()?;
+        log.lock().unwrap().push((
+            id_token.token().expose().to_owned(),
+            claims["sub"].clone(),
+            stored.is_some(),
+        ));
+        Ok(())
+    });
+    let manager = bench.manager_of(provider);
+    let tokens = log_in(&bench, &manager, "sam").await;
+    let id_token = tokens.id_token().unwrap().expose().to_owned();
+    assert_eq!(
+        *seen.lock().unwrap(),
+        [(id_token, json!("sam"), false)],
+        "called once"
+    );
+    assert_eq!(bench.stored_refresh_token().await.unwrap(), "rt-2");
+}
+
+#[tokio::test]
+async fn managers_of_one_template_share_the_store_that_is_not_set() {
+    let bench = Bench::new();
+    let template = TokenManager::builder(bench.provider().build().unwrap()).account("sam");
+    log_in(&bench, &template.clone().build().unwrap(), "sam").await;
+    assert_eq!(token(&template.build().unwrap()).await, "at-2");
+}
