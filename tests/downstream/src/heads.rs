@@ -1,20 +1,11 @@
-//! A custom query of the application, with the derive of graphql_client.
+//! A custom query of the application, of which `build.rs` writes the types.
 
 use std::collections::BTreeMap;
 
-use envd_sdk::model::{AccountId, Day, Jurisdiction, Timestamp};
+use envd_sdk::model::{AccountId, Day, Jurisdiction};
 use envd_sdk::{Client, Error};
-use graphql_client::GraphQLQuery;
 
-/// The scalar of the schema, in the type of the SDK.
-type DateTime = Timestamp;
-
-#[derive(GraphQLQuery)]
-#[graphql(
-    schema_path = "graphql/schema.graphql",
-    query_path = "graphql/heads.graphql"
-)]
-struct Heads;
+use crate::queries::{Heads, heads};
 
 pub(crate) async fn by_day(
     client: &Client,
@@ -22,13 +13,13 @@ pub(crate) async fn by_day(
     since: Day,
 ) -> Result<Vec<(String, i64)>, Error> {
     let variables = heads::Variables {
-        account: account.to_string(),
+        account: account.clone(),
         since: Some(since.start_in(Jurisdiction::Nsw)),
     };
     let data = client.execute::<Heads>(variables).await?.value;
-    let edges = data.consignments.and_then(|page| page.edges);
+    let edges = data.consignments.map(|page| page.edges);
     let mut days = BTreeMap::new();
-    for node in edges.into_iter().flatten().flatten().filter_map(|e| e.node) {
+    for node in edges.into_iter().flatten().filter_map(|edge| edge.node) {
         if let (Some(day), Some(heads)) = (node.movement_date, node.heads) {
             *days.entry(day).or_insert(0) += heads;
         }

@@ -6,3 +6,8 @@ mod login;
 
 pub use desk::{Desk, SaveResult};
 pub use login::{Addresses, LoginService};
+
+/// Operations that the SDK has no method for.
+pub mod queries {
+    envd_sdk::include_operations!();
+}

@@ -1,0 +1,5 @@
+//! Writes the operations of the application from `queries`.
+
+fn main() {
+    envd_codegen::build(["queries"]);
+}
