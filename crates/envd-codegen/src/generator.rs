@@ -7,6 +7,7 @@ use std::{env, fs, io};
 use apollo_compiler::Schema;
 use apollo_compiler::ast::Definition;
 use apollo_compiler::parser::Parser;
+use apollo_compiler::schema::SchemaBuilder;
 use apollo_compiler::validation::Valid;
 
 use crate::application;
@@ -18,7 +19,6 @@ use crate::resolve::resolve;
 /// The schema of the SDK: [`envd_sdk::graphql::SCHEMA`](https://docs.rs/envd-sdk).
 pub const SCHEMA: &str = include_str!("../graphql/schema.graphql");
 
-const SDK_SCHEMA: (&str, &str) = ("envd-sdk/graphql/schema.graphql", SCHEMA);
 const FRAGMENTS: (&str, &str) = (
     "envd-sdk/graphql/fragments.graphql",
     include_str!("../graphql/fragments.graphql"),
@@ -95,7 +95,7 @@ impl Generator {
         schema: Option<&File>,
         documents: &[File],
     ) -> Result<String, Error> {
-        let sdk = parse(&[SDK_SCHEMA])?;
+        let sdk = built(sdk_schema())?;
         let schema = schema
             .map(|(file, text)| parse_given(file, text))
             .transpose()?;
@@ -155,7 +155,7 @@ pub fn build(documents: impl IntoIterator<Item = impl Into<PathBuf>>) {
 ///
 /// All that is wrong with `graphql/`.
 pub fn sdk() -> Result<Program, Error> {
-    let schema = parse(&[SDK_SCHEMA])?;
+    let schema = built(sdk_schema())?;
     let mut documents = Documents::new(&schema);
     documents.add(FRAGMENTS, true);
     documents.add(OPERATIONS, true);
@@ -199,16 +199,19 @@ fn parse_given(file: &str, text: &str) -> Result<Valid<Schema>, Error> {
         Definition::ObjectTypeDefinition(object) => object.name == "Query",
         _ => false,
     });
-    let files = [SDK_SCHEMA, (file, text)];
-    parse(&files[usize::from(is_whole)..])
+    let builder = if is_whole {
+        Schema::builder()
+    } else {
+        sdk_schema()
+    };
+    built(builder.add_ast(&given))
 }
 
-fn parse(files: &[(&str, &str)]) -> Result<Valid<Schema>, Error> {
-    let parsed = files
-        .iter()
-        .fold(Schema::builder(), |builder, (file, text)| {
-            builder.parse(*text, file)
-        });
-    let schema = parsed.build().and_then(Schema::validate);
+fn sdk_schema() -> SchemaBuilder {
+    Schema::builder().parse(SCHEMA, "envd-sdk/graphql/schema.graphql")
+}
+
+fn built(builder: SchemaBuilder) -> Result<Valid<Schema>, Error> {
+    let schema = builder.build().and_then(Schema::validate);
     schema.map_err(|errors| Error::new(found(&errors.errors)))
 }
