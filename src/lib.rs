@@ -104,7 +104,7 @@
 //! | --- | --- |
 //! | see how certain a field or an argument is | [`guide::coverage`], [`guide::sources`] |
 //! | adapt to a live service that differs | [`guide::migrating`], [`profile::ServiceProfile`] |
-//! | run a GraphQL document of your own, add a transporter or viewer | [`guide::own_documents`], [`Client::execute`] |
+//! | run a GraphQL document of your own, add a transporter or viewer | [`guide::own_documents`], [`Client::execute`], the crate [`envd-codegen`](https://docs.rs/envd-codegen) |
 //! | read the reasons of design decisions | [`guide::decisions`] |
 //!
 //! # How certain the interface is

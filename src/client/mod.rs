@@ -100,13 +100,15 @@ impl Client {
         }
     }
 
-    /// Runs an operation: one of ours, or one derived by `graphql_client`. The variables are encoded at once.
+    /// Runs an operation: one of ours, or one that `envd-codegen` wrote from a document of yours
+    /// ([`own_documents`](crate::guide::own_documents)). The variables are encoded at once.
     ///
     /// A mutation whose reply has no result (`{}`, or nothing but nulls) and no errors is an error, of your own operations
     /// too: whether the change was made is not known.
     ///
-    /// The derive sends each `None` as null, and a save with a null clears the field: put `skip_serializing_none` among the
-    /// attributes of a derived save ([`own_documents`](crate::guide::own_documents#changes-with-the-derive)).
+    /// The derive of `graphql_client` sends each `None` as null, and a save with a null clears the field: put
+    /// `skip_serializing_none` among the attributes of a
+    /// [derived save](crate::guide::own_documents#with-the-derive-of-graphql_client).
     ///
     /// # Errors
     ///

@@ -33,7 +33,7 @@ use crate::model::Timestamp;
 /// The schema that this crate was written for, in the schema definition language.
 ///
 /// Each description ends with where the element comes from: `stated` by the specification, `public` material, or
-/// `assumed`. Write it out, patch it, and derive operations of your own from it.
+/// `assumed`. `envd-codegen` writes operations of your own against it, see [`guide::own_documents`](crate::guide::own_documents).
 pub const SCHEMA: &str = include_str!("../../graphql/schema.graphql");
 
 /// The scalar `DateTime` of the schema, for operations that the derive of `graphql_client` makes: it looks for a type of

@@ -1,4 +1,40 @@
-//! Typed operations for `envd-sdk`, from GraphQL documents.
+//! Typed operations for [`envd-sdk`](https://docs.rs/envd-sdk) from GraphQL documents of your own, in a build script or by a command.
+//!
+//! [`build`] stands in a build script, and `envd_sdk::include_operations!` where the types are to be. [`Generator`] has the settings:
+//! another schema, and types for its scalars. The README of the crate has a whole program, what is written, and what it costs; the
+//! command is `cargo run -p envd-codegen -- --help` in a clone.
+//!
+//! ```
+//! use envd_codegen::Generator;
+//!
+//! let folder = std::env::temp_dir().join(format!("envd-codegen-{}", std::process::id()));
+//! std::fs::create_dir_all(&folder)?;
+//! let document = folder.join("heads.graphql");
+//! std::fs::write(
+//!     &document,
+//!     "query Heads($account: String!) {
+//!         consignments(envdAccountId: $account) { edges { node { headz origin { ...Party } } } }
+//!     }",
+//! )?;
+//!
+//! let generator = Generator::default().documents([&document]);
+//! let error = generator.generate().err().ok_or("headz exists")?;
+//! assert_eq!(error.problems()[0].place, Some((2, 64)));
+//! assert!(error.to_string().contains("there is `heads`"));
+//!
+//! let corrected = std::fs::read_to_string(&document)?.replace("headz", "heads");
+//! std::fs::write(&document, corrected)?;
+//! let code = generator.generate()?;
+//! assert!(code.contains("pub heads: Option<i64>"));
+//! assert!(code.contains("pub origin: Option<::envd_sdk::model::Party>"));
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Under a generator of your own
+//!
+//! [`ir`] is what the code is written from, and [`rust`] writes its parts: the SDK writes its own files with them. Both may change in
+//! minor releases.
 
 mod application;
 mod docs;
