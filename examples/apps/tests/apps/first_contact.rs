@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use envd_codegen::Generator;
 use envd_sdk::Client;
 use envd_sdk::auth::StaticToken;
 use envd_sdk::fake::{Fake, Fault};
@@ -233,6 +234,20 @@ async fn contact(name: &str, profile: &ServiceProfile) {
         .consignments_page(&ConsignmentFilter::default(), None)
         .await;
     assert!(page.unwrap().value.edges.len() > 7, "{name}");
+    // Our operations, against the schema that the service shows.
+    let operations = Generator::default()
+        .schema(record.join("schema.graphql"))
+        .sdk_operations();
+    // Where they do not fit, their documents are named, never the schema.
+    let problems = operations.generate().err();
+    let mut files = problems
+        .iter()
+        .flat_map(|error| error.problems())
+        .map(|one| &one.file);
+    assert!(
+        files.all(|file| file.starts_with("envd-sdk/graphql/")),
+        "{name}: {problems:?}"
+    );
     let read = fs::read_to_string(record.join("Consignment.json")).unwrap();
     let read: Value = serde_json::from_str(&read).unwrap();
     let id = read["data"]["consignment"]["id"].as_str().unwrap();

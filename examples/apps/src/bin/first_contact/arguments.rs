@@ -18,6 +18,7 @@ account is that of ENVD_ACCOUNT_ID, or the first of the user.
   --profile FILE     reads the profile in FILE, if it is there, and writes it with what was found
   --record DIR       writes the replies into DIR, with a sample in place of each value, and report.txt:
                      shapes, names and status codes, and nothing of your records. A fake serves them.
+                     schema.graphql is the schema of the service, if it shows it, for envd-codegen.
   --role TEXT=ROLE   the service writes TEXT for ROLE, such as VENDOR=Producer
   --json             prints a line of JSON for each finding
 

@@ -23,6 +23,8 @@ pub(crate) struct Contact<'a> {
     pub(crate) client: Client,
     /// Known once the user is.
     pub(crate) account: Option<Account>,
+    /// Of the service, if it shows it.
+    pub(crate) schema: Option<String>,
     profile: ServiceProfile,
     findings: Vec<Finding>,
     samples: Samples,
@@ -57,6 +59,7 @@ impl<'a> Contact<'a> {
             manager,
             client: client.profile(&profile).build()?,
             account: None,
+            schema: None,
             profile,
             findings: Vec::new(),
             samples: Samples::default(),

@@ -58,6 +58,9 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
             write(&file, serde_json::to_string_pretty(&reply)?.as_bytes())?;
         }
         write(&folder.join("report.txt"), contact.report().as_bytes())?;
+        if let Some(schema) = &contact.schema {
+            write(&folder.join("schema.graphql"), schema.as_bytes())?;
+        }
     }
     asked
 }

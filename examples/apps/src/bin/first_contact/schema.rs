@@ -1,6 +1,7 @@
 //! The schema of the service, if it shows it: where the records of operations stand, how an update names its record, forms.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::fmt;
 
 use envd_sdk::ErrorKind;
 use envd_sdk::model::FormType;
@@ -14,8 +15,9 @@ use super::finding::Verdict;
 use super::shape;
 
 const DOCUMENT: &str = "query FirstContact { __schema { queryType { name } mutationType { name } types {
-    name fields(includeDeprecated: true) { name args { name type { ...T } } type { ...T } }
-    inputFields { name type { ...T } } enumValues(includeDeprecated: true) { name } } } }
+    kind name possibleTypes { name }
+    fields(includeDeprecated: true) { name args { name defaultValue type { ...T } } type { ...T } }
+    inputFields { name defaultValue type { ...T } } enumValues(includeDeprecated: true) { name } } } }
     fragment T on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } }";
 
 /// How many fields are tried for an operation that has no field of its own.
@@ -128,6 +130,7 @@ pub(crate) async fn compare(contact: &mut Contact<'_>) -> Result<(), Failure> {
         );
         return Ok(());
     };
+    contact.schema = Some(shown.to_string());
     let schema = Schema::from(shown);
     contact.tell(
         what,
@@ -157,17 +160,22 @@ struct Root {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Type {
+    #[serde(default)]
+    kind: String,
     name: String,
+    possible_types: Option<Vec<Root>>,
     fields: Option<Vec<Field>>,
     input_fields: Option<Vec<Field>>,
     enum_values: Option<Vec<Root>>,
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Field {
     name: String,
     #[serde(default)]
     args: Vec<Field>,
+    default_value: Option<String>,
     #[serde(rename = "type")]
     of: TypeReference,
 }
@@ -190,6 +198,77 @@ impl TypeReference {
 
     fn is_list(&self) -> bool {
         self.kind == "LIST" || self.of_type.as_ref().is_some_and(|inner| inner.is_list())
+    }
+}
+
+/// In the schema definition language, which `envd-codegen` reads.
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mutation = self
+            .mutation_type
+            .as_ref()
+            .map(|root| format!(" mutation: {}", root.name));
+        let mutation = mutation.unwrap_or_default();
+        writeln!(f, "schema {{ query: {}{mutation} }}", self.query_type.name)?;
+        let is_built_in = |name: &str| {
+            name.starts_with("__") || ["Boolean", "Float", "ID", "Int", "String"].contains(&name)
+        };
+        let types = self.types.iter();
+        for described in types.filter(|described| !is_built_in(&described.name)) {
+            write!(f, "\n{described}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.name;
+        let names = |roots: &Option<Vec<Root>>, between: &str| {
+            let names = roots.iter().flatten().map(|root| root.name.clone());
+            names.collect::<Vec<_>>().join(between)
+        };
+        let fields = |fields: &Option<Vec<Field>>| {
+            let fields = fields.iter().flatten();
+            let lines: Vec<_> = fields.map(|field| format!("  {field}\n")).collect();
+            lines.concat()
+        };
+        match self.kind.as_str() {
+            "ENUM" => writeln!(
+                f,
+                "enum {name} {{\n  {}\n}}",
+                names(&self.enum_values, "\n  ")
+            ),
+            "INPUT_OBJECT" => writeln!(f, "input {name} {{\n{}}}", fields(&self.input_fields)),
+            "INTERFACE" => writeln!(f, "interface {name} {{\n{}}}", fields(&self.fields)),
+            "SCALAR" => writeln!(f, "scalar {name}"),
+            "UNION" => writeln!(f, "union {name} = {}", names(&self.possible_types, " | ")),
+            _ => writeln!(f, "type {name} {{\n{}}}", fields(&self.fields)),
+        }
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        let arguments: Vec<_> = self.args.iter().map(Field::to_string).collect();
+        if !arguments.is_empty() {
+            write!(f, "({})", arguments.join(", "))?;
+        }
+        write!(f, ": {}", self.of)?;
+        self.default_value
+            .as_ref()
+            .map_or(Ok(()), |value| write!(f, " = {value}"))
+    }
+}
+
+impl fmt::Display for TypeReference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.kind.as_str(), &self.of_type) {
+            ("LIST", Some(inner)) => write!(f, "[{inner}]"),
+            (_, Some(inner)) => write!(f, "{inner}!"),
+            (_, None) => f.write_str(self.name()),
+        }
     }
 }
 
