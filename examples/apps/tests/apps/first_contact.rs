@@ -242,7 +242,7 @@ async fn contact(name: &str, profile: &ServiceProfile) {
     let problems = operations.generate().err();
     let mut files = problems
         .iter()
-        .flat_map(|error| error.problems())
+        .flat_map(envd_codegen::Error::problems)
         .map(|one| &one.file);
     assert!(
         files.all(|file| file.starts_with("envd-sdk/graphql/")),
