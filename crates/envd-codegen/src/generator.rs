@@ -96,10 +96,9 @@ impl Generator {
         documents: &[File],
     ) -> Result<String, Error> {
         let sdk = built(sdk_schema())?;
-        let schema = schema
-            .map(|(file, text)| parse_given(file, text))
-            .transpose()?;
-        let mut all = Documents::new(schema.as_ref().unwrap_or(&sdk));
+        let schema = schema.map(|(file, text)| parse_given(file, text));
+        let schema = schema.transpose()?.unwrap_or_else(|| sdk.clone());
+        let mut all = Documents::new(&schema);
         all.add(FRAGMENTS, true);
         if self.with_sdk_operations {
             all.add(OPERATIONS, true);

@@ -13,10 +13,11 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// What the dependencies on the libraries begin with. The first one is in every block of TOML. CONTRIBUTING says how they lose the path
 /// when the libraries are published.
-const DEPENDENCIES: [&str; 3] = [
+const DEPENDENCIES: [&str; 4] = [
     r#"envd-sdk = { path = "../envd-sdk", version = "0.1""#,
     r#"envd-sync = { path = "../envd-sdk/crates/envd-sync", version = "0.1""#,
     r#"envd-postgres = { path = "../envd-sdk/crates/envd-postgres", version = "0.1""#,
+    r#"envd-codegen = { path = "../envd-sdk/crates/envd-codegen", version = "0.1""#,
 ];
 
 /// Where the libraries are, once the pages name no path.
@@ -24,6 +25,7 @@ const PATCH: &str = r#"[patch.crates-io]
 envd-sdk = { path = "../envd-sdk" }
 envd-sync = { path = "../envd-sdk/crates/envd-sync" }
 envd-postgres = { path = "../envd-sdk/crates/envd-postgres" }
+envd-codegen = { path = "../envd-sdk/crates/envd-codegen" }
 "#;
 
 /// A fenced block, named after the path of its page and its number there.
