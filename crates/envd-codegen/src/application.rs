@@ -1,7 +1,9 @@
 //! The file of an application: its operations, and the types that the SDK does not have.
 
+use heck::ToSnakeCase;
+
 use crate::ir::{Operation, Program};
-use crate::names::{self, snake_case};
+use crate::names;
 use crate::rust::{Style, comment, debug, indent, open_enum};
 
 const STYLE: Style = Style {
@@ -38,7 +40,7 @@ pub(crate) fn file(program: &Program) -> String {
 /// The type of an operation, and the module with its variables and its reply.
 fn operation(operation: &Operation) -> String {
     let (name, kind) = (&operation.name, operation.kind);
-    let module = names::identifier(snake_case(name));
+    let module = names::identifier(name.to_snake_case());
     let inside = Style {
         shared: "super::",
         ..STYLE

@@ -50,5 +50,5 @@ mod tests;
 
 pub use crate::docs::{public_names, split};
 pub use crate::generator::{Generator, SCHEMA, build, sdk};
-pub use crate::names::{snake_case, type_name, upper_camel_case};
+pub use crate::names::type_name;
 pub use crate::problem::{Error, Problem};

@@ -1,5 +1,7 @@
 //! What a schema does not state: Rust names, and the types of the SDK that stand for its parts.
 
+use heck::ToSnakeCase;
+
 /// A GraphQL type, or a fragment, in Rust.
 pub fn type_name(graphql: &str) -> &str {
     match graphql {
@@ -70,7 +72,7 @@ pub(crate) fn field_name(coordinate: &str, wire: &str) -> String {
         "ConsignmentForm.type" => "form_type",
         // `lPA`, `eUGFHQB`: abbreviations.
         _ if coordinate.starts_with("Accreditations.") => return identifier(wire.to_lowercase()),
-        _ => return identifier(snake_case(wire.trim_start_matches('_'))),
+        _ => return identifier(wire.to_snake_case()),
     };
     known.to_owned()
 }
@@ -96,26 +98,6 @@ pub(crate) fn camel_case(rust: &str) -> String {
     let mut words = rust.split('_');
     let first = words.next().unwrap_or_default().to_owned();
     words.fold(first, |name, word| name + &capitalized(word))
-}
-
-/// `envdAccountId` as `envd_account_id`, `UserDetails` as `user_details`.
-pub fn snake_case(wire: &str) -> String {
-    let mut name = String::new();
-    for letter in wire.chars() {
-        if letter.is_ascii_uppercase() && !name.is_empty() {
-            name.push('_');
-        }
-        name.push(letter.to_ascii_lowercase());
-    }
-    name
-}
-
-/// `BOBBY_CALVES` as `BobbyCalves`.
-pub fn upper_camel_case(value: &str) -> String {
-    let words = value.split('_');
-    words
-        .map(|word| capitalized(&word.to_lowercase()))
-        .collect()
 }
 
 /// A name of which words begin with capital letters already: `addViewer` as `AddViewer`.

@@ -100,10 +100,8 @@ pub(crate) fn found(errors: &DiagnosticList) -> Vec<Problem> {
     let problems = errors.iter();
     let problems = problems.map(|one| at(one.sources, one.error.location(), one.error.to_string()));
     let mut problems: Vec<Problem> = problems.collect();
-    if problems
-        .iter()
-        .any(|one| one.message.contains("does not have a field"))
-    {
+    let is_unknown = |one: &Problem| one.message.contains("does not have a field");
+    if problems.iter().any(is_unknown) {
         problems.retain(|one| !one.message.contains("must have a subselection set"));
     }
     problems
@@ -121,11 +119,8 @@ pub(crate) fn instead<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> 
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let shown: Vec<_> = names
-        .iter()
-        .take(MOST_NAMES)
-        .map(|name| format!("`{name}`"))
-        .collect();
+    let shown = names.iter().take(MOST_NAMES);
+    let shown: Vec<_> = shown.map(|name| format!("`{name}`")).collect();
     if shown.is_empty() {
         "none".to_owned()
     } else {

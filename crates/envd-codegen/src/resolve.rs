@@ -9,6 +9,7 @@ use apollo_compiler::parser::SourceSpan;
 use apollo_compiler::schema::{Component, EnumType, ExtendedType};
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name, Node, Schema};
+use heck::ToUpperCamelCase;
 
 use crate::documents::{Documents, Fragment};
 use crate::ir::{Field, Leaf, OpenEnum, Operation, Origin, Program, Record};
@@ -429,7 +430,7 @@ fn own_name(graphql: &str) -> String {
 
 fn open_enum(name: String, ty: &EnumType) -> OpenEnum {
     let values = ty.values.iter().map(|(value, definition)| {
-        let variant = names::identifier(names::upper_camel_case(value));
+        let variant = names::identifier(value.to_upper_camel_case());
         let coordinate = format!("{}.{value}", ty.name);
         (
             variant,

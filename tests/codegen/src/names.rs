@@ -3,7 +3,7 @@
 use envd_codegen::ir::{Field, Program};
 
 /// The methods that run the operations.
-const METHODS: [(&str, &str); 16] = [
+const METHODS: &[(&str, &str)] = &[
     ("Comments", "Account::comments"),
     ("Consignment", "Account::consignment"),
     ("ConsignmentUserMapping", "Account::user_mappings"),
@@ -28,16 +28,60 @@ pub(crate) fn method(operation: &str) -> &'static str {
     row.map_or("", |(_, method)| method)
 }
 
-/// What is missing for an operation, with the file where it belongs.
+/// Operations without a row.
 pub(crate) fn missing(program: &Program) -> impl Iterator<Item = String> {
-    let without = program
-        .operations
-        .iter()
-        .filter(|operation| method(&operation.name).is_empty());
-    without.map(|operation| {
-        let name = &operation.name;
+    let names = program.operations.iter().map(|operation| &operation.name);
+    names.filter(|name| method(name).is_empty()).map(|name| {
         format!("tests/codegen/src/names.rs: METHODS has no row for {name}, which names the method that runs it")
     })
+}
+
+/// What else an operation lacks, with the file where it belongs: its method, its rule in the fake, its test.
+#[cfg(test)]
+pub(crate) fn unfinished(program: &Program) -> Vec<String> {
+    let [ops, fake, suite] = ["src/ops", "src/fake", "tests/suite"].map(sources);
+    let mut unfinished = Vec::new();
+    for operation in &program.operations {
+        let wire = &crate::operations::root(operation).wire;
+        let path = method(&operation.name);
+        let method = path.rsplit("::").next().unwrap_or_default();
+        for (text, part, sentence) in [
+            (
+                &ops,
+                format!("fn {method}("),
+                format!("src/ops: no file has the method {path}"),
+            ),
+            (
+                &fake,
+                format!("\"{wire}\""),
+                format!("src/fake/graphql/resolvers.rs: no rule for {wire}"),
+            ),
+            (
+                &suite,
+                format!(".{method}("),
+                format!("tests/suite: no test calls {path}"),
+            ),
+        ] {
+            unfinished.extend((!text.contains(&part)).then_some(sentence));
+        }
+    }
+    unfinished
+}
+
+/// All Rust files below a folder, one after the other.
+#[cfg(test)]
+fn sources(folder: &str) -> String {
+    let top = std::path::Path::new(crate::ROOT).join(folder);
+    let (mut open, mut text) = (vec![top], String::new());
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            let entries = std::fs::read_dir(path).unwrap();
+            open.extend(entries.flatten().map(|entry| entry.path()));
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            text += &std::fs::read_to_string(path).unwrap();
+        }
+    }
+    text
 }
 
 /// The setter of a field of an input: for one of them a method of that name reads the field.

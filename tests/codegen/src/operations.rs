@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use envd_codegen::ir::{Field, Leaf, Operation, Origin, Program};
 use envd_codegen::rust::{Style, comment, indent};
-use envd_codegen::{snake_case, upper_camel_case};
+use heck::{ToSnakeCase, ToUpperCamelCase};
 
 use crate::names;
 
@@ -27,7 +27,7 @@ pub(crate) fn file(program: &Program) -> String {
     let all = program
         .operations
         .iter()
-        .map(|operation| format!("&{}::DOCUMENT", snake_case(&operation.name)));
+        .map(|operation| format!("&{}::DOCUMENT", operation.name.to_snake_case()));
     format!(
         "use super::document::{{Document, OperationKind, Selection}};\n\
          crate::operations! {{\n{}}}\n\
@@ -74,7 +74,7 @@ fn selected(field: &Field) -> String {
 }
 
 fn constant(fragment: &str) -> String {
-    snake_case(fragment).to_uppercase()
+    fragment.to_snake_case().to_uppercase()
 }
 
 /// The document of an operation as data. A test of the SDK writes its text from them.
@@ -101,7 +101,7 @@ fn document(program: &Program, operation: &Operation) -> String {
     };
     let field = root.coordinate.split('.').nth(1).unwrap_or_default();
     let members = [
-        format!("kind: super::OperationKind::{}", upper_camel_case(kind)),
+        format!("kind: super::OperationKind::{}", kind.to_upper_camel_case()),
         format!("operation: {name:?}"),
         format!("name: {:?}", root.wire),
         format!("field: {field:?}"),
@@ -131,7 +131,7 @@ type SharedVariables = BTreeMap<BTreeSet<(String, String)>, String>;
 /// The type of an operation, and its module.
 fn one(program: &Program, operation: &Operation, shared: &mut SharedVariables) -> (String, String) {
     let Operation { name, kind, .. } = operation;
-    let module = snake_case(name);
+    let module = name.to_snake_case();
     let method = names::method(name);
     let field = root(operation);
     let root = field.coordinate.split('.').nth(1).unwrap_or_default();
@@ -182,7 +182,7 @@ fn variables(
         };
         (field.rust.clone(), rust_type)
     });
-    let module = snake_case(&operation.name);
+    let module = operation.name.to_snake_case();
     let owner = shared
         .entry(types.collect())
         .or_insert_with(|| module.clone());

@@ -3,7 +3,7 @@ use std::fs;
 use envd_codegen::{public_names, split};
 
 use crate::elements::Elements;
-use crate::{ROOT, files, pages};
+use crate::{ROOT, files, names, pages};
 
 #[test]
 fn generated_files_are_up_to_date() {
@@ -19,6 +19,16 @@ fn generated_files_are_up_to_date() {
             "{path} is out of date; run UPDATE_GENERATED=1 cargo test -p codegen"
         );
     }
+}
+
+#[test]
+fn every_operation_has_its_method_its_rule_and_its_test() {
+    let mut program = envd_codegen::sdk().unwrap();
+    assert_eq!(names::unfinished(&program), [""; 0]);
+    // The check can fail.
+    program.operations.truncate(1);
+    program.operations[0].name = "AddViewer".to_owned();
+    assert_eq!(names::missing(&program).count(), 1);
 }
 
 #[test]
