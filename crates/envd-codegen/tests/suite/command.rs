@@ -1,0 +1,39 @@
+//! The command, as a process.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn run(arguments: &[&Path]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_envd-codegen"));
+    command.args(arguments).output().unwrap()
+}
+
+#[test]
+fn the_command_writes_the_file_or_says_what_is_wrong_and_where() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("command");
+    fs::create_dir_all(&folder).unwrap();
+    let (document, out) = (folder.join("roles.graphql"), folder.join("queries.rs"));
+    let good = "query Roles { userDetails { roles } }";
+    fs::write(&document, good).unwrap();
+    let ended = run(&[&folder, Path::new("--out"), &out]);
+    assert!(ended.status.success(), "{ended:?}");
+    let written = fs::read_to_string(&out).unwrap();
+    assert!(written.contains("Roles => roles"), "{written}");
+
+    fs::write(&document, good.replace("roles", "rolls")).unwrap();
+    let ended = run(&[&document, Path::new("--out"), &out]);
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    let place = format!("{}:1:29: ", document.display());
+    assert!(
+        said.starts_with(&place) && said.contains("`roles`"),
+        "{said}"
+    );
+    assert_eq!(fs::read_to_string(&out).unwrap(), written, "it stays");
+
+    let ended = run(&[&document]);
+    assert_eq!(ended.status.code(), Some(1));
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(said.starts_with("--out is missing\n\nusage: "), "{said}");
+}
