@@ -3,7 +3,7 @@
 //! An open row is one document, one at its end another one; the account has one as well, and each commit writes it. So its version
 //! says whether what this process knows is all there is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
@@ -65,14 +65,45 @@ pub(super) struct Lease {
 }
 
 /// The open rows as this process read or wrote them last.
-///
-/// What is looked for in them is found by going over all: that is a memory read a row, where a commit waits for the disk.
 #[derive(Default)]
 struct Cache {
     version: u64,
     head: Head,
-    rows: BTreeMap<u64, Arc<Row>>,
+    rows: Rows,
     replica: ReplicaState,
+}
+
+/// The open rows by number, and by what each commit looks for: its cost does not grow with what waits.
+#[derive(Default)]
+struct Rows {
+    all: BTreeMap<u64, Arc<Row>>,
+    records: BTreeSet<(String, u64)>,
+    expecting: BTreeSet<u64>,
+    /// The changes of the replica after which they need all.
+    needs: BTreeSet<(u64, u64)>,
+}
+
+impl Rows {
+    /// `None`: the row is at rest.
+    fn set(&mut self, id: u64, row: Option<Arc<Row>>) {
+        if let Some(before) = self.all.remove(&id) {
+            for record in before.records() {
+                self.records.remove(&(record.clone(), id));
+            }
+            self.expecting.remove(&id);
+            if let Some(since) = before.needs_since() {
+                self.needs.remove(&(since, id));
+            }
+        }
+        if let Some(row) = row {
+            self.records
+                .extend(row.records().map(|record| (record.clone(), id)));
+            self.expecting.extend(row.is_expecting().then_some(id));
+            self.needs
+                .extend(row.needs_since().map(|since| (since, id)));
+            self.all.insert(id, row);
+        }
+    }
 }
 
 /// In whole seconds since 1970.
@@ -187,12 +218,11 @@ impl Draft<'_> {
     /// The change of the replica after which rows need all.
     fn pin(&self) -> Option<u64> {
         let cache = self.store.cache();
-        let is_left = |id: &u64| !self.changed.contains_key(id);
-        let left = cache.rows.iter().filter(|(id, _)| is_left(id));
-        let changed = self.changed.values();
-        let changed = changed.filter(|row| !row.is_at_rest());
-        let open = changed.chain(left.map(|(_, row)| row.as_ref()));
-        open.filter_map(Row::needs_since).min()
+        let mut left = cache.rows.needs.iter();
+        let left = left.find(|(_, id)| !self.changed.contains_key(id));
+        let changed = self.changed.values().filter(|row| !row.is_at_rest());
+        let changed = changed.filter_map(Row::needs_since);
+        changed.chain(left.map(|(since, _)| *since)).min()
     }
 }
 
@@ -229,19 +259,18 @@ impl OutboxStore {
 
     /// An open row.
     pub(super) fn row(&self, id: u64) -> Option<Arc<Row>> {
-        self.cache().rows.get(&id).cloned()
+        self.cache().rows.all.get(&id).cloned()
     }
 
     pub(super) fn rows(&self) -> Vec<Arc<Row>> {
-        self.cache().rows.values().cloned().collect()
+        self.cache().rows.all.values().cloned().collect()
     }
 
     /// The other rows of which a creation may be on its way.
     pub(super) fn expecting(&self, except: u64) -> Vec<Arc<Row>> {
-        let cache = self.cache();
-        let rows = cache.rows.values();
-        let others = rows.filter(|row| row.is_expecting() && row.id != except);
-        others.cloned().collect()
+        let Rows { all, expecting, .. } = &self.cache().rows;
+        let others = expecting.iter().filter(|id| **id != except);
+        others.filter_map(|id| all.get(id).cloned()).collect()
     }
 
     /// The change of the replica after which rows need all.
@@ -262,9 +291,10 @@ impl OutboxStore {
     /// Another open row with a record.
     fn row_with(&self, record: &str, except: u64) -> Option<Arc<Row>> {
         let cache = self.cache();
-        let mut others = cache.rows.values().filter(|row| row.id != except);
-        let found = others.find(|row| row.records().any(|known| known == record));
-        found.cloned()
+        let from = cache.rows.records.range((record.to_owned(), 0)..);
+        let mut holders = from.take_while(|(known, _)| known == record);
+        let (_, id) = holders.find(|(_, id)| *id != except)?;
+        cache.rows.all.get(id).cloned()
     }
 
     /// A change of what this process knows. That it is all there is, the commit checks.
@@ -307,11 +337,11 @@ impl OutboxStore {
                 // The rows may be of either version.
                 continue;
             }
-            let rows = documents.iter().map(|document| {
+            let mut rows = Rows::default();
+            for document in &documents {
                 let row = unpacked(document)?;
-                Ok((row.id, Arc::new(row)))
-            });
-            let rows = rows.collect::<Result<_>>()?;
+                rows.set(row.id, Some(Arc::new(row)));
+            }
             let mut known = self.cache();
             if known.version < version {
                 (known.version, known.head, known.rows) = (version, head, rows);
@@ -376,16 +406,15 @@ impl OutboxStore {
         for (id, row) in draft.changed {
             let row = Arc::new(row);
             if has_listeners {
-                let before = cache.rows.get(&id);
+                let before = cache.rows.all.get(&id);
                 written.push(Written {
                     before: before.map(|row| (state_of(row), row.duplicates.len())),
                     declaration: Declaration::of(&row),
                 });
             }
-            if is_next && row.is_at_rest() {
-                cache.rows.remove(&id);
-            } else if is_next {
-                cache.rows.insert(id, row);
+            if is_next {
+                let is_open = !row.is_at_rest();
+                cache.rows.set(id, is_open.then_some(row));
             }
         }
         if is_next {
