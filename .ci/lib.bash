@@ -55,7 +55,9 @@ debian() {
 
 # The binaries of the unit tests and suites of the libraries, built if need be.
 test_binaries() {
-    cargo test --quiet --locked --no-run --lib --test suite --message-format=json | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
+    # What a suite runs as a process is built with it, and is none of them.
+    cargo test --quiet --locked --no-run --lib --test suite --message-format=json \
+        | sed -n 's/.*"executable":"\([^"]*\/deps\/[^"]*\)".*/\1/p'
 }
 
 # without_pure_rooms BINARY: the arguments by which unit tests of envd-sdk leave out the rooms that read no clock, no file and no
