@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use equipment::TestFolder;
+
 fn run(arguments: &[&Path]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_envd-codegen"));
     command.args(arguments).output().unwrap()
@@ -11,12 +13,12 @@ fn run(arguments: &[&Path]) -> Output {
 
 #[test]
 fn the_command_writes_the_file_or_says_what_is_wrong_and_where() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("command");
-    fs::create_dir_all(&folder).unwrap();
+    let folder = TestFolder::new();
+    let folder = folder.path();
     let (document, out) = (folder.join("roles.graphql"), folder.join("queries.rs"));
     let good = "query Roles { userDetails { roles } }";
     fs::write(&document, good).unwrap();
-    let ended = run(&[&folder, Path::new("--out"), &out]);
+    let ended = run(&[folder, Path::new("--out"), &out]);
     assert!(ended.status.success(), "{ended:?}");
     let written = fs::read_to_string(&out).unwrap();
     assert!(written.contains("Roles => roles"), "{written}");
