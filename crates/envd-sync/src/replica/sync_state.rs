@@ -408,7 +408,7 @@ impl SyncState {
         let start = self.start_date(overlap).and_then(|at| instant_key(&at));
         let from = self.full_watermark.as_ref().map(|shown| &*shown.0);
         let is_unlisted =
-            matches!(&plan.full, Some(FullReason::Unlisted(shown)) if shown.0 == changed.0);
+            matches!(&plan.full, Some(FullReason::Unlisted(shown)) if shown == changed);
         is_unlisted || from.is_some() && from < key && key < start.as_deref() && before < key
     }
 }
