@@ -36,54 +36,6 @@ pub(crate) fn missing(program: &Program) -> impl Iterator<Item = String> {
     })
 }
 
-/// What else an operation lacks, with the file where it belongs: its method, its rule in the fake, its test.
-#[cfg(test)]
-pub(crate) fn unfinished(program: &Program) -> Vec<String> {
-    let [ops, fake, suite] = ["src/ops", "src/fake", "tests/suite"].map(sources);
-    let mut unfinished = Vec::new();
-    for operation in &program.operations {
-        let wire = &crate::operations::root(operation).wire;
-        let path = method(&operation.name);
-        let method = path.rsplit("::").next().unwrap_or_default();
-        for (text, part, sentence) in [
-            (
-                &ops,
-                format!("fn {method}("),
-                format!("src/ops: no file has the method {path}"),
-            ),
-            (
-                &fake,
-                format!("\"{wire}\""),
-                format!("src/fake/graphql/resolvers.rs: no rule for {wire}"),
-            ),
-            (
-                &suite,
-                format!(".{method}("),
-                format!("tests/suite: no test calls {path}"),
-            ),
-        ] {
-            unfinished.extend((!text.contains(&part)).then_some(sentence));
-        }
-    }
-    unfinished
-}
-
-/// All Rust files below a folder, one after the other.
-#[cfg(test)]
-fn sources(folder: &str) -> String {
-    let top = std::path::Path::new(crate::ROOT).join(folder);
-    let (mut open, mut text) = (vec![top], String::new());
-    while let Some(path) = open.pop() {
-        if path.is_dir() {
-            let entries = std::fs::read_dir(path).unwrap();
-            open.extend(entries.flatten().map(|entry| entry.path()));
-        } else if path.extension().is_some_and(|end| end == "rs") {
-            text += &std::fs::read_to_string(path).unwrap();
-        }
-    }
-    text
-}
-
 /// The setter of a field of an input: for one of them a method of that name reads the field.
 pub(crate) fn setter(field: &Field) -> &str {
     match field.coordinate.as_str() {
