@@ -108,7 +108,8 @@ fn alternatives(steps: &str) -> Vec<String> {
 
 /// The columns of a table, which `|` parts.
 pub fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
-    let lines = table.lines().filter(|line| !line.starts_with('#'));
+    let lines = table.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| line.split('|').map(str::trim).collect())
 }
 
