@@ -1,4 +1,4 @@
-//! The endpoints of the identity provider, without the token endpoint. The user consents at once: no page asks.
+//! The endpoints of the identity provider, without the token endpoint. `/authorize` redirects at once; only a refused logout shows a page.
 
 use std::time::SystemTime;
 
