@@ -110,7 +110,7 @@ impl FakeBuilder {
         /// Answers GraphQL operations from scripts only, and refuses operations without a script.
         pub fn scripted_only() |it| it.scripted_only = true;
 
-        /// What the fake does where the specification leaves a behaviour open; see [`Assumptions`] for the default.
+        /// The behaviour of the fake where the specification leaves it open; see [`Assumptions`] for the default.
         /// [`Levers::assume`](super::levers::Levers::assume) changes it later.
         pub fn assume(assumptions: Assumptions) |it| it.assumptions = assumptions;
 
@@ -137,7 +137,7 @@ impl FakeBuilder {
         pub fn gzip(is_served: bool) |it| it.no_gzip = !is_served;
     }
 
-    /// What the service is like: the fake serves what the profile says of operations and their fields, updates, roles, forms,
+    /// The profile of the service: the fake follows it for operations and their fields, updates, roles, forms,
     /// lists, fields that are filled in, and the register. Addresses are the fake's own, and a document that a profile sends in
     /// place of ours is served if it fits the [`schema`](Self::schema).
     ///

@@ -148,7 +148,7 @@ impl Records {
         record_page::page(listed, filter, &self.assumptions)
     }
 
-    /// A record by id or number; also a deleted consignment. What was made last is what is read most.
+    /// A record by id or number; also a deleted consignment. Recent records are read most.
     pub(super) fn find(&self, kind: Kind, account: &str, name: &str) -> Result<&Value, Problem> {
         let mut records = self.of_account(kind, account);
         records

@@ -42,7 +42,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// | `AbsentIsNone` | an account without a record reads as `None`, and removing it changes nothing |
 /// | `ReadsWhatWasWritten` | a record reads as it was written, under the version that the write returned |
 /// | `SharedBetweenHandles` | one handle reads what another one writes |
-/// | `AccountsAreApart` | accounts whose keys differ in any way have separate records |
+/// | `AccountsAreApart` | accounts with different keys have separate records |
 /// | `FirstWriteExpectsNone` | a first write succeeds only if there is no record |
 /// | `SwapComparesVersions` | a write with a version that is not the stored one changes nothing, and reports it |
 /// | `VersionsNeverRepeat` | no version occurs twice, not even after the record was removed |
@@ -70,7 +70,7 @@ pub async fn check_token_store<S: TokenStore>(open: impl Fn() -> S + Send + Sync
     assert!(broken.is_empty(), "the store breaks laws{lines}");
 }
 
-/// The broken ones of all laws, each with what was observed, on a store that `open` opens anew each time.
+/// The broken laws, each with the observation, on a store that `open` opens again each time.
 pub(super) async fn broken_laws<S: TokenStore>(
     open: impl Fn() -> S + Send + Sync + 'static,
 ) -> Vec<(&'static str, String)> {

@@ -101,7 +101,7 @@ pub(super) async fn receive_callback(
     }
 }
 
-/// What is done with a connection; some end with a callback.
+/// How to handle a connection; some end with a callback.
 type Service<'a> = Pin<Box<dyn Future<Output = Option<Callback>> + Send + 'a>>;
 
 /// The open connections. All are served at once, so that a silent one delays no other, and close with this value.
@@ -148,7 +148,7 @@ async fn serve(
     redirect_uri: &Url,
     clock: &Clock,
 ) -> Option<Callback> {
-    // A browser that does not trust the certificate, or speaks no TLS, can be told nothing.
+    // No page can reach a browser that does not trust the certificate or speaks no TLS.
     let accepted = clock.within(REQUEST_TIMEOUT, accept(stream)).await?;
     let mut stream = accepted.ok()?;
     let reading = read(&mut stream, redirect_uri);

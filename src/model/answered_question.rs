@@ -90,7 +90,7 @@ impl Consignment {
     /// All answers with their questions, as the service would show them: in the order of the questions, and in a REPEATABLE question
     /// row by row. Answers to questions that the record does not list follow, in the order in which they were received.
     ///
-    /// An answer whose value is null is left out. Whether a question applies is not judged: a record may hold answers to
+    /// Answers with a null value are left out. This does not judge whether a question applies: a record may hold answers to
     /// questions that do not apply any more ([`Questionnaire`](crate::validate::Questionnaire)).
     ///
     /// ```

@@ -41,7 +41,7 @@ use super::{Edge, reply_memory};
 #[serde(transparent)]
 pub(crate) struct BorrowedText<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
-/// What a type makes of a text: for enums that keep unknown values, see [`open_enum!`](crate::open_enum).
+/// Reads a type from a text: for enums that keep unknown values, see [`open_enum!`](crate::open_enum).
 pub fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -327,7 +327,7 @@ where
     deserializer.deserialize_any(RecordOrData(PhantomData))
 }
 
-/// The members of an object, but for `data`. What is read from them is read in place: only then has an error its position.
+/// The members of an object, except `data`. They are read in place, so that errors have their position.
 struct Members<A, T> {
     map: A,
     data: Option<T>,

@@ -96,7 +96,7 @@ pub fn record_diff(before: &ConsignmentInput, after: &ConsignmentInput) -> Vec<F
 }
 
 impl ConsignmentInput {
-    /// What a list shows of a record, to compare with. It is none to save: a list shows no answers and no declaration.
+    /// The part of a record that a list shows, to compare with. It cannot be saved: a list shows no answers and no declaration.
     ///
     /// ```
     /// # equipment::example(async {
@@ -345,7 +345,7 @@ mod tests {
                 "{field}: {not_shown:?}"
             );
         }
-        // What was not sent is not compared.
+        // Fields that were not sent are not compared.
         let sent = json!({"forms": ["LPAC1", "MSAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}});
         assert_eq!(compare(&sent, &record()), [vec![], Vec::<String>::new()]);
     }

@@ -76,7 +76,7 @@ impl Operation for GetRecords {
     }
 }
 
-/// A request of the caller's, whose reply may be any JSON.
+/// A request of the caller, with any JSON as its reply.
 pub(super) struct GetValue;
 
 impl Operation for GetValue {

@@ -15,7 +15,7 @@ const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 /// The clock of clients and token managers: the system's clocks, or one that a test moves.
 ///
-/// It shows two times: the calendar time ([`now`](Self::now)), which jumps when somebody sets the clock of the machine, and a
+/// It shows two times: the calendar time ([`now`](Self::now)), which jumps when the clock of the machine is set, and a
 /// monotonic one ([`monotonic`](Self::monotonic)), which measures waits. An application that waits and measures by the clock of
 /// its client ([`Client::clock`](crate::Client::clock)) needs no real time in its tests.
 ///
@@ -69,8 +69,7 @@ impl Clock {
         Self(TimeSource::System)
     }
 
-    /// A clock that shows this calendar time now and runs on: for tests that must not depend on the date, and whose waits
-    /// are real.
+    /// A clock that shows this calendar time now and runs on: for tests with real waits that must not depend on the date.
     ///
     /// ```
     /// use std::time::{Duration, SystemTime};

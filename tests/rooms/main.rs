@@ -2,6 +2,7 @@
 //!
 //! A top-level module (room) of `src` uses only rooms of lower layers. `planted.txt` has mistakes of each kind.
 
+mod named;
 mod packages;
 mod pages;
 mod promises;

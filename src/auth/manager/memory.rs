@@ -1,4 +1,4 @@
-//! What a manager keeps in memory: its settings, the tokens, and what it knows of the stored record. No I/O.
+//! The memory of a manager: its settings, the tokens, and the known state of the stored record. No I/O.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -48,7 +48,7 @@ impl Snapshot {
             _ if renew_now => Duration::ZERO,
             // A short life leaves time for a second attempt only if the first is made at half of it.
             _ if life < Duration::from_secs(300) => life / 2,
-            // Drawn once for each token, so that clients whose tokens have the same age spread out.
+            // Drawn once for each token, so that clients with tokens of the same age spread out.
             _ => life.mul_f64(0.8 - 0.1 * fastrand::f64()),
         };
         // A clock that was set back must not make the token older or younger than it can be.
@@ -95,7 +95,7 @@ impl Snapshot {
     }
 }
 
-/// Saturates after 584 years. Without `as_nanos`, whose 128 bits take longer than everything else of a read.
+/// Saturates after 584 years. Not `as_nanos`: its 128 bits take longer than the rest of a read.
 fn nanos(time: Duration) -> u64 {
     time.as_secs()
         .saturating_mul(1_000_000_000)
@@ -132,7 +132,7 @@ pub(super) struct State {
     pub(super) deletion: Weak<()>,
 }
 
-/// What is known of the refreshes between two logins or logouts.
+/// The state of the refreshes between two logins or logouts.
 #[derive(Default)]
 pub(super) struct Trials {
     /// Why the cached tokens can never be renewed.

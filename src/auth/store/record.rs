@@ -1,4 +1,4 @@
-//! What is stored for an account.
+//! The stored record of an account.
 
 use std::time::{Duration, SystemTime};
 
@@ -150,7 +150,7 @@ impl Record {
         }
     }
 
-    /// What is left of a session that ended: whose it was, its times, and the reason.
+    /// The rest of a session that ended: its user, its times, and the reason.
     pub(in crate::auth) fn ended(tokens: &TokenSet, reason: Ended) -> Self {
         let mut record = Self::new(tokens.clone()).without_access_token();
         record.tokens.refresh_token = None;

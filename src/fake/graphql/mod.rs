@@ -17,7 +17,7 @@ use super::script::GraphqlBody;
 use super::world::User;
 use crate::profile::ServiceProfile;
 
-/// What the execution of a request reads and changes.
+/// The state that a request reads and changes.
 pub(super) struct Context<'a> {
     pub(super) data: &'a ReferenceData,
     pub(super) records: &'a mut Records,
@@ -81,7 +81,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// An account, and the user whose request names it.
+/// An account, and the user of the request that names it.
 struct Account<'a> {
     pic: Option<&'a str>,
     program: &'a str,

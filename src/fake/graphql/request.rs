@@ -1,4 +1,4 @@
-//! What is refused before execution: bodies, documents and variables that do not fit. Errors have the shape of GraphQL.NET
+//! Refusals before execution, of bodies, documents and variables that do not fit. Errors have the shape of GraphQL.NET
 //! (`guide::sources`). Its wording is kept where the specification or a client reads it: for variables (spec 7.2) and unknown
 //! fields. All else is said by the compiler.
 
@@ -70,7 +70,7 @@ impl Request {
         })
     }
 
-    /// The errors of variables whose values do not fit their types, one for each variable.
+    /// The errors of variables with values that do not fit their types, one for each variable.
     pub(super) fn variable_errors(
         &self,
         schema: &Schema,

@@ -1,4 +1,4 @@
-//! The endpoints of the identity provider, without the token endpoint. The user consents at once: no page asks.
+//! The endpoints of the identity provider, without the token endpoint. `/authorize` redirects at once; only a refused logout shows a page.
 
 use std::time::SystemTime;
 
@@ -75,7 +75,7 @@ impl Provider {
         Ok(back)
     }
 
-    /// Who logs in: the user whose email address `login_hint` is, or whoever sits at the browser.
+    /// The user who logs in: the one with the email address in `login_hint`, or the user at the browser.
     fn user_of_login(&self, request: &Parameters) -> Option<User> {
         match request.get("login_hint") {
             Some(email) => self.world.user_with_email(email),

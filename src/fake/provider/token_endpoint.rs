@@ -125,7 +125,7 @@ fn matches(verifier: &str, challenge: &str) -> bool {
 /// In seconds, as at Auth0.
 const LONGEST_ASSERTION: u64 = 300;
 
-/// What the provider checks.
+/// The checks of the provider.
 #[derive(Clone, Debug, Default)]
 pub(in crate::fake) enum ClientCheck {
     /// The id alone.

@@ -254,7 +254,7 @@ impl<'a> Applicability<'a> {
     }
 }
 
-/// The outermost REPEATABLE question among these, whose rows the questions below belong to.
+/// The outermost REPEATABLE question among these; the questions below belong to its rows.
 fn repeatable<'a>(ancestors: &[&'a Value]) -> Option<&'a Value> {
     ancestors.iter().copied().find(|q| is_repeatable(q))
 }

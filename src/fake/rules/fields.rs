@@ -14,7 +14,7 @@ use crate::fake::problem::Problem;
 const PARTIES: [&str; 4] = ["origin", "destination", "owner", "consignee"];
 const STATES: [&str; 8] = ["ACT", "NSW", "NT", "QLD", "SA", "TAS", "VIC", "WA"];
 
-/// What a text field must be.
+/// The rule of a text field.
 enum Rule {
     Pic,
     State,

@@ -13,7 +13,7 @@ use super::problem::Problem;
 use super::records::list;
 use crate::profile::FurtherForm;
 
-/// What the rules need beside the input.
+/// Data that the rules need beside the input.
 pub(super) struct RuleContext<'a> {
     pub(super) today: NaiveDate,
     /// The PIC of the account, if it is of the type LPA.

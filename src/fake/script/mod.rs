@@ -1,4 +1,4 @@
-//! What a test scripts (faults, replies, expectations), and what the fake received.
+//! Scripts of a test (faults, replies, expectations), and the requests that the fake received.
 //!
 //! A script is a queue of steps for one operation or one path. Each call takes the next step; without a step the fake
 //! answers as it does without a script.

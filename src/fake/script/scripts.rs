@@ -36,7 +36,7 @@ impl ScriptTarget {
 /// Makes the data of a reply from the variables of the call, or says why it cannot.
 type MakeData = dyn Fn(Value) -> Result<Value, String> + Send + Sync;
 
-/// What the fake does with one call.
+/// The handling of one call by the fake.
 #[derive(Clone)]
 pub(in crate::fake) enum ScriptStep {
     Fault(Box<Fault>),

@@ -47,7 +47,7 @@ wire_record! {
         /// The species that are kept.
         #[serde(serialize_with = "wire_record::write_codes")]
         "Species" => species: Vec<SpeciesCode> as Codes,
-        /// What the property is used for.
+        /// The use of the property.
         #[serde(serialize_with = "wire_record::write_codes")]
         "PropertyTypes" => property_types: Vec<PropertyTypeCode> as Codes,
         /// The codes of its brands.
