@@ -56,26 +56,22 @@ async fn a_process_that_works_keeps_the_lease() {
     assert_eq!((report.confirmed, farm.saves()), (1, 1), "{report}");
 }
 
-/// Another process takes the lease between what this one has read and its first commit.
+/// Another process takes the lease between what this one has read and one of its first commits: of the list, and of the mark.
 #[tokio::test]
 async fn a_process_that_is_overtaken_before_it_writes_leaves_the_lease() {
-    for number in 1.. {
+    for number in [1, 2] {
         let farm = Arc::new(Farm::start().await);
         let store = farm.faulty(usize::MAX);
         let late = farm.outbox_on(store.clone());
         let id = late.save(load(24)).await.unwrap().id;
         farm.fault(Fault::latency(MINUTE));
-        let (others, first) = (Arc::clone(&farm), store.commits());
+        let others = Arc::clone(&farm);
         store.at(Moment::BeforeCommit(number), async move {
             let other = others.outbox();
             tokio::spawn(async move { other.passed().await });
             others.delayed().await;
         });
         let (report, _) = late.passed().await.unwrap();
-        if store.commits() < first + number {
-            assert!(number > 1);
-            return;
-        }
         assert_eq!(
             (report.confirmed, farm.saves()),
             (0, 1),

@@ -348,6 +348,15 @@ fn edit_by(records: &mut Records, words: &[&str]) {
             records.save(id, |record| record["origin"] = json!({"pic": pic}));
         }
         ["save", id, name, value] => records.save(id, |record| record[name] = value.into()),
+        // As nobody does who is dated.
+        ["alter", id, name, value] => {
+            let value = if value == "null" {
+                Value::Null
+            } else {
+                value.into()
+            };
+            records.list.record(id, "").value[name] = value;
+        }
         ["day", id, heads] => records.next_day(id, heads.parse().unwrap()),
         ["delete", id] => records.delete(id),
         ["hide", id] => records.list.record(id, "").is_listed = false,
