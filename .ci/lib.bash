@@ -4,7 +4,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # One target folder and one profile, so that the steps share what is built; state between builds and debug information only cost.
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_TEST_DEBUG=0
-CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}
+# `realpath -m` is not on macOS.
+[[ $CARGO_TARGET_DIR == /* ]] || CARGO_TARGET_DIR=$PWD/$CARGO_TARGET_DIR
 export CARGO_TARGET_DIR
 postgres_url=${ENVD_SDK_TEST_POSTGRES:-}
 postgres_restart=${ENVD_SDK_TEST_POSTGRES_RESTART:-}

@@ -1,11 +1,11 @@
-//! A Rust SDK for two Australian livestock interfaces: the consignment declaration API (GraphQL: the vendor declaration of
-//! each movement of cattle, sheep, goats and bobby calves) and the property register API (REST: properties by their
-//! identification code, PIC).
+//! A Rust SDK for two Australian livestock services: the consignment declaration API (GraphQL), where a vendor declares each
+//! movement of cattle, sheep, goats or bobby calves, and the property register API (REST), which finds a property by its
+//! identification code (PIC).
 //!
 //! # A first call
 //!
-//! The service's support team gives you the addresses and the client id. Every address is set in full; none is derived from
-//! another. This example uses those of the fake.
+//! Ask the service's support team for the addresses and the client id. Each address is set in full. This example uses
+//! those of the fake.
 //!
 //! ```
 //! # equipment::example(async {
@@ -23,8 +23,8 @@
 //! # Ok(()) });
 //! ```
 //!
-//! The example `quickstart` shows all steps, from login to logout: `cargo run --example quickstart`. [`guide::going_live`]
-//! has a program for the real service, with a login.
+//! `cargo run --example quickstart` shows every step from login to logout. [`guide::going_live`] has a program for the live
+//! service, with a login.
 //!
 //! # Where to find things
 //!
@@ -33,14 +33,7 @@
 //! | task | see |
 //! | --- | --- |
 //! | start from a whole program for a task | [`guide::cookbook`](mod@guide::cookbook) |
-#![cfg_attr(
-    feature = "fake",
-    doc = "| test your application without credentials | [`guide::testing`], [`fake`](mod@fake): [`Fault`](fake::Fault), [`World`](fake::World) |"
-)]
-#![cfg_attr(
-    not(feature = "fake"),
-    doc = "| test your application without credentials | the feature `fake` |"
-)]
+//! | test your application without credentials | [`guide::testing`], [`fake`](fake/index.html) (feature `fake`) |
 //! | go from the fake to the live service | [`guide::going_live`] |
 //! | handle an error | [`guide::errors`], [`Error`] |
 //!
@@ -51,18 +44,9 @@
 //! | log a user in, refresh and store tokens | [`auth`]: [`Provider`](auth::Provider), [`TokenManager`](auth::TokenManager), [`FileStore`](auth::FileStore) |
 //! | choose a token store | [`guide::token_stores`] |
 //! | log in many users, or use a store of your own | [`TokenManagerBuilder`](auth::TokenManagerBuilder), [`TokenStore`](auth::TokenStore), [failure modes](auth::failure_modes) |
-#![cfg_attr(
-    feature = "loopback",
-    doc = "| receive the login's redirect on the user's own machine | [`loopback`] |"
-)]
-#![cfg_attr(
-    feature = "keyring",
-    doc = "| keep tokens in the keyring of the operating system | [`auth::keyring`] |"
-)]
-#![cfg_attr(
-    feature = "sealed",
-    doc = "| keep stored tokens encrypted | [`auth::sealed`] |"
-)]
+//! | receive the login's redirect on the user's own machine | [`loopback`](loopback/index.html) (feature `loopback`) |
+//! | keep tokens in the keyring of the operating system | [`auth::keyring`](auth/keyring/index.html) (feature `keyring`) |
+//! | keep stored tokens encrypted | [`auth::sealed`](auth/sealed/index.html) (feature `sealed`) |
 //! | share tokens between many hosts | the crate [`envd-postgres`](https://docs.rs/envd-postgres) |
 //! | show support who is logged in, and what failed | [`TokenManager::inspect`](auth::TokenManager::inspect) |
 //! | choose the account to act for | [`Client::choose_account`], [`AccountChoice`](ops::AccountChoice), [`Account`] |
@@ -87,7 +71,7 @@
 //! | task | see |
 //! | --- | --- |
 //! | look up one property or thousands | [`register`]: [`search`](register::Register::search), [`lookup_many`](register::Register::lookup_many) |
-//! | read and advise on a PIC that a user typed | [`Pic`](model::Pic) |
+//! | read a PIC that a user typed, and warn of typing errors | [`Pic`](model::Pic) |
 //!
 //! ## Settings and limits
 //!
@@ -109,16 +93,16 @@
 //!
 //! # How certain the interface is
 //!
-//! Nothing here has been tried against the live service. The documentation of each operation, argument and field says whether
-//! the specification states it, public material shows it, or it is assumed. What is assumed is in one file, which can be replaced
-//! at run time: the [`ServiceProfile`](profile::ServiceProfile).
+//! This crate has never run against the live service. The documentation of each operation, argument and field says whether
+//! the specification states it, public material shows it, or we assume it. All assumptions are in the
+//! [`ServiceProfile`](profile::ServiceProfile), which you can replace at run time.
 //!
 //! # Features
 //!
 //! | feature | default | what it adds |
 //! | --- | --- | --- |
 //! | `client` | yes | everything that sends requests |
-//! | `gzip` | yes | replies compressed with gzip: a page of a list shrinks to about an eighth |
+//! | `gzip` | yes | compressed replies: a page of a list shrinks to about an eighth |
 //! | `rustls` | yes | TLS by rustls with ring |
 //! | `rustls-aws-lc`, `native-tls` | no | other TLS stacks; choose one |
 //! | `loopback` | no | the module `loopback`: login on the user's own machine |
@@ -128,24 +112,24 @@
 //! | `fake` | no | the module `fake`, for tests |
 //! | `chrono`, `jiff`, `time` | no | [`Day`](model::Day) and [`Timestamp`](model::Timestamp) from and to the types of that crate |
 //!
-//! Without default features only [`model`], [`profile`](mod@profile), [`validate`](mod@validate) and [`Secret`] remain, with no HTTP client and no
-//! async runtime in the tree.
+//! Without default features only [`model`], [`profile`](mod@profile), [`validate`](mod@validate) and [`Secret`] remain, with no HTTP
+//! client and no async runtime in the tree.
 //!
 //! # Safety
 //!
-//! Tokens, codes, secrets, signatures and personal data do not appear in `Debug`, in error messages or in traces. A change
-//! is sent again only if it surely did not arrive, or the server refused it for a reason that has passed.
+//! Tokens, codes, secrets, signatures and personal data never appear in `Debug`, in error messages or in traces. The client sends
+//! a change again only if it surely did not arrive, or the server refused it for a reason that has passed.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
-// This page and `guide::testing` link to items of the fake.
+// `guide::testing` links to items of the fake.
 #![cfg_attr(not(feature = "fake"), allow(rustdoc::broken_intra_doc_links))]
 // Tests may unwrap; the library has `// OK because ...` on the line above where it must.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
-// A text or a list of the server must not end the program: `get`, `split_at_checked` and patterns say what is not there.
+// A text or a list from the server must not cause a panic: use `get`, `split_at_checked` and patterns.
 #![cfg_attr(not(test), deny(clippy::string_slice, clippy::indexing_slicing))]
 
-// First, since its macros serve all that follow.
+// First: the modules below use its macros.
 #[macro_use]
 mod macros;
 

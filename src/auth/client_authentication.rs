@@ -73,7 +73,7 @@ impl AuthenticationSettings {
 
 /// The one method by which a client authenticates.
 pub(super) enum ClientAuthentication {
-    /// By nothing but its id: a public client, or one whose certificate is checked (RFC 8705 section 2).
+    /// By its id alone: a public client, or a client with a certificate (RFC 8705 section 2).
     None,
     SecretPost(Secret),
     /// The `authorization` header.
@@ -95,7 +95,7 @@ pub(super) fn clock_problem(ours: SystemTime, server: SystemTime) -> Option<Stri
         Ok(ahead) => (ahead, "ahead of"),
         Err(behind) => (behind.duration(), "behind"),
     };
-    // What the provider tolerates is not known; within a minute, the clock is not the reason.
+    // The tolerance of the provider is unknown; a clock that is off by less than a minute is not the reason.
     let minutes = difference.as_secs() / 60;
     (minutes > 0).then(|| {
         let off = match (minutes / 60, minutes % 60) {

@@ -98,7 +98,7 @@ pub struct DeviceLogin {
 
 impl DeviceLogin {
     /// The code that the user types at [`verification_url`](Self::verification_url), such as `WDJB-MJHT`. Show it as it is,
-    /// to the user only: whoever reads it in time can log this device in as another user.
+    /// to the user only: anyone who reads it in time can log this device in as another user.
     pub fn user_code(&self) -> &str {
         self.codes.user_code.expose()
     }
@@ -245,7 +245,7 @@ impl DevicePolling {
         } = refusal;
         let retry_after = error.retry_after().unwrap_or_default();
         match class {
-            // The provider accepts no code whose tokens were issued.
+            // The provider accepts no code after it has issued its tokens.
             Class::Pending | Class::SlowDown => {
                 (self.failures, self.may_be_used) = (0, false);
                 if class == Class::SlowDown {

@@ -53,7 +53,7 @@ pub(super) fn reauth(reason: &str) -> Error {
     Error::said(ErrorKind::ReauthRequired, what)
 }
 
-/// No token is to be had for now.
+/// No token is available for now.
 pub(super) fn unavailable(what: &str) -> Error {
     let what = format!("no token is available for now: {what}");
     Error::said(ErrorKind::TokenUnavailable, what).with_passes(true)

@@ -53,7 +53,7 @@ impl ProviderBuilder {
     /// A check of your own for each id token; none unless set. It runs after [those of this crate](super::TokenSet::id_token)
     /// have passed and before anything is stored.
     ///
-    /// A login whose check fails ends in [`LoginRefused`](crate::ErrorKind::LoginRefused), with the check's error as its
+    /// If the check fails, the login ends in [`LoginRefused`](crate::ErrorKind::LoginRefused), with the check's error as its
     /// source: its refresh token is revoked, and nothing is stored. The id token that may come with renewed tokens is checked
     /// too: one that does not pass is not kept, that of the login stays, and the new tokens are used. An error must not show the
     /// token or its claims. A panic counts as one.
@@ -148,7 +148,7 @@ pub(super) struct Claims {
     nonce: Option<String>,
 }
 
-/// What a login expects of its id token.
+/// The expectations of a login about its id token.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ExpectedIdToken {
     /// Whether there must be one: the scope `openid` was requested.

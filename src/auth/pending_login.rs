@@ -36,7 +36,7 @@ pub struct LoginRequest {
     expected_subject: Option<Secret>,
 }
 
-/// What a login of either kind sends and expects.
+/// The values that a login of either kind sends and expects.
 pub(super) struct LoginParts {
     pub(super) provider: Provider,
     pub(super) scopes: Vec<String>,
@@ -179,7 +179,7 @@ impl LoginRequest {
 
 /// A login that is open in the user's browser; valid for one callback and for ten minutes.
 ///
-/// A web application whose callback may reach another host stores it as text: [`to_secret_json`](Self::to_secret_json).
+/// A web application with several hosts stores it as text, because the callback may reach another host: [`to_secret_json`](Self::to_secret_json).
 ///
 /// ```
 /// use envd_sdk::auth::PendingLogin;
@@ -354,7 +354,7 @@ pub(super) fn has_state(parameters: &CallbackParameters, state: &Secret) -> bool
     state.matches(parameters.get("state").map_or("", Secret::expose))
 }
 
-/// What the parameter `iss` must be (RFC 9207 section 2.4).
+/// The expected parameter `iss` (RFC 9207 section 2.4).
 #[derive(Clone, Copy)]
 pub(super) struct ExpectedIssuer<'a> {
     pub(super) name: Option<&'a str>,

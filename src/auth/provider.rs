@@ -47,7 +47,7 @@ pub struct Provider(pub(super) Arc<ProviderSettings>);
 pub(super) type OAuth = BasicClient<EndpointSet>;
 
 pub(super) struct ProviderSettings {
-    /// What a login in a browser needs.
+    /// The settings of a login in a browser.
     pub(super) browser: Option<OAuth>,
     pub(super) client_id: String,
     pub(super) authentication: ClientAuthentication,

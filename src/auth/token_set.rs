@@ -64,7 +64,7 @@ impl TokenSet {
     ///
     /// The signature is not needed for that. It proves that the provider issued the token, and so does TLS: the token comes in
     /// the reply of the token endpoint, from an `https` address that is set, never through the browser (OIDC Core 3.1.3.7, point
-    /// 6). This holds for the token here, on the way from the provider, and for nobody who gets it from you: an API that you send
+    /// 6). This holds for the token here, straight from the provider, but not for others who get it from you: an API that you send
     /// it to must verify the signature. Where rules require it all the same, it is a
     /// [check of your own](super::ProviderBuilder::id_token_check).
     pub fn id_token(&self) -> Option<&Secret> {

@@ -11,10 +11,10 @@ use wiremock::{Mock, MockServer};
 use super::instant::epoch_seconds;
 use super::levers::Assumptions;
 use super::logins::NO_SUCH_USER;
-use super::provider::{ClientCheck, Lifetimes, Provider};
+use super::provider::{ClientCheck, FakeProvider, Lifetimes};
 use super::records::Records;
 use super::reference_data::{self, ReferenceData};
-use super::register::Register;
+use super::register::FakeRegister;
 use super::routes::{FakeParts, FakeState, Routes};
 use super::script::{Log, Scripts};
 use super::tcp_proxy::TcpProxy;
@@ -110,7 +110,7 @@ impl FakeBuilder {
         /// Answers GraphQL operations from scripts only, and refuses operations without a script.
         pub fn scripted_only() |it| it.scripted_only = true;
 
-        /// What the fake does where the specification leaves a behaviour open; see [`Assumptions`] for the default.
+        /// The behaviour of the fake where the specification leaves it open; see [`Assumptions`] for the default.
         /// [`Levers::assume`](super::levers::Levers::assume) changes it later.
         pub fn assume(assumptions: Assumptions) |it| it.assumptions = assumptions;
 
@@ -137,7 +137,7 @@ impl FakeBuilder {
         pub fn gzip(is_served: bool) |it| it.no_gzip = !is_served;
     }
 
-    /// What the service is like: the fake serves what the profile says of operations and their fields, updates, roles, forms,
+    /// The profile of the service: the fake follows it for operations and their fields, updates, roles, forms,
     /// lists, fields that are filled in, and the register. Addresses are the fake's own, and a document that a profile sends in
     /// place of ours is served if it fits the [`schema`](Self::schema).
     ///
@@ -180,7 +180,7 @@ impl FakeBuilder {
             .map_err(failed("the schema is invalid"))?;
         let now = self.clock.now();
         let (issuer, home) = (base.to_string(), base.as_str().trim_end_matches('/'));
-        let mut provider = Provider::new(issuer, self.user, Arc::clone(&world), self.lifetimes);
+        let mut provider = FakeProvider::new(issuer, self.user, Arc::clone(&world), self.lifetimes);
         provider.return_to = self.return_to.iter().map(Url::to_string).collect();
         provider.return_to.push(RETURN_TO.to_owned());
         provider.client_check = self.client_check.clone();
@@ -190,7 +190,7 @@ impl FakeBuilder {
         let parts = FakeParts {
             records: Records::of(&world, home, self.assumptions, start),
             provider,
-            register: Register {
+            register: FakeRegister {
                 world: Arc::clone(&world),
                 modified: start,
                 profile: self.profile.register.clone(),
@@ -255,7 +255,10 @@ impl FakeBuilder {
 }
 
 fn bind(port: u16) -> Result<TcpListener, Error> {
-    TcpListener::bind(("127.0.0.1", port)).map_err(failed("cannot bind the port of the fake"))
+    let bound = TcpListener::bind(("127.0.0.1", port));
+    bound.map_err(|source| {
+        Error::config(format!("the fake cannot listen on port {port}")).with_source(source)
+    })
 }
 
 fn address_of(listener: &TcpListener) -> Result<SocketAddr, Error> {

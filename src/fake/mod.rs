@@ -67,9 +67,9 @@
 //!   of the sample by one postcode a state, such as 4999 in Queensland, which their records do not show.
 //! * Errors before execution have the status 400, also with the media type `application/json`, for which graphql-over-http
 //!   recommends 200.
-//! * The identity provider shows no pages but the one for the code of a device: a login succeeds at once. A request with `prompt=none` succeeds after a login
-//!   without a logout. `login_hint` says who logs in by the email address of a user of the world, and any other one is refused. ID tokens
-//!   are signed with ES256.
+//! * The identity provider shows no login page: a login succeeds at once. Only the code of a device and a refused logout have a page. A
+//!   request with `prompt=none` succeeds after a login without a logout. `login_hint` names the user by the email address of one of the
+//!   world, and any other address is refused. ID tokens are signed with ES256.
 //! * Messages of field rules follow the wording of the two that the specification shows.
 
 mod builder;

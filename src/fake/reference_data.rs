@@ -22,7 +22,7 @@ pub(super) struct ReferenceData {
     pub(super) questions: OnceLock<Vec<Value>>,
     /// The schema that documents are validated against.
     pub(super) schema: Arc<ServedSchema>,
-    /// What the service is like.
+    /// The profile of the service.
     pub(super) profile: ServiceProfile,
     /// Root fields that the profile has moved.
     pub(super) moved: MovedFields,
@@ -152,7 +152,7 @@ pub(super) fn schema(
     }
     let parsed = Schema::parse(given.unwrap_or(SCHEMA), "schema.graphql");
     let mut schema = parsed.map_err(|failed| failed.errors.to_string())?;
-    // What is added is text; the schema is the rest.
+    // Only texts are added; the schema has the rest.
     let mut added = Vec::new();
     for (name, operation) in &profile.operations {
         serve(&mut schema, name, &operation.value, &mut moved, &mut added)

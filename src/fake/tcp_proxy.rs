@@ -166,7 +166,7 @@ async fn forward(
         ended = exchange(client.split(), server.split(), &timer) => return ended,
         _ = stopped.wait_for(|stopped| *stopped) => {}
     }
-    // What the server has received is processed before the switch is done, or not at all. A client that does not see the end
+    // Received requests are processed before the switch is done, or not at all. A client that does not see the end
     // would send its next request here.
     let end = async {
         let _ = client.shutdown().await;

@@ -10,7 +10,7 @@ use super::Fake;
 use super::script::json;
 use super::world::Kind;
 
-/// A change of a consignment that somebody makes on the service's website. The rules of the service are not applied.
+/// A change of a consignment on the service's website. It is not checked against the rules of the service.
 ///
 /// ```
 /// # equipment::example(async {

@@ -3,7 +3,7 @@
 //! | page | what it shows |
 //! | --- | --- |
 //! | [`cookbook`](mod@cookbook) | whole programs by task |
-//! | [`calls`] | what can be set for a call, and how calls are retried and paged |
+//! | [`calls`] | settings, retries and pages of calls |
 //! | [`errors`] | what to do about an error, and after a change without a clear answer |
 //! | [`forms`], [`findings`] | a screen on a form; findings in other languages and front ends |
 //! | [`web_form`], [`printing`] | a form in a browser; the printed declaration |
@@ -13,10 +13,10 @@
 //! | [`going_live`] | from the fake to the live service |
 //! | [`migrating`], [`own_documents`] | a live schema that differs; documents of your own |
 //! | [`performance`] | what operations cost |
-//! | [`coverage`], [`sources`] | how certain each field and argument is, and where it comes from |
+//! | [`coverage`], [`sources`] | how certain each field and argument is, and its source |
 //! | [`decisions`] | the reasons of design decisions |
 //!
-//! What can fail with tokens has a page in `auth`: [`failure_modes`](crate::auth::failure_modes).
+//! A page of `auth` lists what can fail with tokens: [`failure_modes`](crate::auth::failure_modes).
 
 pub mod cookbook;
 
@@ -77,16 +77,6 @@ pub mod printing {}
 pub mod received {}
 
 #[doc = include_str!("token_stores.md")]
-#[cfg_attr(
-    feature = "keyring",
-    doc = "\n\n[`KeyringStore`]: crate::auth::keyring::KeyringStore"
-)]
-#[cfg_attr(not(feature = "keyring"), doc = "\n\n[`KeyringStore`]: crate#features")]
-#[cfg_attr(
-    feature = "sealed",
-    doc = "\n[`SealedStore`]: crate::auth::sealed::SealedStore"
-)]
-#[cfg_attr(not(feature = "sealed"), doc = "\n[`SealedStore`]: crate#features")]
 #[doc(alias("which store", "token store"))]
 pub mod token_stores {}
 

@@ -15,7 +15,7 @@ use tokio::task::yield_now;
 use url::Url;
 use zeroize::Zeroizing;
 
-use super::request::{Response, callback_query};
+use super::request::{BrowserResponse, callback_query};
 use super::sockets::Sockets;
 use crate::auth::{BoxFuture, PendingLogin};
 use crate::secret::Secret;
@@ -85,7 +85,7 @@ pub(super) async fn receive_callback(
                     return callback;
                 }
                 connections.push(async move {
-                    let refusal = Response::OtherLogin.to_http();
+                    let refusal = BrowserResponse::OtherLogin.to_http();
                     respond(callback.stream, refusal, clock).await;
                     None
                 });
@@ -101,7 +101,7 @@ pub(super) async fn receive_callback(
     }
 }
 
-/// What is done with a connection; some end with a callback.
+/// How to handle a connection; some end with a callback.
 type Service<'a> = Pin<Box<dyn Future<Output = Option<Callback>> + Send + 'a>>;
 
 /// The open connections. All are served at once, so that a silent one delays no other, and close with this value.
@@ -148,7 +148,7 @@ async fn serve(
     redirect_uri: &Url,
     clock: &Clock,
 ) -> Option<Callback> {
-    // A browser that does not trust the certificate, or speaks no TLS, can be told nothing.
+    // No page can reach a browser that does not trust the certificate or speaks no TLS.
     let accepted = clock.within(REQUEST_TIMEOUT, accept(stream)).await?;
     let mut stream = accepted.ok()?;
     let reading = read(&mut stream, redirect_uri);
@@ -157,7 +157,7 @@ async fn serve(
         Some(Some(Err(response))) => response,
         // The connection ended before the request.
         Some(None) => return None,
-        None => Response::TooSlow,
+        None => BrowserResponse::TooSlow,
     };
     respond(stream, refusal.to_http(), clock).await;
     None
@@ -167,13 +167,13 @@ async fn serve(
 async fn read(
     stream: &mut Box<dyn BrowserStream>,
     redirect_uri: &Url,
-) -> Option<Result<Secret, Response>> {
+) -> Option<Result<Secret, BrowserResponse>> {
     // Of the full size from the start, so that no copy of the code is left behind when it grows.
     let mut head = Zeroizing::new(Vec::with_capacity(MAX_HEAD_BYTES));
     loop {
         let before = head.len();
         if before == MAX_HEAD_BYTES {
-            return Some(Err(Response::TooLarge));
+            return Some(Err(BrowserResponse::TooLarge));
         }
         if stream.read_buf(&mut *head).await.ok()? == 0 {
             return None;

@@ -8,16 +8,16 @@
 //!
 //! # HTTPS
 //!
-//! Some identity providers register no `http` address; that of the service is said to refuse `http://localhost` (public: `OAuthSample`,
+//! Some identity providers register no `http` address; that of the service reportedly refuses `http://localhost` (public: `OAuthSample`,
 //! `guide::sources`). With the feature `loopback-https` the listener serves any registered address of this machine
 //! ([`redirect_uri`](LoopbackBuilder::redirect_uri)), with a certificate of yours
 //! ([`certificate`](LoopbackBuilder::certificate)) or with one that it makes for itself and forgets.
 //!
-//! No browser knows a certificate that was made here. When it comes back from the login, the user sees a full page with a warning
+//! No browser trusts such a certificate. After the login, the user sees a full page with a warning
 //! ("Your connection is not private" in Chrome and Edge, with the code `NET::ERR_CERT_AUTHORITY_INVALID`; "Warning: Potential
-//! Security Risk Ahead" in Firefox; "This Connection Is Not Private" in Safari), and gets on by "Advanced" and "Proceed to
-//! localhost", each time. Tell the user before, or give a certificate of an authority that the machine trusts, as an administrator
-//! or the tool `mkcert` makes it. A key that is shipped with a program is known to everybody, and protects nobody.
+//! Security Risk Ahead" in Firefox; "This Connection Is Not Private" in Safari), and has to click "Advanced" and "Proceed to
+//! localhost", each time. Tell the user before, or set a certificate of an authority that the machine trusts, from an administrator
+//! or the tool `mkcert`. A key that is shipped with a program is public, and protects nothing.
 //!
 //! # On a machine with other users
 //!
@@ -25,7 +25,7 @@
 //! callback to the listener first: then the program continues with the wrong account. [`Loopback::open_browser`] therefore
 //! gives the browser a file that only its owner can read; this crate does not control what the browser does with the
 //! address, such as in the arguments of its child processes. Where the user is known, set
-//! [`expected_subject`](crate::auth::LoginRequest::expected_subject): other users are refused. Otherwise show who
+//! [`expected_subject`](crate::auth::LoginRequest::expected_subject) to refuse other users. Otherwise show the user who
 //! has logged in.
 //!
 //! ```
@@ -135,7 +135,7 @@ impl LoopbackBuilder {
         /// How long to wait for the browser; ten minutes unless set, after which the login has expired anyway.
         pub fn timeout(limit: Duration) |it| it.timeout = limit;
 
-        /// What the browser shows once the callback of the login has come, as plain text; "You can close this window" unless
+        /// The page in the browser after the callback of the login, as plain text; "You can close this window" unless
         /// set. HTML in it is shown as text, and a line end stays one. The page is marked as English.
         ///
         /// The program has not redeemed the callback yet when this is shown, so it should not promise a login.
@@ -181,10 +181,11 @@ impl LoopbackBuilder {
         } else {
             Handshake::plain()
         };
-        let failed =
-            |source| Error::config("the loopback port cannot be listened on").with_source(source);
         // OK because both schemes have a port.
         let port = redirect_uri.port_or_known_default().unwrap_or_default();
+        let failed = |source| {
+            Error::config(format!("port {port} cannot be listened on")).with_source(source)
+        };
         let sockets = Sockets::bind(&host, port).await.map_err(failed)?;
         let port = sockets.port().map_err(failed)?;
         // OK to ignore: it fails for addresses without a host only.

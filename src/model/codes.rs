@@ -6,7 +6,7 @@ use super::visible_text::trimmed;
 open_enum! {
     /// What kind of answer a question takes (spec 2.6; the kinds that the specification does not name are public: `location_4.4.0`, `guide::sources`).
     ///
-    /// Of a [`Question`](super::Question), whose page has an example. What kind of field a screen shows for it says
+    /// Of a [`Question`](super::Question); see there for an example. The kind of field that a screen shows for it is
     /// [`ItemKind`](crate::validate::ItemKind).
     QuestionType {
         /// A group that is answered once for each row; its children carry the row number as `index`.
@@ -59,7 +59,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// What a user may be (spec 5.10).
+    /// The role of a user (spec 5.10).
     ///
     /// Roles are those of a user or of one account, and those that
     /// [`Account::user_mappings`](crate::Account::user_mappings) takes.
@@ -150,7 +150,7 @@ impl PropertyStatus {
             .unwrap_or_else(|| Self::Unrecognized(text.to_owned()))
     }
 
-    /// The short code; `None` for [`Amalgamated`](Self::Amalgamated), whose code is not shown, and for unknown states.
+    /// The short code; `None` for [`Amalgamated`](Self::Amalgamated), because no source shows its code, and for unknown states.
     pub(super) fn short_code(&self) -> Option<&'static str> {
         match self {
             Self::Active => Some("A"),
@@ -182,7 +182,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// What a property is used for (spec 4.2: PR, FL, SA, SY and AB are examples, their meanings are inferred).
+    /// The use of a property (spec 4.2: PR, FL, SA, SY and AB are examples, their meanings are inferred).
     ///
     /// ```
     /// use envd_sdk::model::{Property, PropertyTypeCode};

@@ -8,8 +8,8 @@ use super::{
 
 /// Everything that was read and can be sent, in the formats of section 2 of the specification.
 ///
-/// The record keeps its id and its number, by which a save finds it (assumed). What a save has no field for stays
-/// behind; [`not_carried_over`](Consignment::not_carried_over) lists it. What was not read, or was null, is not sent, so
+/// The record keeps its id and its number, by which a save finds it (assumed). Parts without a field in a save stay
+/// behind; [`not_carried_over`](Consignment::not_carried_over) lists them. A field that was not read, or was null, is not sent, so
 /// a save leaves it as it is (assumed). An answer without a row is sent with the row null, as the samples show it
 /// (spec 2.4).
 ///

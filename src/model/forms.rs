@@ -1,4 +1,4 @@
-//! What is known about each form (spec 2.7 and 9).
+//! Facts about each form (spec 2.7 and 9).
 
 use serde::{Deserialize, Serialize};
 

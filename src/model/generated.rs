@@ -11,7 +11,7 @@ use super::{
 ///
 /// Source: stated, specification 2.6.
 ///
-/// One of the choices of a [`Question`], whose page has an example.
+/// One of the choices of a [`Question`]; see there for an example.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -96,7 +96,7 @@ pub struct Accreditations {
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
 ///
-/// What is sent is an [`AddressInput`]. See [`Party`] for an example.
+/// To send one, use an [`AddressInput`]. See [`Party`] for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Address {
@@ -121,7 +121,7 @@ pub struct Address {
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
 ///
-/// What is sent is an [`AnswerInput`].
+/// To send one, use an [`AnswerInput`].
 ///
 /// ```
 /// use envd_sdk::model::Consignment;
@@ -157,7 +157,7 @@ pub struct Answer {
 ///
 /// Source: stated, specification 2.9.
 ///
-/// What is sent is a [`CommentInput`]. See [`Account::comments`](crate::Account::comments) for an example, and
+/// To send one, use a [`CommentInput`]. See [`Account::comments`](crate::Account::comments) for an example, and
 /// [`Account::create_comment`](crate::Account::create_comment) for one that adds a comment.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -199,7 +199,7 @@ pub struct Comment {
 /// [`Account::consignment`](crate::Account::consignment) reads one,
 /// [`Account::full_consignments`](crate::Account::full_consignments) a list. A list of many is faster as [`ConsignmentSummary`],
 /// which lacks `pdf_url`, `updated_by`, `submitted_at`, answers, questions and declaration. A save returns a [`SavedConsignment`],
-/// with id, number and status alone. What is sent is a [`ConsignmentInput`]; one can be made from the record.
+/// with id, number and status alone. To send one, use a [`ConsignmentInput`]; one can be made from the record.
 ///
 /// ```
 /// use envd_sdk::model::{Consignment, ConsignmentInput, ConsignmentStatus};
@@ -464,7 +464,7 @@ pub struct ConsignmentUserMapping {
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
 ///
-/// What is sent is a [`DeclarationInput`], whose page has an example.
+/// To send one, use a [`DeclarationInput`]; see there for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -551,7 +551,7 @@ pub struct PageInfo {
 ///
 /// Source: public material (`OAuthSample`), not confirmed.
 ///
-/// What is sent is a [`PartyInput`].
+/// To send one, use a [`PartyInput`].
 ///
 /// ```
 /// use envd_sdk::model::{Party, Pic};
@@ -681,7 +681,7 @@ pub struct QuestionList {
 ///
 /// Source: stated, specification 2.6.
 ///
-/// One of the rules of a [`Question`], whose page has an example. A [`Questionnaire`](crate::validate::Questionnaire) applies them.
+/// One of the rules of a [`Question`]; see there for an example. A [`Questionnaire`](crate::validate::Questionnaire) applies them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -700,7 +700,7 @@ pub struct QuestionValidator {
     /// Source: stated, specification 2.6.
     pub error_message: Option<String>,
 }
-/// What a change of a consignment returns: its id, number and status.
+/// The result of a change of a consignment: its id, number and status.
 ///
 /// Source: stated, specification 1.2, 2.5.
 ///
@@ -724,7 +724,7 @@ pub struct SavedConsignment {
     /// Source: stated, specification 2.5.
     pub status: Option<ConsignmentStatus>,
 }
-/// What a change of a template returns: its id, number and name.
+/// The result of a change of a template: its id, number and name.
 ///
 /// Source: stated, specification 2.9.
 ///
@@ -751,7 +751,7 @@ pub struct SavedTemplate {
 /// Source: stated, specification 2.9.
 ///
 /// [`Account::template`](crate::Account::template) reads one, [`Account::templates`](crate::Account::templates) a list. A save returns a
-/// [`SavedTemplate`], with id, number and name alone. What is sent is a [`TemplateInput`].
+/// [`SavedTemplate`], with id, number and name alone. To send one, use a [`TemplateInput`].
 ///
 /// ```
 /// use envd_sdk::model::{ConsignmentInput, FormType, Template};
@@ -809,12 +809,12 @@ pub struct Template {
 ///
 /// Source: stated, specification 2.6.
 ///
-/// Of a [`Question`], whose page has an example. A [`Questionnaire`](crate::validate::Questionnaire) applies it.
+/// Of a [`Question`]; see there for an example. A [`Questionnaire`](crate::validate::Questionnaire) applies it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Trigger {
-    /// The question on whose answer it depends.
+    /// The question that it depends on.
     ///
     /// Source: stated, specification 2.6.
     pub question_id: Option<QuestionId>,
@@ -935,7 +935,7 @@ pub struct UserDetails {
 ///
 /// Source: stated, specification 2.2.
 ///
-/// What is read is an [`Address`]. [`new`](Self::new) takes all of it. See [`DeclarationInput`] for an example.
+/// Reads back as an [`Address`]. [`new`](Self::new) takes all of it. See [`DeclarationInput`] for an example.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[must_use]
@@ -986,7 +986,7 @@ impl AddressInput {
 ///
 /// Source: stated, specification 2.4.
 ///
-/// What is read is an [`Answer`]. [`new`](Self::new) answers a question, [`row`](Self::row) names the row inside a
+/// Reads back as an [`Answer`]. [`new`](Self::new) answers a question, [`row`](Self::row) names the row inside a
 /// REPEATABLE question.
 ///
 /// ```
@@ -1206,7 +1206,7 @@ impl ConsignmentInput {
 ///
 /// Source: stated, specification 2.3.
 ///
-/// What is read is a [`Declaration`].
+/// Reads back as a [`Declaration`].
 ///
 /// ```
 /// use envd_sdk::model::{AddressInput, DeclarationInput, Maybe};
@@ -1310,7 +1310,7 @@ impl DeclarationInput {
 ///
 /// Source: stated, specification 2.2.
 ///
-/// What is read is a [`Party`].
+/// Reads back as a [`Party`].
 ///
 /// ```
 /// use envd_sdk::model::{AddressInput, PartyInput};
@@ -1514,7 +1514,7 @@ open_enum! {
     ///
     /// Source: public material (`location_4.4.0`), not confirmed.
     ///
-    /// What is kept on a property is a [`SpeciesCode`](super::SpeciesCode).
+    /// For animals kept on a property see [`SpeciesCode`](super::SpeciesCode).
     ///
     /// ```
     /// use envd_sdk::model::{FormType, Species};

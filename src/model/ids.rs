@@ -5,7 +5,7 @@
 
 use ecow::EcoString;
 
-/// What an id is made of, and what the field of an input takes for it.
+/// The content of an id, and its form in a field of an input.
 macro_rules! made_of {
     ($name:ident: $($text:ty),*) => {
         $(

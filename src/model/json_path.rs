@@ -26,7 +26,7 @@ pub(crate) fn path_of(text: &str, error: &serde_json::Error) -> String {
     path_to(text, lines.map(str::len).sum::<usize>() + error.column())
 }
 
-/// What is open: an object with the name of the member that is being read, or a list with its position.
+/// An open value: an object with the name of the member being read, or a list with its position.
 enum Level<'a> {
     Object(Option<&'a str>),
     List(usize),

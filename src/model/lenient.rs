@@ -41,7 +41,7 @@ use super::{Edge, reply_memory};
 #[serde(transparent)]
 pub(crate) struct BorrowedText<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
-/// What a type makes of a text: for enums that keep unknown values, see [`open_enum!`](crate::open_enum).
+/// Reads a type from a text: for enums that keep unknown values, see [`open_enum!`](crate::open_enum).
 pub fn from_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -56,9 +56,9 @@ where
     D: Deserializer<'de>,
     T: From<String> + for<'a> From<&'a str>,
 {
-    struct Text<T>(PhantomData<T>);
+    struct AnyText<T>(PhantomData<T>);
 
-    impl<'de, T: From<String> + for<'a> From<&'a str>> Visitor<'de> for Text<T> {
+    impl<'de, T: From<String> + for<'a> From<&'a str>> Visitor<'de> for AnyText<T> {
         type Value = T;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -89,7 +89,7 @@ where
             unfit_object(object, &self)
         }
     }
-    deserializer.deserialize_any(Text(PhantomData))
+    deserializer.deserialize_any(AnyText(PhantomData))
 }
 
 /// The error for a list that does not fit. The list is read to its end: only there has an error the position of the list.
@@ -108,6 +108,28 @@ fn unfit_object<'de, A: MapAccess<'de>, T>(
 ) -> Result<T, A::Error> {
     while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
     Err(A::Error::invalid_type(Unexpected::Map, expected))
+}
+
+/// A record that is an object: a derived reader takes a list of its fields as well.
+pub(crate) fn object<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    struct ObjectOnly<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectOnly<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+            T::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+    deserializer.deserialize_map(ObjectOnly(PhantomData))
 }
 
 /// A whole number, also where it is written `1.0`, as `location_4.4.0` (`guide::sources`) shows row numbers.
@@ -305,7 +327,7 @@ where
     deserializer.deserialize_any(RecordOrData(PhantomData))
 }
 
-/// The members of an object, but for `data`. What is read from them is read in place: only then has an error its position.
+/// The members of an object, except `data`. They are read in place, so that errors have their position.
 struct Members<A, T> {
     map: A,
     data: Option<T>,

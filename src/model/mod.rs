@@ -8,7 +8,7 @@
 //! # Consignments
 //!
 //! A consignment is one movement of livestock. A list has it as a [`ConsignmentSummary`], a read of one as a [`Consignment`], and
-//! a change returns a [`SavedConsignment`]. What is sent is a [`ConsignmentInput`].
+//! a change takes a [`ConsignmentInput`] and returns a [`SavedConsignment`].
 //!
 //! | part | read | sent |
 //! | --- | --- | --- |
@@ -86,7 +86,7 @@
 //! `new` takes what is required, and every field has a setter of its name; see [`ConsignmentInput::new`] and
 //! [`DeclarationInput`]. A field of it is a [`Maybe`]: absent, null, or a value. An input made from a record
 //! ([`ConsignmentInput::from`]) can be changed and saved. [`WithExtra`] is an input with further fields, for what the
-//! specification does not show; [`ConsignmentText`] is one whose text is sent byte for byte.
+//! specification does not show; [`ConsignmentText`] is an input that is sent byte for byte.
 
 mod answered_question;
 mod codes;
@@ -185,6 +185,6 @@ pub use self::timestamp::Timestamp;
 pub use self::visible_text::TextError;
 
 #[allow(unused_imports)] // Only the client reads replies.
-pub(crate) use self::lenient::{BorrowedText, list, places};
+pub(crate) use self::lenient::{BorrowedText, list, object, places};
 pub(crate) use self::redact::OneLine;
 pub(crate) use self::server_error::{input_path, server_path};

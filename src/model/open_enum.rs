@@ -109,7 +109,7 @@ macro_rules! open_enum {
     };
 }
 
-/// Makes an enum of abbreviations that nobody adds to, with conversions from and to texts. After the name comes what a text is not.
+/// Makes a closed enum of abbreviations, with conversions from and to texts. After the name comes the error for other texts.
 macro_rules! closed_enum {
     (
         $(#[$meta:meta])*

@@ -96,7 +96,7 @@ pub fn record_diff(before: &ConsignmentInput, after: &ConsignmentInput) -> Vec<F
 }
 
 impl ConsignmentInput {
-    /// What a list shows of a record, to compare with. It is none to save: a list shows no answers and no declaration.
+    /// The part of a record that a list shows, to compare with. It cannot be saved: a list shows no answers and no declaration.
     ///
     /// ```
     /// # equipment::example(async {
@@ -132,11 +132,11 @@ impl ConsignmentInput {
     }
 }
 
-type Texts = BTreeMap<Vec<String>, Vec<String>>;
+type FieldTexts = BTreeMap<Vec<String>, Vec<String>>;
 
 /// The texts of a record that are not empty, by the path of their field.
-fn texts(record: &ConsignmentInput) -> Texts {
-    let mut texts = Texts::new();
+fn texts(record: &ConsignmentInput) -> FieldTexts {
+    let mut texts = FieldTexts::new();
     collect(&mut texts, &mut Vec::new(), &json!(record));
     for answer in record.answers() {
         let Some(question) = answer.question_id.value() else {
@@ -150,7 +150,7 @@ fn texts(record: &ConsignmentInput) -> Texts {
     texts
 }
 
-fn collect(texts: &mut Texts, path: &mut Vec<String>, value: &Value) {
+fn collect(texts: &mut FieldTexts, path: &mut Vec<String>, value: &Value) {
     let text = match value {
         Value::Null => return,
         Value::Object(fields) => {
@@ -345,7 +345,7 @@ mod tests {
                 "{field}: {not_shown:?}"
             );
         }
-        // What was not sent is not compared.
+        // Fields that were not sent are not compared.
         let sent = json!({"forms": ["LPAC1", "MSAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}});
         assert_eq!(compare(&sent, &record()), [vec![], Vec::<String>::new()]);
     }

@@ -33,7 +33,7 @@ const ENVELOPE: [&str; 12] = [
     "Message",
 ];
 
-/// Codes of spec 7.2, and of the GraphQL servers whose errors are recognised.
+/// Codes of spec 7.2, and of the GraphQL servers with recognised errors.
 const CODES: &str = include_str!("known_codes.txt");
 
 /// Records of the register with all their fields.

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use super::json_repair::repaired;
 
-/// What the lists and values of a reply may take together, in bytes, and how many times its text those of a long one may.
+/// The memory that lists and values of a reply may take together: in bytes, and for a long reply as a multiple of its text.
 const FREE: usize = 16 << 20;
 const TIMES: usize = 4;
 

@@ -102,7 +102,7 @@ impl From<Day> for Timestamp {
 }
 
 impl From<SystemTime> for Timestamp {
-    /// In UTC, with as many digits of the second as it has (none, 3, 6 or 9). What is before the year 1 or after 9999 becomes
+    /// In UTC, with as many digits of the second as it has (none, 3, 6 or 9). An instant before the year 1 or after 9999 becomes
     /// the beginning or the end of these years.
     fn from(time: SystemTime) -> Self {
         Self::from_utc(day::utc(time))

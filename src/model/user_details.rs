@@ -3,7 +3,7 @@
 use super::{AccountId, AccountType, Accreditations, Role, UserAccount, UserDetails};
 
 impl UserDetails {
-    /// The accounts in whose name consignments can be created: those of the LPA program, if the user is a Producer.
+    /// The accounts that can create consignments: those of the LPA program, if the user is a Producer.
     ///
     /// The role is read from the account (public, not confirmed), then from the user (spec 2.8, 5.10). Where the service has no roles
     /// to read (they are `None`), they are not known: all accounts of the LPA program are named then.

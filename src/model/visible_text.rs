@@ -1,8 +1,8 @@
-//! Texts that people paste: characters without width come along, and nobody sees them.
+//! Pasted texts, which may contain invisible characters without width.
 
 use std::fmt;
 
-/// Why a text is not what it should be. The text itself is not repeated.
+/// Why a text is invalid. The error does not repeat the text.
 ///
 /// ```
 /// use envd_sdk::model::Pic;
@@ -13,7 +13,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextError {
     what: &'static str,
-    /// A character that is not seen, which may be all that is wrong.
+    /// An invisible character, which may be the only mistake.
     hidden: Option<char>,
 }
 

@@ -27,7 +27,7 @@ use crate::send::pages::Task;
 /// remaining PICs have the same error with [`attempts`](crate::Error::attempts) 0. Look those up again after a login.
 ///
 /// The inputs are in memory, 10,000 PICs in less than 1 MB; of the results, never more than four for each look-up that runs
-/// at a time, besides those whose PIC occurs again later. The look-ups are tasks of tokio, so the stream must be polled in
+/// at a time, besides results for PICs that occur again later. The look-ups are tasks of tokio, so the stream must be polled in
 /// its runtime.
 ///
 /// ```
@@ -62,7 +62,7 @@ pub struct LookupMany {
     returned: usize,
 }
 
-/// What the tasks share.
+/// The state that the tasks share.
 struct Lookups {
     register: Register,
     /// One for each look-up that may run; none before the first poll.
@@ -103,7 +103,7 @@ impl LookupResult {
 
 /// The progress of a bulk look-up.
 ///
-/// From [`LookupMany::progress`], whose type has an example.
+/// From [`LookupMany::progress`]; see [`LookupMany`] for an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LookupProgress {

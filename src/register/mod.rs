@@ -159,7 +159,7 @@ impl Register {
     ///
     /// [`Config`](crate::ErrorKind::Config) for a path with an empty segment, `.` or `..`;
     /// [`Decode`](crate::ErrorKind::Decode) for a reply that is not JSON but claims to be;
-    /// [`Protocol`](crate::ErrorKind::Protocol) for one whose values take too much memory;
+    /// [`Protocol`](crate::ErrorKind::Protocol) for a reply with values that take too much memory;
     /// [`NotFound`](crate::ErrorKind::NotFound) for HTTP 404 with a body in JSON or XML; else as for all calls.
     #[doc(alias("raw request", "custom request"))]
     pub fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Call<Value> {

@@ -94,7 +94,7 @@ impl PropertySearch {
         #[doc(alias = "PICStatus")]
         pub fn status(status: PropertyStatus) |it| it.set(STATUS, status.as_str().to_owned());
 
-        /// What the property is used for, exact, as a short code such as `FL`.
+        /// The use of the property, exact, as a short code such as `FL`.
         #[doc(alias = "PICType")]
         pub fn pic_type(code: impl Into<PropertyTypeCode>) |it| it.set("PICType", code.into().as_str().to_owned());
     }

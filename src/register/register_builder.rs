@@ -80,7 +80,7 @@ impl RegisterBuilder {
         /// The clock for the waits of retries and the age of cached results; the system's unless set.
         pub fn clock(clock: Clock) |it| it.options.clock = clock;
 
-        /// What the register is like: its first page, codes, authentication. Without it the client goes by what is assumed, and
+        /// The profile of the register: its first page, codes, authentication. Without it the client uses the assumptions, and
         /// finds out the number of the first page, at the cost of one request at most.
         ///
         /// ```

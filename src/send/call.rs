@@ -62,7 +62,7 @@ struct Work<T> {
 
 type Start<T> = dyn FnOnce(Box<Request>, Arc<Settings>) -> BoxFuture<'static, Result<T>> + Send;
 
-/// What is set for the requests of one call.
+/// The settings of the requests of one call.
 #[derive(Clone, Default)]
 pub(crate) struct Settings {
     pub(super) headers: Headers,
@@ -103,7 +103,7 @@ impl Settings {
 }
 
 impl<T: Send + 'static> Call<T> {
-    /// A call whose first request is this one. `start` may send it, and others with the same settings.
+    /// A call with this first request. `start` may send it, and others with the same settings.
     pub(crate) fn new<S, F>(
         sender: &Sender,
         settings: Arc<Settings>,
@@ -299,7 +299,7 @@ impl<T: Send + 'static> Call<T> {
 impl<T: Send + 'static> Call<Outcome<T>> {
     /// The value as it was received: typed as without this, and as JSON with the fields that this crate does not know.
     ///
-    /// It reads the same for every call whose value is an [`Outcome`], and for [lists](crate::Pager::received).
+    /// It works for every call with an [`Outcome`] as its value, and for [lists](crate::Pager::received).
     ///
     /// ```
     /// # equipment::example(async {
@@ -343,7 +343,7 @@ impl<T: Send + 'static> Call<Outcome<T>> {
     ///
     /// # Errors
     ///
-    /// As the call without this, but for null. A change whose reply has no record stays an error
+    /// As for the call without this, except for null. A reply to a change without a record stays an error
     /// ([`Protocol`](crate::ErrorKind::Protocol)), since it may have been carried out.
     pub fn optional(self) -> Call<Outcome<Option<T>>> {
         self.finished(async |result, _| match result {

@@ -63,7 +63,7 @@ pub(super) struct Pool {
 }
 
 /// What differs between the operations of the two interfaces.
-pub(crate) trait Operation: Sync {
+pub(crate) trait SentOperation: Sync {
     type Value: Send;
 
     /// The name in errors and traces.
@@ -209,7 +209,7 @@ impl Sender {
     }
 
     /// Sends a request and reads its reply.
-    pub(crate) async fn send<O: Operation>(
+    pub(crate) async fn send<O: SentOperation>(
         &self,
         operation: &O,
         mut request: Box<Request>,
@@ -240,7 +240,7 @@ impl Sender {
             in_doubt: false,
         };
         let exchanged = exchange.traced(&span).await;
-        // What was exchanged has been read.
+        // The exchange is read.
         let read = exchanged.and(value.ok_or_else(|| Error::protocol("no value")));
         read.map_err(|error| error.with_operation(operation.name()))
     }
@@ -360,7 +360,7 @@ impl Exchange<'_> {
 
     /// Waits for a free connection, and sends the request.
     async fn connect(&mut self, token: Option<&AccessToken>) -> Result<Answer> {
-        // A call whose time runs out in this wait has not been sent, so the facts are noted after it.
+        // A call that times out in this wait was not sent, so note the facts after it.
         let sender = self.sender;
         let slot = sender.pool.http.slot().await;
         if matches!(&self.settings.condition, Some(condition) if !condition()) {
@@ -382,7 +382,7 @@ impl Exchange<'_> {
         result
     }
 
-    /// Sends a request with this token. Not an `async fn`, whose future would have room for the request.
+    /// Sends a request with this token. Not an `async fn`: its future would reserve room for the request.
     fn transfer(
         &self,
         token: Option<&AccessToken>,

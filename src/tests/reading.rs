@@ -121,7 +121,8 @@ pub(crate) const YEARS: &str = "
     2027|2026-12|2026-11-21|2026-11-21T00:00
 ";
 
-/// For fields: the texts that they take and those that they refuse (spec 2.1 to 2.3). `ü*300` stands for 300 letters.
+/// For fields: the texts that they take and those that they refuse (spec 2.1 to 2.3). `ü*300` stands for 300 letters. `a&b` are two
+/// fields that a rule compares, with two texts; what is refused is reported at the first.
 ///
 /// A leap second needs a known time zone (RFC 3339, section 5.7), which the form of `declaration.date` lacks.
 pub(crate) const FIELDS: &str = r"
@@ -143,6 +144,11 @@ origin.address.postcode destination.address.postcode owner.address.postcode cons
 origin.address.state destination.address.state owner.address.state consignee.address.state declaration.address.state
     ACT|NSW|NT|QLD|SA|TAS|VIC|WA
     |qld|NSW |XX
+// No rule compares them: a postcode or a PIC of one state goes with an address in another.
+owner.address.state&owner.address.postcode declaration.address.state&declaration.address.postcode
+    NSW&4999|QLD&2000|VIC&6999|WA&3000|ACT&7000|TAS&2600
+origin.address.state&origin.pic
+    NSW&QAZZ7777|QLD&3ZZZZ002
 movementDate
     2026-11-23|2024-02-29
     |2026-02-29|2026-1-2|20260203| 2026-02-03|+2026-02-03|23/11/2026|2026-11-23T00:00:00|0000-01-01|+12026-11-23
@@ -212,8 +218,9 @@ pub(crate) fn check_years(read: impl Fn(&Value, &Value) -> Vec<String>) {
 /// Checks a reading against the fields: it gets a consignment and returns the codes of what it finds.
 pub(crate) fn check_fields(read: impl Fn(&Value) -> Vec<String>) {
     for (paths, lists) in entries(FIELDS) {
-        let [good, bad] = [lists[0], lists[1]].map(|texts| {
-            let texts = texts.split('|').map(|text| text.replace("\\n", "\n"));
+        let [good, bad] = [0, 1].map(|at| {
+            let texts = lists.get(at).into_iter().flat_map(|texts| texts.split('|'));
+            let texts = texts.map(|text| text.replace("\\n", "\n"));
             texts
                 .map(|text| match text.split_once('*') {
                     Some((text, times)) => text.repeat(times.parse().unwrap()),
@@ -226,19 +233,22 @@ pub(crate) fn check_fields(read: impl Fn(&Value) -> Vec<String>) {
                 assert_eq!(read(&input_with(path, text)), [""; 0], "{text} at {path}");
             }
             for text in &bad {
-                assert_eq!(read(&input_with(path, text)), [path], "{text} at {path}");
+                let first = path.split('&').next().unwrap();
+                assert_eq!(read(&input_with(path, text)), [first], "{text} at {path}");
             }
         }
     }
 }
 
-/// A consignment with a text at a dotted path, which is fine otherwise.
-fn input_with(path: &str, text: &str) -> Value {
+/// A consignment with texts at dotted paths, which is fine otherwise.
+fn input_with(paths: &str, texts: &str) -> Value {
     let mut input = input("");
-    let place = path
-        .split('.')
-        .fold(&mut input, |place, name| &mut place[name]);
-    *place = text.into();
+    for (path, text) in paths.split('&').zip(texts.split('&')) {
+        let place = path
+            .split('.')
+            .fold(&mut input, |place, name| &mut place[name]);
+        *place = text.into();
+    }
     input
 }
 

@@ -67,7 +67,7 @@ struct AtServer {
 /// Whether the reply is not HTTP, or breaks its rules: the same request would fail again.
 fn is_foreign(source: &reqwest::Error) -> bool {
     let is_parse = |error: &hyper::Error| error.is_parse();
-    // hyper's kinds for chunks whose size or end cannot be read.
+    // hyper's kinds for chunks with an unreadable size or end.
     let is_framing = |error: &io::Error| {
         matches!(
             error.kind(),

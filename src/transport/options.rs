@@ -1,4 +1,4 @@
-//! What a user can set about HTTP, and which addresses are allowed.
+//! HTTP settings for users, and the allowed addresses.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::time::Duration;

@@ -166,7 +166,8 @@ impl Report {
         self.findings.push(Arc::new(finding));
     }
 
-    /// Errors and warnings. They are shared, so that they can be kept at no cost.
+    /// Errors and warnings, shared so that keeping them costs nothing. [`Form::blockers`](super::Form::blockers) repeats those that
+    /// block, with the same sentences, and adds empty sections and rows.
     pub fn findings(&self) -> &[Arc<Finding>] {
         &self.findings
     }

@@ -2,7 +2,8 @@
 //!
 //! A top-level module (room) of `src` uses only rooms of lower layers. `planted.txt` has mistakes of each kind.
 
-mod names;
+mod lengths;
+mod named;
 mod packages;
 mod pages;
 mod promises;

@@ -1,4 +1,4 @@
-//! The test that the README shows, and a check that both are equal.
+//! The test that `guide::testing` shows, and a check that both are equal.
 
 use envd_sdk::fake::{Fake, Fault};
 
@@ -26,12 +26,9 @@ fn the_guide_names_the_version_of_graphql_client_that_the_crate_has() {
 }
 
 #[test]
-fn the_test_in_the_readme_is_this_one_and_has_at_most_20_lines() {
-    let readme = include_str!("../../README.md");
-    let block = readme
-        .split("<!-- test your own application -->\n```rust\n")
-        .nth(1)
-        .unwrap();
+fn the_test_in_the_guide_is_this_one_and_has_at_most_20_lines() {
+    let guide = include_str!("../../src/guide/testing.md");
+    let block = guide.split("```rust\n").nth(1).unwrap();
     let block = block.split("```").next().unwrap();
     assert!(block.lines().count() <= 20, "{}", block.lines().count());
     assert!(include_str!("readme.rs").contains(block), "{block}");

@@ -1,4 +1,4 @@
-//! Builds and runs all parts, and writes the table of `src/guide/performance.md` and its excerpt in `README.md`.
+//! Builds and runs all parts, and writes the table of `src/guide/performance.md`.
 //!
 //! They run in turn, several times; each figure is the median of the runs, but clean builds are measured once: they take
 //! minutes, and their CPU time hardly varies. `--quick` runs each once with fewer rounds and writes nothing. `--check` exits
@@ -29,12 +29,11 @@ pub fn run(options: &[&str]) -> ExitCode {
     let of_commit = || output("git", &["log", "-1", "--format=%cs"]);
     let date = date.map_or_else(of_commit, |pair| pair[1].to_owned());
     let about = about(&date);
-    let all: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    let all = format!("{about}\n{HEAD}{}", grouped(&rows));
     if is_quick {
-        println!("{about}\n{HEAD}{all}");
+        println!("{all}");
     } else {
-        write("src/guide/performance.md", &format!("{about}\n{HEAD}{all}"));
-        write("README.md", &format!("{about}\n{HEAD}{}", in_readme(&rows)));
+        write("src/guide/performance.md", &all);
     }
     let missed: Vec<_> = rows.iter().filter(|row| !row.is_met()).collect();
     let (some, all) = (missed.len(), rows.len());
@@ -135,24 +134,18 @@ fn about(date: &str) -> String {
 
 const HEAD: &str = "| work | case | figure | goal |\n| --- | --- | --- | --- |\n";
 
-/// The rows of the README, by their beginnings; all are ratios to a client by hand.
-const IN_README: [(&str, &str); 5] = [
-    (SAVE, "reqwest by hand"),
-    (SAVE, "envd-sdk, token manager"),
-    ("full record of a list", "envd-sdk"),
-    ("full record of a list", "`graphql_client`"),
-    ("record of the register", "envd-sdk"),
-];
-const SAVE: &str = "save with 40 answers, 16 at a time, one thread";
-
-fn in_readme(rows: &[Row]) -> String {
-    let first = |(work, case): (&str, &str)| {
-        let is_it = |row: &&Row| row.work.starts_with(work) && row.case.starts_with(case);
-        let row = rows.iter().find(is_it);
-        let row = row.unwrap_or_else(|| panic!("no row: {work}, {case}"));
-        format!("{row}\n").replace(" times |", " times hyper by hand |")
-    };
-    IN_README.map(first).concat()
+/// The rows, of which the first of a group names the work.
+fn grouped(rows: &[Row]) -> String {
+    let mut last = "";
+    let rows = rows.iter().map(|row| {
+        let line = format!("{row}\n");
+        if row.work == last {
+            return line.replacen(&row.work, "", 1);
+        }
+        last = &row.work;
+        line
+    });
+    rows.collect()
 }
 
 const BEGIN: &str = "<!-- performance: written by benches/peers -->\n";

@@ -22,7 +22,7 @@ const DEFAULT_INTERVAL: Duration = Duration::from_secs(5);
 /// Longer times are cut to it, so that sums cannot overflow.
 const LONGEST: Duration = Duration::from_secs(30 * 86_400);
 
-/// What a device authorization endpoint issued.
+/// The codes from a device authorization endpoint.
 pub(in crate::auth) struct DeviceCodes {
     pub(in crate::auth) device_code: Secret,
     pub(in crate::auth) user_code: Secret,
@@ -66,7 +66,7 @@ pub(in crate::auth) async fn authorize_device(
     read_reply(&reply, provider.clock().now())
 }
 
-/// Asks for the tokens of a login whose user may have answered (RFC 8628 section 3.4).
+/// Requests the tokens of a login that the user may have approved (RFC 8628 section 3.4).
 pub(in crate::auth) async fn poll(
     provider: &Provider,
     device_code: &Secret,

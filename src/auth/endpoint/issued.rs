@@ -18,7 +18,7 @@ const LONGEST_SESSION: Duration = Duration::from_secs(10 * 365 * 86_400);
 /// refresh for every call, short enough for either meaning.
 const SHORTEST: Duration = Duration::from_secs(60);
 
-/// What a token endpoint issued (RFC 6749 section 5.1), read leniently.
+/// The issued tokens (RFC 6749 section 5.1), read leniently.
 pub(in crate::auth) struct Issued {
     pub(in crate::auth) access_token: Secret,
     /// `None` also for an empty text: the old one stays (RFC 6749 section 6).

@@ -1,4 +1,4 @@
-//! What a reply of the token endpoint means. Pure.
+//! Classifies replies of the token endpoint. Pure.
 
 use std::time::SystemTime;
 
@@ -15,7 +15,7 @@ use crate::secret::Secret;
 use crate::transport::header::RETRY_AFTER;
 use crate::transport::{Reply, retry_after, server_time};
 
-/// What was sent to the token endpoint.
+/// The kind of request to the token endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Grant {
     Code,
@@ -23,7 +23,7 @@ pub(super) enum Grant {
     DeviceCode,
 }
 
-/// What a failed request means for the grant that it carried.
+/// The effect of a failed request on its grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::auth) enum Class {
     /// It surely did not reach the server.

@@ -68,7 +68,7 @@ impl KeyringStore {
     /// Connects to the user's keyring. Entries stand under `service`; the names of the lock files begin with `locks`,
     /// whose directory must exist. All processes that share the entries must use the same values.
     ///
-    /// A user whose machine has a keyring at one time and not at another has two sessions.
+    /// If a machine has a keyring at one time and not at another, its user has two sessions.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl KeyringStore {
         }
         let next = match stored {
             Some(version) => version.number().wrapping_add(1),
-            // Starts at random, so that an entry which is deleted and written anew repeats no version.
+            // Starts at random, so that an entry that is deleted and written again repeats no version.
             None => fastrand::u64(..1 << 52),
         };
         let version = Version::new(next);

@@ -8,7 +8,7 @@ use crate::auth::failure::unavailable;
 use crate::auth::store::Ended;
 use crate::auth::{AccessToken, Record, TokenSet, Version};
 use crate::error::Result;
-use crate::transport::Moment;
+use crate::transport::ClockReading;
 
 /// How many reads in a row must succeed after the mark of another process was replaced.
 pub(super) const CLAIM_READS: u32 = 60;
@@ -29,7 +29,7 @@ const REFUSED_PAUSE: Duration = Duration::from_secs(60);
 /// How long readers leave a refresh alone that is under way.
 const REFRESH_LOOK: Duration = Duration::from_secs(1);
 
-/// What a caller gets.
+/// The result for a caller.
 pub(super) enum Served {
     /// The token in use, and what is to be started beside it.
     Token(AccessToken, Option<Background>),
@@ -52,7 +52,7 @@ pub(super) fn serve(
     state: &mut State,
     snapshot: Option<&Snapshot>,
     rejected: Option<u64>,
-    now: Moment,
+    now: ClockReading,
     policy: &RefreshPolicy,
 ) -> Result<Served> {
     let usable = snapshot.filter(|snapshot| snapshot.is_usable(now));
@@ -86,11 +86,11 @@ pub(super) fn serve(
     })
 }
 
-/// What is to be started beside a token that is served. Also sets when readers look again.
+/// Tasks to start beside a served token. Also sets the time of the next check by readers.
 fn beside(
     state: &mut State,
     usable: &Snapshot,
-    now: Moment,
+    now: ClockReading,
     policy: &RefreshPolicy,
 ) -> Option<Background> {
     let mut look_at = Duration::MAX;
@@ -112,7 +112,7 @@ fn beside(
     (is_due && !state.closed).then_some(Background::Check)
 }
 
-/// What a record means for the tokens in memory.
+/// The effect of a record on the tokens in memory.
 #[derive(Debug, PartialEq)]
 pub(super) enum RecordMeaning {
     /// Nothing new.
@@ -183,7 +183,7 @@ fn replaces(cached: &CachedTokens, record: &Record) -> bool {
     }
 }
 
-/// What a refresh holds.
+/// The tokens and locks of a refresh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Lock {
     /// Nothing, and what was read may be old.
@@ -195,7 +195,7 @@ pub(super) enum Lock {
     Taken,
 }
 
-/// How far a refresh has come before it sends.
+/// The progress of a refresh before it sends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RefreshProgress {
     pub(super) lock: Lock,

@@ -14,7 +14,7 @@
 //!
 //! # One refresh
 //!
-//! [`decide`] chooses each step, [`refresh`] carries it out. What is durable is in the store when the next step begins.
+//! [`decide`] chooses each step, [`refresh`] carries it out. The store holds durable state before the next step begins.
 //!
 //! | step | what it does | durable after it |
 //! |---|---|---|

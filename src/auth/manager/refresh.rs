@@ -115,7 +115,7 @@ pub(super) async fn save_or_report(epoch: &Epoch) -> Result<Option<StoreError>, 
     Ok(Some(error))
 }
 
-/// Starts a task that stores the cached tokens, if they are not stored and none runs. One that panicked, or whose runtime
+/// Starts a task that stores the cached tokens, if they are not stored and no task runs. A task that panicked, or with a runtime that
 /// has ended, does not run.
 pub(super) fn save_later(shared: &Arc<Shared>) -> Result<()> {
     let mut state = shared.state();
@@ -362,7 +362,7 @@ impl Refresh {
         }
     }
 
-    /// Writes the record of the cached tokens anew, with this mark or without one; `None` if another process has changed
+    /// Writes the record of the cached tokens again, with this mark or without one; `None` if another process has changed
     /// it: it took a lock that was lost, or logged in or out without the lock.
     async fn rewrite(
         &self,
@@ -403,7 +403,7 @@ impl Refresh {
         let mut began = clock.monotonic();
         let mut cached = self.epoch.cached()?;
         if cached.saved && cached.tokens.refresh_token.is_some() {
-            // If this process ends before the reply is stored, the token may be used up. One whose first reply was lost is
+            // If this process ends before the reply is stored, the token may be used up. A token with a lost first reply is
             // marked again, which restarts the wait of other processes.
             let mark = self.mark(&cached, Some(self.epoch.owner));
             let marked = self.rewrite(&cached, Some(mark)).await;

@@ -1,4 +1,4 @@
-//! What a manager tells: its events, and what is known of a session, for support.
+//! Events of a manager, and the state of a session for support.
 
 use std::time::SystemTime;
 
@@ -8,7 +8,7 @@ use crate::error::Error;
 
 /// A change of an account's tokens.
 ///
-/// What another process does is noticed with the first use of the tokens after
+/// Changes by another process show with the first use of the tokens after
 /// [`store_check`](super::Timing::store_check), 60 seconds unless set, or with an earlier read of the store,
 /// such as [`inspect`](super::TokenManager::inspect). No event names the user: [`inspect`](super::TokenManager::inspect)
 /// does.
@@ -115,7 +115,7 @@ impl Events {
     }
 }
 
-/// What is known of an account's session, for support; made by [`TokenManager::inspect`](super::TokenManager::inspect). It holds no token.
+/// The state of an account's session, for support; made by [`TokenManager::inspect`](super::TokenManager::inspect). It holds no token.
 ///
 /// The user, the account's key and the store may name a person or a path: print them on request only. `Debug` leaves them
 /// out.
@@ -146,7 +146,7 @@ pub struct Inspection {
     pub generation: Option<u64>,
     /// Whether the store has these tokens. If not, they are lost when the process ends.
     pub is_stored: bool,
-    /// Since when a refresh is marked in the store whose reply is not stored yet: one that runs, or that was cut off.
+    /// Since when the store has the mark of a refresh without a stored reply: a refresh that runs, or that was cut off.
     pub refresh_began_at: Option<SystemTime>,
     /// The last failure in this process, also when it has been overcome since. Other processes have their own.
     pub last_failure: Option<LastFailure>,

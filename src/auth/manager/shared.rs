@@ -1,4 +1,4 @@
-//! What a manager, its clones and its tasks share: memory, and the ways to store, provider and subscribers.
+//! The state that a manager, its clones and its tasks share: memory, store, provider and subscribers.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -23,7 +23,7 @@ use crate::auth::{
 use crate::error::{Error, ErrorCase, Result};
 use crate::locked::lock;
 use crate::secret::Secret;
-use crate::transport::{Clock, Moment};
+use crate::transport::{Clock, ClockReading};
 
 /// A response must not pause the manager for longer.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(3_600);
@@ -49,7 +49,7 @@ pub(in crate::auth) struct Shared {
     events: OnceLock<broadcast::Sender<Event>>,
 }
 
-/// What the store had, and how often this manager had written before it was read.
+/// The record in the store, and how often this manager had written before reading it.
 pub(super) struct StoreRead {
     pub(super) stored: Option<Versioned>,
     writes: u64,
@@ -88,7 +88,7 @@ impl Shared {
         self.provider.clock()
     }
 
-    pub(super) fn now(&self) -> Moment {
+    pub(super) fn now(&self) -> ClockReading {
         self.clock().moment()
     }
 
@@ -214,7 +214,7 @@ impl Shared {
         }
     }
 
-    /// Revokes a refresh token that nobody will use: its session must not stay open.
+    /// Revokes an unused refresh token: its session must not stay open.
     pub(in crate::auth) async fn revoke_unused(&self, refresh_token: Option<&Secret>) {
         if let Some(token) = refresh_token
             && let Err(error) = self.provider.revoke(token).await

@@ -191,7 +191,7 @@ impl ProviderBuilder {
     }
 
     /// Lets [`discover`](Self::discover) use an issuer and published addresses that are no public numbers (IANA's registries
-    /// of special-purpose addresses) or names below `localhost`, as of a provider in the own network. Off unless set; addresses that are set here need it not. What was discovered before is discarded.
+    /// of special-purpose addresses) or names below `localhost`, for a provider in your own network. Off unless set, and not needed for addresses that you set. Discards earlier metadata.
     pub fn allow_private_addresses(mut self, allowed: bool) -> Self {
         self.private_addresses = allowed;
         // The cached metadata was checked by the old setting.
@@ -235,7 +235,7 @@ impl ProviderBuilder {
     setters! {
         /// How long the server accepts a refresh token again after it was used; zero unless set.
         ///
-        /// Auth0 calls it the rotation overlap period. A refresh whose reply was lost is repeated at once within it.
+        /// Auth0 calls it the rotation overlap period. Within it a refresh with a lost reply is repeated at once.
         pub fn rotation_overlap(overlap: Duration) |it| it.rotation_overlap = overlap;
 
         /// The lifetime of an access token when neither the reply nor the token has one; one hour unless set.

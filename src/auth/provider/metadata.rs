@@ -1,4 +1,4 @@
-//! What an identity provider publishes about itself (RFC 8414 section 2, OIDC Discovery 1.0 section 3). Does no
+//! The metadata of an identity provider (RFC 8414 section 2, OIDC Discovery 1.0 section 3). Does no
 //! I/O.
 
 use std::time::Duration;

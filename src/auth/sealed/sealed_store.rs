@@ -299,7 +299,7 @@ impl<S: TokenStore> TokenStore for SealedStore<S> {
         })
     }
 
-    /// A record whose key this process lacks stays: another host can read it.
+    /// A record sealed with a key that this process lacks stays: another host can read it.
     fn set_aside_unreadable<'a>(&'a self, key: &'a str) -> StoreFuture<'a, bool> {
         Box::pin(async move {
             let account = self.stored_account(key);

@@ -12,7 +12,7 @@ use crate::locked::lock;
 
 /// Keeps tokens in memory, for as long as the process lives. Clones share what they keep.
 ///
-/// For tests, and for programs whose users log in at each start. Where tokens outlive the process, use a
+/// For tests, and for programs with a login at each start. To keep tokens longer than the process, use a
 /// [`FileStore`](super::FileStore) or a [`TokenStore`] of your own.
 ///
 /// ```

@@ -65,7 +65,7 @@ pub struct StoreError {
 
 /// Why a store failed, and what to do about it.
 ///
-/// A reason *passes* if the same call can succeed later although nobody changed the program, its settings or its rights:
+/// A reason *passes* if the same call can succeed later without a change to the program, its settings or its rights:
 /// new tokens stay in memory until then, and the manager tries again to store them.
 ///
 /// ```
@@ -95,7 +95,7 @@ pub enum StoreErrorKind {
     ///
     /// Retry later. It passes, at the latest when that process ends.
     LockTimeout,
-    /// What is stored cannot be read: damaged, of another format, or sealed with a key that this process does not have.
+    /// The stored data cannot be read: damaged, of another format, or sealed with a key that this process does not have.
     ///
     /// It was left as it is, for another process may read it: restore it or add the key. If no process can read it, delete
     /// it; then log in again, or copy again. It does not pass.
@@ -128,7 +128,7 @@ pub enum StoreErrorKind {
     ///
     /// Retry later. It passes.
     Unreachable,
-    /// What is stored belongs to another client id or token endpoint than the provider of the token manager. Only a manager finds it.
+    /// The record belongs to another client id or token endpoint than that of the token manager's provider. Only a manager finds it.
     ///
     /// Correct the setting, or give the client a store or an account key of its own. The record stays, since it is another
     /// client's session; if the provider has moved its token endpoint, delete the record and log in again. The [kind](Error::kind) is [`Config`](ErrorKind::Config).
@@ -137,7 +137,7 @@ pub enum StoreErrorKind {
 }
 
 impl StoreErrorKind {
-    /// Whether the same call can succeed later although nobody changed the program, its settings or its rights.
+    /// Whether the same call can succeed later without a change to the program, its settings or its rights.
     pub(in crate::auth) fn passes(self) -> bool {
         matches!(self, Self::LockTimeout | Self::Full | Self::Unreachable)
     }
@@ -206,7 +206,7 @@ impl StoreError {
         self.kind
     }
 
-    /// The error of a login whose tokens are in memory alone, for a reason that does not pass.
+    /// The error of a login with tokens only in memory, for a reason that does not pass.
     pub(in crate::auth) fn with_login_not_saved(self) -> Self {
         let reason = match self.kind {
             StoreErrorKind::NewerVersion => {

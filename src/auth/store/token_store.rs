@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Record, StoreError};
 use crate::auth::BoxFuture;
 
-/// What the methods of a [`TokenStore`] return.
+/// The result of the methods of a [`TokenStore`].
 ///
 /// ```
 /// use envd_sdk::auth::StoreFuture;

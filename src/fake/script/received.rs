@@ -217,7 +217,7 @@ impl GraphqlBody {
     }
 }
 
-/// What a request calls: a path and, at the declaration interface, an operation, which need not fit the schema.
+/// The target of a request: a path and, at the declaration interface, an operation, which need not fit the schema.
 pub(in crate::fake) struct ParsedRequest {
     pub(super) path: String,
     pub(super) operation: Option<String>,

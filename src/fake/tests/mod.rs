@@ -1,6 +1,7 @@
-//! The laws of token stores, on ours, and the end of a fake.
+//! The laws of token stores, on ours, the sample world, and the end of a fake.
 
 mod dropping;
 #[cfg(feature = "keyring")]
 mod keyring_store;
+mod seed;
 mod stores;

@@ -21,7 +21,7 @@ pub(crate) struct RecordIdentity<T> {
     pub(crate) id: SharedRecordId<T>,
     /// The id where it is a number: it is hashed as it is, and no text is made of it.
     pub(crate) number: fn(&T) -> Option<i64>,
-    /// Hashes all that distinguishes records, for lists whose positions do not show that pages repeat.
+    /// Hashes all that distinguishes records, for lists with positions that do not show repeated pages.
     pub(crate) content: Option<fn(&T, &mut DefaultHasher)>,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct ListGuard {
 }
 
 impl ListGuard {
-    /// Forgets all pages, for a list whose page before stated this total.
+    /// Forgets all pages, for a list that stated this total on the page before.
     pub(super) fn start_after(&mut self, total: Option<i64>) {
         (self.ids, self.fingerprints) = (Hashes::default(), Hashes::default());
         (self.first_total, self.total, self.empty) = (None, total, 0);

@@ -74,7 +74,7 @@ impl Decoder {
 
     /// Decompresses a further chunk.
     ///
-    /// After an error the body is over: what has come out so far is [`decoded`](Self::decoded).
+    /// After an error the body is over: [`decoded`](Self::decoded) has the output so far.
     pub(in crate::transport) fn push(&mut self, mut chunk: &[u8]) -> Result<(), Error> {
         self.left = self.left.checked_sub(chunk.len()).ok_or_else(too_large)?;
         self.read += chunk.len();
@@ -85,7 +85,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// What has come out so far.
+    /// The output so far.
     pub(in crate::transport) fn decoded(&self) -> &[u8] {
         let end = self.length.min(self.limit);
         self.buffer.get(..end).unwrap_or_default()

@@ -75,13 +75,14 @@ impl fmt::Display for Blocker {
 }
 
 impl Form {
-    /// What a person has still to do before it is submitted: errors first, which also keep it from being created, then what
-    /// is required and missing, and sections and rows that were left empty.
+    /// What a person still has to do before submitting: first errors, which also prevent creating the consignment, then missing
+    /// required answers, and empty sections and rows.
     ///
-    /// The [report](Self::report) judges what is sent, and an empty row is not. So there can be a [`Blocker::NoRow`] or a
-    /// [`Blocker::EmptyRow`] although the report is [`ready_to_submit`](super::super::Report::ready_to_submit) and the service
-    /// would take it: the form asks whether nothing was forgotten, until the row is removed or the section
-    /// [skipped](Self::skip).
+    /// This repeats the [findings](super::super::Report::findings) of the [report](Self::report) that block, with the same
+    /// sentences: show either this list or those findings. The report judges what is sent, and an empty row is not sent. So there
+    /// can be a [`Blocker::NoRow`] or a [`Blocker::EmptyRow`] although the report is
+    /// [`ready_to_submit`](super::super::Report::ready_to_submit) and the service would accept it: the form asks whether something
+    /// was forgotten, until the user removes the row or [skips](Self::skip) the section.
     pub fn blockers(&self) -> Vec<Blocker> {
         let mut blockers: Vec<Blocker> = self
             .report()

@@ -23,7 +23,7 @@ fn assert_applying(list: &Questionnaire, input: &ConsignmentInput, count: usize)
     assert!(pruned + count >= input.answers().len());
 }
 
-/// How the time grows is measured by `benches/validate`.
+/// `benches/validate.rs` measures how the time grows.
 #[test]
 fn thousands_of_triggers_and_choices_are_followed() {
     const SIZE: usize = 5_000;

@@ -8,7 +8,7 @@ use envd_sync::store::{Order, SyncStore};
 pub(super) const ACCOUNT: &str = "s3cr3t farm";
 
 /// Everything that an account has.
-type Contents = (Vec<Document>, Vec<Row>, Vec<ChangeRow>);
+type Contents = (Vec<Document>, Vec<RecordRow>, Vec<ChangeRow>);
 
 pub(super) async fn contents(store: &PostgresSync) -> Contents {
     let all = Query {
@@ -26,7 +26,7 @@ pub(super) async fn contents(store: &PostgresSync) -> Contents {
 /// A batch with all parts, that is written once: over version `before` of its document.
 pub(super) fn batch(before: u64) -> Batch {
     let sequence = before + 1;
-    let row = Row {
+    let row = RecordRow {
         id: format!("s3cr3t-{sequence}"),
         sequence,
         keys: RowKeys {
@@ -34,7 +34,7 @@ pub(super) fn batch(before: u64) -> Batch {
             ..RowKeys::default()
         },
         payload: "{\"of\":\"s3cr3t\"}".to_owned(),
-        ..Row::default()
+        ..RecordRow::default()
     };
     let change = ChangeRow {
         sequence,
@@ -76,10 +76,10 @@ pub(super) async fn use_everything(store: &PostgresSync) -> Result<(), StoreErro
     }
     let text = |text: &str| Some(text.to_owned());
     let row = |number: u64| {
-        let mut row = Row {
+        let mut row = RecordRow {
             id: number.to_string(),
             sequence: number,
-            ..Row::default()
+            ..RecordRow::default()
         };
         let is_rare = number.is_multiple_of(100);
         row.keys.status = text(if is_rare { "RARE" } else { "DRAFT" });

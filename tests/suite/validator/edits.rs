@@ -1,5 +1,6 @@
 //! Random changes to a consignment.
 
+use envd_sdk::model::Jurisdiction;
 use proptest::prelude::{BoxedStrategy, Just, Strategy, any, prop, prop_oneof};
 use serde_json::{Value, json};
 
@@ -56,6 +57,14 @@ fn date() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Every state, so that a rule in one reading alone that joins a state with another field is found.
+fn states() -> BoxedStrategy<Value> {
+    let known = Jurisdiction::KNOWN.iter().map(|state| state.as_str());
+    let known = prop::sample::select(known.collect::<Vec<_>>());
+    let known = known.prop_map(Value::from);
+    prop_oneof![3 => known, 1 => "qld|X[A-Z]|VIC |".prop_map(Value::from)].boxed()
+}
+
 /// A text for one field; most are nearly right.
 fn field() -> impl Strategy<Value = Edit> {
     let of = |places: &[&str], name: &str, text: BoxedStrategy<Value>| {
@@ -82,7 +91,7 @@ fn field() -> impl Strategy<Value = Edit> {
         1 => of(&PARTIES, "pic", Just(Value::Null).boxed()),
         1 => of(&PARTIES, "name", long(300)),
         2 => of(&ADDRESSES, "postcode", text("[0-9]{3,5}|[0-9 ]{4}|٤٤٤٤|")),
-        2 => of(&ADDRESSES, "state", text("NSW|QLD|qld|X[A-Z]|VIC |")),
+        4 => of(&ADDRESSES, "state", states()),
         1 => of(&ADDRESSES, "town", long(100)),
         1 => of(&ADDRESSES, "line1", long(300)),
         3 => of(&DECLARATION, "date", day()),

@@ -204,7 +204,7 @@ fn fnv1a(key: &str) -> u64 {
     key.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// What is in the file: a record for each account, under the number of its write.
+/// The content of the file: a record for each account, under the number of its write.
 ///
 /// Borrows the records from the text, so that those of other accounts are written as they were read, and no copy of them
 /// is left in memory.
@@ -231,7 +231,7 @@ impl<'a> FileContents<'a> {
             Some(json) => read_stored(json, FORM, "the token file"),
             None => Ok(Self {
                 form: FORM,
-                // Starts at random, so that a file which is deleted and written anew repeats no version either.
+                // Starts at random, so that a file that is deleted and written again repeats no version either.
                 writes: fastrand::u64(..1 << 52),
                 accounts: BTreeMap::new(),
             }),

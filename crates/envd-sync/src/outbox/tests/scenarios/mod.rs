@@ -1,6 +1,6 @@
 //! Scenarios as lists of steps, played against the fake on a clock that stands still.
 //!
-//! `tests/script.rs` says how they are written. The farm has three records, `w1` to `w3`; `r1` is the first one that is made. `web` is what somebody does on the website, `next` what happens to the next
+//! `tests/equipment/src/script.rs` says how they are written. The farm has three records, `w1` to `w3`; `r1` is the first one that is made. `web` is what somebody does on the website, `next` what happens to the next
 //! requests of an operation, `pass` one pass, `send` the method, `for 2h` the loop. A text is the number of head with what differs from
 //! a plain declaration, `~` being a blank.
 
