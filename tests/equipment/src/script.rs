@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 /// Longer than anything in these tests takes. What hangs fails.
-const LIMIT: Duration = Duration::from_secs(120);
+pub const LIMIT: Duration = Duration::from_secs(120);
 
 /// Ends a wait on a fake or a manual clock that would never end.
 pub async fn within<T>(what: &str, wait: impl Future<Output = T>) -> T {
