@@ -9,6 +9,7 @@ mod table;
 
 use std::process::ExitCode;
 
+use console::Term;
 use envd_sdk::ErrorKind;
 use envd_sdk::model::{Property, PropertyTypeCode};
 use envd_sdk::register::PropertySearch;
@@ -29,6 +30,9 @@ async fn main() -> ExitCode {
     let mut words = cli::arguments(USAGE, words);
     if words.is_empty() {
         words.push("yards".to_owned());
+    }
+    if words.iter().all(|word| word.trim().is_empty()) {
+        return cli::refuse("the search text is empty", USAGE);
     }
     cli::end(run(&words.join(" ")).await)
 }
@@ -70,13 +74,14 @@ async fn run(text: &str) -> Result<(), Failure> {
         }
     }
     let text = printable(text);
-    if shown == 0 {
-        println!(
+    let end = if shown == 0 {
+        format!(
             "Nothing was found for \u{201c}{text}\u{201d}. Try a part of the name, or the town."
-        );
+        )
     } else {
-        println!("{shown} found for \u{201c}{text}\u{201d}");
-    }
+        format!("{shown} found for \u{201c}{text}\u{201d}")
+    };
+    println!("{}", cli::fitted(&end, &Term::stdout()));
     Ok(())
 }
 

@@ -1,10 +1,12 @@
 //! Prints the dialog to stderr. What was asked and answered stays on the screen.
 
-use console::Style;
+use std::fmt::Display;
+
+use console::{Style, Term};
 use envd_sdk::model::Day;
 use envd_sdk::validate::{Change, Form, Item, ItemKind, Rule, Severity};
 
-use super::cli::printable;
+use super::cli::{self, printable};
 use super::places::{Place, places};
 use super::value;
 
@@ -14,7 +16,12 @@ fn style() -> Style {
 }
 
 pub(crate) fn note(text: &str) {
-    eprintln!("{}", style().dim().apply_to(text));
+    show(style().dim().apply_to(cli::fitted(text, &Term::stderr())));
+}
+
+/// Prints lines that break at blanks.
+fn show(text: impl Display) {
+    eprintln!("{}", cli::fitted(&text.to_string(), &Term::stderr()));
 }
 
 pub(crate) fn start(form: &Form) {
@@ -23,9 +30,9 @@ pub(crate) fn start(form: &Form) {
     let origin = pic(input.origin.pic.value());
     let destination = pic(input.destination.pic.value());
     let title = format!("Declaration LPAC1, cattle from {origin} to {destination}");
-    eprintln!("{}", style().bold().apply_to(title));
+    show(style().bold().apply_to(title));
     note(
-        "Enter leaves a question open \u{b7} < goes back \u{b7} ? tells why it is asked \u{b7} help \u{b7} quit",
+        "Enter leaves it open \u{b7} < goes back \u{b7} ? says why it is asked \u{b7} help \u{b7} quit",
     );
 }
 
@@ -35,7 +42,7 @@ pub(crate) fn help() {
         ("Enter", "leaves the question open, or keeps its answer"),
         ("--", "takes the answer away"),
         ("<", "goes back"),
-        ("?", "tells why it is asked"),
+        ("?", "says why it is asked"),
         ("remove 2", "removes the second row of a section"),
         ("quit", "saves and ends, as Ctrl-C does"),
     ] {
@@ -70,12 +77,12 @@ fn choices(item: &Item) {
     let line = all.join("  ");
     if console::measure_text_width(&line) < 70 && all.len() < 5 {
         if !all.is_empty() {
-            eprintln!("    {line}");
+            show(format!("    {line}"));
         }
         return;
     }
     for choice in all {
-        eprintln!("    {choice}");
+        show(format!("    {choice}"));
     }
 }
 
@@ -107,7 +114,7 @@ fn heading(place: &Place, form: &Form) {
         let row = format!(" \u{b7} {}, row {row}", printable(section.text.trim()));
         line += &style().dim().apply_to(row).to_string();
     }
-    eprintln!("{line}");
+    show(line);
     if let (Some(why), None) = (&item.why, item.question.row) {
         note(&format!("    asked because {}", printable(why)));
     }
@@ -119,12 +126,12 @@ pub(crate) fn why(item: &Item) {
         .why
         .as_deref()
         .unwrap_or("each declaration of this form needs it");
-    eprintln!("    Asked because {}.", printable(why));
+    show(format!("    Asked because {}.", printable(why)));
     for text in [&item.help, &item.tip].into_iter().flatten() {
-        eprintln!("    {}", printable(text));
+        show(format!("    {}", printable(text)));
     }
     if item.required {
-        eprintln!("    It must be answered before the declaration is submitted.");
+        show("    It must be answered before the declaration is submitted.");
     }
 }
 
@@ -133,14 +140,14 @@ pub(crate) fn prompt(text: &str) {
 }
 
 pub(crate) fn refused(why: &str) {
-    eprintln!("    {}", style().red().apply_to(printable(why)));
+    show(format!("    {}", style().red().apply_to(printable(why))));
 }
 
 /// Prints the answer by its name, which the user may have typed as a number.
 pub(crate) fn taken(item: &Item, value: &str) {
     if !item.choices.is_empty() {
         let name = printable(value::name(item, value));
-        eprintln!("    {}", style().green().apply_to(name));
+        show(format!("    {}", style().green().apply_to(name)));
     }
 }
 
@@ -168,32 +175,34 @@ pub(crate) fn end(form: &Form) {
     let blockers = form.blockers();
     if blockers.is_empty() {
         let ready = "The declaration is complete and valid.";
-        eprintln!("\n{}", style().green().apply_to(ready));
+        show(format!("\n{}", style().green().apply_to(ready)));
         let advice = form.report().advice().iter();
         // No question of the dialog accepts the declaration.
         for finding in advice.filter(|finding| finding.rule != Rule::DeclarationAccepted) {
-            eprintln!(
-                "  {} {}",
-                style().yellow().apply_to("?"),
-                printable(finding.sentence())
-            );
+            let sentence = printable(finding.sentence());
+            show(format!("  {} {sentence}", style().yellow().apply_to("?")));
         }
         return;
     }
-    eprintln!("\nBefore the declaration can be submitted:");
+    show("\nBefore the declaration can be submitted:");
     for blocker in blockers {
         let colour = if blocker.blocks_creating() {
             style().red()
         } else {
             style().yellow()
         };
-        eprintln!("  {} {}", colour.apply_to("\u{2022}"), printable(blocker));
+        show(format!(
+            "  {} {}",
+            colour.apply_to("\u{2022}"),
+            printable(blocker)
+        ));
     }
 }
 
 /// Prints the answers to stdout, for people.
 pub(crate) fn summary(form: &Form) {
-    println!();
+    let line = |text: String| println!("{}", cli::fitted(&text, &Term::stdout()));
+    line(String::new());
     for place in places(&form.items()) {
         let (item, text) = (place.item, printable(place.item.text.trim()));
         let indent = if place.section.is_some() {
@@ -205,9 +214,9 @@ pub(crate) fn summary(form: &Form) {
             (Some(value), _) => {
                 let colon = if text.ends_with('?') { "" } else { ":" };
                 let answer = printable(value::name(item, value));
-                println!("{indent}{text}{colon} {answer}");
+                line(format!("{indent}{text}{colon} {answer}"));
             }
-            (None, ItemKind::Rows) if !item.rows.is_empty() => println!("{indent}{text}"),
+            (None, ItemKind::Rows) if !item.rows.is_empty() => line(format!("{indent}{text}")),
             _ => {}
         }
     }

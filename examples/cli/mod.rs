@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use console::{Term, measure_text_width};
 use envd_sdk::model::Day;
 use lexopt::Arg::{Long, Short};
 use lexopt::{Parser, ValueExt};
@@ -68,8 +69,8 @@ pub(crate) fn port(given: &mut Parser) -> Result<u16, lexopt::Error> {
 /// Prints the problem and how the program is called, and returns the exit code for wrong arguments.
 pub(crate) fn refuse(problem: impl Display, usage: &str) -> ExitCode {
     let called = usage.split("\n\n").next().unwrap_or_default();
-    let problem = printable(problem);
-    eprintln!("error: {problem}\n\n{called}\n\n--help lists the options.");
+    let problem = fitted(&format!("error: {}", printable(problem)), &Term::stderr());
+    eprintln!("{problem}\n\n{called}\n\n--help lists the options.");
     ExitCode::from(2)
 }
 
@@ -86,7 +87,8 @@ pub(crate) fn fail(failure: &Failure) -> ExitCode {
     if is_closed_pipe(failure) {
         return ExitCode::SUCCESS;
     }
-    eprintln!("error: {}", printable(chain(failure.as_ref())));
+    let problem = format!("error: {}", printable(chain(failure.as_ref())));
+    eprintln!("{}", fitted(&problem, &Term::stderr()));
     match failure.downcast_ref() {
         Some(Unusable(_)) => ExitCode::from(2),
         None => ExitCode::FAILURE,
@@ -174,12 +176,28 @@ pub(crate) fn time(at: SystemTime) -> String {
     format!("{date} {month} {year}, {hour:02}:{minute:02} UTC")
 }
 
+/// The text as a terminal has room for it: a line that is too wide breaks at a blank and goes on as far in as it began. A file or
+/// another program gets the text as it is.
+pub(crate) fn fitted(text: &str, terminal: &Term) -> String {
+    let Some((_, width)) = terminal.size_checked().filter(|_| terminal.is_term()) else {
+        return text.to_owned();
+    };
+    let lines = text.split('\n').map(|line| {
+        let words = line.trim_start_matches(' ');
+        let indent = line.len() - words.len();
+        let room = usize::from(width).saturating_sub(indent).max(12);
+        let begin = " ".repeat(indent);
+        begin.clone() + &wrapped(words, room).join(&format!("\n{begin}"))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// Lines of words of at most this width. A longer word has a line of its own.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let at = lines.len() - 1;
-        let length = lines[at].chars().count() + 1 + word.chars().count();
+        let length = measure_text_width(&lines[at]) + 1 + measure_text_width(word);
         if lines[at].is_empty() {
             lines[at].push_str(word);
         } else if length <= width {

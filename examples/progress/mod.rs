@@ -1,4 +1,6 @@
 //! How far a program is: a line on stderr, which is there on a terminal only and gone in the end.
+//!
+//! What reads the output in a pipe (`| less`) writes on the same terminal, so that a program in a pipe shows none.
 
 use console::Term;
 
@@ -11,7 +13,7 @@ pub(crate) struct Progress {
 impl Progress {
     /// Nothing is shown yet.
     pub(crate) fn new() -> Self {
-        let term = Some(Term::stderr()).filter(Term::is_term);
+        let term = Some(Term::stderr()).filter(|term| term.is_term() && Term::stdout().is_term());
         Self { term }
     }
 

@@ -225,11 +225,8 @@ fn property(property: &Property) -> String {
         cell(&property.town),
         cell(&property.registered_state),
     );
-    let status = if property.is_active() {
-        "Active"
-    } else {
-        "Not in use"
-    };
+    let status = property.admin_status.as_ref();
+    let status = text(shown(status));
     format!(
         "<tr><th scope=\"row\"><code>{pic}</code></th><td data-label=\"Property\">{name}</td><td data-label=\"Town\">{town}</td>\
          <td data-label=\"State\">{state}</td><td data-label=\"Status\">{status}</td></tr>\n"

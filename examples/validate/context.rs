@@ -8,11 +8,15 @@ use super::wire::{self, Unreadable};
 
 /// The day, the operation, the PIC of the account, and the accreditations of the user.
 pub(crate) fn read(document: &Value) -> Result<Context, Unreadable> {
-    let today = document["today"]
-        .as_str()
-        .and_then(|day| Day::parse(day).ok());
-    let today =
-        today.ok_or_else(|| Unreadable::new(&["today"], "expected a day such as 2026-01-31"))?;
+    let expected = "expected a day such as 2026-01-31";
+    let Some(today) = document.get("today") else {
+        return Err(Unreadable::new(
+            &[],
+            format!("it has no `today`: {expected}"),
+        ));
+    };
+    let today = today.as_str().and_then(|day| Day::parse(day).ok());
+    let today = today.ok_or_else(|| Unreadable::new(&["today"], expected))?;
     let given = &document["context"];
     let operation = match given["operation"].as_str() {
         None if given["operation"].is_null() => Operation::Create,

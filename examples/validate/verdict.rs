@@ -1,5 +1,6 @@
 //! The verdict on one document, as JSON and as text.
 
+use console::Term;
 use envd_sdk::validate::{Finding, QuestionRules, Report};
 use serde_json::{Value, json};
 
@@ -35,8 +36,8 @@ fn finding(finding: &Finding) -> Value {
     })
 }
 
-/// How wide the sentences are, after their severity.
-const WIDTH: usize = 88;
+/// How wide the lines are where no terminal is narrower.
+const WIDTH: usize = 101;
 
 /// The verdict, then what is wrong in sentences, and what could not be checked.
 pub(crate) fn for_people(line: usize, id: &Value, verdict: &Result<Report, Unreadable>) -> String {
@@ -64,10 +65,16 @@ fn lines(name: &str, report: &Report) -> String {
     } else {
         "valid"
     };
-    let mut text = format!("{name}: {verdict}");
+    let terminal = Term::stdout();
+    let mut text = cli::fitted(&format!("{name}: {verdict}"), &terminal);
+    let width = terminal
+        .size_checked()
+        .map_or(WIDTH, |(_, width)| width.into());
+    // After the severity.
+    let room = width.min(WIDTH).saturating_sub(13).max(20);
     let mut add = |kind: &str, sentence: &str| {
         let sentence = cli::printable(sentence);
-        for (at, line) in cli::wrapped(&sentence, WIDTH).iter().enumerate() {
+        for (at, line) in cli::wrapped(&sentence, room).iter().enumerate() {
             let kind = if at == 0 { kind } else { "" };
             text.extend(["\n", &format!("  {kind:10} {line}")]);
         }

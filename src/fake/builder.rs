@@ -255,7 +255,10 @@ impl FakeBuilder {
 }
 
 fn bind(port: u16) -> Result<TcpListener, Error> {
-    TcpListener::bind(("127.0.0.1", port)).map_err(failed("cannot bind the port of the fake"))
+    let bound = TcpListener::bind(("127.0.0.1", port));
+    bound.map_err(|source| {
+        Error::config(format!("the fake cannot listen on port {port}")).with_source(source)
+    })
 }
 
 fn address_of(listener: &TcpListener) -> Result<SocketAddr, Error> {

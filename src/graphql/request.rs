@@ -164,7 +164,11 @@ fn object(variables: &str) -> Result<RawVariables<'_>, Error> {
     serde_json::from_str(variables).map_err(|_| Error::config("the variables are not an object"))
 }
 
+/// What a type says about its value, such as the name that an update lacks, is the whole message.
 fn not_json(source: serde_json::Error) -> Error {
+    if source.is_data() {
+        return Error::config(source.to_string());
+    }
     Error::config(format!("the variables cannot be written as JSON: {source}"))
 }
 

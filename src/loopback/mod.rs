@@ -181,10 +181,11 @@ impl LoopbackBuilder {
         } else {
             Handshake::plain()
         };
-        let failed =
-            |source| Error::config("the loopback port cannot be listened on").with_source(source);
         // OK because both schemes have a port.
         let port = redirect_uri.port_or_known_default().unwrap_or_default();
+        let failed = |source| {
+            Error::config(format!("port {port} cannot be listened on")).with_source(source)
+        };
         let sockets = Sockets::bind(&host, port).await.map_err(failed)?;
         let port = sockets.port().map_err(failed)?;
         // OK to ignore: it fails for addresses without a host only.

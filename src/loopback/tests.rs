@@ -357,7 +357,10 @@ async fn any_registered_address_of_this_machine_is_served() {
     for (address, what) in [
         ("http://192.0.2.1:0/callback", "not one of this machine"),
         ("http://0.0.0.0:0/callback", "not one of this machine"),
-        ("http://login.invalid:0/callback", "cannot be listened on"),
+        (
+            "http://login.invalid:0/callback",
+            "port 0 cannot be listened on",
+        ),
         (
             "http://127.0.0.1:0",
             "browsers write it as http://127.0.0.1:0/",

@@ -110,6 +110,28 @@ fn unfit_object<'de, A: MapAccess<'de>, T>(
     Err(A::Error::invalid_type(Unexpected::Map, expected))
 }
 
+/// A record that is an object: a derived reader takes a list of its fields as well.
+pub(crate) fn object<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    struct Object<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+            T::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+    deserializer.deserialize_map(Object(PhantomData))
+}
+
 /// A whole number, also where it is written `1.0`, as `location_4.4.0` (`guide::sources`) shows row numbers.
 pub fn int<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     struct Whole;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use serde::Deserialize;
+use serde::de::{Error as _, IgnoredAny};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
@@ -14,7 +15,7 @@ use super::if_modified::{IfModified, last_modified};
 use crate::error::{BodyShape, Error, Result, ServerErrors, json_fault};
 use crate::graphql::{Unreadable, unreadable_record};
 use crate::model::json_path::{joined, path_of};
-use crate::model::{BorrowedText, Property, places, reply_memory};
+use crate::model::{BorrowedText, Property, object, places, reply_memory};
 use crate::send::Operation;
 use crate::transport::header::{ACCEPT, HeaderValue, IF_MODIFIED_SINCE};
 use crate::transport::{Reply, Request};
@@ -130,6 +131,9 @@ fn decode(reply: Reply) -> Result<Subset> {
     let Some(text) = text_of(&reply) else {
         return Err(unexpected(reply, None, NOT_UTF8.to_owned()));
     };
+    if let Some(Some(subset)) = reply_memory::limited(text.len(), || search_reply(text)) {
+        return Ok(subset);
+    }
     let read = reply_memory::limited(text.len(), || subset_of(status, text));
     let fault = match read.ok_or_else(|| too_much(&reply))? {
         Ok(subset) => return Ok(subset),
@@ -178,6 +182,52 @@ fn unexpected(reply: Reply, found: Option<(String, Value)>, detail: String) -> E
 
 fn too_much(reply: &Reply) -> Error {
     Error::protocol(reply_memory::TOO_MUCH).with_received(reply.received_with(None))
+}
+
+/// The reply to a search as the specification shows it (2.10): its text is gone through once. Any other is read by [`subset_of`].
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct SearchReply {
+    #[serde(deserialize_with = "object")]
+    value: SearchPage,
+    /// What has a PIC is a property, whatever else it has.
+    #[serde(rename = "PIC")]
+    pic: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct SearchPage {
+    offset: Option<u64>,
+    limit: Option<u64>,
+    total: Option<u64>,
+    #[serde(rename = "SubSet", deserialize_with = "record_places")]
+    records: Vec<Option<Property>>,
+    #[serde(rename = "PIC")]
+    pic: Option<IgnoredAny>,
+}
+
+fn record_places<'de, D>(list: D) -> std::result::Result<Vec<Option<Property>>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    places(list, Some)?.ok_or_else(|| D::Error::custom("no list"))
+}
+
+fn search_reply(text: &str) -> Option<Subset> {
+    // Of a list the first element would be the value.
+    let text = text.trim_ascii_start();
+    let reply = text
+        .starts_with('{')
+        .then(|| serde_json::from_str(text).ok());
+    let SearchReply { value, pic } = reply??;
+    pic.or(value.pic).is_none().then(|| Subset {
+        offset: value.offset,
+        limit: value.limit,
+        total: value.total,
+        records: value.records,
+        ..Subset::default()
+    })
 }
 
 /// Why no records can be read.
@@ -330,6 +380,47 @@ mod tests {
             headers: HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(media_type))]),
             body: body.into(),
         }
+    }
+
+    #[test]
+    fn one_pass_reads_what_the_other_way_reads() {
+        let whole = include_str!("../../tests/fixtures/register/page-1.json");
+        let whole: Value = serde_json::from_str(whole).unwrap();
+        let mut values = Vec::new();
+        list_values("", "", &whole, &mut values);
+        let broken = values.into_iter().map(|(_, pointer)| {
+            let mut broken = whole.clone();
+            break_value(broken.pointer_mut(&pointer).unwrap());
+            broken.to_string()
+        });
+        let shapes = [
+            r#"{"Value": {"SubSet": [@, null], "Total": 2, "Next": [@]}, "Error": null}"#,
+            r#"{"Value": {"SubSet": [@], "PIC": null}, "PIC": null}"#,
+            r#"{"Value": {"SubSet": [@]}, "PIC": "QAZZ7777"}"#,
+            r#"{"Value": {"SubSet": [@], "PIC": "QAZZ7777"}}"#,
+            r#"{"Value": {"SubSet": [], "Total": 0}, "Value": {"SubSet": [@], "Total": 1}}"#,
+            r#"{"Value": {"SubSet": [], "SubSet": [@], "Total": 1}}"#,
+            r#"{"Value": {"SubSet": null, "Total": 0}}"#,
+            r#"{"Value": {"SubSet": @, "Total": 1}}"#,
+            r#"{"Value": {"SubSet": [@], "Total": "1"}}"#,
+            r#"{"Value": [0, 10, 1, [@]]}"#,
+            r#"[{"SubSet": [@], "Total": 1}]"#,
+            r#"{"Value": {"SubSet": [@]}} {}"#,
+        ];
+        let shapes = shapes.map(|shape| shape.replace('@', r#"{"PIC": "QAZZ7777", "X": 1}"#));
+        let mut in_one_pass = 0;
+        for text in broken.chain(shapes).chain([whole.to_string()]) {
+            let Some(found) = search_reply(&text) else {
+                continue;
+            };
+            let other = subset_of(200, &text).ok().unwrap();
+            let parts = |one: &Subset| (one.offset, one.limit, one.total, one.records.clone());
+            assert_eq!(parts(&found), parts(&other), "{text}");
+            assert!(other.unreadable.is_empty(), "{text}");
+            in_one_pass += 1;
+        }
+        // The first two shapes, and the page as it is.
+        assert_eq!(in_one_pass, 3);
     }
 
     #[test]

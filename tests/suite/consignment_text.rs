@@ -90,16 +90,31 @@ async fn the_text_on_the_wire_is_the_text_that_was_signed() {
 #[tokio::test]
 async fn an_update_that_the_profile_cannot_name_is_not_sent() {
     let signed = ConsignmentText::parse(&format!("{{{SIGNED}}}")).unwrap();
-    for (profile, text) in [
-        (updates(None, Some("number")), signed.with("id", "c-1")),
-        (updates(None, None), signed.with("id", "c-1")),
-        // The name is taken.
-        (updates(Some("z"), None), signed.with("id", "c-1")),
+    for (profile, text, why) in [
+        (
+            updates(None, Some("number")),
+            signed.with("id", "c-1"),
+            "by the profile an update names its record by number, which the input does not have",
+        ),
+        (
+            updates(None, None),
+            signed.with("id", "c-1"),
+            "by the profile no update names its record",
+        ),
+        (
+            updates(Some("z"), None),
+            signed.with("id", "c-1"),
+            "the field z is there already",
+        ),
     ] {
         let server = Server::script([ok(json!({}))]);
         let client = client(&server).profile(&profile).build().unwrap();
         let save = client.account("envd-1").save_consignment_text(&text);
-        assert!(save.await.unwrap_err().kind() == ErrorKind::Config);
+        let error = save.await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Config);
+        // The operation, then why.
+        let said = error.to_string();
+        assert!(said.ends_with(why), "{said}");
         assert_eq!(server.count(), 0);
     }
 }

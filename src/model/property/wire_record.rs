@@ -108,37 +108,37 @@ pub(super) struct Int(#[serde(deserialize_with = "lenient::int")] pub(super) Opt
 
 /// `{ShortCode, Description}`.
 #[derive(Deserialize)]
-struct CodeFields {
-    #[serde(rename = "ShortCode")]
-    code: Option<String>,
-    #[serde(rename = "Description")]
-    name: Option<String>,
+struct CodeFields<'a> {
+    #[serde(rename = "ShortCode", borrow)]
+    code: Option<BorrowedText<'a>>,
+    #[serde(rename = "Description", borrow)]
+    name: Option<BorrowedText<'a>>,
 }
 
 /// The same, or the bare code. assumed: the latter is tolerated, not seen
-struct Wire(CodeFields);
+struct Wire<'a>(CodeFields<'a>);
 
-impl<'de> Deserialize<'de> for Wire {
+impl<'de> Deserialize<'de> for Wire<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct WireVisitor;
 
         impl<'de> Visitor<'de> for WireVisitor {
-            type Value = Wire;
+            type Value = Wire<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object with a short code")
             }
 
-            fn visit_str<E: Error>(self, code: &str) -> Result<Wire, E> {
-                let (code, name) = (Some(code.to_owned()), None);
-                Ok(Wire(CodeFields { code, name }))
+            fn visit_str<E: Error>(self, code: &str) -> Result<Wire<'de>, E> {
+                let code = Some(BorrowedText(code.to_owned().into()));
+                Ok(Wire(CodeFields { code, name: None }))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Wire, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Wire<'de>, A::Error> {
                 lenient::unfit_list(list, &self)
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Wire, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Wire<'de>, A::Error> {
                 CodeFields::deserialize(MapAccessDeserializer::new(map)).map(Wire)
             }
         }
@@ -154,9 +154,12 @@ pub(super) struct Records<T>(#[serde(deserialize_with = "lenient::list")] pub(su
 /// A list of `{ShortCode}`.
 pub(super) struct Codes<T>(pub(super) Vec<T>);
 
-impl<'de, T: From<String>> Deserialize<'de> for Codes<T> {
+impl<'de, T: for<'a> From<&'a str>> Deserialize<'de> for Codes<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let code = |element: Option<Wire>| element?.0.code.map(T::from);
+        let code = |element: Option<Wire<'de>>| {
+            let BorrowedText(code) = element?.0.code?;
+            Some(T::from(&code))
+        };
         Ok(Self(
             lenient::places(deserializer, code)?.unwrap_or_default(),
         ))
@@ -184,7 +187,8 @@ impl<'de> Deserialize<'de> for Status {
         let Some(Wire(CodeFields { code, name })) = Option::deserialize(deserializer)? else {
             return Ok(Self(None));
         };
-        let [code, name] = [code, name].map(|text| text.as_deref().map(PropertyStatus::from_code));
+        let status = |BorrowedText(text)| PropertyStatus::from_code(&text);
+        let [code, name] = [code, name].map(|text| text.map(status));
         // The code of an amalgamated property is not shown, so its name decides.
         Ok(Self(match (code, name) {
             (Some(PropertyStatus::Unrecognized(_)), Some(name)) if name.is_known() => Some(name),

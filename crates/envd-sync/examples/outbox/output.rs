@@ -254,7 +254,8 @@ fn details(entry: &Declaration) -> Vec<String> {
 }
 
 fn say(text: &str) -> Result<(), Failure> {
-    Ok(writeln!(io::stdout(), "{}", text.trim_end())?)
+    let text = cli::fitted(text.trim_end(), &Term::stdout());
+    Ok(writeln!(io::stdout(), "{text}")?)
 }
 
 fn line(line: &impl Serialize) -> Result<(), Failure> {

@@ -166,11 +166,13 @@ fn a_workbook_is_read() {
         &[("Notes", &notes), ("Sale", &sale), ("Other", &other)],
     );
 
+    let several = "several sheets have PICs: choose one with --sheet NAME (Sale, Other)";
+    assert_refused(write_out(&folder, &file), &file, several);
     write_out(&folder, &file)
+        .args(["--sheet", "Sale"])
         .run()
         .with(0)
-        .says("column 2 of sheet Sale")
-        .says("not checked (Other): choose one with --sheet NAME");
+        .says("column 2 of sheet Sale");
     let rows = rows_of(&folder);
     // The list has a column of that name.
     assert_eq!(rows[0][3..5].join("|"), "Name|REGISTER NAME");

@@ -44,27 +44,27 @@ impl List {
             }
         }
         let wanted = arguments.column.as_deref();
-        let (mut found, mut problem, mut others) = (None, None, Vec::new());
+        let (mut found, mut problem) = (Vec::new(), None);
         for sheet in sheets.into_iter().filter(|sheet| !sheet.rows.is_empty()) {
             match column::find(&sheet, wanted) {
-                Ok(place) if place.pics > 0 && found.is_some() => others.push(sheet.name),
-                Ok(place) if place.pics > 0 => found = Some((sheet, place)),
+                Ok(place) if place.pics > 0 => found.push((sheet, place)),
                 other => problem = problem.or(Some((sheet, other))),
             }
         }
-        let (sheet, place) = match (found, problem) {
-            (Some(found), _) => found,
-            (None, Some((sheet, place))) => (sheet, place?),
-            (None, None) => return Ok(Self::default()),
-        };
-        let mut list = Self::below(sheet, &place);
-        if !others.is_empty() {
-            let others = others.join(", ");
-            list.notes.push(format!(
-                "other sheets with PICs are not checked ({others}): choose one with --sheet NAME"
-            ));
+        // The first sheet is often a cover with one PIC, that of the sender.
+        if let [_, _, ..] = &found[..] {
+            let names: Vec<&str> = found.iter().map(|(sheet, _)| &*sheet.name).collect();
+            let names = names.join(", ");
+            return Err(format!(
+                "several sheets have PICs: choose one with --sheet NAME ({names})"
+            )
+            .into());
         }
-        Ok(list)
+        match (found.pop(), problem) {
+            (Some((sheet, place)), _) => Ok(Self::below(sheet, &place)),
+            (None, Some((sheet, place))) => Ok(Self::below(sheet, &place?)),
+            (None, None) => Ok(Self::default()),
+        }
     }
 
     fn below(mut sheet: Sheet, place: &Place) -> Self {
