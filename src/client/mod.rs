@@ -24,11 +24,12 @@ use self::operation::GraphqlOperation;
 use crate::auth::TokenSource;
 use crate::error::{Error, Result};
 use crate::graphql::{
-    Document, Encoded, Outcome, Overrides, ValueIn, encode, encode_document, encode_operation,
+    Encoded, OperationDocument, Outcome, Overrides, ValueIn, encode, encode_document,
+    encode_operation,
 };
 use crate::model::AccountId;
 use crate::profile::{ServiceProfile, Sourced};
-use crate::send::{Call, Operation, Sender, Settings};
+use crate::send::{Call, Sender, SentOperation, Settings};
 use crate::transport::{Clock, Request, is_loopback, is_private, parse_endpoint};
 
 /// A client of the consignment declaration interface. Cheap to clone; clones share connections and tokens.
@@ -173,7 +174,7 @@ impl Client {
     /// As [`operation`](Self::operation), with variables of another type.
     pub(crate) fn operation_with<D: DeserializeOwned + Send + 'static, T: Send + 'static>(
         &self,
-        document: &'static Document,
+        document: &'static OperationDocument,
         variables: &impl Serialize,
         part: fn(D) -> Option<T>,
     ) -> Call<Outcome<T>> {
@@ -210,7 +211,7 @@ impl Client {
     /// that are for the endpoint. `name` is that of the address in errors.
     pub(crate) fn get_elsewhere<O>(&self, name: &str, address: &str, operation: O) -> Call<O::Value>
     where
-        O: Operation + Send + 'static,
+        O: SentOperation + Send + 'static,
         O::Value: Send + 'static,
     {
         let is_inside = |url: &Url| is_loopback(url) || is_private(url);

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::{Encoded, OperationKind, Outcome, ValueIn};
 use crate::locked::lock;
 use crate::model::ServerError;
-use crate::send::{self, JsonSlot, Operation, Sender, Settings};
+use crate::send::{self, JsonSlot, Sender, SentOperation, Settings};
 use crate::transport::header::{ACCEPT, HeaderValue};
 use crate::transport::{Reply, Request};
 
@@ -86,7 +86,7 @@ impl<D: DeserializeOwned, T: Send> GraphqlOperation<D, T> {
     }
 }
 
-impl<D: DeserializeOwned, T: Send> Operation for GraphqlOperation<D, T> {
+impl<D: DeserializeOwned, T: Send> SentOperation for GraphqlOperation<D, T> {
     type Value = Outcome<T>;
 
     fn name(&self) -> &str {

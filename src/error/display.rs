@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::report::start_of;
-use super::{BodyShape, Error, ErrorKind, Received, Repr};
+use super::{BodyShape, Error, ErrorKind, ReplyParts, Repr};
 use crate::model::redact::{shown_code, shown_path};
 use crate::model::{Condition, OneLine, ServerError};
 
@@ -101,7 +101,7 @@ fn other_reply(f: &mut fmt::Formatter<'_>, error: &Error) -> fmt::Result {
             "the server refused with HTTP {status} ({media_type}); see Error::report()"
         );
     }
-    let what = match error.received().map(Received::shape) {
+    let what = match error.received().map(ReplyParts::shape) {
         None | Some(BodyShape::Empty) => "an empty body",
         Some(BodyShape::Page) => "an HTML page",
         Some(BodyShape::Xml) => "an XML document",
@@ -173,11 +173,11 @@ mod tests {
     use serde_json::json;
 
     fn rejected(errors: Vec<ServerError>) -> Error {
-        Error::rejected(Received::status_only(200), errors.into())
+        Error::rejected(ReplyParts::status_only(200), errors.into())
     }
 
     fn decode(path: &str, detail: &str, errors: Vec<ServerError>) -> Error {
-        let received = Received::status_only(200);
+        let received = ReplyParts::status_only(200);
         Error::decode(received, path.to_owned(), detail, errors.into())
     }
 

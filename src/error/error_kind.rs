@@ -201,7 +201,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::error::Received;
+    use crate::error::ReplyParts;
     use crate::model::ServerError;
 
     /// An error of the schema where the code is one of GraphQL.
@@ -246,7 +246,7 @@ mod tests {
                 panic!("{row}");
             };
             let (status, errors) = (status.parse().unwrap(), errors(words));
-            let (received, same) = (Received::status_only(status), errors.clone());
+            let (received, same) = (ReplyParts::status_only(status), errors.clone());
             let decode = Error::decode(received.clone(), "data".to_owned(), "", same.into());
             let error = Error::rejected(received, errors.into());
             assert_eq!(format!("{:?}", error.kind()), rejected, "{row}");

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 pub(crate) use self::display::codes;
 pub use self::error_kind::ErrorKind;
-pub(crate) use self::received::Received;
+pub(crate) use self::received::ReplyParts;
 pub(crate) use self::reply_meaning::BodyShape;
 pub(crate) use self::reply_meaning::mark_no_record_named;
 pub(crate) use self::repr::{Repr, ServerErrors, json_fault};
@@ -89,7 +89,7 @@ struct ErrorParts {
     /// The error code of an identity provider, or of this crate for a login.
     code: Option<Box<str>>,
     errors: ServerErrors,
-    received: Option<Arc<Received>>,
+    received: Option<Arc<ReplyParts>>,
     error_description: Option<Arc<str>>,
     resume_from: Option<Position>,
     case: ErrorCase,
@@ -144,7 +144,7 @@ impl Error {
         pub(crate) fn with_passes(yes: bool) |it| it.parts().passes = yes;
         pub(crate) fn with_sent(yes: bool) |it| it.parts().was_sent = yes;
         pub(crate) fn with_code(code: &str) |it| it.parts().code = Some(code.into());
-        pub(crate) fn with_received(received: Received)
+        pub(crate) fn with_received(received: ReplyParts)
             |it| it.parts().received = Some(Arc::new(received));
         pub(crate) fn with_resume_from(position: Position)
             |it| it.parts().resume_from = Some(position);

@@ -7,7 +7,7 @@ use super::{BodyShape, Error, ErrorKind, Repr, ServerErrors};
 
 /// The parts of a reply that accessors return; neither `Display` nor `Debug` shows them.
 #[derive(Clone)]
-pub(crate) struct Received {
+pub(crate) struct ReplyParts {
     status: u16,
     media_type: Option<String>,
     excerpt: String,
@@ -23,7 +23,7 @@ pub(crate) struct Received {
 /// The encodings of RFC 9110 section 8.4.1 and of IANA's registry that servers use.
 const ENCODINGS: [&str; 6] = ["gzip", "br", "zstd", "deflate", "x-gzip", "compress"];
 
-impl Received {
+impl ReplyParts {
     pub(crate) fn new(
         status: u16,
         media_type: Option<&str>,
@@ -88,12 +88,12 @@ impl Received {
 
 impl Error {
     /// The error for a reply that is not of the interface.
-    pub(crate) fn http(received: Received) -> Self {
+    pub(crate) fn http(received: ReplyParts) -> Self {
         Self::new(Repr::Http).with_received(received)
     }
 
     /// The error for a reply of the interface with errors and without data.
-    pub(crate) fn rejected(received: Received, errors: ServerErrors) -> Self {
+    pub(crate) fn rejected(received: ReplyParts, errors: ServerErrors) -> Self {
         let mut error = Self::new(Repr::Rejected).with_received(received);
         error.parts().errors = errors;
         error
@@ -101,7 +101,7 @@ impl Error {
 
     /// The error for a reply of the interface that does not fit the types at this path; the whole reply, if it is empty.
     pub(crate) fn decode(
-        received: Received,
+        received: ReplyParts,
         path: String,
         detail: impl Into<String>,
         errors: ServerErrors,
@@ -134,7 +134,7 @@ impl Error {
         is_of_service.then_some(received.status)
     }
 
-    pub(super) fn received(&self) -> Option<&Received> {
+    pub(super) fn received(&self) -> Option<&ReplyParts> {
         self.0.received.as_deref()
     }
 

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::{Error, ErrorKind, Received, Repr};
+use super::{Error, ErrorKind, ReplyParts, Repr};
 use crate::model::{Condition, ServerError};
 
 /// What a body is, by its first characters and its media type.
@@ -146,7 +146,7 @@ impl Error {
     /// Whether a reply that is not GraphQL refuses as the service does: in XML, in JSON with a message, or by a header.
     fn names_its_reason(&self) -> bool {
         let message = self.server_message();
-        let is_xml = self.received().map(Received::shape) == Some(BodyShape::Xml);
+        let is_xml = self.received().map(ReplyParts::shape) == Some(BodyShape::Xml);
         let has_reason = is_xml || message.is_some() || self.body_excerpt() == Some("");
         let is_said = self.service_status().is_some();
         is_said && has_reason && !says_internal(&message.unwrap_or_default())
@@ -245,7 +245,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::error::{Error, Received};
+    use crate::error::{Error, ReplyParts};
 
     const XHTML: &str = "<?xml version=\"1.0\"?>\n<!-- x -->\n<!DOCTYPE html PUBLIC \"x\">\n<html>";
 
@@ -317,7 +317,7 @@ mod tests {
         let is_bearer = media_type == "bearer";
         let media_type = Some(media_type).filter(|name| !["-", "bearer"].contains(name));
         let status = status.parse().unwrap();
-        let mut received = Received::new(status, media_type, body.as_bytes(), None);
+        let mut received = ReplyParts::new(status, media_type, body.as_bytes(), None);
         if is_bearer {
             received = received.of_service();
         }

@@ -90,7 +90,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::error::{Received, ServerErrors};
+    use crate::error::{ReplyParts, ServerErrors};
 
     #[test]
     fn the_servers_messages_are_on_lines_of_their_own_and_escaped() {
@@ -103,7 +103,7 @@ mod tests {
         ];
         let (first, omitted) = (errors, 7);
         let error = Error::decode(
-            Received::status_only(200),
+            ReplyParts::status_only(200),
             "data.Sam\u{7}".to_owned(),
             "a value of another type",
             ServerErrors { first, omitted },
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_body_of_another_kind_is_shown_in_part_or_by_its_message() {
         let of = |media_type: &str, excerpt: &str| {
-            Error::http(Received::new(
+            Error::http(ReplyParts::new(
                 500,
                 Some(media_type),
                 excerpt.as_bytes(),

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[derive(serde::Deserialize)]
-    struct Record {
+    struct Sample {
         #[allow(dead_code)] // OK because reading it is the question.
         pic: Option<Value>,
     }
@@ -84,7 +84,7 @@ mod tests {
             (r#"{"pic": 1,}"#, "not JSON"),
             ("5", "another type"),
         ] {
-            let error = serde_json::from_str::<Record>(json).err().unwrap();
+            let error = serde_json::from_str::<Sample>(json).err().unwrap();
             assert!(json_fault(&error).contains(told), "{json}: {error}");
         }
     }

@@ -144,10 +144,10 @@ fn character(entity: &str) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Received;
+    use crate::error::ReplyParts;
 
     fn message(media_type: Option<&str>, body: &str) -> Option<String> {
-        let error = Error::http(Received::new(400, media_type, body.as_bytes(), None));
+        let error = Error::http(ReplyParts::new(400, media_type, body.as_bytes(), None));
         assert!(!format!("{error} {error:?}").contains("Sample"));
         error.server_message()
     }

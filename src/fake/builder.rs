@@ -11,10 +11,10 @@ use wiremock::{Mock, MockServer};
 use super::instant::epoch_seconds;
 use super::levers::Assumptions;
 use super::logins::NO_SUCH_USER;
-use super::provider::{ClientCheck, Lifetimes, Provider};
+use super::provider::{ClientCheck, FakeProvider, Lifetimes};
 use super::records::Records;
 use super::reference_data::{self, ReferenceData};
-use super::register::Register;
+use super::register::FakeRegister;
 use super::routes::{FakeParts, FakeState, Routes};
 use super::script::{Log, Scripts};
 use super::tcp_proxy::TcpProxy;
@@ -180,7 +180,7 @@ impl FakeBuilder {
             .map_err(failed("the schema is invalid"))?;
         let now = self.clock.now();
         let (issuer, home) = (base.to_string(), base.as_str().trim_end_matches('/'));
-        let mut provider = Provider::new(issuer, self.user, Arc::clone(&world), self.lifetimes);
+        let mut provider = FakeProvider::new(issuer, self.user, Arc::clone(&world), self.lifetimes);
         provider.return_to = self.return_to.iter().map(Url::to_string).collect();
         provider.return_to.push(RETURN_TO.to_owned());
         provider.client_check = self.client_check.clone();
@@ -190,7 +190,7 @@ impl FakeBuilder {
         let parts = FakeParts {
             records: Records::of(&world, home, self.assumptions, start),
             provider,
-            register: Register {
+            register: FakeRegister {
                 world: Arc::clone(&world),
                 modified: start,
                 profile: self.profile.register.clone(),

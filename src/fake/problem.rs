@@ -4,17 +4,17 @@ use serde_json::{Value, json};
 
 /// One item of `errors`, without the name of the operation.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Problem {
+pub(super) struct ErrorItem {
     /// With dots, below the operation; empty for the operation itself.
     path: String,
     code: String,
     message: String,
     description: Option<String>,
-    severity: Severity,
+    severity: ItemSeverity,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Severity {
+enum ItemSeverity {
     /// The record is saved all the same.
     Warning,
     /// A field is invalid.
@@ -25,8 +25,8 @@ enum Severity {
     Denial,
 }
 
-impl Problem {
-    fn new(path: &str, code: &str, message: impl Into<String>, severity: Severity) -> Self {
+impl ErrorItem {
+    fn new(path: &str, code: &str, message: impl Into<String>, severity: ItemSeverity) -> Self {
         Self {
             path: path.to_owned(),
             code: code.to_owned(),
@@ -38,34 +38,34 @@ impl Problem {
 
     /// A field violates a rule. The code is its dotted path.
     pub(super) fn field(code: &str, message: impl Into<String>) -> Self {
-        Self::new(code, code, message, Severity::Field)
+        Self::new(code, code, message, ItemSeverity::Field)
     }
 
     /// As [`field`](Self::field), but a warning.
     pub(super) fn warning(code: &str, message: impl Into<String>) -> Self {
-        Self::new(code, code, message, Severity::Warning)
+        Self::new(code, code, message, ItemSeverity::Warning)
     }
 
     /// The request is refused because of the value at a path.
     pub(super) fn bad_request(path: &str, description: impl Into<String>) -> Self {
-        let refusal = Self::new(path, "", "Bad request", Severity::Refusal);
+        let refusal = Self::new(path, "", "Bad request", ItemSeverity::Refusal);
         refusal.describe(description)
     }
 
     /// The user lacks a permission.
     pub(super) fn denied(description: impl Into<String>) -> Self {
-        Self::new("", "", "Access denied", Severity::Denial).describe(description)
+        Self::new("", "", "Access denied", ItemSeverity::Denial).describe(description)
     }
 
     /// The record does not exist or cannot be changed: the service does not distinguish them (spec 7.2, row 2).
     pub(super) fn not_found() -> Self {
-        Self::new("", "", "Internal server error", Severity::Refusal)
+        Self::new("", "", "Internal server error", ItemSeverity::Refusal)
     }
 
     /// The access token is missing, unknown or expired (spec 7.2, row 1).
     pub(super) fn unauthorized() -> Self {
         let message = "The access token is invalid";
-        Self::new("", "Unauthorized", message, Severity::Refusal)
+        Self::new("", "Unauthorized", message, ItemSeverity::Refusal)
     }
 
     fn describe(mut self, description: impl Into<String>) -> Self {
@@ -74,7 +74,7 @@ impl Problem {
     }
 
     pub(super) fn is_warning(&self) -> bool {
-        self.severity == Severity::Warning
+        self.severity == ItemSeverity::Warning
     }
 
     /// Whether a required answer is missing.
@@ -83,7 +83,7 @@ impl Problem {
     }
 
     pub(super) fn is_denial(&self) -> bool {
-        self.severity == Severity::Denial
+        self.severity == ItemSeverity::Denial
     }
 
     /// The item of `errors` for an operation; an empty name stands for the whole request.
@@ -91,9 +91,9 @@ impl Problem {
         let path = std::iter::once(operation).chain(self.path.split('.'));
         let path: Vec<&str> = path.filter(|name| !name.is_empty()).collect();
         let outcome = match self.severity {
-            Severity::Warning => None,
-            Severity::Field => Some("Error"),
-            Severity::Refusal | Severity::Denial => Some("ERROR"),
+            ItemSeverity::Warning => None,
+            ItemSeverity::Field => Some("Error"),
+            ItemSeverity::Refusal | ItemSeverity::Denial => Some("ERROR"),
         };
         json!({
             "message": self.message,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::instant;
 use super::levers::{Assumptions, Deleted};
-use super::problem::Problem;
+use super::problem::ErrorItem;
 use super::records::has_form;
 use crate::profile::{ComparedDate, ListOrder};
 
@@ -28,7 +28,7 @@ pub(super) fn page(
     mut listed: Vec<Listed<'_>>,
     filter: &ListFilter<'_>,
     assumptions: &Assumptions,
-) -> Result<Value, Problem> {
+) -> Result<Value, ErrorItem> {
     let arguments = filter.arguments;
     sort(&mut listed, assumptions.lists.order.value);
     let is_wanted = |listed: &&Listed<'_>| filter.matches(listed, assumptions);
@@ -50,18 +50,18 @@ pub(super) fn page(
             Some(listed[..=at].iter().filter(is_wanted).count())
         }),
     };
-    let start = start.ok_or_else(|| Problem::bad_request("", "The cursor is unknown."))?;
+    let start = start.ok_or_else(|| ErrorItem::bad_request("", "The cursor is unknown."))?;
     let size = match arguments["first"].as_i64() {
         None => PAGE_SIZE,
         Some(first) => {
             let first = usize::try_from(first)
-                .map_err(|_| Problem::bad_request("", "first must not be negative."))?;
+                .map_err(|_| ErrorItem::bad_request("", "first must not be negative."))?;
             let largest = assumptions.lists.largest_page.value;
             let largest = largest.and_then(|largest| usize::try_from(largest).ok());
             // assumed: the text
             if let Some(largest) = largest.filter(|largest| first > *largest) {
                 let text = format!("first must not be more than {largest}.");
-                return Err(Problem::bad_request("", text));
+                return Err(ErrorItem::bad_request("", text));
             }
             first.min(LARGEST_PAGE_SIZE)
         }
@@ -133,12 +133,12 @@ pub(super) struct ListFilter<'a> {
 }
 
 impl<'a> ListFilter<'a> {
-    pub(super) fn of(arguments: &'a Value, hides_restricted: bool) -> Result<Self, Problem> {
+    pub(super) fn of(arguments: &'a Value, hides_restricted: bool) -> Result<Self, ErrorItem> {
         let bound = |name: &str| match arguments[name].as_str() {
             None => Ok(None),
             Some(text) => instant::parse(text)
                 .map(Some)
-                .ok_or_else(|| Problem::bad_request("", format!("{name} is not a date-time."))),
+                .ok_or_else(|| ErrorItem::bad_request("", format!("{name} is not a date-time."))),
         };
         Ok(Self {
             arguments,

@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Map, Value, json};
 
 use super::levers::{Assumptions, Deleted};
-use super::problem::Problem;
+use super::problem::ErrorItem;
 use super::record_page::{self, ListFilter, Listed};
-use super::reply::Reply;
+use super::reply::FakeReply;
 use super::website::{Edit, ScheduledEdit};
 use super::world::{Kind, World};
 use super::{instant, rules};
@@ -129,7 +129,7 @@ impl Records {
         account: &str,
         filter: &ListFilter<'_>,
         now: SystemTime,
-    ) -> Result<Value, Problem> {
+    ) -> Result<Value, ErrorItem> {
         if kind == Kind::Consignment {
             let due = self.schedule.extract_if(.., |scheduled| {
                 scheduled.lists_left -= usize::from(scheduled.account == account);
@@ -149,16 +149,16 @@ impl Records {
     }
 
     /// A record by id or number; also a deleted consignment. Recent records are read most.
-    pub(super) fn find(&self, kind: Kind, account: &str, name: &str) -> Result<&Value, Problem> {
+    pub(super) fn find(&self, kind: Kind, account: &str, name: &str) -> Result<&Value, ErrorItem> {
         let mut records = self.of_account(kind, account);
         records
             .rfind(|record| is_named(record, name))
-            .ok_or_else(Problem::not_found)
+            .ok_or_else(ErrorItem::not_found)
     }
 
     /// The printed declaration at the address of a record: an empty page with its number in a comment. assumed: what the service
     /// replies is not shown.
-    pub(super) fn print(&self, path: &str, query: &str) -> Option<Reply> {
+    pub(super) fn print(&self, path: &str, query: &str) -> Option<FakeReply> {
         let address = format!("{}{path}?{query}", self.base);
         let mut records = self.all.iter().filter_map(StoredRecord::current);
         let record = records.find(|record| record["pdfUrl"] == *address)?;
@@ -167,7 +167,7 @@ impl Records {
             "%PDF-1.4\n% {number}\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
              3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
         );
-        Some(Reply::raw(200, "application/pdf", pdf))
+        Some(FakeReply::raw(200, "application/pdf", pdf))
     }
 
     /// A record that may be changed: it is neither locked nor deleted. assumed
@@ -176,10 +176,10 @@ impl Records {
         kind: Kind,
         account: &str,
         name: &str,
-    ) -> Result<&Value, Problem> {
+    ) -> Result<&Value, ErrorItem> {
         let found = self.find(kind, account, name)?;
         let is_open = found["status"] != "LOCKED" && found["status"] != "DELETED";
-        is_open.then_some(found).ok_or_else(Problem::not_found)
+        is_open.then_some(found).ok_or_else(ErrorItem::not_found)
     }
 
     /// Writes a valid input into a new consignment or template, or into the one with this name.
@@ -191,7 +191,7 @@ impl Records {
         input: &Value,
         author: &Value,
         now: SystemTime,
-    ) -> Result<Value, Problem> {
+    ) -> Result<Value, ErrorItem> {
         let mut record = match name {
             Some(name) => self.find_open(kind, account, name)?.clone(),
             None => self.new_record(kind, author),
@@ -236,7 +236,7 @@ impl Records {
         account: &str,
         name: &str,
         now: SystemTime,
-    ) -> Result<Value, Problem> {
+    ) -> Result<Value, ErrorItem> {
         let mut record = self.find_open(kind, account, name)?.clone();
         if kind == Kind::Template {
             self.set(kind, account, &record["id"], None);

@@ -7,13 +7,13 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
-use super::reply::Reply;
+use super::reply::FakeReply;
 use super::world::World;
 use crate::profile::{RecordShape, RegisterAuthentication, RegisterProfile};
 use crate::secret::Secret;
 
 /// The properties of a world, and how they are served.
-pub(super) struct Register {
+pub(super) struct FakeRegister {
     pub(super) world: Arc<World>,
     /// The time of the last change, for `If-Modified-Since`.
     pub(super) modified: SystemTime,
@@ -26,7 +26,7 @@ pub(super) struct Register {
 const PAGE_SIZE: usize = 25;
 const LARGEST_PAGE_SIZE: usize = 100;
 
-impl Register {
+impl FakeRegister {
     /// Answers a request for what comes below the base path; none for an unknown path.
     pub(super) fn answer(
         &self,
@@ -34,7 +34,7 @@ impl Register {
         query: &str,
         credential: Option<&str>,
         since: Option<&str>,
-    ) -> Option<Reply> {
+    ) -> Option<FakeReply> {
         let is_asked = self.profile.authentication.value != RegisterAuthentication::Unknown;
         let is_right = match &self.token {
             Some(token) => credential.is_some_and(|given| token.matches(given)),
@@ -42,23 +42,23 @@ impl Register {
         };
         if !is_right {
             let message = "Authorization has been denied for this request.";
-            return Some(Reply::json(401, &json!({"Message": message})));
+            return Some(FakeReply::json(401, &json!({"Message": message})));
         }
         let since = since.and_then(|since| httpdate::parse_http_date(since).ok());
         if since.is_some_and(|since| since >= self.modified) {
-            return Some(self.dated(Reply::empty(304)));
+            return Some(self.dated(FakeReply::empty(304)));
         }
         match path.trim_start_matches('/') {
             "" => Some(
                 self.search(query)
-                    .unwrap_or_else(|message| Reply::json(400, &json!({"Message": message}))),
+                    .unwrap_or_else(|message| FakeReply::json(400, &json!({"Message": message}))),
             ),
             segment => self.lookup(segment),
         }
     }
 
     /// `GET .../PICRegister/(PIC=<pic>)`, with the last segment of the path as it was sent.
-    fn lookup(&self, segment: &str) -> Option<Reply> {
+    fn lookup(&self, segment: &str) -> Option<FakeReply> {
         // "(PIC=QAZZ7777)" has the syntax of a form parameter; the equals sign may be percent-encoded.
         let (name, value) = form_urlencoded::parse(segment.as_bytes()).next()?;
         let key = format!("{name}={value}");
@@ -70,12 +70,12 @@ impl Register {
         let found = properties.find(|property| equals(&property["PIC"], pic));
         let Some(property) = found else {
             let message = format!("No property has the PIC {pic}.");
-            return Some(Reply::json(404, &json!({"Message": message})));
+            return Some(FakeReply::json(404, &json!({"Message": message})));
         };
         Some(match self.profile.record_shape.value {
             RecordShape::List => self.envelope(0, PAGE_SIZE, 1, &[property]),
-            RecordShape::Value => self.dated(Reply::json(200, &json!({"Value": property}))),
-            RecordShape::Bare => self.dated(Reply::json(200, property)),
+            RecordShape::Value => self.dated(FakeReply::json(200, &json!({"Value": property}))),
+            RecordShape::Bare => self.dated(FakeReply::json(200, property)),
         })
     }
 
@@ -87,7 +87,7 @@ impl Register {
     }
 
     /// `GET .../PICRegister?...`, or why the parameters are refused.
-    fn search(&self, query: &str) -> Result<Reply, String> {
+    fn search(&self, query: &str) -> Result<FakeReply, String> {
         // The examples of the specification vary the case of the names.
         let mut parameters: HashMap<String, String> = form_urlencoded::parse(query.as_bytes())
             .map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()))
@@ -174,13 +174,13 @@ impl Register {
         })
     }
 
-    fn dated(&self, reply: Reply) -> Reply {
+    fn dated(&self, reply: FakeReply) -> FakeReply {
         reply.header("last-modified", httpdate::fmt_http_date(self.modified))
     }
 
-    fn envelope(&self, offset: usize, limit: usize, total: usize, records: &[&Value]) -> Reply {
+    fn envelope(&self, offset: usize, limit: usize, total: usize, records: &[&Value]) -> FakeReply {
         let value = json!({"Offset": offset, "Limit": limit, "Total": total, "SubSet": records});
-        self.dated(Reply::json(200, &json!({"Value": value})))
+        self.dated(FakeReply::json(200, &json!({"Value": value})))
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Delivery {
 
 /// Status, headers and body of a reply. One without a media type has no body.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reply {
+pub(super) struct FakeReply {
     status: u16,
     pub(super) headers: Vec<(String, String)>,
     pub(super) media_type: Option<String>,
@@ -35,7 +35,7 @@ pub(super) struct Reply {
     pub(super) delivery: Delivery,
 }
 
-impl Reply {
+impl FakeReply {
     pub(super) fn json(status: u16, body: &Value) -> Self {
         Self::raw(status, "application/json", body.to_string())
     }
@@ -100,8 +100,8 @@ impl Reply {
     }
 }
 
-impl From<Reply> for ResponseTemplate {
-    fn from(reply: Reply) -> Self {
+impl From<FakeReply> for ResponseTemplate {
+    fn from(reply: FakeReply) -> Self {
         let mut template = Self::new(reply.status);
         for (name, value) in reply.headers {
             template = template.append_header(name, value);

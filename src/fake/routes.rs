@@ -6,13 +6,13 @@ use std::time::Duration;
 use serde_json::json;
 use wiremock::{Request, Respond, ResponseTemplate};
 
-use super::graphql::{self, Context};
+use super::graphql::{self, ResolverContext};
 
-use super::provider::{Parameters, Provider};
+use super::provider::{FakeProvider, Parameters};
 use super::records::{PRINTS, Records};
 use super::reference_data::ReferenceData;
-use super::register::Register;
-use super::reply::{Reply, accepts_gzip};
+use super::register::FakeRegister;
+use super::reply::{FakeReply, accepts_gzip};
 use super::script::{self, Log, ParsedRequest, Received, Scripts};
 use crate::locked::lock;
 use crate::profile::RegisterAuthentication;
@@ -30,8 +30,8 @@ pub(super) struct FakeState {
 
 pub(super) struct FakeParts {
     pub(super) records: Records,
-    pub(super) provider: Provider,
-    pub(super) register: Register,
+    pub(super) provider: FakeProvider,
+    pub(super) register: FakeRegister,
     pub(super) scripts: Scripts,
     /// Requests that are processed after their reply was lost, each after this number of further requests.
     pub(super) late: Vec<(usize, Request)>,
@@ -64,7 +64,7 @@ impl Respond for Routes {
 
 impl FakeState {
     /// Makes the reply, and processes the requests that were delayed until after it.
-    fn answer(&self, request: &Request) -> Reply {
+    fn answer(&self, request: &Request) -> FakeReply {
         self.parts().log.push(request);
         let (reply, late) = self.faulty_or_not(request);
         if script::is_graphql(request.url.path()) {
@@ -92,7 +92,7 @@ impl FakeState {
 
     /// As [`scripted_or_real`](Self::scripted_or_real), with the fault of the function for every request. The lock is released
     /// while the function runs.
-    fn faulty_or_not(&self, request: &Request) -> (Reply, Option<usize>) {
+    fn faulty_or_not(&self, request: &Request) -> (FakeReply, Option<usize>) {
         let function = self.parts().scripts.every_request.clone();
         let fault = function.and_then(|function| function(&Received::of(request)));
         let Some(fault) = fault else {
@@ -109,7 +109,7 @@ impl FakeState {
 
     /// The reply of a script, or the real one, and how many further requests the processing waits for. The lock is released
     /// while a function of a test runs.
-    fn scripted_or_real(&self, request: &Request) -> (Reply, Option<usize>) {
+    fn scripted_or_real(&self, request: &Request) -> (FakeReply, Option<usize>) {
         if !self.scripted_only && self.parts().scripts.is_empty() {
             return (self.serve(request), None);
         }
@@ -123,7 +123,7 @@ impl FakeState {
         }
     }
 
-    pub(super) fn serve(&self, request: &Request) -> Reply {
+    pub(super) fn serve(&self, request: &Request) -> FakeReply {
         let now = self.clock.now();
         let mut parts = self.parts();
         let FakeParts {
@@ -139,7 +139,7 @@ impl FakeState {
         let form = || Parameters::of_form(authorization, media_type, &request.body);
         match (request.method.as_str(), path) {
             ("POST", path) if script::is_graphql(path) => {
-                let context = Context {
+                let context = ResolverContext {
                     data: &self.data,
                     records,
                     now,
@@ -165,7 +165,7 @@ impl FakeState {
             ("GET", "/.well-known/jwks.json") => provider.keys(),
             ("GET", path) if path.starts_with(PRINTS) => records
                 .print(path, query)
-                .unwrap_or_else(|| Reply::empty(401)),
+                .unwrap_or_else(|| FakeReply::empty(401)),
             ("GET", path) => {
                 let since = header(request, "if-modified-since");
                 let rest = path.strip_prefix(REGISTER);
@@ -185,12 +185,12 @@ const NEW_MEDIA_TYPE: &str = "application/graphql-response+json";
 const REGISTER: &str = "/api/v2/PICRegister";
 
 /// The reply to a request for an unknown path or method, with a hint.
-fn not_served(request: &Request) -> Reply {
+fn not_served(request: &Request) -> FakeReply {
     let call = format!("{} {}", request.method, request.url.path());
     let hint = "The fake serves POST /v2/graphql, GET /authorize, POST /oauth/token, POST /oauth/device/code, GET /activate, \
                 POST /oauth/revoke, GET /v2/logout, GET /.well-known/openid-configuration, \
                 GET /.well-known/oauth-authorization-server, GET /api/v2/PICRegister, the pdfUrl of a consignment and GET /api/v2/PICRegister/(PIC=<pic>).";
-    Reply::json(
+    FakeReply::json(
         404,
         &json!({"error": "not served by the fake", "call": call, "hint": hint}),
     )

@@ -76,8 +76,8 @@ pub(super) async fn broken_laws<S: TokenStore>(
 ) -> Vec<(&'static str, String)> {
     let open: Arc<dyn Fn() -> S + Send + Sync> = Arc::new(open);
     let mut broken = Vec::new();
-    for (law, check) in CheckedStore::LAWS {
-        let store = CheckedStore::new(open.clone());
+    for (law, check) in CheckedTokenStore::LAWS {
+        let store = CheckedTokenStore::new(open.clone());
         let checked = async {
             check(&store).await?;
             store.clean_up().await
@@ -93,14 +93,14 @@ const WRITERS: u64 = 8;
 const LOCK_WAIT: Duration = Duration::from_secs(30);
 
 /// An error is what was observed when a law was broken.
-type Observed<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
+type Observation<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
-fn ensure(holds: bool, observed: &str) -> Observed {
+fn ensure(holds: bool, observed: &str) -> Observation {
     if holds { Ok(()) } else { Err(observed.into()) }
 }
 
 /// A record with every field, in the sizes that providers issue.
-fn record(generation: u64) -> Observed<Record> {
+fn record(generation: u64) -> Observation<Record> {
     let text = json!({
         "form": 1,
         "tokens": {
@@ -121,7 +121,7 @@ fn record(generation: u64) -> Observed<Record> {
 }
 
 /// The lock, or `None` if it is held.
-async fn try_lock<S: TokenStore>(store: &S, key: &str) -> Observed<Option<StoreGuard>> {
+async fn try_lock<S: TokenStore>(store: &S, key: &str) -> Observation<Option<StoreGuard>> {
     match store.lock(key, Duration::ZERO).await {
         Ok(guard) => Ok(Some(guard)),
         Err(error) if error.kind() == StoreErrorKind::LockTimeout => Ok(None),
@@ -130,8 +130,8 @@ async fn try_lock<S: TokenStore>(store: &S, key: &str) -> Observed<Option<StoreG
 }
 
 /// Checks one law.
-type Check<S> =
-    for<'a> fn(&'a CheckedStore<S>) -> Pin<Box<dyn Future<Output = Observed> + Send + 'a>>;
+type TokenLaw<S> =
+    for<'a> fn(&'a CheckedTokenStore<S>) -> Pin<Box<dyn Future<Output = Observation> + Send + 'a>>;
 
 macro_rules! laws {
     ($($law:ident: $check:ident,)*) => {
@@ -140,15 +140,15 @@ macro_rules! laws {
 }
 
 /// The store with an account that is new to it.
-pub(super) struct CheckedStore<S> {
+pub(super) struct CheckedTokenStore<S> {
     open: Arc<dyn Fn() -> S + Send + Sync>,
     store: S,
     key: String,
 }
 
-impl<S: TokenStore> CheckedStore<S> {
+impl<S: TokenStore> CheckedTokenStore<S> {
     /// The laws by name.
-    pub(super) const LAWS: [(&'static str, Check<S>); 16] = laws! {
+    pub(super) const LAWS: [(&'static str, TokenLaw<S>); 16] = laws! {
         AbsentIsNone: absent_is_none,
         ReadsWhatWasWritten: reads_what_was_written,
         SharedBetweenHandles: shared_between_handles,
@@ -180,40 +180,44 @@ impl<S: TokenStore> CheckedStore<S> {
         (self.open)()
     }
 
-    async fn insert(&self, generation: u64) -> Observed<Version> {
+    async fn insert(&self, generation: u64) -> Observation<Version> {
         let written = self.swap(None, generation).await?;
         written.ok_or_else(|| "a first write is refused".into())
     }
 
     /// Replaces the stored version, which must succeed.
-    async fn update(&self, stored: Version, generation: u64) -> Observed<Version> {
+    async fn update(&self, stored: Version, generation: u64) -> Observation<Version> {
         let written = self.swap(Some(stored), generation).await?;
         written.ok_or_else(|| "a write with the stored version is refused".into())
     }
 
-    async fn swap(&self, expected: Option<Version>, generation: u64) -> Observed<Option<Version>> {
+    async fn swap(
+        &self,
+        expected: Option<Version>,
+        generation: u64,
+    ) -> Observation<Option<Version>> {
         let record = record(generation)?;
         Ok(self.store.swap(&self.key, expected, &record).await?)
     }
 
     /// The generation and version that are stored.
-    async fn stored(&self) -> Observed<Option<(u64, Version)>> {
+    async fn stored(&self) -> Observation<Option<(u64, Version)>> {
         let stored = self.store.load(&self.key).await?;
         Ok(stored.map(|stored| (stored.record.tokens().generation(), stored.version)))
     }
 
-    async fn clean_up(&self) -> Observed {
+    async fn clean_up(&self) -> Observation {
         if let Some((_, version)) = self.stored().await? {
             self.store.remove(&self.key, version).await?;
         }
         Ok(())
     }
 
-    async fn lock(&self) -> Observed<StoreGuard> {
+    async fn lock(&self) -> Observation<StoreGuard> {
         Ok(self.store.lock(&self.key, LOCK_WAIT).await?)
     }
 
-    async fn absent_is_none(&self) -> Observed {
+    async fn absent_is_none(&self) -> Observation {
         let none = self.stored().await?.is_none();
         ensure(none, "an account that was never written has a record")?;
         let removed = self.store.remove(&self.key, Version::new(1)).await?;
@@ -221,7 +225,7 @@ impl<S: TokenStore> CheckedStore<S> {
         ensure(self.stored().await?.is_none(), "a removal left a record")
     }
 
-    async fn reads_what_was_written(&self) -> Observed {
+    async fn reads_what_was_written(&self) -> Observation {
         let version = self.insert(7).await?;
         let stored = self.store.load(&self.key).await?;
         let stored = stored.ok_or("the record is missing")?;
@@ -231,7 +235,7 @@ impl<S: TokenStore> CheckedStore<S> {
         ensure(read.matches(written.expose()), "the record was changed")
     }
 
-    async fn shared_between_handles(&self) -> Observed {
+    async fn shared_between_handles(&self) -> Observation {
         let other = self.reopened();
         let version = self.insert(1).await?;
         let read = other.load(&self.key).await?;
@@ -244,7 +248,7 @@ impl<S: TokenStore> CheckedStore<S> {
         ensure(generation == Some(2), "its write is not seen")
     }
 
-    async fn accounts_are_apart(&self) -> Observed {
+    async fn accounts_are_apart(&self) -> Observation {
         // A difference of case, of a space, of a character with a meaning in paths or patterns, of one beyond ASCII.
         let mut keys = vec![self.key.clone()];
         keys.extend(["a", "A", " a", "a ", "a/b", "a%2Fb", ".."].map(|end| self.key.clone() + end));
@@ -267,7 +271,7 @@ impl<S: TokenStore> CheckedStore<S> {
         Ok(())
     }
 
-    async fn first_write_expects_none(&self) -> Observed {
+    async fn first_write_expects_none(&self) -> Observation {
         let written = self.swap(Some(Version::new(1)), 1).await?;
         let refused = written.is_none() && self.stored().await?.is_none();
         ensure(refused, "a write with a version inserts a record")?;
@@ -277,7 +281,7 @@ impl<S: TokenStore> CheckedStore<S> {
         ensure(refused, "a write that expects no record replaces one")
     }
 
-    async fn swap_compares_versions(&self) -> Observed {
+    async fn swap_compares_versions(&self) -> Observation {
         let first = self.insert(1).await?;
         let second = self.update(first, 2).await?;
         let written = self.stored().await? == Some((2, second));
@@ -288,7 +292,7 @@ impl<S: TokenStore> CheckedStore<S> {
         ensure(same, "a write with an old version changed the record")
     }
 
-    async fn versions_never_repeat(&self) -> Observed {
+    async fn versions_never_repeat(&self) -> Observation {
         let mut seen = HashSet::new();
         for _ in 0..3 {
             let mut version = self.insert(1).await?;
@@ -302,7 +306,7 @@ impl<S: TokenStore> CheckedStore<S> {
         Ok(())
     }
 
-    async fn remove_compares_versions(&self) -> Observed {
+    async fn remove_compares_versions(&self) -> Observation {
         let first = self.insert(1).await?;
         let second = self.update(first, 2).await?;
         let removed = self.store.remove(&self.key, first).await?;
@@ -313,7 +317,7 @@ impl<S: TokenStore> CheckedStore<S> {
         ensure(gone, "a removal with the stored version fails")
     }
 
-    async fn one_of_many_swaps_wins(&self) -> Observed {
+    async fn one_of_many_swaps_wins(&self) -> Observation {
         let mut expected = None;
         for _ in 0..10 {
             let mut writers = JoinSet::new();
@@ -321,7 +325,7 @@ impl<S: TokenStore> CheckedStore<S> {
                 let (store, key) = (self.reopened(), self.key.clone());
                 writers.spawn(async move {
                     let version = store.swap(&key, expected, &record(writer)?).await?;
-                    Observed::Ok(version.map(|version| (writer, version)))
+                    Observation::Ok(version.map(|version| (writer, version)))
                 });
             }
             let mut winners = Vec::new();
@@ -339,7 +343,7 @@ impl<S: TokenStore> CheckedStore<S> {
         Ok(())
     }
 
-    async fn lock_excludes(&self) -> Observed {
+    async fn lock_excludes(&self) -> Observation {
         let _held = self.lock().await?;
         for store in [&self.store, &self.reopened()] {
             let refused = try_lock(store, &self.key).await?.is_none();
@@ -348,7 +352,7 @@ impl<S: TokenStore> CheckedStore<S> {
         Ok(())
     }
 
-    async fn lock_waits(&self) -> Observed {
+    async fn lock_waits(&self) -> Observation {
         let held = self.lock().await?;
         let (store, key) = (self.reopened(), self.key.clone());
         let waiting = tokio::spawn(async move { store.lock(&key, LOCK_WAIT).await.map(drop) });
@@ -360,13 +364,13 @@ impl<S: TokenStore> CheckedStore<S> {
         Ok(waiting.await??)
     }
 
-    async fn lock_is_per_account(&self) -> Observed {
+    async fn lock_is_per_account(&self) -> Observation {
         let _held = self.lock().await?;
         let other = try_lock(&self.store, &format!("{}-other", self.key)).await?;
         ensure(other.is_some(), "another account is locked as well")
     }
 
-    async fn lock_ends_with_its_guard(&self) -> Observed {
+    async fn lock_ends_with_its_guard(&self) -> Observation {
         for _ in 0..10 {
             for store in [&self.store, &self.reopened()] {
                 let taken = try_lock(store, &self.key).await?.is_some();
@@ -376,7 +380,7 @@ impl<S: TokenStore> CheckedStore<S> {
         Ok(())
     }
 
-    async fn cancelled_wait_takes_no_lock(&self) -> Observed {
+    async fn cancelled_wait_takes_no_lock(&self) -> Observation {
         let held = self.lock().await?;
         for polls in 1..5 {
             let mut cancelled = self.store.lock(&self.key, LOCK_WAIT);
@@ -391,14 +395,14 @@ impl<S: TokenStore> CheckedStore<S> {
         Ok(())
     }
 
-    async fn lock_stops_no_writes(&self) -> Observed {
+    async fn lock_stops_no_writes(&self) -> Observation {
         let _held = self.lock().await?;
         let version = self.insert(1).await?;
         let written = self.swap(Some(version), 2).await?;
         ensure(written.is_some(), "the holder of the lock cannot write")
     }
 
-    async fn readable_is_not_set_aside(&self) -> Observed {
+    async fn readable_is_not_set_aside(&self) -> Observation {
         let set_aside = self.store.set_aside_unreadable(&self.key).await?;
         ensure(!set_aside, "setting aside without a record reports success")?;
         let version = self.insert(1).await?;

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use super::misfit;
-use crate::error::{Error, Received, ServerErrors};
+use crate::error::{Error, ReplyParts, ServerErrors};
 
 /// A record, or a list of questions, as it was received: typed, and as the JSON text with the fields that this crate does not
 /// know. `Debug` shows neither.
@@ -66,7 +66,7 @@ impl<T> AsReceived<T> {
     pub fn read<U: DeserializeOwned>(&self) -> Result<U, Error> {
         misfit::read(&self.json).map_err(|misfit| {
             // Only the reply to a successful query is kept; data comes with 200 (spec 7.1).
-            let received = Received::status_only(200);
+            let received = ReplyParts::status_only(200);
             Error::decode(
                 received,
                 misfit.path,

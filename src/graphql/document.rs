@@ -22,7 +22,7 @@ pub(crate) enum OperationKind {
 }
 
 /// An operation of the interface (spec 4.1), with our document and the place where our types expect the record.
-pub(crate) struct Document {
+pub(crate) struct OperationDocument {
     /// The document as it is sent where nothing differs and all variables have a value.
     pub(crate) text: &'static str,
     pub(super) kind: OperationKind,
@@ -72,7 +72,7 @@ const USER_DETAILS_LOCATIONS: [&str; 4] = [
     "/userDetailsQuery",
 ];
 
-impl Document {
+impl OperationDocument {
     /// The operation with our document; a document of the caller with the same name is not ours.
     pub(super) fn ours(operation: &str, text: &str) -> Option<&'static Self> {
         let is_ours = |known: &Self| known.text == text && known.operation == operation;
@@ -353,7 +353,7 @@ mod tests {
 
     /// The document of an operation, for a server with this profile.
     fn rendered(name: &str, profile: &OperationProfile) -> String {
-        let known = Document::named(name).unwrap();
+        let known = OperationDocument::named(name).unwrap();
         known.render(profile, &|_| true).into_owned()
     }
 

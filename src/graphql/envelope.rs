@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::Outcome;
 use super::outcome::ReplyFacts;
 use super::unreadable::{RawList, part_of};
-use crate::error::{Error, Received, ServerErrors, json_fault};
+use crate::error::{Error, ReplyParts, ServerErrors, json_fault};
 use crate::model::{Condition, ServerError, reply_memory};
 
 /// How many errors are kept: a server may repeat one for each record of a large request.
@@ -207,8 +207,8 @@ impl<'a> RawReply<'a> {
         part_of(text, &["data"]).map(reply_memory::value)
     }
 
-    pub(super) fn received(&self, data: Option<Value>) -> Received {
-        Received::new(self.status, self.media_type, self.bytes, data)
+    pub(super) fn received(&self, data: Option<Value>) -> ReplyParts {
+        ReplyParts::new(self.status, self.media_type, self.bytes, data)
     }
 }
 

@@ -1,6 +1,6 @@
 // Written by tests/codegen from graphql/; change it there and run UPDATE_GENERATED=1 cargo test -p codegen.
 
-use super::document::{Document, OperationKind, Selection};
+use super::document::{OperationDocument, OperationKind, Selection};
 crate::operations! {
     /// The query `comments`.
     /// The comments of a consignment.
@@ -116,7 +116,7 @@ crate::operations! {
     UserDetails => user_details, user_details::DOCUMENT.text;
 }
 /// The documents of all operations.
-pub(super) static DOCUMENTS: [&Document; 16] = [
+pub(super) static DOCUMENTS: [&OperationDocument; 16] = [
     &comments::DOCUMENT, &consignment::DOCUMENT, &consignment_user_mapping::DOCUMENT,
     &consignments::DOCUMENT, &copy_consignment::DOCUMENT, &create_comment::DOCUMENT,
     &create_or_save_consignment::DOCUMENT, &create_or_save_template::DOCUMENT,
@@ -168,7 +168,7 @@ mod selections {
 /// Variables and reply of `comments`.
 pub mod comments {
     use crate::model::{AccountId, Comment, ConsignmentNumber};
-    pub(crate) static DOCUMENT: super::Document = super::Document {
+    pub(crate) static DOCUMENT: super::OperationDocument = super::OperationDocument {
         text: "query Comments($envdAccountId: String!, $consignmentNumber: String!) { comments(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber) { commentId consignmentNumber role firstName lastName commentText createdAt } }",
         kind: super::OperationKind::Query, operation: "Comments", name: "comments",
         field: "comments",
@@ -206,7 +206,7 @@ pub mod comments {
 /// Variables and reply of `consignment`.
 pub mod consignment {
     use crate::model::{AccountId, Consignment, ConsignmentId};
-    pub(crate) static DOCUMENT: super::Document = super::Document {
+    pub(crate) static DOCUMENT: super::OperationDocument = super::OperationDocument {
         text: "query Consignment($id: String!, $envdAccountId: String!) { consignment(id: $id, envdAccountId: $envdAccountId) { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } }",
         kind: super::OperationKind::Query, operation: "Consignment", name: "consignment",
         field: "consignment", variables: &[("id", "String!"), ("envdAccountId", "String!")],
@@ -242,7 +242,7 @@ pub mod consignment {
 /// Variables and reply of `consignmentUserMapping`.
 pub mod consignment_user_mapping {
     use crate::model::{AccountId, ConsignmentNumber, ConsignmentUserMapping};
-    pub(crate) static DOCUMENT: super::Document = super::Document {
+    pub(crate) static DOCUMENT: super::OperationDocument = super::OperationDocument {
         text: "query ConsignmentUserMapping($envdAccountId: String!, $consignmentNumber: String!, $role: String!) { consignmentUserMapping(envdAccountId: $envdAccountId, consignmentNumber: $consignmentNumber, role: $role) { mappingId email firstName lastName role pic numOfHeads } }",
         kind: super::OperationKind::Query, operation: "ConsignmentUserMapping",
         name: "consignmentUserMapping", field: "consignmentUserMapping",
@@ -287,7 +287,7 @@ pub mod consignments {
     use crate::model::{
         AccountId, Connection, ConsignmentStatus, ConsignmentSummary, Species, Timestamp,
     };
-    pub(crate) static DOCUMENT: super::Document = super::Document {
+    pub(crate) static DOCUMENT: super::OperationDocument = super::OperationDocument {
         text: "query Consignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads createdBy updatedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }",
         kind: super::OperationKind::Query, operation: "Consignments", name: "consignments",
         field: "consignments",
@@ -360,7 +360,7 @@ pub mod consignments {
 /// Variables and reply of `copyConsignment`.
 pub mod copy_consignment {
     use crate::model::{Saved, SavedConsignment};
-    pub(crate) static DOCUMENT: super::Document = super::Document {
+    pub(crate) static DOCUMENT: super::OperationDocument = super::OperationDocument {
         text: "mutation CopyConsignment($envdAccountId: String!, $id: String!) { copyConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }",
         kind: super::OperationKind::Mutation, operation: "CopyConsignment", name: "copyConsignment",
         field: "copyConsignment", variables: &[("envdAccountId", "String!"), ("id", "String!")],
@@ -383,7 +383,7 @@ pub mod copy_consignment {
 /// Variables and reply of `createComment`.
 pub mod create_comment {
     use crate::model::{AccountId, Comment, CommentInput, Saved};
-    pub(crate) static DOCUMENT: super::Document = super::Document {
+    pub(crate) static DOCUMENT: super::OperationDocument = super::OperationDocument {
         text: "mutation CreateComment($envdAccountId: String!, $input: CreateCommentInput!) { createComment(envdAccountId: $envdAccountId, input: $input) { data { commentId consignmentNumber role firstName lastName commentText createdAt } } }",
         kind: super::OperationKind::Mutation, operation: "CreateComment", name: "createComment",
         field: "createComment",
@@ -421,7 +421,7 @@ pub mod create_comment {
 /// Variables and reply of `createOrSaveConsignment`.
 pub mod create_or_save_consignment {
     use crate::model::{AccountId, ConsignmentInput, Saved, SavedConsignment};
-    pub(crate) static DOCUMENT: super::Document = super::Document {
+    pub(crate) static DOCUMENT: super::OperationDocument = super::OperationDocument {
         text: "mutation CreateOrSaveConsignment($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) { createOrSaveConsignment(envdAccountId: $envdAccountId, input: $input) { data { id number status } } }",
         kind: super::OperationKind::Mutation, operation: "CreateOrSaveConsignment",
         name: "createOrSaveConsignment", field: "createOrSaveConsignment",
@@ -459,7 +459,7 @@ pub mod create_or_save_consignment {
 /// Variables and reply of `createOrSaveTemplate`.
 pub mod create_or_save_template {
     use crate::model::{AccountId, Saved, SavedTemplate, TemplateInput};
-    pub(crate) static DOCUMENT: super::Document = super::Document {
+    pub(crate) static DOCUMENT: super::OperationDocument = super::OperationDocument {
         text: "mutation CreateOrSaveTemplate($envdAccountId: String!, $input: CreateOrSaveTemplateInput!) { createOrSaveTemplate(envdAccountId: $envdAccountId, input: $input) { data { id number name } } }",
         kind: super::OperationKind::Mutation, operation: "CreateOrSaveTemplate",
         name: "createOrSaveTemplate", field: "createOrSaveTemplate",
@@ -497,7 +497,7 @@ pub mod create_or_save_template {
 /// Variables and reply of `deleteConsignment`.
 pub mod delete_consignment {
     use crate::model::{Saved, SavedConsignment};
-    pub(crate) static DOCUMENT: super::Document = super::Document {
+    pub(crate) static DOCUMENT: super::OperationDocument = super::OperationDocument {
         text: "mutation DeleteConsignment($envdAccountId: String!, $id: String!) { deleteConsignment(envdAccountId: $envdAccountId, id: $id) { data { id number status } } }",
         kind: super::OperationKind::Mutation, operation: "DeleteConsignment",
         name: "deleteConsignment", field: "deleteConsignment",
@@ -521,7 +521,7 @@ pub mod delete_consignment {
 /// Variables and reply of `deleteTemplate`.
 pub mod delete_template {
     use crate::model::{AccountId, Saved, SavedTemplate, TemplateId};
-    pub(crate) static DOCUMENT: super::Document = super::Document {
+    pub(crate) static DOCUMENT: super::OperationDocument = super::OperationDocument {
         text: "mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { data { id number name } } }",
         kind: super::OperationKind::Mutation, operation: "DeleteTemplate", name: "deleteTemplate",
         field: "deleteTemplate", variables: &[("envdAccountId", "String!"), ("id", "String!")],
@@ -558,7 +558,7 @@ pub mod delete_template {
 /// Variables and reply of `edecs`.
 pub mod edecs {
     use crate::model::{AccountId, Edec};
-    pub(crate) static DOCUMENT: super::Document = super::Document {
+    pub(crate) static DOCUMENT: super::OperationDocument = super::OperationDocument {
         text: "query Edecs($envdAccountId: String) { edecs(envdAccountId: $envdAccountId) { id number status createdAt } }",
         kind: super::OperationKind::Query, operation: "Edecs", name: "edecs", field: "edecs",
         variables: &[("envdAccountId", "String")], record: super::selections::EDEC,
@@ -592,7 +592,7 @@ pub mod edecs {
 /// Variables and reply of `consignments`.
 pub mod full_consignments {
     use crate::model::{Connection, Consignment};
-    pub(crate) static DOCUMENT: super::Document = super::Document {
+    pub(crate) static DOCUMENT: super::OperationDocument = super::OperationDocument {
         text: "query FullConsignments($envdAccountId: String!, $first: Int, $after: String, $status: ConsignmentStatus, $species: ConsignmentSpecies, $searchText: String, $fromDate: DateTime, $toDate: DateTime, $onlySubmitted: Boolean) { fullConsignments: consignments(envdAccountId: $envdAccountId, first: $first, after: $after, status: $status, species: $species, searchText: $searchText, fromDate: $fromDate, toDate: $toDate, onlySubmitted: $onlySubmitted) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number status species movementDate movementTime heads pdfUrl createdBy updatedAt updatedBy submittedAt owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } answers { questionId index value } questions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } } } declaration { accept fullName phone email date signature certificateNumber address { line1 town state postcode } } } } } }",
         kind: super::OperationKind::Query, operation: "FullConsignments", name: "fullConsignments",
         field: "consignments",
@@ -616,7 +616,7 @@ pub mod full_consignments {
 /// Variables and reply of `questions`.
 pub mod questions {
     use crate::model::QuestionList;
-    pub(crate) static DOCUMENT: super::Document = super::Document {
+    pub(crate) static DOCUMENT: super::OperationDocument = super::OperationDocument {
         text: "query Questions { questions { items { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id order text help tip readOnly forms type triggers { questionId value } validators { type parameter errorMessage } acceptableAnswers { displayName value } childQuestions { id } } } } } } } } } } }",
         kind: super::OperationKind::Query, operation: "Questions", name: "questions",
         field: "questions", variables: &[], record: super::selections::QUESTION_LIST, list: &[],
@@ -641,7 +641,7 @@ pub mod questions {
 /// Variables and reply of `template`.
 pub mod template {
     use crate::model::Template;
-    pub(crate) static DOCUMENT: super::Document = super::Document {
+    pub(crate) static DOCUMENT: super::OperationDocument = super::OperationDocument {
         text: "query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } }",
         kind: super::OperationKind::Query, operation: "Template", name: "template",
         field: "template", variables: &[("id", "String!"), ("envdAccountId", "String!")],
@@ -663,7 +663,7 @@ pub mod template {
 /// Variables and reply of `templates`.
 pub mod templates {
     use crate::model::{AccountId, Connection, Template};
-    pub(crate) static DOCUMENT: super::Document = super::Document {
+    pub(crate) static DOCUMENT: super::OperationDocument = super::OperationDocument {
         text: "query Templates($envdAccountId: String!, $first: Int, $after: String) { templates(envdAccountId: $envdAccountId, first: $first, after: $after) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { id number name species owner { name pic address { line1 town state postcode } } origin { name pic address { line1 town state postcode } } destination { name pic address { line1 town state postcode } } consignee { name pic address { line1 town state postcode } } forms { type serialNumber } } } } }",
         kind: super::OperationKind::Query, operation: "Templates", name: "templates",
         field: "templates",
@@ -706,7 +706,7 @@ pub mod templates {
 /// Variables and reply of `userDetails`.
 pub mod user_details {
     use crate::model::UserDetails;
-    pub(crate) static DOCUMENT: super::Document = super::Document {
+    pub(crate) static DOCUMENT: super::OperationDocument = super::OperationDocument {
         text: "query UserDetails { userDetails { auth0Id isNewUser email firstName lastName mobilePhone defaultAccount accounts { envdAccountId accountLabel accountId accountType email roles properties { propertyName accreditations { lPA eU mSA eUGFHQB nFAS hRG } } } accreditations { lPA eU mSA eUGFHQB nFAS hRG } roles } }",
         kind: super::OperationKind::Query, operation: "UserDetails", name: "userDetails",
         field: "userDetails", variables: &[], record: super::selections::USER_DETAILS, list: &[],

@@ -2,7 +2,7 @@
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use crate::error::{Error, ErrorCase, Received, ServerErrors, json_fault};
+use crate::error::{Error, ErrorCase, ReplyParts, ServerErrors, json_fault};
 use crate::model::json_path::path_of;
 use crate::model::{Edge, Position, reply_memory};
 
@@ -30,7 +30,7 @@ pub(super) fn read_counted<T: DeserializeOwned>(text: &str) -> Result<(T, usize)
 /// The error for a record that does not fit.
 pub(crate) fn unreadable_record(status: u16, path: String, detail: &str, record: &str) -> Error {
     let raw = reply_memory::value(record);
-    let received = Received::new(status, None, record.as_bytes(), Some(raw));
+    let received = ReplyParts::new(status, None, record.as_bytes(), Some(raw));
     let error = Error::decode(received, path, detail, ServerErrors::default())
         .with_case(ErrorCase::UnreadableRecord);
     match serde_json::from_str(record) {
@@ -53,10 +53,10 @@ mod tests {
     #[derive(Debug, Deserialize)]
     #[serde(rename_all = "camelCase")]
     #[allow(dead_code)] // OK because where it fails is the question.
-    struct Record {
+    struct Described {
         heads: u8,
         pics: Option<Vec<String>>,
-        by_name: Option<BTreeMap<String, Vec<Record>>>,
+        by_name: Option<BTreeMap<String, Vec<Described>>>,
         status: Option<Stage>,
     }
 
@@ -89,7 +89,7 @@ mod tests {
                 "byName.é \"x\"[1].heads",
             ),
         ] {
-            assert_eq!(read::<Record>(text).unwrap_err().path, path, "{text}");
+            assert_eq!(read::<Described>(text).unwrap_err().path, path, "{text}");
         }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) mod tests;
 mod unreadable;
 
 pub(crate) use self::as_received::AsReceived;
-pub(crate) use self::document::{Document, OperationKind};
+pub(crate) use self::document::{OperationDocument, OperationKind};
 pub(crate) use self::misfit::unreadable_record;
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::overrides::Overrides;

@@ -1,7 +1,7 @@
 //! The result of a call.
 
 use super::Unreadable;
-use crate::error::{Error, ErrorCase, Received, ServerErrors};
+use crate::error::{Error, ErrorCase, ReplyParts, ServerErrors};
 use crate::model::ServerError;
 
 /// The result of a call: the value, and the errors of the server beside it.
@@ -185,6 +185,6 @@ impl Outcome<()> {
 }
 
 fn rejected(first: Vec<ServerError>, facts: &ReplyFacts) -> Error {
-    let (received, omitted) = (Received::status_only(facts.status), facts.omitted);
+    let (received, omitted) = (ReplyParts::status_only(facts.status), facts.omitted);
     Error::rejected(received, ServerErrors { first, omitted }).with_may_have_applied(facts.change)
 }

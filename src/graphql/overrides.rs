@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::value::RawValue;
 
-use super::document::{Document, OperationKind};
+use super::document::{OperationDocument, OperationKind};
 use super::lexer::{DeclaredVariable, operations};
 use super::request::{Encoded, RawVariables};
 use crate::error::Error;
@@ -44,8 +44,8 @@ impl Overrides {
     }
 
     fn add(&mut self, name: &str, profile: &OperationProfile) -> Result<(), Error> {
-        let Some(known) = Document::named(name) else {
-            let names: Vec<_> = Document::names().collect();
+        let Some(known) = OperationDocument::named(name) else {
+            let names: Vec<_> = OperationDocument::names().collect();
             return Err(Error::config(format!(
                 "no operation {name} to override; the operations are {}",
                 names.join(", ")
@@ -76,12 +76,12 @@ impl Overrides {
     }
 
     /// The document of the caller for an operation.
-    pub(super) fn of(&self, known: &Document) -> Option<&Override> {
+    pub(super) fn of(&self, known: &OperationDocument) -> Option<&Override> {
         self.given.get(known.name)
     }
 
     /// What differs from our document of an operation, if anything does.
-    pub(super) fn fitted(&self, known: &Document) -> Arc<OperationProfile> {
+    pub(super) fn fitted(&self, known: &OperationDocument) -> Arc<OperationProfile> {
         let fitted = lock(&self.fitted).get(known.name).cloned();
         fitted.unwrap_or_default()
     }
@@ -122,7 +122,7 @@ impl Overrides {
 type Checked = (Option<String>, Vec<DeclaredVariable>);
 
 /// The name of the one operation, and the variables it declares.
-fn check(known: &Document, document: &str) -> Result<Checked, String> {
+fn check(known: &OperationDocument, document: &str) -> Result<Checked, String> {
     let mut found = operations(document).ok_or("it is not a GraphQL document")?;
     let count = found.len();
     let Some(found) = found.pop().filter(|_| count == 1) else {

@@ -213,7 +213,7 @@ impl Encoded {
         type Members<'a> = BTreeMap<String, &'a RawValue>;
 
         #[derive(Deserialize)]
-        struct Body<'a> {
+        struct SentBody<'a> {
             #[serde(borrow)]
             variables: Members<'a>,
         }
@@ -225,8 +225,8 @@ impl Encoded {
             let input = serde_json::from_str(value.get());
             input.is_ok_and(|input| names_one(&input))
         };
-        let body = serde_json::from_slice::<Body<'_>>(&self.body);
-        body.is_ok_and(|Body { variables }| {
+        let body = serde_json::from_slice::<SentBody<'_>>(&self.body);
+        body.is_ok_and(|SentBody { variables }| {
             names_one(&variables) || variables.values().any(is_input)
         })
     }
@@ -274,7 +274,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::graphql::{Document, Overrides, encode_document, encode_operation};
+    use crate::graphql::{OperationDocument, Overrides, encode_document, encode_operation};
     use crate::profile::{OperationProfile, ServiceProfile, Sourced};
 
     #[test]
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_record_is_read_from_where_it_was_received() {
-        let known = Document::named("copyConsignment").unwrap();
+        let known = OperationDocument::named("copyConsignment").unwrap();
         let document = "mutation($envdAccountId: ID!, $id: String!) { copy { a } }";
         let mut profile = OperationProfile::of_document(document);
         profile.record_at = Some("/copy/0".to_owned());

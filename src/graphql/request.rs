@@ -9,7 +9,7 @@ use graphql_client::GraphQLQuery;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::document::{Document, OperationKind};
+use super::document::{OperationDocument, OperationKind};
 use super::lexer::operations;
 use super::overrides::Overrides;
 use crate::error::Error;
@@ -27,11 +27,11 @@ pub(crate) struct Encoded {
     pub(crate) kind: OperationKind,
     pub(crate) body: Bytes,
     /// The operation of this crate that it is.
-    pub(super) known: Option<&'static Document>,
+    pub(super) known: Option<&'static OperationDocument>,
     /// Where the profile has the record: a JSON pointer.
     pub(super) moved: Option<Arc<str>>,
     /// A query of this crate, whose document may be adapted to the server.
-    pub(super) adaptable: Option<&'static Document>,
+    pub(super) adaptable: Option<&'static OperationDocument>,
     /// What differs from our document, if anything does.
     pub(super) fitted: Arc<OperationProfile>,
 }
@@ -61,7 +61,7 @@ pub(crate) fn encode<Q: GraphQLQuery>(
     overrides: &Overrides,
 ) -> Result<Encoded, Error> {
     let body = Q::build_query(variables);
-    match Document::ours(body.operation_name, body.query) {
+    match OperationDocument::ours(body.operation_name, body.query) {
         Some(known) => encode_operation(known, &body.variables, overrides),
         None => encode_document(body.query, body.operation_name, &body.variables),
     }
@@ -69,7 +69,7 @@ pub(crate) fn encode<Q: GraphQLQuery>(
 
 /// Encodes an operation of this crate, with variables of any type.
 pub(crate) fn encode_operation(
-    known: &'static Document,
+    known: &'static OperationDocument,
     variables: &impl Serialize,
     overrides: &Overrides,
 ) -> Result<Encoded, Error> {

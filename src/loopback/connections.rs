@@ -15,7 +15,7 @@ use tokio::task::yield_now;
 use url::Url;
 use zeroize::Zeroizing;
 
-use super::request::{Response, callback_query};
+use super::request::{BrowserResponse, callback_query};
 use super::sockets::Sockets;
 use crate::auth::{BoxFuture, PendingLogin};
 use crate::secret::Secret;
@@ -85,7 +85,7 @@ pub(super) async fn receive_callback(
                     return callback;
                 }
                 connections.push(async move {
-                    let refusal = Response::OtherLogin.to_http();
+                    let refusal = BrowserResponse::OtherLogin.to_http();
                     respond(callback.stream, refusal, clock).await;
                     None
                 });
@@ -157,7 +157,7 @@ async fn serve(
         Some(Some(Err(response))) => response,
         // The connection ended before the request.
         Some(None) => return None,
-        None => Response::TooSlow,
+        None => BrowserResponse::TooSlow,
     };
     respond(stream, refusal.to_http(), clock).await;
     None
@@ -167,13 +167,13 @@ async fn serve(
 async fn read(
     stream: &mut Box<dyn BrowserStream>,
     redirect_uri: &Url,
-) -> Option<Result<Secret, Response>> {
+) -> Option<Result<Secret, BrowserResponse>> {
     // Of the full size from the start, so that no copy of the code is left behind when it grows.
     let mut head = Zeroizing::new(Vec::with_capacity(MAX_HEAD_BYTES));
     loop {
         let before = head.len();
         if before == MAX_HEAD_BYTES {
-            return Some(Err(Response::TooLarge));
+            return Some(Err(BrowserResponse::TooLarge));
         }
         if stream.read_buf(&mut *head).await.ok()? == 0 {
             return None;

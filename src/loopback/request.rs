@@ -14,7 +14,7 @@ const MAX_HEADERS: usize = 64;
 
 /// A page that refuses a request. It repeats nothing of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Response {
+pub(super) enum BrowserResponse {
     OtherLogin,
     BadRequest,
     NotFound,
@@ -23,7 +23,7 @@ pub(super) enum Response {
     TooLarge,
 }
 
-impl Response {
+impl BrowserResponse {
     /// The whole response as HTTP/1.1.
     pub(super) fn to_http(self) -> String {
         let (status, heading, text) = match self {
@@ -52,14 +52,17 @@ impl Response {
 
 /// The query of a request for the callback address, or the response to another request. `None` when the head is not
 /// complete yet.
-pub(super) fn callback_query(head: &[u8], redirect_uri: &Url) -> Option<Result<Secret, Response>> {
+pub(super) fn callback_query(
+    head: &[u8],
+    redirect_uri: &Url,
+) -> Option<Result<Secret, BrowserResponse>> {
     let mut headers = [EMPTY_HEADER; MAX_HEADERS];
     let mut request = Request::new(&mut headers);
     match request.parse(head) {
         Ok(Status::Complete(_)) => {}
         Ok(Status::Partial) => return None,
-        Err(ParseError::TooManyHeaders) => return Some(Err(Response::TooLarge)),
-        Err(_) => return Some(Err(Response::BadRequest)),
+        Err(ParseError::TooManyHeaders) => return Some(Err(BrowserResponse::TooLarge)),
+        Err(_) => return Some(Err(BrowserResponse::BadRequest)),
     }
     let named = |header: &&httparse::Header<'_>| header.name.eq_ignore_ascii_case("host");
     let mut hosts = request.headers.iter().filter(named);
@@ -69,14 +72,14 @@ pub(super) fn callback_query(head: &[u8], redirect_uri: &Url) -> Option<Result<S
         .next()
         .is_some_and(|header| header.value == host.as_bytes());
     if !is_ours || hosts.next().is_some() {
-        return Some(Err(Response::BadRequest));
+        return Some(Err(BrowserResponse::BadRequest));
     }
     let target = request.path.unwrap_or_default();
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     Some(match request.method {
-        _ if path != redirect_uri.path() => Err(Response::NotFound),
+        _ if path != redirect_uri.path() => Err(BrowserResponse::NotFound),
         Some("GET") => Ok(query.into()),
-        _ => Err(Response::NotGet),
+        _ => Err(BrowserResponse::NotGet),
     })
 }
 
@@ -154,11 +157,11 @@ pub(super) fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use Response::{BadRequest, NotFound, NotGet, TooLarge};
+    use BrowserResponse::{BadRequest, NotFound, NotGet, TooLarge};
 
     use super::*;
 
-    fn query(head: &str) -> Option<Result<String, Response>> {
+    fn query(head: &str) -> Option<Result<String, BrowserResponse>> {
         let redirect_uri = Url::parse("http://127.0.0.1:8400/callback").unwrap();
         let query = callback_query(head.as_bytes(), &redirect_uri)?;
         Some(query.map(|query| query.expose().to_owned()))

@@ -106,7 +106,7 @@ impl Consignment {
     /// # Ok(()) });
     /// ```
     pub fn answered_questions(&self) -> Vec<AnsweredQuestion<'_>> {
-        let mut listing = Listing::default();
+        let mut listing = AnswerWalk::default();
         for answer in self.answers.iter().filter(|answer| answer.value.is_some()) {
             let id = answer.question_id.as_ref();
             listing.open.entry(id).or_default().push(answer);
@@ -127,12 +127,12 @@ impl Consignment {
 
 /// A walk over the questions that takes the answers to each.
 #[derive(Default)]
-struct Listing<'a> {
+struct AnswerWalk<'a> {
     open: HashMap<Option<&'a QuestionId>, Vec<&'a Answer>>,
     listed: Vec<AnsweredQuestion<'a>>,
 }
 
-impl<'a> Listing<'a> {
+impl<'a> AnswerWalk<'a> {
     /// Takes the answers to these questions and those below.
     fn list(&mut self, questions: &'a [Question], above: Option<&'a Question>, in_rows: bool) {
         let mut questions: Vec<&Question> = questions.iter().collect();

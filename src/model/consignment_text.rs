@@ -151,7 +151,7 @@ impl ConsignmentText {
 
 /// The fields of an object in their order, and what stands behind the last one.
 fn members(text: &str) -> Option<(Vec<TextField<'_>>, &str)> {
-    let Fields(fields) = serde_json::from_str(text).ok()?;
+    let RawFields(fields) = serde_json::from_str(text).ok()?;
     let mut members = Vec::with_capacity(fields.len());
     let mut rest = 0;
     for (name, value) in fields {
@@ -175,25 +175,25 @@ fn members(text: &str) -> Option<(Vec<TextField<'_>>, &str)> {
 }
 
 /// The fields of an object as they were written, repeated ones too.
-struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+struct RawFields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'de> Deserialize<'de> for Fields<'de> {
+impl<'de> Deserialize<'de> for RawFields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct FieldsVisitor;
 
         impl<'de> Visitor<'de> for FieldsVisitor {
-            type Value = Fields<'de>;
+            type Value = RawFields<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RawFields<'de>, A::Error> {
                 let mut fields = Vec::new();
                 while let Some((BorrowedText(name), value)) = map.next_entry()? {
                     fields.push((name, value));
                 }
-                Ok(Fields(fields))
+                Ok(RawFields(fields))
             }
         }
         deserializer.deserialize_map(FieldsVisitor)

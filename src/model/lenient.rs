@@ -56,9 +56,9 @@ where
     D: Deserializer<'de>,
     T: From<String> + for<'a> From<&'a str>,
 {
-    struct Text<T>(PhantomData<T>);
+    struct AnyText<T>(PhantomData<T>);
 
-    impl<'de, T: From<String> + for<'a> From<&'a str>> Visitor<'de> for Text<T> {
+    impl<'de, T: From<String> + for<'a> From<&'a str>> Visitor<'de> for AnyText<T> {
         type Value = T;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -89,7 +89,7 @@ where
             unfit_object(object, &self)
         }
     }
-    deserializer.deserialize_any(Text(PhantomData))
+    deserializer.deserialize_any(AnyText(PhantomData))
 }
 
 /// The error for a list that does not fit. The list is read to its end: only there has an error the position of the list.
@@ -116,9 +116,9 @@ where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
 {
-    struct Object<T>(PhantomData<T>);
+    struct ObjectOnly<T>(PhantomData<T>);
 
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectOnly<T> {
         type Value = T;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -129,7 +129,7 @@ where
             T::deserialize(MapAccessDeserializer::new(map))
         }
     }
-    deserializer.deserialize_map(Object(PhantomData))
+    deserializer.deserialize_map(ObjectOnly(PhantomData))
 }
 
 /// A whole number, also where it is written `1.0`, as `location_4.4.0` (`guide::sources`) shows row numbers.

@@ -132,11 +132,11 @@ impl ConsignmentInput {
     }
 }
 
-type Texts = BTreeMap<Vec<String>, Vec<String>>;
+type FieldTexts = BTreeMap<Vec<String>, Vec<String>>;
 
 /// The texts of a record that are not empty, by the path of their field.
-fn texts(record: &ConsignmentInput) -> Texts {
-    let mut texts = Texts::new();
+fn texts(record: &ConsignmentInput) -> FieldTexts {
+    let mut texts = FieldTexts::new();
     collect(&mut texts, &mut Vec::new(), &json!(record));
     for answer in record.answers() {
         let Some(question) = answer.question_id.value() else {
@@ -150,7 +150,7 @@ fn texts(record: &ConsignmentInput) -> Texts {
     texts
 }
 
-fn collect(texts: &mut Texts, path: &mut Vec<String>, value: &Value) {
+fn collect(texts: &mut FieldTexts, path: &mut Vec<String>, value: &Value) {
     let text = match value {
         Value::Null => return,
         Value::Object(fields) => {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::ConsignmentFilter;
 use crate::client::Account;
-use crate::error::{Error, Received, Result};
+use crate::error::{Error, ReplyParts, Result};
 use crate::graphql::generated::Consignments;
 use crate::model::{
     ConsignmentId, ConsignmentInput, ConsignmentSummary, FieldDiff, ServerError, Timestamp,
@@ -187,7 +187,7 @@ fn incomplete(errors: Vec<ServerError>) -> Error {
     } else {
         // The status of a page is not kept; data comes with 200 (spec 7.1).
         let status = 200;
-        Error::rejected(Received::status_only(status), errors.into())
+        Error::rejected(ReplyParts::status_only(status), errors.into())
     };
     error.with_operation("consignments")
 }

@@ -15,7 +15,7 @@ use crate::graphql::generated::{
     DeleteConsignment, consignment, copy_consignment, create_or_save_consignment,
     delete_consignment, full_consignments,
 };
-use crate::graphql::{Document, Outcome};
+use crate::graphql::{OperationDocument, Outcome};
 use crate::model::{
     AccountId, Connection, Consignment, ConsignmentId, ConsignmentInput, ConsignmentNumber,
     ConsignmentStatus, ConsignmentSummary, ConsignmentText, SavedConsignment, WithExtra,
@@ -368,7 +368,7 @@ impl Account {
     /// Saves an input that may have further fields.
     pub(super) fn save<Q: GraphQLQuery, T: Send + 'static>(
         &self,
-        document: &'static Document,
+        document: &'static OperationDocument,
         input: &impl Serialize,
         part: fn(Q::ResponseData) -> Option<T>,
     ) -> Call<Outcome<T>>

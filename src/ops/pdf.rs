@@ -3,13 +3,13 @@
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::model::PdfUrl;
-use crate::send::{Call, Operation};
+use crate::send::{Call, SentOperation};
 use crate::transport::Reply;
 
 /// A request for the printed declaration.
 struct GetPdf;
 
-impl Operation for GetPdf {
+impl SentOperation for GetPdf {
     type Value = Vec<u8>;
 
     fn name(&self) -> &'static str {

@@ -16,7 +16,7 @@ use crate::error::{BodyShape, Error, Result, ServerErrors, json_fault};
 use crate::graphql::{Unreadable, unreadable_record};
 use crate::model::json_path::{joined, path_of};
 use crate::model::{BorrowedText, Property, object, places, reply_memory};
-use crate::send::Operation;
+use crate::send::SentOperation;
 use crate::transport::header::{ACCEPT, HeaderValue, IF_MODIFIED_SINCE};
 use crate::transport::{Reply, Request};
 
@@ -46,7 +46,7 @@ pub(super) fn get(url: Url) -> Request {
     Request::get(url).header(ACCEPT, HeaderValue::from_static("application/json"))
 }
 
-impl Operation for GetRecords {
+impl SentOperation for GetRecords {
     type Value = IfModified<Subset>;
 
     fn name(&self) -> &str {
@@ -79,7 +79,7 @@ impl Operation for GetRecords {
 /// A request of the caller, with any JSON as its reply.
 pub(super) struct GetValue;
 
-impl Operation for GetValue {
+impl SentOperation for GetValue {
     type Value = Value;
 
     fn name(&self) -> &str {

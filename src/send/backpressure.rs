@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::select;
 use tokio::sync::Notify;
 
-use crate::error::{Error, Received, Result};
+use crate::error::{Error, ReplyParts, Result};
 use crate::locked::lock;
 use crate::transport::{Clock, RetryPolicy};
 
@@ -33,7 +33,7 @@ impl Backpressure {
         else {
             return;
         };
-        let refusal = Error::http(Received::status_only(status));
+        let refusal = Error::http(ReplyParts::status_only(status));
         let until = clock.monotonic() + wait.min(LONGEST);
         let mut pause = lock(&self.pause);
         if pause.as_ref().is_none_or(|(known, _)| *known < until) {
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn a_pause_is_an_hour_at_most_and_does_not_follow_the_calendar() {
         let clock = Clock::manual(SystemTime::UNIX_EPOCH + 100 * LONGEST);
-        let busy = Error::http(Received::status_only(429));
+        let busy = Error::http(ReplyParts::status_only(429));
         for (told, longest) in [(5, 5), (90_000, 3_600), (u64::MAX, 3_600)] {
             let (told, longest) = (Duration::from_secs(told), Duration::from_secs(longest));
             let pause = Backpressure::default();

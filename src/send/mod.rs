@@ -22,5 +22,5 @@ use self::headers::Headers;
 pub use self::response::{DryRun, Response};
 
 pub(crate) use self::call::{JsonSlot, Settings};
-pub(crate) use self::sender::{Operation, Sender, SenderOptions};
+pub(crate) use self::sender::{Sender, SenderOptions, SentOperation};
 pub(crate) use self::trace::{adapted, decode_failure};

@@ -63,7 +63,7 @@ pub(super) struct Pool {
 }
 
 /// What differs between the operations of the two interfaces.
-pub(crate) trait Operation: Sync {
+pub(crate) trait SentOperation: Sync {
     type Value: Send;
 
     /// The name in errors and traces.
@@ -209,7 +209,7 @@ impl Sender {
     }
 
     /// Sends a request and reads its reply.
-    pub(crate) async fn send<O: Operation>(
+    pub(crate) async fn send<O: SentOperation>(
         &self,
         operation: &O,
         mut request: Box<Request>,

@@ -7,9 +7,9 @@ use url::Url;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use super::{Operation, SenderOptions, Settings};
+use super::{SenderOptions, SentOperation, Settings};
 use crate::auth::{AccessToken, BoxFuture, StoreError, TokenSource};
-use crate::error::{Error, ErrorKind, Received, Result};
+use crate::error::{Error, ErrorKind, ReplyParts, Result};
 use crate::transport::{Clock, Reply, Request, RetryPolicy};
 
 /// An operation that fails with these errors, and succeeds after the last.
@@ -18,7 +18,7 @@ struct Failing {
     failures: Mutex<std::vec::IntoIter<Error>>,
 }
 
-impl Operation for Failing {
+impl SentOperation for Failing {
     type Value = ();
 
     fn name(&self) -> &'static str {
@@ -39,13 +39,18 @@ impl Operation for Failing {
 }
 
 fn http(status: u16) -> Error {
-    Error::http(Received::status_only(status))
+    Error::http(ReplyParts::status_only(status))
 }
 
 /// As the service says it.
 fn said(status: u16) -> Error {
     let body = br#"{"Message": "no"}"#;
-    Error::http(Received::new(status, Some("application/json"), body, None))
+    Error::http(ReplyParts::new(
+        status,
+        Some("application/json"),
+        body,
+        None,
+    ))
 }
 
 fn lost() -> Error {

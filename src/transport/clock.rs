@@ -43,7 +43,7 @@ enum TimeSource {
 }
 
 struct ManualClock {
-    moment: Mutex<Moment>,
+    moment: Mutex<ClockReading>,
     /// Wakes sleepers in the order in which they came, so that tests are deterministic.
     moved: Notify,
     /// One more than the sleepers.
@@ -52,12 +52,12 @@ struct ManualClock {
 
 /// One moment on both clocks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment {
+pub(crate) struct ClockReading {
     pub(crate) wall: SystemTime,
     pub(crate) monotonic: Duration,
 }
 
-impl Moment {
+impl ClockReading {
     pub(crate) fn is_before(self, other: Self) -> bool {
         self.wall < other.wall && self.monotonic < other.monotonic
     }
@@ -89,7 +89,7 @@ impl Clock {
     /// A clock that stands still until it is moved. Clones show the same time.
     pub fn manual(start: SystemTime) -> Self {
         // Differs from the calendar time, so that a test which confuses the two clocks fails.
-        let moment = Moment {
+        let moment = ClockReading {
             wall: start,
             monotonic: Duration::from_secs(1_000),
         };
@@ -112,13 +112,13 @@ impl Clock {
     }
 
     /// Both times, the calendar time at most some milliseconds late: cheap enough for each request.
-    pub(crate) fn moment(&self) -> Moment {
+    pub(crate) fn moment(&self) -> ClockReading {
         let wall = match &self.0 {
             TimeSource::System => system_roughly(),
             TimeSource::Running { .. } | TimeSource::Manual(_) => self.now(),
         };
         let monotonic = self.monotonic();
-        Moment { wall, monotonic }
+        ClockReading { wall, monotonic }
     }
 
     /// A time that never jumps, to measure how long something takes: since the machine was started on most systems, time asleep
@@ -158,7 +158,7 @@ impl Clock {
         self.change(|moment| moment.wall = to);
     }
 
-    fn change(&self, change: impl FnOnce(&mut Moment)) {
+    fn change(&self, change: impl FnOnce(&mut ClockReading)) {
         if let TimeSource::Manual(clock) = &self.0 {
             change(&mut lock(&clock.moment));
             clock.moved.notify_waiters();

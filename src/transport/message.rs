@@ -12,7 +12,7 @@ use reqwest::header::{
 use serde_json::Value;
 use url::Url;
 
-use crate::error::{Error, Received};
+use crate::error::{Error, ReplyParts};
 
 /// Is called with the beginning of a reply's body each time it grows.
 pub(crate) type Watch = Arc<dyn Fn(&[u8]) + Send + Sync>;
@@ -108,7 +108,7 @@ impl Reply {
         error.with_retry_after(wait)
     }
 
-    pub(crate) fn received(&self) -> Received {
+    pub(crate) fn received(&self) -> ReplyParts {
         let location = self
             .headers
             .get(LOCATION)
@@ -124,9 +124,9 @@ impl Reply {
     }
 
     /// What accessors of an error return of the reply, with the data in it.
-    pub(crate) fn received_with(&self, data: Option<Value>) -> Received {
+    pub(crate) fn received_with(&self, data: Option<Value>) -> ReplyParts {
         let media_type = self.media_type();
-        Received::new(self.status, media_type.as_deref(), &self.body, data)
+        ReplyParts::new(self.status, media_type.as_deref(), &self.body, data)
     }
 
     /// Whether it says by a header why a bearer token was refused, as a service must (RFC 6750 section 3).

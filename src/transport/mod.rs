@@ -19,7 +19,7 @@ mod retry;
 pub(crate) mod tls;
 
 pub use self::clock::Clock;
-pub(crate) use self::clock::Moment;
+pub(crate) use self::clock::ClockReading;
 pub use self::options::HttpOptions;
 pub use self::retry::RetryPolicy;
 

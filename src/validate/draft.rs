@@ -31,7 +31,7 @@ static FIELDS: LazyLock<HashMap<&str, Vec<(&str, &str)>>> = LazyLock::new(|| {
 
 /// A consignment as far as it could be read, and what could not.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Draft {
+pub(super) struct ReadInput {
     /// What could be read; what could not is absent.
     pub(super) input: ConsignmentInput,
     /// A finding for each value that does not fit, with its path.
@@ -40,13 +40,13 @@ pub(super) struct Draft {
     unread: Vec<Option<QuestionId>>,
 }
 
-impl Draft {
+impl ReadInput {
     /// Reads the JSON of `CreateOrSaveConsignmentInput`. It never fails.
     ///
     /// The server's schema cannot take a value of the wrong type, such as a number where a text is expected, and no field
     /// that it does not have (spec 7.2). assumed: the messages, after those of unknown forms.
     pub(super) fn read(value: &Value) -> Self {
-        let mut reader = Reader {
+        let mut reader = InputReader {
             path: Vec::new(),
             findings: Vec::new(),
         };
@@ -71,7 +71,7 @@ impl Draft {
 
 /// As [`validate_fields`](super::validate_fields), for JSON that may not even have the shape of a consignment.
 pub fn validate_fields_json(input: &Value, context: &Context) -> Report {
-    let draft = Draft::read(input);
+    let draft = ReadInput::read(input);
     let mut report = Report::new(QuestionRules::NoQuestionsLoaded);
     let named = NamedForms::default();
     fields::check(&draft.input, context, Policy::default(), named, &mut report);
@@ -108,12 +108,12 @@ fn list_of(wanted: &str) -> Option<&str> {
 }
 
 /// Where the reader is, and what it found.
-struct Reader {
+struct InputReader {
     path: Vec<String>,
     findings: Vec<Finding>,
 }
 
-impl Reader {
+impl InputReader {
     /// The parts of a value that have the expected type.
     fn read(&mut self, value: &Value, wanted: &str) -> Option<Value> {
         if let Some(item) = list_of(wanted) {

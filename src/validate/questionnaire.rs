@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::draft::Draft;
+use super::draft::ReadInput;
 use super::explanation::{Explanation, explain};
 use super::forms::NamedForms;
 use super::question_tree::QuestionTree;
@@ -119,7 +119,7 @@ impl Questionnaire {
     /// Each value of the wrong type is a finding at its path. The server stops there; what is wrong with the values that could
     /// be read is in [`Report::not_judged`].
     pub fn validate_json(&self, input: &serde_json::Value, context: &Context) -> Report {
-        let draft = Draft::read(input);
+        let draft = ReadInput::read(input);
         let report = self.check(&self.walk(&draft.input), &draft.input, context);
         draft.report(report)
     }

@@ -22,7 +22,7 @@ pub(crate) struct Fragment {
     pub(crate) is_sdk: bool,
 }
 
-pub(crate) struct Origin {
+pub(crate) struct DocumentOrigin {
     /// The type of the fragment that the field comes from.
     pub(crate) condition: Option<Name>,
     /// The fragment that is selected of the field, alone.
@@ -34,7 +34,7 @@ pub(crate) struct Documents<'a> {
     pub(crate) sources: SourceMap,
     pub(crate) fragments: BTreeMap<Name, Fragment>,
     /// How fragments stood around fields and inside them, by the places of the fields.
-    pub(crate) origins: HashMap<SourceSpan, Origin>,
+    pub(crate) origins: HashMap<SourceSpan, DocumentOrigin>,
     operations: Vec<Node<OperationDefinition>>,
     problems: Vec<Problem>,
     fields: usize,
@@ -157,7 +157,8 @@ impl<'a> Documents<'a> {
                     let mut field = field.clone();
                     if let Some(place) = field.location() {
                         let (condition, spread) = (of.cloned(), alone(&field.selection_set));
-                        self.origins.insert(place, Origin { condition, spread });
+                        self.origins
+                            .insert(place, DocumentOrigin { condition, spread });
                     }
                     let inside = std::mem::take(&mut field.make_mut().selection_set);
                     self.expand(&inside, None, within, &mut field.make_mut().selection_set);

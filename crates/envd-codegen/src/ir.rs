@@ -9,9 +9,9 @@ pub struct Program {
     /// In the order of the documents.
     pub operations: Vec<Operation>,
     /// Those of the fragments, by their names.
-    pub records: Vec<Record>,
+    pub records: Vec<Struct>,
     /// Those that are not of the SDK, by their names in Rust.
-    pub inputs: Vec<Record>,
+    pub inputs: Vec<Struct>,
     /// Those that are not of the SDK, in the order of the schema.
     pub enums: Vec<OpenEnum>,
 }
@@ -28,17 +28,17 @@ pub struct Operation {
     /// are not published.
     pub sent: String,
     /// The variables, each with the text of its argument.
-    pub variables: Record,
+    pub variables: Struct,
     /// The fields of the root type: the `data` of the reply.
-    pub reply: Record,
+    pub reply: Struct,
     /// The records of selections without a fragment.
-    pub records: Vec<Record>,
+    pub records: Vec<Struct>,
 }
 
 /// A struct: of a selection, or an input.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Record {
+pub struct Struct {
     /// The name in Rust.
     pub name: String,
     /// The type in GraphQL.
@@ -93,7 +93,7 @@ pub struct Leaf {
 
 impl Program {
     /// The records of fragments that are not read into a generic type.
-    pub fn structs(&self) -> impl Iterator<Item = &Record> {
+    pub fn structs(&self) -> impl Iterator<Item = &Struct> {
         self.records
             .iter()
             .filter(|record| record.generic.is_none())

@@ -12,7 +12,7 @@ use apollo_compiler::{Name, Node, Schema};
 use heck::ToUpperCamelCase;
 
 use crate::documents::{Documents, Fragment};
-use crate::ir::{Field, Leaf, OpenEnum, Operation, Origin, Program, Record};
+use crate::ir::{Field, Leaf, OpenEnum, Operation, Origin, Program, Struct};
 use crate::problem::{Error, Problem, at};
 use crate::{docs, names};
 
@@ -32,7 +32,7 @@ struct Resolver<'a> {
     documents: &'a Documents<'a>,
     problems: Vec<Problem>,
     /// The records of fragments, and those inside them, by their names.
-    records: BTreeMap<String, Record>,
+    records: BTreeMap<String, Struct>,
     /// Inputs and enums that are not of the SDK.
     own: IndexSet<Name>,
     /// Of each variable the argument that it is first passed for: coordinate and description.
@@ -174,7 +174,7 @@ impl<'a> Resolver<'a> {
         selected: &[Selected<'_>],
         path: &str,
         origin: Origin,
-        records: &mut Vec<Record>,
+        records: &mut Vec<Struct>,
     ) -> Vec<Field> {
         let mut fields = Vec::new();
         for one in selected {
@@ -203,7 +203,7 @@ impl<'a> Resolver<'a> {
         selected: &Selected<'_>,
         path: String,
         origin: Origin,
-        records: &mut Vec<Record>,
+        records: &mut Vec<Struct>,
     ) -> Leaf {
         let generic = generic(&selected.selections);
         if let Some(name) = selected.spread {
@@ -254,9 +254,9 @@ impl<'a> Resolver<'a> {
     }
 
     /// A record or an input without its fields.
-    fn declared(&self, name: String, graphql: &Name) -> Record {
+    fn declared(&self, name: String, graphql: &Name) -> Struct {
         let description = self.schema.types[graphql].description();
-        Record {
+        Struct {
             name,
             graphql: graphql.to_string(),
             docs: docs::lines(description.map(|text| &**text), graphql),
@@ -456,7 +456,7 @@ fn distinct<T>(items: &mut [T], name: fn(&mut T) -> &mut String) {
 
 /// Boxes the fields by which an input may contain itself: those to inputs that are left when each one is taken away that has none of
 /// the others inside.
-fn box_cycles(inputs: &mut [Record]) {
+fn box_cycles(inputs: &mut [Struct]) {
     let names = inputs.iter().enumerate();
     let places: HashMap<String, usize> = names.map(|(at, one)| (one.name.clone(), at)).collect();
     let place = |field: &Field| {

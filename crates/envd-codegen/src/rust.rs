@@ -1,6 +1,6 @@
 //! Rust source of the parts of a [`Program`](crate::ir::Program), in lines of 89 columns where it can be broken.
 
-use crate::ir::{Field, Leaf, OpenEnum, Operation, Origin, Record};
+use crate::ir::{Field, Leaf, OpenEnum, Operation, Origin, Struct};
 use crate::names;
 
 /// How the code names what it uses.
@@ -55,7 +55,7 @@ impl Style {
     }
 
     /// A record that is read. Every field is optional; a list is empty where there is none.
-    pub fn record(&self, record: &Record) -> String {
+    pub fn record(&self, record: &Struct) -> String {
         self.structure(record, "", "#[non_exhaustive]\n", |field| {
             let plain = self.plain(field);
             let is_int = field.lists == 0 && field.leaf.name == "i64";
@@ -71,7 +71,7 @@ impl Style {
     }
 
     /// An input, which may lack required fields: the validator reports them.
-    pub fn input(&self, input: &Record, attributes: &str) -> String {
+    pub fn input(&self, input: &Struct, attributes: &str) -> String {
         self.structure(input, "default", attributes, |field| {
             let read = format!("deserialize_with = \"{}or_default\"", self.lenient);
             let setting = Some(read).filter(|_| field.required);
@@ -110,12 +110,12 @@ impl Style {
     /// A struct with these settings of serde and attributes, and for each field its settings and its type.
     fn structure(
         &self,
-        record: &Record,
+        record: &Struct,
         setting: &str,
         attributes: &str,
         member: impl Fn(&Field) -> (String, String),
     ) -> String {
-        let Record { name, fields, .. } = record;
+        let Struct { name, fields, .. } = record;
         let (mut members, mut is_renamed) = (String::new(), false);
         for field in fields {
             let by_rule = names::camel_case(&field.rust) == field.wire;
@@ -154,7 +154,7 @@ pub fn hides(fields: &[Field]) -> bool {
 }
 
 /// `Debug` without the fields that it hides, where there are any.
-pub(crate) fn debug(Record { name, fields, .. }: &Record) -> String {
+pub(crate) fn debug(Struct { name, fields, .. }: &Struct) -> String {
     if !hides(fields) {
         return String::new();
     }

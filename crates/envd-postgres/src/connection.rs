@@ -19,9 +19,9 @@ const TIME_OUT: Duration = Duration::from_secs(5);
 
 /// A connection that goes back to the pool only by [`give_back`](Self::give_back), and is closed otherwise: after an error or
 /// a cancelled call a transaction may be open, or replies may be on the way.
-pub(crate) struct Connection(Option<Object>);
+pub(crate) struct PooledConnection(Option<Object>);
 
-impl Connection {
+impl PooledConnection {
     pub(crate) async fn open(pool: &Pool, limit: Duration) -> Result<Self, DatabaseError> {
         Ok(Self(Some(timeout(limit, pool.get()).await??)))
     }
@@ -36,7 +36,7 @@ impl Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for PooledConnection {
     fn drop(&mut self) {
         if let Some(object) = self.0.take() {
             // Ends the connection, and with it its transaction and locks.

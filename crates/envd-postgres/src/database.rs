@@ -10,7 +10,7 @@ use deadpool_postgres::tokio_postgres::{Client, Error, Row};
 use futures_util::future::{join_all, join3};
 use tokio::time::timeout;
 
-use super::connection::{Connection, DatabaseError, Retry};
+use super::connection::{DatabaseError, PooledConnection, Retry};
 use super::schema::{APPLIED, FOREIGN, Schema};
 use super::statement::Statement;
 use envd_sdk::auth::StoreError;
@@ -35,7 +35,7 @@ impl Database {
     /// Applies the missing migrations, in one transaction, one host at a time.
     pub(crate) async fn migrate(&self) -> Result<(), StoreError> {
         let migrated = async {
-            let connection = Connection::open(&self.pool, self.time_out).await?;
+            let connection = PooledConnection::open(&self.pool, self.time_out).await?;
             let script = self.schema.script();
             connection.client()?.batch_execute(&script).await?;
             connection.give_back();
@@ -58,7 +58,7 @@ impl Database {
         settings: &str,
         statements: &[Statement<'_>],
         end: Option<&str>,
-    ) -> Result<(Connection, Vec<Row>), StoreError> {
+    ) -> Result<(PooledConnection, Vec<Row>), StoreError> {
         let begin = format!("{BEGIN}; {settings}");
         let mut done = self.try_begin(&begin, statements, end).await;
         if let Err(DatabaseError { retry, .. }) = done
@@ -78,8 +78,8 @@ impl Database {
         begin: &str,
         statements: &[Statement<'_>],
         end: Option<&str>,
-    ) -> Result<(Connection, Vec<Row>), DatabaseError> {
-        let connection = Connection::open(&self.pool, self.time_out).await?;
+    ) -> Result<(PooledConnection, Vec<Row>), DatabaseError> {
+        let connection = PooledConnection::open(&self.pool, self.time_out).await?;
         if !self.checked.load(Ordering::Relaxed) {
             self.check(&connection).await?;
             self.checked.store(true, Ordering::Relaxed);
@@ -90,7 +90,7 @@ impl Database {
 
     /// Checks that the tables belong to trusted roles, and then, since reading a view of another role runs its code, that they
     /// are those of this version.
-    async fn check(&self, connection: &Connection) -> Result<(), DatabaseError> {
+    async fn check(&self, connection: &PooledConnection) -> Result<(), DatabaseError> {
         let foreign = [Statement::new(FOREIGN)];
         let rows = self.send(connection, Some(BEGIN), &foreign, None).await?;
         Schema::check_owners(&rows)?;
@@ -104,7 +104,7 @@ impl Database {
     /// error.
     pub(crate) async fn send(
         &self,
-        connection: &Connection,
+        connection: &PooledConnection,
         begin: Option<&str>,
         statements: &[Statement<'_>],
         end: Option<&str>,

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 use std::{env, fs, process};
 
-use envd_sync::store::rows::{Batch, LocalPosition, Query, Row, RowKeys};
+use envd_sync::store::rows::{Batch, LocalPosition, Query, RecordRow, RowKeys};
 use envd_sync::store::{Order, SqliteSync, StoreError, SyncStore};
 
 const ROWS: u64 = 200_000;
@@ -149,7 +149,7 @@ fn conditions() -> Vec<(&'static str, Query)> {
     ]
 }
 
-fn batch(rows: Vec<Row>) -> Batch {
+fn batch(rows: Vec<RecordRow>) -> Batch {
     Batch {
         documents: vec![("walk".to_owned(), Some("{\"page\":7}".to_owned()))],
         rows,
@@ -163,7 +163,7 @@ fn id(number: u64) -> String {
     format!("{hash:016x}-{number:08x}")
 }
 
-fn row(number: u64) -> Row {
+fn row(number: u64) -> RecordRow {
     let second = number * 362 * 86_400 / ROWS;
     let day = second / 86_400;
     let day = format!("2026-{:02}-{:02}", 1 + day / 31, 1 + day % 31);
@@ -181,7 +181,7 @@ fn row(number: u64) -> Row {
         time / 60 % 60,
         time % 60
     );
-    Row {
+    RecordRow {
         id: id(number),
         sequence: number + 1,
         generation: 1,

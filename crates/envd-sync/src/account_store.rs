@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
+use super::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, RecordRow};
 use super::store::{StoreError, SyncStore};
 use crate::error::{Error, Result};
 use envd_sdk::auth::StoreErrorKind;
@@ -54,11 +54,11 @@ impl AccountStore {
         self.store.documents(&self.account, prefix).await
     }
 
-    pub(super) async fn rows(&self, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+    pub(super) async fn rows(&self, ids: &[String]) -> Result<Vec<RecordRow>, StoreError> {
         self.store.rows(&self.account, ids).await
     }
 
-    pub(super) async fn query(&self, query: &Query) -> Result<Vec<Row>, StoreError> {
+    pub(super) async fn query(&self, query: &Query) -> Result<Vec<RecordRow>, StoreError> {
         self.store.query(&self.account, query).await
     }
 

@@ -8,7 +8,7 @@ use crate::auth::failure::unavailable;
 use crate::auth::store::Ended;
 use crate::auth::{AccessToken, Record, TokenSet, Version};
 use crate::error::Result;
-use crate::transport::Moment;
+use crate::transport::ClockReading;
 
 /// How many reads in a row must succeed after the mark of another process was replaced.
 pub(super) const CLAIM_READS: u32 = 60;
@@ -52,7 +52,7 @@ pub(super) fn serve(
     state: &mut State,
     snapshot: Option<&Snapshot>,
     rejected: Option<u64>,
-    now: Moment,
+    now: ClockReading,
     policy: &RefreshPolicy,
 ) -> Result<Served> {
     let usable = snapshot.filter(|snapshot| snapshot.is_usable(now));
@@ -90,7 +90,7 @@ pub(super) fn serve(
 fn beside(
     state: &mut State,
     usable: &Snapshot,
-    now: Moment,
+    now: ClockReading,
     policy: &RefreshPolicy,
 ) -> Option<Background> {
     let mut look_at = Duration::MAX;

@@ -12,7 +12,7 @@ use super::report::{LastFailure, SessionState};
 use crate::auth::failure::reauth;
 use crate::auth::{AccessToken, TokenSet, Version};
 use crate::error::{Error, Result};
-use crate::transport::Moment;
+use crate::transport::ClockReading;
 
 /// Times and switches; the [builder](super::TokenManagerBuilder) describes them.
 #[derive(Clone, Debug, Default)]
@@ -27,8 +27,8 @@ pub(super) struct RefreshPolicy {
 #[derive(Debug)]
 pub(super) struct Snapshot {
     pub(super) token: AccessToken,
-    renew_at: Moment,
-    expires_at: Moment,
+    renew_at: ClockReading,
+    expires_at: ClockReading,
     /// When a reader takes the lock again to see whether there is something to start, in nanoseconds of the monotonic
     /// clock. Early is harmless.
     look_at: AtomicU64,
@@ -38,7 +38,7 @@ impl Snapshot {
     /// `renew_now`: it is not known whether the refresh token is used up.
     pub(super) fn new(
         tokens: &TokenSet,
-        now: Moment,
+        now: ClockReading,
         policy: &RefreshPolicy,
         renew_now: bool,
     ) -> Result<Self> {
@@ -57,7 +57,7 @@ impl Snapshot {
             .duration_since(tokens.issued_at)
             .unwrap_or_default()
             .min(life);
-        let limit = |after: Duration| Moment {
+        let limit = |after: Duration| ClockReading {
             wall: tokens.issued_at + after,
             monotonic: now.monotonic + after.saturating_sub(age),
         };
@@ -74,21 +74,21 @@ impl Snapshot {
     }
 
     /// Before the limit on both clocks: the wall clock may be set back, and the monotonic clock is not stored.
-    pub(super) fn is_usable(&self, now: Moment) -> bool {
+    pub(super) fn is_usable(&self, now: ClockReading) -> bool {
         now.is_before(self.expires_at)
     }
 
     /// Whether it can be served and there is nothing to start.
-    pub(super) fn is_fresh(&self, now: Moment) -> bool {
+    pub(super) fn is_fresh(&self, now: ClockReading) -> bool {
         self.is_usable(now) && nanos(now.monotonic) < self.look_at.load(Ordering::Relaxed)
     }
 
-    pub(super) fn is_renewal_due(&self, now: Moment) -> bool {
+    pub(super) fn is_renewal_due(&self, now: ClockReading) -> bool {
         !now.is_before(self.renew_at)
     }
 
     /// Sets the next look to this time, or to the renewal if that is still to come and earlier.
-    pub(super) fn look_again(&self, now: Moment, at: Duration) {
+    pub(super) fn look_again(&self, now: ClockReading, at: Duration) {
         let renewal = Some(self.renew_at.monotonic).filter(|renewal| *renewal > now.monotonic);
         let at = renewal.map_or(at, |renewal| renewal.min(at));
         self.look_at.store(nanos(at), Ordering::Relaxed);
@@ -246,7 +246,12 @@ impl State {
     }
 
     /// The state for support. `has_token`: one can be served; `is_unread`: the store could not be read.
-    pub(super) fn session(&self, now: Moment, has_token: bool, is_unread: bool) -> SessionState {
+    pub(super) fn session(
+        &self,
+        now: ClockReading,
+        has_token: bool,
+        is_unread: bool,
+    ) -> SessionState {
         if let Some(reason) = self.trials.dead.clone() {
             return SessionState::NeedsLogin { reason };
         }
@@ -290,15 +295,15 @@ mod tests {
 
     const HOUR: Duration = Duration::from_secs(3_600);
 
-    fn snapshot(lifetime: Duration, now: Moment) -> Snapshot {
+    fn snapshot(lifetime: Duration, now: ClockReading) -> Snapshot {
         let mut tokens = tokens(1);
         tokens.issued_at = UNIX_EPOCH + 1_000 * HOUR;
         tokens.lifetime = lifetime;
         Snapshot::new(&tokens, now, &RefreshPolicy::default(), false).unwrap()
     }
 
-    fn at(wall: Duration, monotonic: Duration) -> Moment {
-        Moment {
+    fn at(wall: Duration, monotonic: Duration) -> ClockReading {
+        ClockReading {
             wall: UNIX_EPOCH + 1_000 * HOUR + wall,
             monotonic,
         }
@@ -356,7 +361,7 @@ mod tests {
         assert!(day.is_usable(at(20 * HOUR, 4 * HOUR)));
         assert!(!day.is_usable(at(20 * HOUR, 5 * HOUR)));
         // Issued "in the future": not longer than a whole life.
-        let set_back = |monotonic| Moment {
+        let set_back = |monotonic| ClockReading {
             wall: UNIX_EPOCH + 900 * HOUR,
             monotonic,
         };

@@ -23,7 +23,7 @@ use crate::auth::{
 use crate::error::{Error, ErrorCase, Result};
 use crate::locked::lock;
 use crate::secret::Secret;
-use crate::transport::{Clock, Moment};
+use crate::transport::{Clock, ClockReading};
 
 /// A response must not pause the manager for longer.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(3_600);
@@ -88,7 +88,7 @@ impl Shared {
         self.provider.clock()
     }
 
-    pub(super) fn now(&self) -> Moment {
+    pub(super) fn now(&self) -> ClockReading {
         self.clock().moment()
     }
 

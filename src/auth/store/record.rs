@@ -96,7 +96,7 @@ pub(crate) struct Seal {
 debug_shows!(Seal, |it| key_id: it.key_id);
 
 #[derive(Serialize, Deserialize)]
-struct StoredRecord {
+struct WrittenRecord {
     form: u32,
     tokens: StoredTokens,
     #[serde(rename = "intent", skip_serializing_if = "Option::is_none")]
@@ -200,7 +200,7 @@ impl Record {
 
     /// The record as text, with live credentials in it.
     pub fn to_secret_json(&self) -> Secret {
-        let stored = StoredRecord {
+        let stored = WrittenRecord {
             form: if self.seal.is_some() { SEALED } else { PLAIN },
             tokens: StoredTokens::from(&self.tokens),
             refresh_mark: self.refresh_mark,
@@ -221,7 +221,7 @@ impl Record {
     /// another process may still read it.
     pub fn from_secret_json(json: &Secret) -> Result<Self, StoreError> {
         const NAME: &str = "the stored record";
-        let stored: StoredRecord = read_stored(json.expose().as_bytes(), SEALED, NAME)?;
+        let stored: WrittenRecord = read_stored(json.expose().as_bytes(), SEALED, NAME)?;
         let has_format = stored.seal.is_some() == (stored.form == SEALED);
         let tokens = stored.tokens.into_set().filter(|_| has_format);
         Ok(Self {

@@ -12,12 +12,12 @@ use apollo_compiler::validation::Valid;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::request::Request;
-use super::{Context, resolvers};
-use crate::fake::problem::Problem;
+use super::request::GraphqlRequest;
+use super::{ResolverContext, resolvers};
+use crate::fake::problem::ErrorItem;
 use crate::fake::records::{form_names, list};
 use crate::fake::reference_data::ReferenceData;
-use crate::fake::reply::Reply;
+use crate::fake::reply::FakeReply;
 use crate::fake::rules;
 
 /// Executes an operation.
@@ -25,8 +25,8 @@ pub(super) fn execute(
     document: &Valid<ExecutableDocument>,
     operation: &Operation,
     variables: Map<String, Value>,
-    context: Context<'_>,
-) -> Reply {
+    context: ResolverContext<'_>,
+) -> FakeReply {
     let root = Root {
         data: context.data,
         kind: operation.operation_type,
@@ -45,7 +45,7 @@ pub(super) fn execute(
         Ok(executed) => executed,
         Err(error) => {
             let error = error.to_graphql_error(&document.sources);
-            return Reply::json(400, &json!({"errors": [error]}));
+            return FakeReply::json(400, &json!({"errors": [error]}));
         }
     };
     let problems = root.problems.into_inner();
@@ -61,8 +61,8 @@ pub(super) fn execute(
         errors,
     };
     match serde_json::to_vec(&body) {
-        Ok(body) => Reply::raw(status, "application/json", body),
-        Err(error) => Reply::json(500, &json!({"errors": [{"message": error.to_string()}]})),
+        Ok(body) => FakeReply::raw(status, "application/json", body),
+        Err(error) => FakeReply::json(500, &json!({"errors": [{"message": error.to_string()}]})),
     }
 }
 
@@ -76,30 +76,30 @@ struct ResponseBody {
 /// The reply to a request without a valid token (spec 5.7): an error for each of the selected root fields.
 pub(super) fn unauthorized(
     document: Option<&Valid<ExecutableDocument>>,
-    request: &Request,
-) -> Reply {
+    request: &GraphqlRequest,
+) -> FakeReply {
     let operation = document.and_then(|document| request.operation(document).ok());
     let fields = operation.zip(document).into_iter();
     let keys: Vec<&str> = fields
         .flat_map(|(operation, document)| operation.root_fields(document))
         .map(|field| field.response_key().as_str())
         .collect();
-    let error = Problem::unauthorized();
+    let error = ErrorItem::unauthorized();
     let named = if keys.is_empty() { &[""] } else { &*keys };
     let errors: Vec<Value> = named.iter().map(|key| error.to_json(key)).collect();
     let data: Map<String, Value> = keys
         .iter()
         .map(|key| ((*key).to_owned(), Value::Null))
         .collect();
-    Reply::json(401, &json!({"data": data, "errors": errors}))
+    FakeReply::json(401, &json!({"data": data, "errors": errors}))
 }
 
 struct Root<'s> {
     data: &'s ReferenceData,
     kind: OperationType,
-    context: RefCell<Context<'s>>,
+    context: RefCell<ResolverContext<'s>>,
     /// With the response key of the field.
-    problems: RefCell<Vec<(String, Problem)>>,
+    problems: RefCell<Vec<(String, ErrorItem)>>,
 }
 
 impl ObjectValue for Root<'_> {

@@ -8,17 +8,17 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
-use self::request::Request;
-use super::problem::Problem;
+use self::request::GraphqlRequest;
+use super::problem::ErrorItem;
 use super::records::{Records, list};
 use super::reference_data::ReferenceData;
-use super::reply::Reply;
+use super::reply::FakeReply;
 use super::script::GraphqlBody;
 use super::world::User;
 use crate::profile::ServiceProfile;
 
 /// The state that a request reads and changes.
-pub(super) struct Context<'a> {
+pub(super) struct ResolverContext<'a> {
     pub(super) data: &'a ReferenceData,
     pub(super) records: &'a mut Records,
     pub(super) now: SystemTime,
@@ -26,7 +26,7 @@ pub(super) struct Context<'a> {
     pub(super) user: Option<User>,
 }
 
-impl<'a> Context<'a> {
+impl<'a> ResolverContext<'a> {
     /// The record of the user.
     fn holder(&self) -> &'a Value {
         let world = &self.data.world;
@@ -36,13 +36,13 @@ impl<'a> Context<'a> {
 
     /// An account of the user, unless access to it was withdrawn. assumed: another user's account is refused like a missing
     /// permission.
-    fn account(&self, id: &str) -> Result<Account<'a>, Problem> {
+    fn account(&self, id: &str) -> Result<NamedAccount<'a>, ErrorItem> {
         let holder = self.holder();
         let account = list(&holder["accounts"])
             .iter()
             .find(|account| account["envdAccountId"] == id && !self.records.withdrawn.contains(id))
-            .ok_or_else(|| Problem::denied("The account does not belong to the user."))?;
-        Ok(Account {
+            .ok_or_else(|| ErrorItem::denied("The account does not belong to the user."))?;
+        Ok(NamedAccount {
             pic: self.data.world.pics.get(id).and_then(Value::as_str),
             program: account["accountType"].as_str().unwrap_or_default(),
             holder,
@@ -82,16 +82,16 @@ impl<'a> Context<'a> {
 }
 
 /// An account, and the user of the request that names it.
-struct Account<'a> {
+struct NamedAccount<'a> {
     pic: Option<&'a str>,
     program: &'a str,
     holder: &'a Value,
     profile: &'a ServiceProfile,
 }
 
-impl<'a> Account<'a> {
+impl<'a> NamedAccount<'a> {
     /// Only producers create consignments, and only in accounts of the LPA program (spec 5.10).
-    fn may_create(&self) -> Result<(), Problem> {
+    fn may_create(&self) -> Result<(), ErrorItem> {
         let roles = self.holder["roles"].as_array().into_iter().flatten();
         let is_producer = |role: &str| {
             let named = self.profile.roles.value.get(role);
@@ -101,7 +101,7 @@ impl<'a> Account<'a> {
         if roles.filter_map(Value::as_str).any(is_producer) && self.program == "LPA" {
             return Ok(());
         }
-        Err(Problem::denied(
+        Err(ErrorItem::denied(
             "Only a producer may create consignments, in an account of the type LPA.",
         ))
     }
@@ -113,10 +113,10 @@ impl<'a> Account<'a> {
 }
 
 /// Answers a POST to the endpoint.
-pub(super) fn answer(media_type: &str, body: &[u8], context: Context<'_>) -> Reply {
+pub(super) fn answer(media_type: &str, body: &[u8], context: ResolverContext<'_>) -> FakeReply {
     run(media_type, body, context).unwrap_or_else(|errors| {
         // assumed: the specification does not map errors to statuses. The hint is in a header, since the body must be the service's.
-        Reply::json(400, &json!({"errors": errors})).header("x-fake-hint", hint(body))
+        FakeReply::json(400, &json!({"errors": errors})).header("x-fake-hint", hint(body))
     })
 }
 
@@ -128,8 +128,12 @@ fn hint(body: &[u8]) -> String {
     )
 }
 
-fn run(media_type: &str, body: &[u8], context: Context<'_>) -> Result<Reply, Vec<Value>> {
-    let request = Request::parse(media_type, body)?;
+fn run(
+    media_type: &str,
+    body: &[u8],
+    context: ResolverContext<'_>,
+) -> Result<FakeReply, Vec<Value>> {
+    let request = GraphqlRequest::parse(media_type, body)?;
     let schema = &context.data.schema;
     let document = schema.document(&request.query);
     if context.user.is_none() {

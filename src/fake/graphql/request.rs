@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::fake::instant;
 
-pub(super) struct Request {
+pub(super) struct GraphqlRequest {
     pub(super) query: String,
     pub(super) operation_name: Option<String>,
     pub(super) variables: Map<String, Value>,
@@ -21,7 +21,7 @@ pub(super) struct Request {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct RequestBody {
+struct WireRequest {
     query: Option<String>,
     operation_name: Option<String>,
     variables: Option<Map<String, Value>>,
@@ -29,14 +29,14 @@ struct RequestBody {
     _extensions: Option<Map<String, Value>>,
 }
 
-impl Request {
+impl GraphqlRequest {
     pub(super) fn parse(media_type: &str, body: &[u8]) -> Result<Self, Vec<Value>> {
         if !media_type.to_ascii_lowercase().contains("json") {
             let message = "Invalid 'Content-Type' header: must be 'application/json'.";
             return Err(vec![error("INVALID_CONTENT_TYPE", None, message)]);
         }
         // An object only: serde would also read a struct from an array.
-        let body: RequestBody = serde_json::from_slice(body)
+        let body: WireRequest = serde_json::from_slice(body)
             .and_then(|object: Map<String, Value>| serde_json::from_value(object.into()))
             .map_err(|_| {
                 let message = "JSON body text could not be parsed.";

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::{Account, Context};
+use super::{NamedAccount, ResolverContext};
 use crate::fake::instant;
-use crate::fake::problem::Problem;
+use crate::fake::problem::ErrorItem;
 use crate::fake::record_page::ListFilter;
 use crate::fake::records::{form_names, has_form, list, updated_input};
 use crate::fake::rules::{self, RuleContext};
@@ -17,8 +17,8 @@ use crate::profile::RecordNames;
 pub(super) fn query<'d>(
     field: &str,
     arguments: &Value,
-    context: &mut Context<'d>,
-) -> Result<Cow<'d, Value>, Problem> {
+    context: &mut ResolverContext<'d>,
+) -> Result<Cow<'d, Value>, ErrorItem> {
     let Some(moved) = context.data.moved.get(field) else {
         return read(field, arguments, context);
     };
@@ -29,8 +29,8 @@ pub(super) fn query<'d>(
 fn read<'d>(
     field: &str,
     arguments: &Value,
-    context: &mut Context<'d>,
-) -> Result<Cow<'d, Value>, Problem> {
+    context: &mut ResolverContext<'d>,
+) -> Result<Cow<'d, Value>, ErrorItem> {
     let (data, now) = (context.data, context.now);
     let text = |name: &str| arguments[name].as_str().unwrap_or_default();
     let id = text("envdAccountId");
@@ -41,7 +41,7 @@ fn read<'d>(
     // Only users with the accreditation hRG see LPAHRG0 (spec 9.3).
     let sees_goats = details["accreditations"]["hRG"] == true;
     // The records of a kind that belong to a consignment.
-    let related = |kind, account, is_wanted: &dyn Fn(&Value) -> bool| -> Result<Value, Problem> {
+    let related = |kind, account, is_wanted: &dyn Fn(&Value) -> bool| -> Result<Value, ErrorItem> {
         let number = text("consignmentNumber");
         records.find(Kind::Consignment, account, number)?;
         let related = records.of_account(kind, account);
@@ -61,7 +61,7 @@ fn read<'d>(
         "consignment" => {
             let found = records.find(Kind::Consignment, account()?, text("id"))?;
             if !sees_goats && has_form(found, "LPAHRG0") {
-                return Err(Problem::not_found());
+                return Err(ErrorItem::not_found());
             }
             found.clone()
         }
@@ -97,8 +97,8 @@ fn read<'d>(
 pub(super) fn mutation(
     field: &str,
     arguments: &Value,
-    context: &mut Context<'_>,
-) -> Result<(Value, Vec<Problem>), Vec<Problem>> {
+    context: &mut ResolverContext<'_>,
+) -> Result<(Value, Vec<ErrorItem>), Vec<ErrorItem>> {
     let moved = context.data.moved.get(field);
     let field = moved.map_or(field, |moved| moved.operation.as_str());
     let id = arguments["envdAccountId"].as_str().unwrap_or_default();
@@ -128,8 +128,8 @@ pub(super) fn mutation(
     Ok((result, warnings))
 }
 
-impl From<Problem> for Vec<Problem> {
-    fn from(problem: Problem) -> Self {
+impl From<ErrorItem> for Vec<ErrorItem> {
+    fn from(problem: ErrorItem) -> Self {
         vec![problem]
     }
 }
@@ -149,7 +149,7 @@ fn fill_in(input: &mut Value, path: &str) {
 struct Mutation<'a> {
     /// The id of the account.
     id: &'a str,
-    account: Account<'a>,
+    account: NamedAccount<'a>,
     input: &'a Value,
     /// The fields of an input that name its record.
     names: &'a RecordNames,
@@ -171,8 +171,8 @@ impl Mutation<'_> {
     fn save(
         &self,
         kind: Kind,
-        context: &mut Context<'_>,
-    ) -> Result<(Value, Vec<Problem>), Vec<Problem>> {
+        context: &mut ResolverContext<'_>,
+    ) -> Result<(Value, Vec<ErrorItem>), Vec<ErrorItem>> {
         if kind == Kind::Consignment {
             self.account.may_create()?;
         }
@@ -195,7 +195,7 @@ impl Mutation<'_> {
             Kind::Template => rules::template(&input),
             _ => rules::consignment(&input, &rules),
         };
-        if !problems.iter().all(Problem::is_warning) {
+        if !problems.iter().all(ErrorItem::is_warning) {
             return Err(problems);
         }
         let (name, author, now) = (self.updated(), self.author(), context.now);
@@ -211,11 +211,11 @@ impl Mutation<'_> {
         Ok((saved, problems))
     }
 
-    fn copy(&self, name: &str, context: &mut Context<'_>) -> Result<Value, Vec<Problem>> {
+    fn copy(&self, name: &str, context: &mut ResolverContext<'_>) -> Result<Value, Vec<ErrorItem>> {
         self.account.may_create()?;
         let original = context.records.find(Kind::Consignment, self.id, name)?;
         if original["status"] == "DELETED" {
-            return Err(Problem::not_found().into());
+            return Err(ErrorItem::not_found().into());
         }
         let input = updated_input(original, &json!({"status": "DRAFT"}));
         let today = instant::day(context.now);
@@ -230,7 +230,7 @@ impl Mutation<'_> {
             .save(Kind::Consignment, self.id, None, &input, author, now)?)
     }
 
-    fn comment(&self, context: &mut Context<'_>) -> Result<Value, Problem> {
+    fn comment(&self, context: &mut ResolverContext<'_>) -> Result<Value, ErrorItem> {
         let name = self.input["consignmentNumber"].as_str().unwrap_or_default();
         let consignment = context.records.find(Kind::Consignment, self.id, name)?;
         let holder = self.account.holder;

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use super::token_endpoint::TokenError;
-use super::{AUDIENCE, Login, Parameters, Provider, error_reply};
-use crate::fake::reply::Reply;
+use super::{AUDIENCE, FakeProvider, Parameters, TokenFamily, error_reply};
+use crate::fake::reply::FakeReply;
 
 /// Without vowels, so that codes spell no words (section 6.1).
 const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
@@ -20,7 +20,7 @@ const SLOWER: Duration = Duration::from_secs(5);
 
 /// The login of one device.
 pub(super) struct DeviceGrant {
-    login: Login,
+    login: TokenFamily,
     user_code: String,
     expires: SystemTime,
     /// The time that must pass between two polls.
@@ -30,13 +30,13 @@ pub(super) struct DeviceGrant {
     is_approved: Option<bool>,
 }
 
-impl Provider {
+impl FakeProvider {
     /// `/oauth/device/code` (sections 3.1 and 3.2).
     pub(in crate::fake) fn authorize_device(
         &mut self,
         request: &Parameters,
         now: SystemTime,
-    ) -> Reply {
+    ) -> FakeReply {
         if let Err(error) = self.check_client(request, now) {
             return error.into_reply(request);
         }
@@ -64,11 +64,11 @@ impl Provider {
             is_approved: None,
         };
         self.device_grants.insert(device_code, grant);
-        Reply::json(200, &body).header("cache-control", "no-store")
+        FakeReply::json(200, &body).header("cache-control", "no-store")
     }
 
     /// `/activate`: asks for a code. With one the user approves at once, or denies.
-    pub(in crate::fake) fn activate(&mut self, query: &str, now: SystemTime) -> Reply {
+    pub(in crate::fake) fn activate(&mut self, query: &str, now: SystemTime) -> FakeReply {
         let request = Parameters::of_query(query);
         let (status, text) = match request.get("user_code") {
             None => (200, ""),
@@ -82,7 +82,7 @@ impl Provider {
             "<!doctype html><title>Fake</title><p>{text}</p>\
              <form><label>Enter the code your device shows: <input name=\"user_code\"></label> <button>Log in</button></form>"
         );
-        Reply::raw(status, "text/html; charset=utf-8", page)
+        FakeReply::raw(status, "text/html; charset=utf-8", page)
     }
 
     /// The user approves or denies the login with this code. An error is the reason why there is none.

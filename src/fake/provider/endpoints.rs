@@ -6,17 +6,18 @@ use serde_json::json;
 use url::Url;
 
 use super::{
-    ALGORITHM, AUDIENCE, CLIENT_ID, ClientCheck, Code, Login, Parameters, Provider, error_reply,
+    ALGORITHM, AUDIENCE, CLIENT_ID, ClientCheck, Code, FakeProvider, Parameters, TokenFamily,
+    error_reply,
 };
-use crate::fake::reply::Reply;
+use crate::fake::reply::FakeReply;
 use crate::fake::world::User;
 use crate::transport::is_loopback;
 
-impl Provider {
+impl FakeProvider {
     /// `/authorize`: redirects the browser.
-    pub(in crate::fake) fn authorization(&mut self, query: &str, now: SystemTime) -> Reply {
+    pub(in crate::fake) fn authorization(&mut self, query: &str, now: SystemTime) -> FakeReply {
         match self.authorize(query, self.denies_logins, now) {
-            Ok(back) => Reply::redirect(back.as_str()),
+            Ok(back) => FakeReply::redirect(back.as_str()),
             Err(reason) => error_reply(400, "invalid_request", reason),
         }
     }
@@ -85,7 +86,7 @@ impl Provider {
 
     fn issue_code(
         &mut self,
-        login: Login,
+        login: TokenFamily,
         request: &Parameters,
         redirect_uri: &str,
         now: SystemTime,
@@ -103,7 +104,11 @@ impl Provider {
     }
 
     /// `/oauth/revoke` (RFC 7009): 200 and an empty body, also for an unknown token.
-    pub(in crate::fake) fn revocation(&mut self, request: &Parameters, now: SystemTime) -> Reply {
+    pub(in crate::fake) fn revocation(
+        &mut self,
+        request: &Parameters,
+        now: SystemTime,
+    ) -> FakeReply {
         // RFC 7009 section 2.1
         let is_confidential = !matches!(self.client_check, ClientCheck::Id);
         if is_confidential && let Err(error) = self.check_client(request, now) {
@@ -113,12 +118,12 @@ impl Provider {
             return error_reply(400, "invalid_request", "token is missing");
         };
         self.revoke(token);
-        Reply::empty(200)
+        FakeReply::empty(200)
     }
 
     /// `/v2/logout` (spec 5.8): ends the session in the browser and revokes no token. As at Auth0, it redirects to `returnTo` if that
     /// is allowed, without `returnTo` to the first allowed address, and otherwise shows an error page.
-    pub(in crate::fake) fn logout(&mut self, query: &str) -> Reply {
+    pub(in crate::fake) fn logout(&mut self, query: &str) -> FakeReply {
         let request = Parameters::of_query(query);
         self.has_session = false;
         let mut allowed = self.return_to.iter();
@@ -127,15 +132,15 @@ impl Provider {
             None => allowed.next(),
         };
         if let Some(to) = found {
-            return Reply::redirect(to);
+            return FakeReply::redirect(to);
         }
         let text = "Logged out, but returnTo is not on the list of allowed addresses.";
         let page = format!("<!doctype html><title>Fake</title><p>{text}</p>");
-        Reply::raw(400, "text/html", page)
+        FakeReply::raw(400, "text/html", page)
     }
 
     /// The metadata (OIDC Discovery 1.0 section 4, RFC 8414 section 3).
-    pub(in crate::fake) fn discovery(&self) -> Reply {
+    pub(in crate::fake) fn discovery(&self) -> FakeReply {
         let at = |path: &str| format!("{}{path}", self.issuer);
         let mut document = json!({
             "issuer": self.issuer,
@@ -158,12 +163,12 @@ impl Provider {
             document["token_endpoint_auth_signing_alg_values_supported"] =
                 json!(["RS256", "PS256", "ES256", "EdDSA"]);
         }
-        Reply::json(200, &document)
+        FakeReply::json(200, &document)
     }
 
     /// `/.well-known/jwks.json` (RFC 7517 section 5).
-    pub(in crate::fake) fn keys(&self) -> Reply {
-        Reply::json(200, &self.signing.public_keys())
+    pub(in crate::fake) fn keys(&self) -> FakeReply {
+        FakeReply::json(200, &self.signing.public_keys())
     }
 }
 

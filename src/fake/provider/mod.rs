@@ -18,7 +18,7 @@ use self::device::DeviceGrant;
 use self::signing::{ALGORITHM, Signing};
 pub(super) use self::token_endpoint::ClientCheck;
 use super::instant::epoch_seconds;
-use super::reply::Reply;
+use super::reply::FakeReply;
 use super::world::{User, World};
 
 pub(super) const CLIENT_ID: &str = "fake-client";
@@ -65,7 +65,7 @@ impl Default for Lifetimes {
 
 /// The settings of the provider, and all that it issued.
 #[derive(Default)]
-pub(super) struct Provider {
+pub(super) struct FakeProvider {
     pub(super) issuer: String,
     /// The user who logs in, unless the login names another one.
     pub(super) user: User,
@@ -88,7 +88,7 @@ pub(super) struct Provider {
     /// By device code.
     device_grants: HashMap<String, DeviceGrant>,
     /// With the expiry.
-    pub(super) access_tokens: HashMap<String, (Login, SystemTime)>,
+    pub(super) access_tokens: HashMap<String, (TokenFamily, SystemTime)>,
     refresh_tokens: HashMap<String, RefreshToken>,
     revoked_families: HashSet<u64>,
     /// The ids of the assertions that were accepted.
@@ -102,7 +102,7 @@ pub(super) struct Provider {
 
 /// A login. All tokens that descend from it are one family, which is revoked together.
 #[derive(Clone)]
-pub(super) struct Login {
+pub(super) struct TokenFamily {
     family: u64,
     user: User,
     scope: String,
@@ -111,7 +111,7 @@ pub(super) struct Login {
 }
 
 struct Code {
-    login: Login,
+    login: TokenFamily,
     redirect_uri: String,
     challenge: Option<String>,
     expires: SystemTime,
@@ -119,14 +119,14 @@ struct Code {
 }
 
 struct RefreshToken {
-    login: Login,
+    login: TokenFamily,
     expires: SystemTime,
     /// The number of refreshes since the login.
     generation: u64,
     first_use: Option<SystemTime>,
 }
 
-impl Provider {
+impl FakeProvider {
     pub(super) fn new(issuer: String, user: User, world: Arc<World>, lifetimes: Lifetimes) -> Self {
         Self {
             issuer,
@@ -163,7 +163,7 @@ impl Provider {
 
     /// Issues an access token without a login.
     pub(super) fn grant(&mut self, user: User, now: SystemTime) -> String {
-        let login = Login {
+        let login = TokenFamily {
             family: self.next_number(),
             user,
             scope: "openid profile email".to_owned(),
@@ -193,9 +193,9 @@ impl Provider {
         token
     }
 
-    fn begin_login(&mut self, user: User, request: &Parameters) -> Login {
+    fn begin_login(&mut self, user: User, request: &Parameters) -> TokenFamily {
         let own = |name: &str| request.get(name).map(str::to_owned);
-        Login {
+        TokenFamily {
             family: self.next_number(),
             user,
             scope: own("scope").unwrap_or_default(),
@@ -205,7 +205,7 @@ impl Provider {
     }
 
     /// The body of a successful token response.
-    fn token_response(&mut self, login: Login, generation: u64, now: SystemTime) -> Value {
+    fn token_response(&mut self, login: TokenFamily, generation: u64, now: SystemTime) -> Value {
         let has_scope = |scope: &str| login.scope.split(' ').any(|granted| granted == scope);
         let (is_openid, is_offline) = (has_scope("openid"), has_scope("offline_access"));
         let mut body = json!({
@@ -231,7 +231,7 @@ impl Provider {
         body
     }
 
-    fn issue_access_token(&mut self, login: Login, now: SystemTime) -> String {
+    fn issue_access_token(&mut self, login: TokenFamily, now: SystemTime) -> String {
         let expires = now + self.lifetimes.access_token;
         let mut token = self.random_text("opaque");
         // Without an audience the token is opaque.
@@ -250,7 +250,7 @@ impl Provider {
         token
     }
 
-    fn id_token(&self, login: &Login, now: SystemTime) -> String {
+    fn id_token(&self, login: &TokenFamily, now: SystemTime) -> String {
         let user = self.world.user_record(login.user);
         let text = |field: &str| user[field].as_str().unwrap_or_default();
         let mut claims = json!({
@@ -287,9 +287,9 @@ fn jwt(claims: &Value) -> String {
     parts.map(|part| URL_SAFE_NO_PAD.encode(part)).join(".")
 }
 
-fn error_reply(status: u16, error: &str, description: &str) -> Reply {
+fn error_reply(status: u16, error: &str, description: &str) -> FakeReply {
     let body = json!({"error": error, "error_description": description});
-    Reply::json(status, &body)
+    FakeReply::json(status, &body)
 }
 
 /// The parameters of a request. Of a repeated name, the first value counts.

@@ -9,16 +9,16 @@ use oauth2::{PkceCodeChallenge, PkceCodeVerifier};
 use serde_json::Value;
 use url::form_urlencoded;
 
-use super::{CLIENT_ID, Parameters, Provider, error_reply};
+use super::{CLIENT_ID, FakeProvider, Parameters, error_reply};
 use crate::fake::instant::epoch_seconds;
-use crate::fake::reply::Reply;
+use crate::fake::reply::FakeReply;
 use crate::secret::Secret;
 
 /// Error and description.
 pub(super) struct TokenError(pub(super) &'static str, pub(super) &'static str);
 
 impl TokenError {
-    pub(super) fn into_reply(self, request: &Parameters) -> Reply {
+    pub(super) fn into_reply(self, request: &Parameters) -> FakeReply {
         let Self(error, description) = self;
         let status = match error {
             "invalid_grant" | "access_denied" | "authorization_pending" | "expired_token" => 403,
@@ -39,9 +39,9 @@ const BAD_CODE: TokenError = TokenError("invalid_grant", "Invalid authorization 
 const BAD_VERIFIER: TokenError = TokenError("invalid_grant", "Failed to verify code verifier");
 const BAD_REFRESH: TokenError = TokenError("invalid_grant", "Unknown or invalid refresh token.");
 
-impl Provider {
+impl FakeProvider {
     /// `/oauth/token`.
-    pub(in crate::fake) fn token(&mut self, request: &Parameters, now: SystemTime) -> Reply {
+    pub(in crate::fake) fn token(&mut self, request: &Parameters, now: SystemTime) -> FakeReply {
         self.token_requests += 1;
         let result = self.check_client(request, now).and_then(|()| {
             match request.get("grant_type") {
@@ -55,7 +55,7 @@ impl Provider {
             }
         });
         let reply = match result {
-            Ok(tokens) => Reply::json(200, &tokens),
+            Ok(tokens) => FakeReply::json(200, &tokens),
             Err(error) => error.into_reply(request),
         };
         // RFC 6749 section 5.1
@@ -151,7 +151,7 @@ const fn invalid_client(description: &'static str) -> TokenError {
     TokenError("invalid_client", description)
 }
 
-impl Provider {
+impl FakeProvider {
     /// Checks who sent a request. The value of its `authorization` header comes first.
     pub(super) fn check_client(
         &mut self,

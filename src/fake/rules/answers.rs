@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{RuleContext, form_names};
 use crate::fake::instant;
-use crate::fake::problem::Problem;
+use crate::fake::problem::ErrorItem;
 use crate::fake::records::list;
 
 /// The questions that LPAG3 no longer has (spec 2.6, 9.4).
@@ -281,7 +281,7 @@ pub(super) fn chosen<'a>(answer: &'a str, question: &Value) -> Vec<&'a str> {
 }
 
 /// The problems of all questions that apply, in the order of the tree and of the rows.
-pub(super) fn problems(input: &Value, context: &RuleContext<'_>) -> Vec<Problem> {
+pub(super) fn problems(input: &Value, context: &RuleContext<'_>) -> Vec<ErrorItem> {
     let applicability = Applicability::new(input, context.questions);
     let rangeland_goats = form_names(input).contains(&"LPAHRG0");
     let mut problems: Vec<_> = question_185(input)
@@ -301,7 +301,7 @@ pub(super) fn problems(input: &Value, context: &RuleContext<'_>) -> Vec<Problem>
 
 /// Rangeland goats need the answer Yes to question 185 (spec 2.6), whether or not the list has it. assumed: a draft without an
 /// answer is saved.
-fn question_185(input: &Value) -> Option<Problem> {
+fn question_185(input: &Value) -> Option<ErrorItem> {
     let answers = list(&input["answers"]).iter();
     let given = answers.filter(|answer| answer["questionId"] == "185");
     let values: Vec<&str> = given
@@ -310,14 +310,14 @@ fn question_185(input: &Value) -> Option<Problem> {
         .collect();
     let is_draft = input["status"].is_null() || input["status"] == "DRAFT";
     let why = match values.as_slice() {
-        [] if is_draft => return Some(Problem::warning("answers.185", "Required")),
+        [] if is_draft => return Some(ErrorItem::warning("answers.185", "Required")),
         [] => "Question 185 must be answered Yes.",
         values if values.iter().all(|value| *value == "Yes") => return None,
         _ => {
             "The goats are not eligible to be moved without devices. The accreditation is at risk."
         }
     };
-    Some(Problem::bad_request("answers.185", why))
+    Some(ErrorItem::bad_request("answers.185", why))
 }
 
 fn answer_problems(
@@ -325,7 +325,7 @@ fn answer_problems(
     row: Option<i64>,
     given: &[&str],
     today: NaiveDate,
-) -> Vec<Problem> {
+) -> Vec<ErrorItem> {
     let kind = question["type"].as_str().unwrap_or_default();
     let id = question["id"].as_str().unwrap_or_default();
     // These types have no answer of their own (spec 2.6, and public). The validators of all others count, also of unknown types.
@@ -342,13 +342,13 @@ fn answer_problems(
     let mut problems = Vec::new();
     let required = validators.iter().any(|rule| rule["type"] == "required");
     if given.is_empty() && required && question["readOnly"] != true {
-        problems.push(Problem::warning(&code, "Required"));
+        problems.push(ErrorItem::warning(&code, "Required"));
     }
     for value in given {
         problems.extend(outside_choices(question, &code, value));
         if validators.iter().any(|rule| breaks(rule, value, today)) {
             let message = format!("Question {id}: {value} is not valid");
-            problems.push(Problem::warning(&code, message));
+            problems.push(ErrorItem::warning(&code, message));
         }
     }
     problems
@@ -368,7 +368,7 @@ fn breaks(rule: &Value, value: &str, today: NaiveDate) -> bool {
     }
 }
 
-fn outside_choices(question: &Value, code: &str, value: &str) -> Option<Problem> {
+fn outside_choices(question: &Value, code: &str, value: &str) -> Option<ErrorItem> {
     let choices: Vec<&str> = list(&question["acceptableAnswers"])
         .iter()
         .filter_map(|choice| choice["value"].as_str())
@@ -387,7 +387,7 @@ fn outside_choices(question: &Value, code: &str, value: &str) -> Option<Problem>
     (!choices.is_empty() && !fits).then(|| {
         let choices = choices.join(", ");
         let message = format!("Answer: {value} is not valid. Acceptable answers are: {choices}");
-        Problem::field(code, message)
+        ErrorItem::field(code, message)
     })
 }
 

@@ -7,15 +7,15 @@ use base64::alphabet::STANDARD;
 use base64::engine::general_purpose::{GeneralPurpose, PAD};
 use serde_json::Value;
 
-use self::Rule::{Format, MaxLength, Pattern};
+use self::FieldRule::{Format, MaxLength, Pattern};
 use crate::fake::instant;
-use crate::fake::problem::Problem;
+use crate::fake::problem::ErrorItem;
 
 const PARTIES: [&str; 4] = ["origin", "destination", "owner", "consignee"];
 const STATES: [&str; 8] = ["ACT", "NSW", "NT", "QLD", "SA", "TAS", "VIC", "WA"];
 
 /// The rule of a text field.
-enum Rule {
+enum FieldRule {
     Pic,
     State,
     MaxLength(usize),
@@ -23,21 +23,21 @@ enum Rule {
     Format(&'static str, fn(&str) -> bool),
 }
 
-const CONSIGNMENT: [(&str, Rule); 2] = [
+const CONSIGNMENT: [(&str, FieldRule); 2] = [
     ("movementDate", Format("date", is_day)),
     (
         "movementTime",
         Pattern("^([01][0-9]|2[0-3]):[0-5][0-9]$", is_clock_time),
     ),
 ];
-const PARTY: [(&str, Rule); 2] = [("pic", Rule::Pic), ("name", MaxLength(300))];
-const ADDRESS: [(&str, Rule); 4] = [
+const PARTY: [(&str, FieldRule); 2] = [("pic", FieldRule::Pic), ("name", MaxLength(300))];
+const ADDRESS: [(&str, FieldRule); 4] = [
     ("line1", MaxLength(300)),
     ("postcode", Pattern("^[1-9][0-9]{3}$", is_postcode)),
-    ("state", Rule::State),
+    ("state", FieldRule::State),
     ("town", MaxLength(100)),
 ];
-const DECLARATION: [(&str, Rule); 6] = [
+const DECLARATION: [(&str, FieldRule); 6] = [
     ("fullName", MaxLength(300)),
     ("certificateNumber", MaxLength(7)),
     ("email", Format("email", is_email)),
@@ -46,7 +46,7 @@ const DECLARATION: [(&str, Rule); 6] = [
     ("signature", Format("base64", is_signature)),
 ];
 
-pub(super) fn of_consignment(input: &Value, account_pic: Option<&str>) -> Vec<Problem> {
+pub(super) fn of_consignment(input: &Value, account_pic: Option<&str>) -> Vec<ErrorItem> {
     let mut problems = of_parties(input, &["origin", "destination"]);
     problems.extend(foreign_origin(&input["origin"]["pic"], account_pic));
     let declaration = &input["declaration"];
@@ -61,13 +61,13 @@ pub(super) fn of_consignment(input: &Value, account_pic: Option<&str>) -> Vec<Pr
 }
 
 /// The problems of all parties. Those in `pic_required` must have a PIC.
-pub(super) fn of_parties(input: &Value, pic_required: &[&str]) -> Vec<Problem> {
+pub(super) fn of_parties(input: &Value, pic_required: &[&str]) -> Vec<ErrorItem> {
     let mut problems = Vec::new();
     for name in PARTIES {
         let party = &input[name];
         if party["pic"].is_null() && pic_required.contains(&name) {
             let message = "invalid type, expected String but got Null";
-            problems.push(Problem::field(&format!("{name}.pic"), message));
+            problems.push(ErrorItem::field(&format!("{name}.pic"), message));
         }
         problems.extend(check(party, &format!("{name}."), &PARTY));
         let address = format!("{name}.address.");
@@ -76,21 +76,26 @@ pub(super) fn of_parties(input: &Value, pic_required: &[&str]) -> Vec<Problem> {
     problems
 }
 
-fn foreign_origin(pic: &Value, account_pic: Option<&str>) -> Option<Problem> {
+fn foreign_origin(pic: &Value, account_pic: Option<&str>) -> Option<ErrorItem> {
     let (pic, account_pic) = (pic.as_str()?, account_pic?);
     let is_foreign = is_pic(pic) && !pic.eq_ignore_ascii_case(account_pic);
-    is_foreign.then(|| Problem::field("consignorPic", format!("{pic} is not associated with user")))
+    is_foreign
+        .then(|| ErrorItem::field("consignorPic", format!("{pic} is not associated with user")))
 }
 
 /// Checks the text fields of an object that are present. Their codes begin with the prefix.
-fn check(object: &Value, prefix: &str, rules: &[(&str, Rule)]) -> impl Iterator<Item = Problem> {
+fn check(
+    object: &Value,
+    prefix: &str,
+    rules: &[(&str, FieldRule)],
+) -> impl Iterator<Item = ErrorItem> {
     rules.iter().filter_map(move |(name, rule)| {
         let message = rule.violation(object[name].as_str()?)?;
-        Some(Problem::field(&format!("{prefix}{name}"), message))
+        Some(ErrorItem::field(&format!("{prefix}{name}"), message))
     })
 }
 
-impl Rule {
+impl FieldRule {
     fn violation(&self, text: &str) -> Option<String> {
         let (is_valid, message) = match self {
             Self::Pic => (is_pic(text), format!("{text} is not a valid value for PIC")),

@@ -9,7 +9,7 @@ use chrono::NaiveDate;
 use serde_json::Value;
 
 pub(super) use self::answers::{questions_of, with_forms};
-use super::problem::Problem;
+use super::problem::ErrorItem;
 use super::records::list;
 use crate::profile::FurtherForm;
 
@@ -28,7 +28,7 @@ pub(super) struct RuleContext<'a> {
 }
 
 /// All problems of a consignment.
-pub(super) fn consignment(input: &Value, context: &RuleContext<'_>) -> Vec<Problem> {
+pub(super) fn consignment(input: &Value, context: &RuleContext<'_>) -> Vec<ErrorItem> {
     let mut problems = form_problems(input, context);
     problems.extend(fields::of_consignment(input, context.account_pic));
     problems.extend(answers::problems(input, context));
@@ -36,7 +36,7 @@ pub(super) fn consignment(input: &Value, context: &RuleContext<'_>) -> Vec<Probl
 }
 
 /// All problems of a template: of its parties, and of the mix of its forms.
-pub(super) fn template(input: &Value) -> Vec<Problem> {
+pub(super) fn template(input: &Value) -> Vec<ErrorItem> {
     let mut problems: Vec<_> = mixed_species(input, &[]).into_iter().collect();
     problems.extend(fields::of_parties(input, &[]));
     problems
@@ -47,7 +47,7 @@ pub(super) fn forms_of_copy(
     input: &Value,
     today: NaiveDate,
     accreditations: &Value,
-) -> Vec<Problem> {
+) -> Vec<ErrorItem> {
     let mut problems = out_of_date(input, today, &[]);
     problems.extend(not_accredited(input, accreditations));
     problems
@@ -75,15 +75,15 @@ pub(super) fn serial_prefix(form: &str) -> &'static str {
     }
 }
 
-fn form_problems(input: &Value, context: &RuleContext<'_>) -> Vec<Problem> {
+fn form_problems(input: &Value, context: &RuleContext<'_>) -> Vec<ErrorItem> {
     let mut problems = Vec::new();
     if form_names(input).is_empty() {
         // The species follows from the forms, so it is missing too (spec 7.2, row 3).
-        problems.push(Problem::field(
+        problems.push(ErrorItem::field(
             "species",
             "invalid type, expected String but got Null",
         ));
-        problems.push(Problem::field(
+        problems.push(ErrorItem::field(
             "programs",
             "array item count 0 is less than minimum count of 1",
         ));
@@ -97,7 +97,7 @@ fn form_problems(input: &Value, context: &RuleContext<'_>) -> Vec<Problem> {
 
 /// A user creates only forms of programs that they are accredited for (spec 1.3). A missing flag counts against LPAHRG0 only
 /// (spec 2.8, 9.3). assumed: the texts
-fn not_accredited(input: &Value, accreditations: &Value) -> Vec<Problem> {
+fn not_accredited(input: &Value, accreditations: &Value) -> Vec<ErrorItem> {
     let lacks = |name: &str| accreditations[name] == false;
     let denied = |form: &str| match form {
         "LPAC1" | "LPABC1" | "LPASL1" | "LPAG2" | "LPAG3" => lacks("lPA"),
@@ -110,11 +110,11 @@ fn not_accredited(input: &Value, accreditations: &Value) -> Vec<Problem> {
     };
     let forms = form_names(input).into_iter().filter(|form| denied(form));
     forms
-        .map(|form| Problem::denied(format!("The user is not accredited for {form}.")))
+        .map(|form| ErrorItem::denied(format!("The user is not accredited for {form}.")))
         .collect()
 }
 
-fn mixed_species(input: &Value, further: &[FurtherForm]) -> Option<Problem> {
+fn mixed_species(input: &Value, further: &[FurtherForm]) -> Option<ErrorItem> {
     let added = |form: &str| {
         further
             .iter()
@@ -127,11 +127,11 @@ fn mixed_species(input: &Value, further: &[FurtherForm]) -> Option<Problem> {
     let first = kinds.next();
     kinds
         .any(|kind| Some(kind) != first)
-        .then(|| Problem::bad_request("", "The programs are linked to more than one species."))
+        .then(|| ErrorItem::bad_request("", "The programs are linked to more than one species."))
 }
 
 /// Spec 9: LPAG2 until 2024-11-18, LPAG3 after it, LPAHRG0 from 2024-10-01 on.
-fn out_of_date(input: &Value, today: NaiveDate, kept: &[Value]) -> Vec<Problem> {
+fn out_of_date(input: &Value, today: NaiveDate, kept: &[Value]) -> Vec<ErrorItem> {
     let from =
         |year, month, day| NaiveDate::from_ymd_opt(year, month, day).is_some_and(|d| today >= d);
     let goats_changed = from(2024, 11, 19);
@@ -144,12 +144,12 @@ fn out_of_date(input: &Value, today: NaiveDate, kept: &[Value]) -> Vec<Problem> 
             "LPAHRG0" if !from(2024, 10, 1) => Some("LPAHRG0 cannot be created before 2024-10-01."),
             _ => None,
         })
-        .map(|description| Problem::bad_request("", description))
+        .map(|description| ErrorItem::bad_request("", description))
         .collect()
 }
 
 /// The days of forms that the profile adds. assumed: the text
-fn further_out_of_date(input: &Value, context: &RuleContext<'_>) -> Vec<Problem> {
+fn further_out_of_date(input: &Value, context: &RuleContext<'_>) -> Vec<ErrorItem> {
     let (names, today) = (form_names(input), context.today.to_string());
     let is_new = |form: &&FurtherForm| {
         names.contains(&&*form.id) && !context.kept_forms.iter().any(|kept| *kept == form.id)
@@ -160,7 +160,7 @@ fn further_out_of_date(input: &Value, context: &RuleContext<'_>) -> Vec<Problem>
     };
     let closed = context.further.iter().filter(is_new).filter(is_closed);
     closed
-        .map(|form| Problem::bad_request("", format!("{} cannot be created today.", form.id)))
+        .map(|form| ErrorItem::bad_request("", format!("{} cannot be created today.", form.id)))
         .collect()
 }
 
@@ -180,8 +180,8 @@ mod tests {
     use super::*;
     use crate::tests::reading::{APPLICABLE, JUDGED, check, check_fields, check_years};
 
-    fn codes(problems: &[Problem]) -> Vec<String> {
-        let code = |problem: &Problem| {
+    fn codes(problems: &[ErrorItem]) -> Vec<String> {
+        let code = |problem: &ErrorItem| {
             let error = problem.to_json("save");
             let code = error["extensions"]["data"]["Code"].as_str();
             let mark = if problem.is_warning() { "" } else { "!" };

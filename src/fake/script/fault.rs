@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 #[cfg(doc)]
 use crate::fake::Fake;
-use crate::fake::problem::Problem;
-use crate::fake::reply::{Delivery, Reply};
+use crate::fake::problem::ErrorItem;
+use crate::fake::reply::{Delivery, FakeReply};
 use crate::transport::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 
 /// A fault of one reply, at the server or on the network.
@@ -37,7 +37,7 @@ pub struct Fault {
     /// Processed after this number of further requests instead.
     pub(in crate::fake) late: Option<usize>,
     /// In place of the real reply.
-    reply: Option<Reply>,
+    reply: Option<FakeReply>,
     headers: Vec<(String, String)>,
     edit: Option<ReplyEdit>,
     delivery: Delivery,
@@ -76,7 +76,7 @@ impl Fault {
     pub fn status(status: u16) -> Self {
         Self {
             processed: false,
-            reply: Some(Reply::empty(checked_status(status))),
+            reply: Some(FakeReply::empty(checked_status(status))),
             ..Self::none()
         }
     }
@@ -102,7 +102,7 @@ impl Fault {
     /// HTTP 200 with the message "Internal server error" for a root field of the operation, such as `createOrSaveConsignment`,
     /// and without data (spec 7.2). With [`processed`](Self::processed) the change is made nevertheless.
     pub fn internal_server_error(field: &str) -> Self {
-        let error = Problem::not_found().to_json(field);
+        let error = ErrorItem::not_found().to_json(field);
         Self::status(200).json(json!({"data": {field: null}, "errors": [error]}))
     }
 
@@ -226,10 +226,10 @@ impl Fault {
     }
 
     /// Changes or replaces the reply that `serve` makes.
-    pub(in crate::fake) fn apply(&self, serve: impl FnOnce() -> Reply) -> Reply {
+    pub(in crate::fake) fn apply(&self, serve: impl FnOnce() -> FakeReply) -> FakeReply {
         let real = self.processed.then(serve);
         let reply = self.reply.clone().or(real);
-        let mut reply = reply.unwrap_or_else(|| Reply::empty(200));
+        let mut reply = reply.unwrap_or_else(|| FakeReply::empty(200));
         match &self.edit {
             Some(ReplyEdit::Truncate(bytes)) => reply.body.truncate(*bytes),
             Some(ReplyEdit::Replace(pointer, value)) => reply.replace(pointer, value),

@@ -22,9 +22,9 @@ pub(super) use self::received::{GraphqlBody, Log, ParsedRequest, is_graphql};
 use self::scripts::{Script, ScriptStep, ScriptTarget};
 pub(super) use self::scripts::{Scripts, unscripted};
 use super::Fake;
-use super::problem::Problem;
+use super::problem::ErrorItem;
 use super::reference_data::root_fields;
-use crate::graphql::Document;
+use crate::graphql::OperationDocument;
 
 /// A script for the calls of one operation, or to one path. Calls take the steps in the order in which they were added;
 /// without a step the fake answers as usual.
@@ -76,7 +76,7 @@ impl Fake {
     #[track_caller]
     pub fn on_operation(&self, name: impl Into<String>) -> On<'_> {
         let name = name.into();
-        let mut known: Vec<_> = Document::names().collect();
+        let mut known: Vec<_> = OperationDocument::names().collect();
         let others = root_fields(&self.state.data.schema);
         let others: Vec<_> = others.filter(|other| !known.contains(other)).collect();
         known.extend(others);
@@ -259,7 +259,7 @@ impl<'f> On<'f> {
 
     /// The next call is refused like an invalid field, without data and with this `Code` and message (spec 7.2).
     pub fn refuse(&self, code: impl Into<String>, message: impl Into<String>) -> &Self {
-        let problem = Problem::field(&code.into(), message);
+        let problem = ErrorItem::field(&code.into(), message);
         self.push(ScriptStep::Refusal(problem))
     }
 

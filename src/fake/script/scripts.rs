@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::fault::Fault;
 use super::received::{ParsedRequest, Received, is_graphql};
-use crate::fake::problem::Problem;
-use crate::fake::reply::Reply;
+use crate::fake::problem::ErrorItem;
+use crate::fake::reply::FakeReply;
 
 /// Which calls a script applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ type MakeData = dyn Fn(Value) -> Result<Value, String> + Send + Sync;
 pub(in crate::fake) enum ScriptStep {
     Fault(Box<Fault>),
     Data(Arc<MakeData>),
-    Refusal(Problem),
+    Refusal(ErrorItem),
 }
 
 impl ScriptStep {
@@ -57,8 +57,8 @@ impl ScriptStep {
     pub(in crate::fake) fn reply(
         &self,
         request: &ParsedRequest,
-        serve: impl FnOnce() -> Reply,
-    ) -> Reply {
+        serve: impl FnOnce() -> FakeReply,
+    ) -> FakeReply {
         let (status, body) = match self {
             Self::Fault(fault) => return fault.apply(serve),
             Self::Data(data) => match data(request.variables()) {
@@ -74,18 +74,18 @@ impl ScriptStep {
                 (200, json!({"data": {field: null}, "errors": [error]}))
             }
         };
-        Reply::json(status, &body)
+        FakeReply::json(status, &body)
     }
 }
 
 /// The reply to a GraphQL request without a script, where one is required; none for other requests.
-pub(in crate::fake) fn unscripted(request: &ParsedRequest) -> Option<Reply> {
+pub(in crate::fake) fn unscripted(request: &ParsedRequest) -> Option<FakeReply> {
     let name = request.operation.as_deref();
     let name = name.unwrap_or_else(|| request.first_field());
     let message = format!("The fake has no script for the operation {name}.");
     let hint = "Script it with fake.on::<Q>(), fake.on_operation(name) or fake.on_own_operation(name), or start the fake without scripted_only().";
     let error = json!({"message": message, "extensions": {"code": "UNSCRIPTED", "hint": hint}});
-    is_graphql(&request.path).then(|| Reply::json(400, &json!({"errors": [error]})))
+    is_graphql(&request.path).then(|| FakeReply::json(400, &json!({"errors": [error]})))
 }
 
 /// The fault of a request, if it gets one.

@@ -9,7 +9,7 @@ use crate::auth::{
     TokenStore, Version, Versioned,
 };
 use crate::fake::check_token_store;
-use crate::fake::store_conformance::{CheckedStore, broken_laws};
+use crate::fake::store_conformance::{CheckedTokenStore, broken_laws};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_memory_store_keeps_all_laws() {
@@ -186,7 +186,7 @@ impl TokenStore for Broken {
 #[tokio::test(start_paused = true)]
 async fn each_broken_law_is_reported() {
     // Handles that share nothing are another test.
-    let laws = CheckedStore::<MemoryStore>::LAWS.map(|(law, _)| law);
+    let laws = CheckedTokenStore::<MemoryStore>::LAWS.map(|(law, _)| law);
     for law in laws
         .into_iter()
         .filter(|law| *law != "SharedBetweenHandles")

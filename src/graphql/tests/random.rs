@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::decode;
 use super::replies::JSON;
 use crate::graphql::envelope::is_void;
-use crate::graphql::{Document, Overrides, encode_operation, generated};
+use crate::graphql::{OperationDocument, Overrides, encode_operation, generated};
 use equipment::seeded::seed;
 
 /// Replies of each kind for each operation.
@@ -238,7 +238,7 @@ where
     let document =
         ExecutableDocument::parse_and_validate(&maker.schema, query, "document.graphql").unwrap();
     let selections = &document.operations.get(Some(name)).unwrap().selection_set;
-    let known = Document::ours(name, query).unwrap();
+    let known = OperationDocument::ours(name, query).unwrap();
     let encoded = encode_operation(known, &json!({}), &Overrides::default()).unwrap();
     // A change without a record has no value to name.
     let least = if query.starts_with("mutation") { 3 } else { 1 };

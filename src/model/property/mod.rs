@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::MapAccess;
 use serde_json::{Map, Value};
 
-use self::wire_record::{AnyValue, Codes, Int, Records, Status, wire_record};
+use self::wire_record::{AnyValue, Codes, Int, Status, WireRecords, wire_record};
 use super::redact::redacted_debug;
 use super::{PropertyStatus, PropertyTypeCode, SpeciesCode, reply_memory};
 
@@ -61,7 +61,7 @@ wire_record! {
         /// The code of the shire.
         "ShireCode" => shire_code: Option<String>,
         /// The contact persons.
-        "ContactDetails" => contacts: Vec<PropertyContact> as Records,
+        "ContactDetails" => contacts: Vec<PropertyContact> as WireRecords,
     }
 }
 

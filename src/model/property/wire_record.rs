@@ -149,7 +149,7 @@ impl<'de> Deserialize<'de> for Wire<'de> {
 /// A list of records.
 #[derive(Deserialize)]
 #[serde(transparent, bound = "T: Deserialize<'de>")]
-pub(super) struct Records<T>(#[serde(deserialize_with = "lenient::list")] pub(super) Vec<T>);
+pub(super) struct WireRecords<T>(#[serde(deserialize_with = "lenient::list")] pub(super) Vec<T>);
 
 /// A list of `{ShortCode}`.
 pub(super) struct Codes<T>(pub(super) Vec<T>);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::super::draft::Draft;
+use super::super::draft::ReadInput;
 use super::super::question_tree::{ItemKind, QuestionTree};
 use super::super::walk::Instance;
 use super::super::{Explanation, Finding, QuestionRef, answers, explanation};
@@ -302,7 +302,7 @@ impl Form {
             path,
             value,
         );
-        let draft = json.map(|json| Draft::read(&json));
+        let draft = json.map(|json| ReadInput::read(&json));
         let refused = |findings| EditError::Field {
             path: path.to_owned(),
             findings,

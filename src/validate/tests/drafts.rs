@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::bodies::{fixture, questions};
 use super::questions::{list, today};
 use crate::model::{ConsignmentInput, Question};
-use crate::validate::draft::Draft;
+use crate::validate::draft::ReadInput;
 use crate::validate::{Context, Form, Questionnaire, Report, Rule, validate_fields_json};
 use equipment::seeded::cases;
 
@@ -21,7 +21,7 @@ fn input_of_the_right_types_is_read_unchanged() {
     let cases = index["valid"].as_array().unwrap().iter();
     for case in cases.chain(index["invalid"].as_array().unwrap()) {
         let input = &fixture(case["file"].as_str().unwrap())["input"];
-        let draft = Draft::read(input);
+        let draft = ReadInput::read(input);
         assert!(draft.findings.is_empty());
         assert_eq!(draft.input, serde_json::from_value(input.clone()).unwrap());
         assert_eq!(serde_json::to_value(&draft.input).unwrap(), *input);
@@ -82,12 +82,12 @@ fn each_value_of_the_wrong_type_is_a_finding_at_its_path() {
         ("/answers/0", json!(1)),
     ];
     assert_eq!(wrong(&all).findings().len(), 4);
-    assert_eq!(Draft::read(&json!([])).findings[0].rule, Rule::WireType);
+    assert_eq!(ReadInput::read(&json!([])).findings[0].rule, Rule::WireType);
 }
 
 #[test]
 fn a_single_value_stands_for_a_list_of_one() {
-    let draft = Draft::read(&json!({"forms": "LPAC1", "answers": {"questionId": "1"}}));
+    let draft = ReadInput::read(&json!({"forms": "LPAC1", "answers": {"questionId": "1"}}));
     assert!(draft.findings.is_empty());
     assert_eq!(
         (draft.input.forms.len(), draft.input.answers().len()),
@@ -201,7 +201,7 @@ fn damaged_bytes_do_not_panic() {
         if round % 10 == 0
             && let Ok(list) = serde_json::from_slice::<Vec<Question>>(&damage(&list))
         {
-            let input = Draft::read(&serde_json::from_str(&inputs[0]).unwrap()).input;
+            let input = ReadInput::read(&serde_json::from_str(&inputs[0]).unwrap()).input;
             let _ = Questionnaire::prepare(&list).validate(&input, &context);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use envd_codegen::ir::{Field, Program, Record};
+use envd_codegen::ir::{Field, Program, Struct};
 use envd_codegen::rust::{self, Style, comment, indent};
 
 use crate::names;
@@ -64,7 +64,7 @@ pub(crate) fn file(program: &Program) -> String {
 }
 
 /// A setter for each field.
-fn setters(input: &Record) -> String {
+fn setters(input: &Struct) -> String {
     let mut setters = String::new();
     for field in &input.fields {
         let rust = &field.rust;
@@ -107,7 +107,7 @@ fn one_setter(name: &str, argument: &str, change: &str) -> String {
 
 /// A row of the table of `Debug`: the fields, and which of them hold personal data, answers or signatures. `None` where
 /// nothing is hidden.
-fn debug(record: &Record) -> Option<String> {
+fn debug(record: &Struct) -> Option<String> {
     if !rust::hides(&record.fields) {
         return None;
     }

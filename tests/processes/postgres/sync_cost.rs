@@ -12,7 +12,7 @@ use super::sync_faults::batch;
 const ACCOUNT: &str = "farm";
 
 /// A row of which half have a common status and every 2,000th a rare one.
-fn row(number: u64) -> Row {
+fn row(number: u64) -> RecordRow {
     let status = match number % 2_000 {
         0 => "RARE",
         odd if odd % 2 == 1 => "DRAFT",
@@ -25,7 +25,7 @@ fn row(number: u64) -> Row {
         1 + number / 12 % 12,
         1 + number / 7 % 28
     );
-    Row {
+    RecordRow {
         id: format!("{:016x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
         sequence: number + 1,
         generation: 1,
@@ -173,7 +173,7 @@ fn table_by_account<'a>(scan: &'a str, plan: &str) -> &'a str {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_search_reads_rows_of_other_accounts() {
     let (database, store) = Database::new_sync().await;
-    let rows: Vec<Row> = (0..ROWS).map(row).collect();
+    let rows: Vec<RecordRow> = (0..ROWS).map(row).collect();
     for account in 0..ACCOUNTS {
         let account = match account {
             0 => ACCOUNT.to_owned(),

@@ -17,7 +17,7 @@ pub(super) const ACCOUNT: &str = "s3cr3t farm";
 const BEGIN: usize = 4;
 
 /// Everything that an account has.
-type Contents = (Vec<Document>, Vec<Row>, Vec<ChangeRow>);
+type Contents = (Vec<Document>, Vec<RecordRow>, Vec<ChangeRow>);
 
 pub(super) async fn contents(store: &PostgresSync) -> Contents {
     let all = Query {
@@ -35,7 +35,7 @@ pub(super) async fn contents(store: &PostgresSync) -> Contents {
 /// A batch with all parts, that is written once: over version `before` of its document.
 pub(super) fn batch(before: u64) -> Batch {
     let sequence = before + 1;
-    let row = Row {
+    let row = RecordRow {
         id: format!("s3cr3t-{sequence}"),
         sequence,
         keys: RowKeys {
@@ -43,7 +43,7 @@ pub(super) fn batch(before: u64) -> Batch {
             ..RowKeys::default()
         },
         payload: "{\"of\":\"s3cr3t\"}".to_owned(),
-        ..Row::default()
+        ..RecordRow::default()
     };
     let change = ChangeRow {
         sequence,

@@ -69,7 +69,7 @@ pub(super) async fn use_everything(store: &PostgresSync) -> Result<(), StoreErro
         assert_eq!(store.changes(ACCOUNT, range, 9).await?.len(), 1);
     }
     let text = |text: &str| Some(text.to_owned());
-    let row = |number: u64| Row {
+    let row = |number: u64| RecordRow {
         id: number.to_string(),
         sequence: number,
         keys: RowKeys {
@@ -83,7 +83,7 @@ pub(super) async fn use_everything(store: &PostgresSync) -> Result<(), StoreErro
             updated_at: text("2027-01-01T00:00:00"),
             ..RowKeys::default()
         },
-        ..Row::default()
+        ..RecordRow::default()
     };
     let rows = Batch {
         rows: (10..5_200).map(row).collect(),

@@ -21,10 +21,10 @@ async fn child_process() {
     while written < COMMITS {
         let documents = store.documents(ACCOUNT, "count").await.unwrap();
         let version = documents.first().map_or(0, |count| count.version);
-        let row = Row {
+        let row = RecordRow {
             id: (version + 1).to_string(),
             sequence: version + 1,
-            ..Row::default()
+            ..RecordRow::default()
         };
         let batch = Batch {
             expected: vec![("count".to_owned(), version)],

@@ -12,11 +12,11 @@ const PAYLOAD: usize = 40_000;
 
 /// A row, and a document that has its number.
 fn batch(number: u64) -> Batch {
-    let row = Row {
+    let row = RecordRow {
         id: format!("{number:06}"),
         sequence: number,
         payload: "x".repeat(PAYLOAD),
-        ..Row::default()
+        ..RecordRow::default()
     };
     Batch {
         documents: vec![("walk".to_owned(), Some(number.to_string()))],

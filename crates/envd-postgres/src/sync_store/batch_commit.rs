@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use deadpool_postgres::tokio_postgres::types::Type;
 
 use super::postgres_sync::{is_storable, storable, to_bound};
-use crate::connection::Connection;
+use crate::connection::PooledConnection;
 use crate::database::Database;
 use crate::schema::APPLIED;
 use crate::statement::{Statement, column, unsigned};
 use envd_sdk::auth::{StoreError, StoreErrorKind};
-use envd_sync::store::rows::{Batch, ChangeRow, Row, RowKeys};
+use envd_sync::store::rows::{Batch, ChangeRow, RecordRow, RowKeys};
 
 /// Locks the row also where it is there and nothing is written to it.
 const LOCK: &str = "INSERT INTO {lock} AS stored (account) VALUES ($1)
@@ -93,7 +93,7 @@ async fn begin(
     database: &Database,
     account: &str,
     expected: &HashMap<&str, u64>,
-) -> Result<(Connection, bool), StoreError> {
+) -> Result<(PooledConnection, bool), StoreError> {
     // They free the account from a host that hangs between the two round trips, and end the wait for it before the caller's.
     let limit = database.time_out.as_millis().clamp(2, 60_000);
     let settings = format!(
@@ -145,7 +145,8 @@ fn writes<'a>(account: &'a str, batch: &'a Batch) -> Result<Vec<Statement<'a>>, 
     }
     if !batch.rows.is_empty() {
         let rows = last_of_each(&batch.rows, |row| &row.id);
-        let texts = |text: fn(&Row) -> &str| rows.iter().map(|row| text(row)).collect::<Vec<_>>();
+        let texts =
+            |text: fn(&RecordRow) -> &str| rows.iter().map(|row| text(row)).collect::<Vec<_>>();
         let key = |key: fn(&RowKeys) -> &Option<String>| {
             let keys = rows.iter().map(|row| key(&row.keys).as_deref());
             keys.collect::<Vec<_>>()

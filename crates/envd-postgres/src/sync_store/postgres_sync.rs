@@ -16,7 +16,7 @@ use crate::statement::{Statement, column, unsigned};
 use envd_sdk::auth::StoreError;
 use envd_sync::store::SyncStore;
 use envd_sync::store::rows::{
-    Batch, ChangeRange, ChangeRow, Document, Query, Row, RowKeys, first_after,
+    Batch, ChangeRange, ChangeRow, Document, Query, RecordRow, RowKeys, first_after,
 };
 
 const MIGRATIONS: [Migration; 1] = [Migration {
@@ -172,14 +172,14 @@ impl SyncStore for PostgresSync {
             .collect()
     }
 
-    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<RecordRow>, StoreError> {
         let statement = Statement::new(ROWS)
             .bind(Type::TEXT, account)
             .bind(Type::TEXT_ARRAY, storable(ids));
         self.0.query(statement).await?.iter().map(row).collect()
     }
 
-    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<RecordRow>, StoreError> {
         if !row_query::is_possible(query) {
             return Ok(Vec::new());
         }
@@ -229,8 +229,8 @@ impl SyncStore for PostgresSync {
 }
 
 /// Reads [`columns`].
-fn row(row: &Stored) -> Result<Row, StoreError> {
-    Ok(Row {
+fn row(row: &Stored) -> Result<RecordRow, StoreError> {
+    Ok(RecordRow {
         id: column(row, 0)?,
         sequence: unsigned(row, 1)?,
         generation: unsigned(row, 2)?,

@@ -12,7 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use super::postgres_store::load;
-use crate::connection::Connection;
+use crate::connection::PooledConnection;
 use crate::database::Database;
 use crate::statement::{Statement, column};
 use envd_sdk::auth::{StoreError, StoreErrorKind};
@@ -25,7 +25,7 @@ const TRY: &str = "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))";
 
 /// A transaction that holds the lock; it ends when this is dropped.
 pub(super) struct AccountLock {
-    held: Option<(Connection, OwnedSemaphorePermit)>,
+    held: Option<(PooledConnection, OwnedSemaphorePermit)>,
     runtime: Handle,
     limit: Duration,
 }

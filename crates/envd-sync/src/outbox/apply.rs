@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::compare::{Base, Record, ServiceFields, merge};
+use super::compare::{Base, ServiceFields, ServiceRecord, merge};
 use super::row::{
-    DAY, Doubt, Due, HISTORY, Happened, Limit, Listing, Lost, Question, Request, Row, Sent, State,
-    Text, Time, Unclear, Wish,
+    ChangeRequest, DAY, Doubt, Due, HISTORY, Happened, Limit, Listing, Lost, Question, Row,
+    RowState, Sent, Text, Time, Unclear, Wish,
 };
 
 /// The longest wait before the service is asked again.
@@ -25,7 +25,7 @@ pub(crate) enum Intent {
 
 /// What a person says to a question, or to a row that waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Decision {
+pub(crate) enum PersonsDecision {
     KeepMine,
     TakeTheirs,
     Resend,
@@ -33,7 +33,7 @@ pub(crate) enum Decision {
     Discard,
 }
 
-impl Decision {
+impl PersonsDecision {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::KeepMine => "keep mine",
@@ -46,19 +46,19 @@ impl Decision {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Event {
+pub(crate) enum RowEvent {
     Wished {
         intent: Intent,
         /// The record that the person edited; `None`: the person edited the row.
-        base: Option<Record>,
+        base: Option<ServiceRecord>,
         not_after: Option<Limit>,
     },
     /// From here on the request may be under way.
     Marked(Sent),
     /// The service has carried this out: as the reply says, or as the record shows.
     Applied {
-        request: Request,
-        record: Record,
+        request: ChangeRequest,
+        record: ServiceRecord,
         /// No request of this row did it.
         is_found: bool,
     },
@@ -78,10 +78,10 @@ pub(crate) enum Event {
     Asked(Question),
     /// Late duplicates were reported.
     Told(Vec<String>),
-    Decided(Decision),
+    Decided(PersonsDecision),
 }
 
-impl Event {
+impl RowEvent {
     fn name(&self) -> &'static str {
         match self {
             Self::Wished { .. } => "wished",
@@ -143,30 +143,30 @@ pub(crate) enum Unfit {
     Decision,
 }
 
-impl State {
+impl RowState {
     /// Whether an event can become true of a row in this state.
-    fn takes(&self, event: &Event) -> bool {
+    fn takes(&self, event: &RowEvent) -> bool {
         let is_open = matches!(self, Self::Open { .. });
         let is_sending = *self == Self::Sending;
         match event {
-            Event::Wished { .. } | Event::Decided(_) | Event::Told(_) => true,
-            Event::Marked(_) | Event::Absent { .. } | Event::Unclear(_) => is_open,
-            Event::Refused | Event::NotSent { .. } | Event::Doubt => is_sending,
-            Event::Applied { .. } => is_open || is_sending,
+            RowEvent::Wished { .. } | RowEvent::Decided(_) | RowEvent::Told(_) => true,
+            RowEvent::Marked(_) | RowEvent::Absent { .. } | RowEvent::Unclear(_) => is_open,
+            RowEvent::Refused | RowEvent::NotSent { .. } | RowEvent::Doubt => is_sending,
+            RowEvent::Applied { .. } => is_open || is_sending,
             // A question gets one more candidate.
-            Event::Asked(_) => is_open || is_sending || matches!(self, Self::Asked(_)),
+            RowEvent::Asked(_) => is_open || is_sending || matches!(self, Self::Asked(_)),
         }
     }
 }
 
 /// Changes a row; if the event does not fit, the row stays as it is.
-pub(crate) fn apply(row: &mut Row, event: &Event, moment: &Moment<'_>) -> Result<(), Unfit> {
+pub(crate) fn apply(row: &mut Row, event: &RowEvent, moment: &Moment<'_>) -> Result<(), Unfit> {
     if !row.state.takes(event) {
         return Err(Unfit::State);
     }
     let mut next = row.clone();
     next.change(event, moment)?;
-    if !matches!(event, Event::Unclear(_) | Event::Told(_)) {
+    if !matches!(event, RowEvent::Unclear(_) | RowEvent::Told(_)) {
         next.unclear = None;
     }
     next.history.push(Happened {
@@ -181,9 +181,9 @@ pub(crate) fn apply(row: &mut Row, event: &Event, moment: &Moment<'_>) -> Result
 }
 
 impl Row {
-    fn change(&mut self, event: &Event, moment: &Moment<'_>) -> Result<(), Unfit> {
+    fn change(&mut self, event: &RowEvent, moment: &Moment<'_>) -> Result<(), Unfit> {
         match event {
-            Event::Wished {
+            RowEvent::Wished {
                 intent,
                 base,
                 not_after,
@@ -191,32 +191,32 @@ impl Row {
                 self.wished(intent, base.as_ref(), moment)?;
                 self.not_after = not_after.clone().or(self.not_after.take());
             }
-            Event::Marked(sent) => {
+            RowEvent::Marked(sent) => {
                 self.doubt.waited += self.doubt.wait;
                 self.listed = moment.begun;
-                (self.sent, self.state) = (Some(sent.clone()), State::Sending);
+                (self.sent, self.state) = (Some(sent.clone()), RowState::Sending);
                 self.shown.attempts += 1;
                 self.shown.findings.clear();
             }
-            Event::Applied {
+            RowEvent::Applied {
                 request,
                 record,
                 is_found,
             } => self.applied(request, record, *is_found, moment),
-            Event::Refused => {
-                (self.sent, self.state) = (None, State::Refused);
+            RowEvent::Refused => {
+                (self.sent, self.state) = (None, RowState::Refused);
             }
-            Event::NotSent { wait } => {
+            RowEvent::NotSent { wait } => {
                 self.sent = None;
                 self.wait(*wait, moment);
                 self.listed = moment.begun;
             }
-            Event::Doubt => self.doubted(moment),
-            Event::Absent { is_over: true } => {
+            RowEvent::Doubt => self.doubted(moment),
+            RowEvent::Absent { is_over: true } => {
                 self.end(moment);
-                self.state = State::Confirmed;
+                self.state = RowState::Confirmed;
             }
-            Event::Absent { is_over: false } => {
+            RowEvent::Absent { is_over: false } => {
                 let doubt = &mut self.doubt;
                 doubt.waited += doubt.wait;
                 // The look right after the request comes too early to count.
@@ -226,15 +226,15 @@ impl Row {
                 self.wait(wait, moment);
                 self.listed = moment.begun;
             }
-            Event::Unclear(reason) => self.unclear(reason, moment),
-            Event::Asked(question) => {
+            RowEvent::Unclear(reason) => self.unclear(reason, moment),
+            RowEvent::Asked(question) => {
                 self.adopt = None;
-                if self.state == State::Sending {
+                if self.state == RowState::Sending {
                     self.doubted(moment);
                 }
-                self.state = State::Asked(question.clone());
+                self.state = RowState::Asked(question.clone());
             }
-            Event::Told(records) => {
+            RowEvent::Told(records) => {
                 self.duplicates.extend(records.iter().cloned());
                 if let Some(lost) = &mut self.lost {
                     let told = u32::try_from(records.len()).unwrap_or(u32::MAX);
@@ -242,7 +242,7 @@ impl Row {
                 }
                 self.lost.take_if(|lost| lost.left == 0);
             }
-            Event::Decided(decision) => self.decided(decision, moment)?,
+            RowEvent::Decided(decision) => self.decided(decision, moment)?,
         }
         Ok(())
     }
@@ -250,13 +250,13 @@ impl Row {
     fn wished(
         &mut self,
         intent: &Intent,
-        base: Option<&Record>,
+        base: Option<&ServiceRecord>,
         moment: &Moment<'_>,
     ) -> Result<(), Unfit> {
-        if self.state == State::Discarded {
+        if self.state == RowState::Discarded {
             return Err(Unfit::Discarded);
         }
-        let is_at_rest = self.state == State::Confirmed;
+        let is_at_rest = self.state == RowState::Confirmed;
         let wish = self.wish_of(intent, base.filter(|_| !is_at_rest))?;
         // A text that equals the wish need not go before it: an edit of the wish replaces both.
         if wish == Wish::Delete || self.first.as_ref() == wish.text() {
@@ -267,29 +267,28 @@ impl Row {
         }
         self.wish = wish;
         if is_at_rest || self.base.is_none() && self.record.is_some() {
-            self.base = base.and_then(Record::base).or(self.base.take());
+            self.base = base.and_then(ServiceRecord::base).or(self.base.take());
         }
         self.listed = moment.begun;
         let is_answered = match (&self.state, base) {
-            (State::Asked(Question::Changed(read)), None) => {
+            (RowState::Asked(Question::Changed(read)), None) => {
                 let read = read.clone();
                 self.keep_mine_over(&read);
                 true
             }
-            (State::Confirmed | State::Refused, _) | (State::Asked(Question::Late(..)), None) => {
-                true
-            }
-            (State::Asked(_), None) => *intent == Intent::Delete,
+            (RowState::Confirmed | RowState::Refused, _)
+            | (RowState::Asked(Question::Late(..)), None) => true,
+            (RowState::Asked(_), None) => *intent == Intent::Delete,
             _ => false,
         };
         if is_answered {
-            self.state = State::default();
+            self.state = RowState::default();
         }
         Ok(())
     }
 
     /// The new wish. `base`: what another screen showed while this row waits.
-    fn wish_of(&mut self, intent: &Intent, base: Option<&Record>) -> Result<Wish, Unfit> {
+    fn wish_of(&mut self, intent: &Intent, base: Option<&ServiceRecord>) -> Result<Wish, Unfit> {
         let kept = self.wish.text().cloned();
         let (text, is_submitted) = match intent {
             Intent::Delete => return Ok(Wish::Delete),
@@ -319,9 +318,15 @@ impl Row {
         })
     }
 
-    fn applied(&mut self, request: &Request, record: &Record, is_found: bool, moment: &Moment<'_>) {
+    fn applied(
+        &mut self,
+        request: &ChangeRequest,
+        record: &ServiceRecord,
+        is_found: bool,
+        moment: &Moment<'_>,
+    ) {
         let before = match (&self.sent, request) {
-            (_, Request::Create(_)) => Base::default(),
+            (_, ChangeRequest::Create(_)) => Base::default(),
             (
                 Some(Sent {
                     before: Some(before),
@@ -337,7 +342,7 @@ impl Row {
         // One of the creations that were in doubt is explained, if it was found.
         let explained = u32::from(is_found && self.adopt.is_none());
         self.watch(explained, moment);
-        self.shown.is_adopted = self.state != State::Sending;
+        self.shown.is_adopted = self.state != RowState::Sending;
         self.record = Some(record.id.clone());
         if self.first.as_ref() == request.text() {
             self.first = None;
@@ -345,9 +350,9 @@ impl Row {
         self.explained();
         (self.adopt, self.agreed.not_draft) = (None, None);
         self.state = if self.is_met(request) {
-            State::Confirmed
+            RowState::Confirmed
         } else {
-            State::default()
+            RowState::default()
         };
         self.listed = moment.begun;
     }
@@ -359,7 +364,7 @@ impl Row {
             ..Doubt::default()
         };
         if let Some(Sent {
-            request: Request::Create(text),
+            request: ChangeRequest::Create(text),
             listed,
             ..
         }) = self.sent.clone()
@@ -376,7 +381,7 @@ impl Row {
             });
             self.sent = None;
         }
-        self.state = State::default();
+        self.state = RowState::default();
         self.listed = moment.begun;
     }
 
@@ -393,34 +398,37 @@ impl Row {
         self.wait(wait, moment);
     }
 
-    fn decided(&mut self, decision: &Decision, moment: &Moment<'_>) -> Result<(), Unfit> {
-        let is_over = matches!(self.state, State::Confirmed | State::Discarded);
-        if is_over || self.state == State::Sending {
+    fn decided(&mut self, decision: &PersonsDecision, moment: &Moment<'_>) -> Result<(), Unfit> {
+        let is_over = matches!(self.state, RowState::Confirmed | RowState::Discarded);
+        if is_over || self.state == RowState::Sending {
             return Err(Unfit::State);
         }
         let question = match self.state.clone() {
-            State::Asked(question) => Some(question),
+            RowState::Asked(question) => Some(question),
             _ => None,
         };
         match (decision, question) {
-            (Decision::Discard, _)
+            (PersonsDecision::Discard, _)
             | (
-                Decision::TakeTheirs,
+                PersonsDecision::TakeTheirs,
                 Some(Question::Changed(_) | Question::NotADraft(_) | Question::Gone),
             ) => {
                 self.end(moment);
-                self.state = State::Discarded;
+                self.state = RowState::Discarded;
                 return Ok(());
             }
-            (Decision::KeepMine, Some(Question::Changed(read) | Question::NotADraft(read))) => {
+            (
+                PersonsDecision::KeepMine,
+                Some(Question::Changed(read) | Question::NotADraft(read)),
+            ) => {
                 self.keep_mine_over(&read);
             }
-            (Decision::KeepMine, Some(Question::Late(_, late))) => {
+            (PersonsDecision::KeepMine, Some(Question::Late(_, late))) => {
                 self.agreed.late.insert(late);
             }
-            (Decision::KeepMine, Some(Question::Gone)) => {
+            (PersonsDecision::KeepMine, Some(Question::Gone)) => {
                 let request = self.next_request();
-                let text = request.as_ref().and_then(Request::text);
+                let text = request.as_ref().and_then(ChangeRequest::text);
                 if !text.is_some_and(Text::is_whole) {
                     return Err(Unfit::Decision);
                 }
@@ -428,15 +436,15 @@ impl Row {
                 (self.record, self.base, self.is_named) = (None, None, false);
                 self.known = moment.listed.clone();
             }
-            (Decision::Adopt(id), question) => {
+            (PersonsDecision::Adopt(id), question) => {
                 let is_offered = question.is_some_and(|asked| !asked.candidates().is_empty());
                 if self.record.is_some() || !is_offered && !self.is_creation_in_doubt() {
                     return Err(Unfit::Decision);
                 }
                 self.adopt = Some(id.clone());
             }
-            (Decision::Resend, None) if self.state == State::Refused => {}
-            (Decision::Resend, Some(question))
+            (PersonsDecision::Resend, None) if self.state == RowState::Refused => {}
+            (PersonsDecision::Resend, Some(question))
                 if question == Question::NoUsableAnswer || !question.candidates().is_empty() =>
             {
                 self.agreed
@@ -451,13 +459,13 @@ impl Row {
             }
             _ => return Err(Unfit::Decision),
         }
-        self.state = State::default();
+        self.state = RowState::default();
         self.listed = moment.begun;
         Ok(())
     }
 
     /// What was asked becomes the base, as it was read then.
-    fn keep_mine_over(&mut self, read: &Record) {
+    fn keep_mine_over(&mut self, read: &ServiceRecord) {
         self.base = Some(Base::shown(&read.fields));
         self.agreed.not_draft = (!read.is_draft()).then(|| read.fields.clone());
         self.explained();
@@ -490,7 +498,7 @@ impl Row {
 
     fn wait(&mut self, wait: Time, moment: &Moment<'_>) {
         let next_at = Some(Due::after(moment.now, wait));
-        self.state = State::Open { next_at };
+        self.state = RowState::Open { next_at };
     }
 }
 
@@ -502,18 +510,18 @@ mod tests {
     use super::super::tests::cases::{self, NOW, applied, base, lines, record, row, signed, text};
     use super::*;
 
-    fn event(word: &str, row: &Row) -> Event {
+    fn event(word: &str, row: &Row) -> RowEvent {
         let mut party = text("05:15");
         party["consignee"] = json!({"name": "Sam"});
         let [plain, signed, first, party] =
             [text("08:00"), signed("08:00"), signed("07:00"), party].map(|text| Text::new(&text));
-        let wished = |intent, is_of_record: bool| Event::Wished {
+        let wished = |intent, is_of_record: bool| RowEvent::Wished {
             intent,
             base: is_of_record.then(|| record("c1", base())),
             not_after: None,
         };
-        let decided = Event::Decided;
-        let saved = |request: &Request, is_found| Event::Applied {
+        let decided = RowEvent::Decided;
+        let saved = |request: &ChangeRequest, is_found| RowEvent::Applied {
             request: request.clone(),
             record: record(
                 row.record.as_deref().unwrap_or("c2"),
@@ -532,19 +540,22 @@ mod tests {
             "withdraw" => wished(Intent::Withdraw, false),
             "delete" => wished(Intent::Delete, false),
             "applied" => saved(&row.sent.as_ref().unwrap().request, false),
-            "found" => saved(&Request::Create(row.wish.text().unwrap().clone()), true),
-            "refused" => Event::Refused,
-            "not-sent" => Event::NotSent { wait: 60 },
-            "doubt" => Event::Doubt,
-            "ask" => Event::Asked(Question::OtherRecord("c2".to_owned())),
-            "marked" => Event::Marked(cases::row("save sending").sent.unwrap()),
-            "absent" => Event::Absent { is_over: false },
-            "over" => Event::Absent { is_over: true },
-            "keep" => decided(Decision::KeepMine),
-            "take" => decided(Decision::TakeTheirs),
-            "resend" => decided(Decision::Resend),
-            "adopt" => decided(Decision::Adopt("c2".to_owned())),
-            "discard" => decided(Decision::Discard),
+            "found" => saved(
+                &ChangeRequest::Create(row.wish.text().unwrap().clone()),
+                true,
+            ),
+            "refused" => RowEvent::Refused,
+            "not-sent" => RowEvent::NotSent { wait: 60 },
+            "doubt" => RowEvent::Doubt,
+            "ask" => RowEvent::Asked(Question::OtherRecord("c2".to_owned())),
+            "marked" => RowEvent::Marked(cases::row("save sending").sent.unwrap()),
+            "absent" => RowEvent::Absent { is_over: false },
+            "over" => RowEvent::Absent { is_over: true },
+            "keep" => decided(PersonsDecision::KeepMine),
+            "take" => decided(PersonsDecision::TakeTheirs),
+            "resend" => decided(PersonsDecision::Resend),
+            "adopt" => decided(PersonsDecision::Adopt("c2".to_owned())),
+            "discard" => decided(PersonsDecision::Discard),
             other => panic!("{other}"),
         }
     }
@@ -554,13 +565,13 @@ mod tests {
     fn said(row: &Row, before: &Row) -> String {
         let time = |text: &Text| text.value()["movementTime"].as_str().unwrap().to_owned();
         let (state, next_at) = match &row.state {
-            State::Open { next_at } if row.is_in_doubt() => ("in-doubt".to_owned(), *next_at),
-            State::Open { next_at } => ("queued".to_owned(), *next_at),
-            State::Sending => ("sending".to_owned(), None),
-            State::Confirmed => ("confirmed".to_owned(), None),
-            State::Refused => ("refused".to_owned(), None),
-            State::Asked(question) => (format!("asked:{:?}", question.reason()), None),
-            State::Discarded => ("discarded".to_owned(), None),
+            RowState::Open { next_at } if row.is_in_doubt() => ("in-doubt".to_owned(), *next_at),
+            RowState::Open { next_at } => ("queued".to_owned(), *next_at),
+            RowState::Sending => ("sending".to_owned(), None),
+            RowState::Confirmed => ("confirmed".to_owned(), None),
+            RowState::Refused => ("refused".to_owned(), None),
+            RowState::Asked(question) => (format!("asked:{:?}", question.reason()), None),
+            RowState::Discarded => ("discarded".to_owned(), None),
         };
         let mut said = state;
         said += &match &row.wish {
@@ -629,12 +640,12 @@ mod tests {
         let mut row = row("save sending");
         let mut sends = Vec::new();
         for _ in 0..7 {
-            applied(&mut row, &Event::Doubt).unwrap();
-            applied(&mut row, &Event::Absent { is_over: false }).unwrap();
-            applied(&mut row, &Event::Absent { is_over: false }).unwrap();
+            applied(&mut row, &RowEvent::Doubt).unwrap();
+            applied(&mut row, &RowEvent::Absent { is_over: false }).unwrap();
+            applied(&mut row, &RowEvent::Absent { is_over: false }).unwrap();
             sends.push(row.doubt.waited);
             let sent = cases::row("save sending").sent.unwrap();
-            applied(&mut row, &Event::Marked(sent)).unwrap();
+            applied(&mut row, &RowEvent::Marked(sent)).unwrap();
         }
         assert_eq!(row.doubt.resends(), 6);
         assert_eq!(sends[6], 2 * (60 + 120 + 240 + 480 + 960 + 1_800) + 1_800);
@@ -662,7 +673,7 @@ mod tests {
         // Nothing was listed before.
         let mut row = row("save doubt");
         row.lost.as_mut().unwrap().listed = Listing::default();
-        applied(&mut row, &Event::Decided(Decision::Discard)).unwrap();
+        applied(&mut row, &RowEvent::Decided(PersonsDecision::Discard)).unwrap();
         row.record = Some("c2".to_owned());
         assert_eq!(row.needs_since(), Some(0));
     }
@@ -671,7 +682,7 @@ mod tests {
     fn a_history_is_bounded() {
         let mut row = row("save");
         for _ in 0..300 {
-            applied(&mut row, &Event::Unclear("500".to_owned())).unwrap();
+            applied(&mut row, &RowEvent::Unclear("500".to_owned())).unwrap();
         }
         assert_eq!(row.history.len(), HISTORY);
         let unclear = row.unclear.unwrap();
@@ -687,7 +698,7 @@ mod tests {
         let record = record("c2", fields.clone());
         applied(
             &mut row,
-            &Event::Applied {
+            &RowEvent::Applied {
                 request: sent,
                 record,
                 is_found: false,

@@ -15,7 +15,7 @@ pub(crate) type SameText = fn(&str, &str) -> bool;
 
 /// A record as the service shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub(crate) struct ServiceRecord {
     pub(crate) id: String,
     pub(crate) updated_at: String,
     pub(crate) created_by: Option<String>,
@@ -23,7 +23,7 @@ pub(crate) struct Record {
     pub(crate) fields: Value,
 }
 
-impl Record {
+impl ServiceRecord {
     pub(crate) fn status(&self) -> Option<&str> {
         self.fields["status"].as_str()
     }
@@ -55,23 +55,26 @@ enum Evidence {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Expected {
+struct ExpectedRecord {
     value: Value,
     evidence: Evidence,
 }
 
 /// The fields that a record is expected to have.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Vec<(Path, Expected)>", into = "Vec<(Path, Expected)>")]
-pub(crate) struct Base(BTreeMap<Path, Expected>);
+#[serde(
+    from = "Vec<(Path, ExpectedRecord)>",
+    into = "Vec<(Path, ExpectedRecord)>"
+)]
+pub(crate) struct Base(BTreeMap<Path, ExpectedRecord>);
 
-impl From<Vec<(Path, Expected)>> for Base {
-    fn from(fields: Vec<(Path, Expected)>) -> Self {
+impl From<Vec<(Path, ExpectedRecord)>> for Base {
+    fn from(fields: Vec<(Path, ExpectedRecord)>) -> Self {
         Self(fields.into_iter().collect())
     }
 }
 
-impl From<Base> for Vec<(Path, Expected)> {
+impl From<Base> for Vec<(Path, ExpectedRecord)> {
     fn from(base: Base) -> Self {
         base.0.into_iter().collect()
     }
@@ -82,7 +85,7 @@ impl Base {
     pub(crate) fn shown(record: &Value) -> Self {
         let shown = |(path, value)| {
             let evidence = Evidence::Shown;
-            (path, Expected { value, evidence })
+            (path, ExpectedRecord { value, evidence })
         };
         Self(fields(record).into_iter().map(shown).collect())
     }
@@ -101,7 +104,7 @@ impl Base {
         let evidence = Evidence::Sent;
         let sent = sent
             .into_iter()
-            .map(|(path, value)| (path, Expected { value, evidence }));
+            .map(|(path, value)| (path, ExpectedRecord { value, evidence }));
         self.0.extend(sent);
         self
     }
@@ -127,7 +130,9 @@ impl Base {
         let evidence = Evidence::Shown;
         let filled = read.into_iter().filter(|(path, _)| service.fills(path));
         for (path, value) in filled {
-            self.0.entry(path).or_insert(Expected { value, evidence });
+            self.0
+                .entry(path)
+                .or_insert(ExpectedRecord { value, evidence });
         }
         self
     }
@@ -141,7 +146,7 @@ impl Base {
         let paths: BTreeSet<&Path> = self.0.keys().chain(read.keys()).collect();
         let differs = |path: &&Path| {
             let read = read.get(*path).unwrap_or(&Value::Null);
-            let Some(Expected { value, evidence }) = self.0.get(*path) else {
+            let Some(ExpectedRecord { value, evidence }) = self.0.get(*path) else {
                 return !is_empty(read) && !service.fills(path);
             };
             !match evidence {
@@ -232,7 +237,7 @@ impl ServiceFields {
     }
 
     /// Learns from the reply to a creation.
-    pub(crate) fn learn(&mut self, sent: &Value, reply: &Record) {
+    pub(crate) fn learn(&mut self, sent: &Value, reply: &ServiceRecord) {
         let sent = Base::shown(sent);
         for (path, value) in fields(&reply.fields) {
             if is_empty(&value) || !is_empty(sent.value(&path)) || path[0] == "status" {
@@ -253,7 +258,7 @@ impl ServiceFields {
         filled.any(|(known, replies)| known == path && *replies >= Self::ENOUGH)
     }
 
-    fn is_another(&self, record: &Record) -> bool {
+    fn is_another(&self, record: &ServiceRecord) -> bool {
         let author = record.created_by.as_ref();
         author.is_some_and(|author| !self.me.is_empty() && !self.me.contains(author))
     }
@@ -428,7 +433,12 @@ pub(crate) fn may_be_made_of(text: &Value, listed: &Value, service: &ServiceFiel
 }
 
 /// Compares a record with the text of a creation. `latest`: the greatest `updatedAt` that was listed before that.
-pub(crate) fn whose(text: &Value, latest: &str, record: &Record, service: &ServiceFields) -> Whose {
+pub(crate) fn whose(
+    text: &Value,
+    latest: &str,
+    record: &ServiceRecord,
+    service: &ServiceFields,
+) -> Whose {
     let mut read = record.fields.clone();
     if let Some(read) = read.as_object_mut() {
         read.remove("status");
@@ -647,14 +657,14 @@ mod tests {
         });
         let mut service = service();
         for line in lines(include_str!("whose.txt")) {
-            let mut record = Record {
+            let mut record = ServiceRecord {
                 id: "c1".to_owned(),
                 updated_at: line[2].to_owned(),
                 created_by: (line[1] != "-").then(|| line[1].to_owned()),
                 fields: sent.clone(),
             };
             // Before its author is known, a record is nobody else's.
-            let made = Record {
+            let made = ServiceRecord {
                 created_by: Some("sam".to_owned()),
                 ..record.clone()
             };
@@ -670,7 +680,7 @@ mod tests {
     #[test]
     fn a_field_that_two_replies_show_unasked_is_filled_in_by_the_service() {
         let (sent, mut service) = (json!({"a": "x"}), ServiceFields::default());
-        let reply = Record {
+        let reply = ServiceRecord {
             id: "c1".to_owned(),
             updated_at: "1".to_owned(),
             created_by: Some("sam".to_owned()),

@@ -14,10 +14,11 @@
 
 use serde_json::Value;
 
-use super::apply::Event;
-use super::compare::{Base, Compared, Record, ServiceFields, Whose, compare, whose};
+use super::apply::RowEvent;
+use super::compare::{Base, Compared, ServiceFields, ServiceRecord, Whose, compare, whose};
 use super::row::{
-    DAY, Due, Listing, Owner, Question, Reason, Request, Row, Sent, State, Text, Time, Wish,
+    ChangeRequest, DAY, Due, Listing, Owner, Question, Reason, Row, RowState, Sent, Text, Time,
+    Wish,
 };
 
 /// How many looks, a wait apart, find nothing before a request is sent again.
@@ -36,13 +37,13 @@ pub(crate) enum Action {
     Read(String),
     List,
     /// The event is true of the row. After [`Event::Marked`] is committed, its request is sent.
-    Append(Event),
+    Append(RowEvent),
 }
 
 /// A record, as it was read for a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Seen {
-    pub(crate) record: Record,
+    pub(crate) record: ServiceRecord,
     /// When it was listed for the first time.
     pub(crate) sequence: Option<u64>,
     /// The other row that it belongs to.
@@ -62,7 +63,7 @@ pub(crate) enum Read {
 
 /// What an answer to a request says.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Reply {
+pub(crate) enum Heard {
     Record(Seen),
     /// The service itself refused it.
     Refused,
@@ -87,7 +88,7 @@ pub(crate) struct Circumstances<'a> {
 }
 
 pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -> Action {
-    let State::Open { next_at } = &row.state else {
+    let RowState::Open { next_at } = &row.state else {
         return Action::Wait(None);
     };
     if let Some(due) = next_at.filter(|due| due.is_ahead(when.now)) {
@@ -118,7 +119,7 @@ pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -
         (Some(_), Some(Read::Record(seen))) => match seen {
             Some(seen) if seen.record.status() != Some("DELETED") => {
                 match change(row, &seen.record, when) {
-                    Action::Append(Event::Marked(_)) if is_awaited(row, seen, when) => {
+                    Action::Append(RowEvent::Marked(_)) if is_awaited(row, seen, when) => {
                         Action::Wait(None)
                     }
                     action => action,
@@ -132,7 +133,7 @@ pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -
 }
 
 /// What is wanted is there, or is not to be made any more.
-const OVER: Action = Action::Append(Event::Absent { is_over: true });
+const OVER: Action = Action::Append(RowEvent::Absent { is_over: true });
 
 /// A list shows what a row waits for if it was begun later; a creation also needs one that is not old.
 pub(crate) fn is_fresh(row: &Row, listing: &Listing, now: Time) -> bool {
@@ -141,7 +142,7 @@ pub(crate) fn is_fresh(row: &Row, listing: &Listing, now: Time) -> bool {
 }
 
 fn ask(question: Question) -> Action {
-    Action::Append(Event::Asked(question))
+    Action::Append(RowEvent::Asked(question))
 }
 
 fn unclear(row: &Row, reason: &str) -> Action {
@@ -149,7 +150,7 @@ fn unclear(row: &Row, reason: &str) -> Action {
     if waited >= DAY {
         ask(Question::NoUsableAnswer)
     } else {
-        Action::Append(Event::Unclear(reason.to_owned()))
+        Action::Append(RowEvent::Unclear(reason.to_owned()))
     }
 }
 
@@ -159,7 +160,7 @@ fn adopted(row: &Row, id: &str, seen: Option<&Seen>) -> Action {
     let lost = row.lost.iter().find_map(|lost| lost.texts.last());
     let text = lost.or(row.first.as_ref()).or(row.wish.text());
     match seen.filter(|seen| seen.owner.is_none()).zip(text) {
-        Some((seen, text)) => applied(&Request::Create(text.clone()), &seen.record, true),
+        Some((seen, text)) => applied(&ChangeRequest::Create(text.clone()), &seen.record, true),
         // It stays a candidate: to send again says that it is not the declaration.
         None => ask(Question::NotAdopted(id.to_owned())),
     }
@@ -172,13 +173,13 @@ fn creation(row: &Row, listing: &Listing, seen: &[Seen], when: &Circumstances<'_
         let (whose, text) = candidate(row, seen, when)?;
         Some((whose, text, &seen.record))
     });
-    let found: Vec<(Whose, &Text, &Record)> = found.collect();
+    let found: Vec<(Whose, &Text, &ServiceRecord)> = found.collect();
     let is_close = |whose: Whose| matches!(whose, Whose::Ours | Whose::Agrees | Whose::AndMore);
     let mut close = found.iter().filter(|(whose, ..)| is_close(*whose));
     if let (true, Some((Whose::Ours, text, record)), None) =
         (is_in_doubt, close.next(), close.next())
     {
-        return applied(&Request::Create((*text).clone()), record, true);
+        return applied(&ChangeRequest::Create((*text).clone()), record, true);
     }
     // One that is merely like it may be the declaration only if that was sent.
     let rivals = found
@@ -224,7 +225,7 @@ fn candidate<'a>(row: &'a Row, seen: &Seen, when: &Circumstances<'_>) -> Option<
 }
 
 /// Whether another row may have made the record as well.
-fn is_rivalled(row: &Row, record: &Record, when: &Circumstances<'_>) -> bool {
+fn is_rivalled(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> bool {
     let others = when.open.iter().filter(|other| other.id != row.id);
     let mut texts = others.flat_map(|other| other.on_their_way());
     texts.any(|text| {
@@ -235,8 +236,8 @@ fn is_rivalled(row: &Row, record: &Record, when: &Circumstances<'_>) -> bool {
 
 /// Whether the creation of another row goes first: one creation of an account at a time is in doubt.
 pub(crate) fn is_before(other: &Row, row: &Row) -> bool {
-    let is_sending = other.state == State::Sending && other.record.is_none();
-    let is_open = matches!(other.state, State::Open { .. });
+    let is_sending = other.state == RowState::Sending && other.record.is_none();
+    let is_open = matches!(other.state, RowState::Open { .. });
     let is_in_doubt = is_open && other.is_creation_in_doubt();
     let is_later = row.is_creation_in_doubt() && other.id > row.id;
     other.id != row.id && (is_sending || is_in_doubt && !is_later)
@@ -249,7 +250,7 @@ fn is_awaited(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> bool {
 }
 
 /// A row with a record, as it is now.
-fn change(row: &Row, record: &Record, when: &Circumstances<'_>) -> Action {
+fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action {
     if let Some(Sent {
         request,
         before: Some(before),
@@ -303,15 +304,15 @@ fn change(row: &Row, record: &Record, when: &Circumstances<'_>) -> Action {
     }
 }
 
-fn applied(request: &Request, record: &Record, is_found: bool) -> Action {
-    Action::Append(Event::Applied {
+fn applied(request: &ChangeRequest, record: &ServiceRecord, is_found: bool) -> Action {
+    Action::Append(RowEvent::Applied {
         request: request.clone(),
         record: record.clone(),
         is_found,
     })
 }
 
-fn changed(record: &Record) -> Action {
+fn changed(record: &ServiceRecord) -> Action {
     let record = record.clone();
     ask(if record.is_draft() {
         Question::Changed(record)
@@ -320,10 +321,10 @@ fn changed(record: &Record) -> Action {
     })
 }
 
-fn send(row: &Row, before: Option<Record>, listed: Listing) -> Action {
+fn send(row: &Row, before: Option<ServiceRecord>, listed: Listing) -> Action {
     match row.next_request() {
         None => Action::Wait(None),
-        Some(request) => Action::Append(Event::Marked(Sent {
+        Some(request) => Action::Append(RowEvent::Marked(Sent {
             request,
             before,
             listed,
@@ -336,7 +337,7 @@ fn is_first_look(row: &Row) -> bool {
     row.doubt.looks + 1 < LOOKS
 }
 
-const LOOK_AGAIN: Action = Action::Append(Event::Absent { is_over: false });
+const LOOK_AGAIN: Action = Action::Append(RowEvent::Absent { is_over: false });
 
 /// What a person is asked instead of sending again.
 fn hindrance(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
@@ -376,31 +377,31 @@ fn late(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
 }
 
 /// What an answer to the request under way means.
-pub(crate) fn answer(row: &Row, reply: Reply) -> Event {
+pub(crate) fn answer(row: &Row, reply: Heard) -> RowEvent {
     let Some(Sent {
         request, listed, ..
     }) = &row.sent
     else {
-        return Event::Doubt;
+        return RowEvent::Doubt;
     };
     let seen = match reply {
-        Reply::Record(seen) => seen,
-        Reply::Refused => return Event::Refused,
-        Reply::NotSent { wait } => return Event::NotSent { wait },
-        Reply::Unclear => return Event::Doubt,
+        Heard::Record(seen) => seen,
+        Heard::Refused => return RowEvent::Refused,
+        Heard::NotSent { wait } => return RowEvent::NotSent { wait },
+        Heard::Unclear => return RowEvent::Doubt,
     };
     let is_its_own = match request.record() {
         Some(id) => seen.record.id == id,
         None => seen.owner.is_none() && seen.sequence.is_none_or(|at| at > listed.last),
     };
     if !is_its_own {
-        return Event::Asked(Question::OtherRecord(seen.record.id));
+        return RowEvent::Asked(Question::OtherRecord(seen.record.id));
     }
     let is_submitted = seen.record.status() == Some("SUBMITTED");
-    if matches!(request, Request::Submit(..)) && !is_submitted {
-        return Event::Doubt;
+    if matches!(request, ChangeRequest::Submit(..)) && !is_submitted {
+        return RowEvent::Doubt;
     }
-    Event::Applied {
+    RowEvent::Applied {
         request: request.clone(),
         record: seen.record,
         is_found: false,
@@ -409,10 +410,10 @@ pub(crate) fn answer(row: &Row, reply: Reply) -> Event {
 
 /// What a creation that may have made a record says when a person edits that record by its id: the two are one row, or a
 /// person is asked before the edit makes the record unlike what was sent.
-pub(crate) fn claim(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> Option<Event> {
+pub(crate) fn claim(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> Option<RowEvent> {
     let asked = match &row.state {
-        State::Open { .. } => None,
-        State::Asked(asked) if !asked.candidates().contains(&seen.record.id) => {
+        RowState::Open { .. } => None,
+        RowState::Asked(asked) if !asked.candidates().contains(&seen.record.id) => {
             Some(asked.candidates())
         }
         _ => return None,
@@ -423,8 +424,8 @@ pub(crate) fn claim(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> Option<
     match candidate(row, seen, when)? {
         (Whose::AnotherUsers, _) => None,
         (Whose::Ours, text) if row.is_creation_in_doubt() && asked.is_none() => {
-            Some(Event::Applied {
-                request: Request::Create(text.clone()),
+            Some(RowEvent::Applied {
+                request: ChangeRequest::Create(text.clone()),
                 record: seen.record.clone(),
                 is_found: true,
             })
@@ -432,7 +433,7 @@ pub(crate) fn claim(row: &Row, seen: &Seen, when: &Circumstances<'_>) -> Option<
         _ => {
             let mut candidates = asked.unwrap_or_default().to_vec();
             candidates.push(seen.record.id.clone());
-            Some(Event::Asked(Question::Candidates(candidates)))
+            Some(RowEvent::Asked(Question::Candidates(candidates)))
         }
     }
 }
@@ -443,7 +444,7 @@ pub(crate) fn late_duplicates(
     seen: &[Seen],
     is_there: bool,
     when: &Circumstances<'_>,
-) -> Option<Event> {
+) -> Option<RowEvent> {
     // One that is over is looked for once more: nobody may have looked since.
     let lost = row.watched()?;
     // What a clear reply has made is by us, also where that reply could not be read for the name.
@@ -471,7 +472,7 @@ pub(crate) fn late_duplicates(
     let found = seen.iter().filter(is_one).take(lost.left as usize);
     let found: Vec<String> = found.map(|seen| seen.record.id.clone()).collect();
     let is_told = !found.is_empty() && (row.record.is_none() || is_there);
-    is_told.then_some(Event::Told(found))
+    is_told.then_some(RowEvent::Told(found))
 }
 
 #[cfg(test)]
@@ -485,22 +486,22 @@ mod tests {
 
     /// An action in words.
     fn said(action: &Action) -> String {
-        let request = |request: &Request| match request {
-            Request::Create(_) => "create",
-            Request::Update(..) => "update",
-            Request::Submit(..) => "submit",
-            Request::Delete(_) => "delete",
+        let request = |request: &ChangeRequest| match request {
+            ChangeRequest::Create(_) => "create",
+            ChangeRequest::Update(..) => "update",
+            ChangeRequest::Submit(..) => "submit",
+            ChangeRequest::Delete(_) => "delete",
         };
         match action {
             Action::Wait(_) => "wait".to_owned(),
             Action::Read(_) => "read".to_owned(),
             Action::List => "list".to_owned(),
             Action::Append(event) => match event {
-                Event::Marked(sent) => {
+                RowEvent::Marked(sent) => {
                     let is_first = sent.request.text().is_some_and(Text::is_signed);
                     request(&sent.request).to_owned() + if is_first { " first" } else { "" }
                 }
-                Event::Applied {
+                RowEvent::Applied {
                     request: applied,
                     is_found,
                     ..
@@ -508,9 +509,11 @@ mod tests {
                     let found = if *is_found { " found" } else { "" };
                     format!("applied {}{found}", request(applied))
                 }
-                Event::Absent { is_over } => (if *is_over { "over" } else { "absent" }).to_owned(),
-                Event::Unclear(_) => "unclear".to_owned(),
-                Event::Asked(question) => {
+                RowEvent::Absent { is_over } => {
+                    (if *is_over { "over" } else { "absent" }).to_owned()
+                }
+                RowEvent::Unclear(_) => "unclear".to_owned(),
+                RowEvent::Asked(question) => {
                     let (reason, records) = (question.reason(), question.candidates().join(" "));
                     format!("ask {reason:?} {records}").trim().to_owned()
                 }
@@ -550,13 +553,13 @@ mod tests {
                 panic!("{line:?}")
             };
             let reply = match shows.split(' ').collect::<Vec<_>>()[..] {
-                ["unclear"] => Reply::Unclear,
-                ["refused"] => Reply::Refused,
-                ["not-sent"] => Reply::NotSent { wait: 5 },
+                ["unclear"] => Heard::Unclear,
+                ["refused"] => Heard::Refused,
+                ["not-sent"] => Heard::NotSent { wait: 5 },
                 [id, status, ..] => {
                     let mut fields = base();
                     fields["status"] = json!(status);
-                    Reply::Record(Seen {
+                    Heard::Record(Seen {
                         record: record(id, fields),
                         sequence: sequence.parse().ok(),
                         owner: shows.ends_with("of-maker").then_some(Owner::Maker),
@@ -626,7 +629,7 @@ mod tests {
             assert_eq!(told.is_some(), is_told, "the own record has another author");
         }
         let mut reported = row.clone();
-        super::super::tests::cases::applied(&mut reported, &Event::Told(vec!["c2".to_owned()]))
+        super::super::tests::cases::applied(&mut reported, &RowEvent::Told(vec!["c2".to_owned()]))
             .unwrap();
         assert!(!found(&reported, "ours", true), "once");
         let mut over = row;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::apply::{self, Event, Moment, apply};
+use super::apply::{self, Moment, RowEvent, apply};
 use super::compare::ServiceFields;
 use super::row::{Listing, Row};
 use envd_sdk::model::ConsignmentId;
@@ -32,11 +32,11 @@ pub enum Decision {
 /// The name, such as `keep mine`.
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(apply::Decision::from(self).name())
+        f.pad(apply::PersonsDecision::from(self).name())
     }
 }
 
-impl From<&Decision> for apply::Decision {
+impl From<&Decision> for apply::PersonsDecision {
     fn from(decision: &Decision) -> Self {
         match decision {
             Decision::KeepMine => Self::KeepMine,
@@ -62,7 +62,7 @@ pub(super) fn fitting(row: &Row, candidates: &[ConsignmentId]) -> Vec<Decision> 
     let all = [Decision::KeepMine, Decision::TakeTheirs, Decision::Resend].into_iter();
     let all = all.chain(adopted).chain([Decision::Discard]);
     all.filter(|decision| {
-        let event = Event::Decided(decision.into());
+        let event = RowEvent::Decided(decision.into());
         apply(&mut row.clone(), &event, &moment).is_ok()
     })
     .collect()

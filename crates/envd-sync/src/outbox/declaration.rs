@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::apply;
 use super::compare::{FieldDifference, differences};
 use super::decision::{Decision, fitting};
-use super::row::{Question, Reason, Row, State, Time, Wish};
+use super::row::{Question, Reason, Row, RowState, Time, Wish};
 use crate::error::{Error, Result};
 use envd_sdk::model::{ConsignmentId, ConsignmentInput, ConsignmentNumber, ServerError, Timestamp};
 
@@ -240,8 +240,8 @@ impl Declaration {
         let shown = &row.shown;
         let (mut question, mut next) = (None, None);
         match &row.state {
-            State::Open { next_at } => next = *next_at,
-            State::Asked(asked) => question = Some(asked),
+            RowState::Open { next_at } => next = *next_at,
+            RowState::Asked(asked) => question = Some(asked),
             _ => {}
         }
         let conflict = match question {
@@ -397,31 +397,31 @@ debug_shows!(Declaration, |it|
 
 pub(super) fn state_of(row: &Row) -> DeclarationState {
     match row.state {
-        State::Open { .. } if row.is_in_doubt() => DeclarationState::Unconfirmed,
-        State::Open { .. } => DeclarationState::Queued,
-        State::Sending => DeclarationState::Sending,
-        State::Confirmed => DeclarationState::Confirmed,
-        State::Refused => DeclarationState::Refused,
-        State::Asked(_) => DeclarationState::NeedsAttention,
-        State::Discarded => DeclarationState::Discarded,
+        RowState::Open { .. } if row.is_in_doubt() => DeclarationState::Unconfirmed,
+        RowState::Open { .. } => DeclarationState::Queued,
+        RowState::Sending => DeclarationState::Sending,
+        RowState::Confirmed => DeclarationState::Confirmed,
+        RowState::Refused => DeclarationState::Refused,
+        RowState::Asked(_) => DeclarationState::NeedsAttention,
+        RowState::Discarded => DeclarationState::Discarded,
     }
 }
 
 fn reason_of(row: &Row) -> Option<Reason> {
     Some(match &row.state {
-        State::Open { .. } if row.unclear.is_some() => Reason::Unclear,
-        State::Open { .. } if row.is_in_doubt() => Reason::NoClearAnswer,
-        State::Refused => Reason::Refused,
-        State::Asked(question) => question.reason(),
-        State::Discarded => {
+        RowState::Open { .. } if row.unclear.is_some() => Reason::Unclear,
+        RowState::Open { .. } if row.is_in_doubt() => Reason::NoClearAnswer,
+        RowState::Refused => Reason::Refused,
+        RowState::Asked(question) => question.reason(),
+        RowState::Discarded => {
             let last = row.history.last().map(|event| event.why.as_str());
-            if last == Some(apply::Decision::TakeTheirs.name()) {
+            if last == Some(apply::PersonsDecision::TakeTheirs.name()) {
                 Reason::TookTheirs
             } else {
                 Reason::GivenUp
             }
         }
-        State::Open { .. } | State::Sending | State::Confirmed => return None,
+        RowState::Open { .. } | RowState::Sending | RowState::Confirmed => return None,
     })
 }
 

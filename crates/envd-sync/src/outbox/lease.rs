@@ -9,15 +9,15 @@ use std::time::{Duration, SystemTime};
 
 use futures_util::future::{Either, select};
 
-use super::apply::Event;
+use super::apply::RowEvent;
 use super::outbox::{LONGEST_LEASE, Outbox};
-use super::row::State;
-use super::store::{Draft, Head, Lease};
+use super::row::RowState;
+use super::store::{Head, Lease, Transaction};
 use crate::error::{Error, Result};
 use envd_sdk::model::Timestamp;
 
 /// Why a pass ends before it has nothing more to do.
-pub(super) enum Stop {
+pub(super) enum PassEnd {
     /// Another process has the right to send.
     Overtaken,
     /// The report says why.
@@ -25,7 +25,7 @@ pub(super) enum Stop {
     Failed(Error),
 }
 
-impl<E: Into<Error>> From<E> for Stop {
+impl<E: Into<Error>> From<E> for PassEnd {
     fn from(error: E) -> Self {
         Self::Failed(error.into())
     }
@@ -67,8 +67,8 @@ impl<'a> Held<'a> {
     /// an earlier pass, is in doubt from then on.
     pub(super) async fn change<T>(
         &mut self,
-        mut change: impl FnMut(&mut Draft<'_>) -> T,
-    ) -> Result<T, Stop> {
+        mut change: impl FnMut(&mut Transaction<'_>) -> T,
+    ) -> Result<T, PassEnd> {
         let since = self.outbox.clock.monotonic();
         let held = self.outbox.change(|draft| {
             let number = self.hold(draft)?;
@@ -81,12 +81,12 @@ impl<'a> Held<'a> {
         if self.is_taken() {
             self.outbox.with_memory(|memory| memory.lease = self.number);
         }
-        let (_, result) = held.ok_or(Stop::Overtaken)?;
+        let (_, result) = held.ok_or(PassEnd::Overtaken)?;
         Ok(result)
     }
 
     /// The right to send, taken or prolonged; `None`: another process has it.
-    fn hold(&self, draft: &mut Draft<'_>) -> Option<u64> {
+    fn hold(&self, draft: &mut Transaction<'_>) -> Option<u64> {
         let until = draft.now.checked_add(self.outbox.lease);
         let until: Timestamp = until.unwrap_or(draft.now).into();
         let lease = draft.head.lease.as_mut();
@@ -101,8 +101,8 @@ impl<'a> Held<'a> {
         let number = draft.head.leases;
         draft.head.lease = Some(Lease { number, until });
         let open = self.outbox.store().expecting(0);
-        for row in open.iter().filter(|row| row.state == State::Sending) {
-            if let Ok(row) = draft.append(row, &Event::Doubt) {
+        for row in open.iter().filter(|row| row.state == RowState::Sending) {
+            if let Ok(row) = draft.append(row, &RowEvent::Doubt) {
                 row.explain("the program ended, or was suspended, while it was being sent");
             }
         }
@@ -111,7 +111,10 @@ impl<'a> Held<'a> {
 
     /// Waits for a request, and says meanwhile that this process works. Where another one has taken over, what is not sent yet
     /// must not be sent any more. A process that was suspended notices it here before it goes on.
-    pub(super) async fn during<T>(&mut self, request: impl Future<Output = T>) -> Result<T, Stop> {
+    pub(super) async fn during<T>(
+        &mut self,
+        request: impl Future<Output = T>,
+    ) -> Result<T, PassEnd> {
         if !self.is_taken() {
             return Ok(request.await);
         }
@@ -122,8 +125,8 @@ impl<'a> Held<'a> {
             let left = (self.outbox.lease / 3).saturating_sub(held);
             if left.is_zero() {
                 // A store that fails now fails again when the result is written.
-                if let Err(Stop::Overtaken) = self.change(|_| ()).await {
-                    return Err(Stop::Overtaken);
+                if let Err(PassEnd::Overtaken) = self.change(|_| ()).await {
+                    return Err(PassEnd::Overtaken);
                 }
                 continue;
             }

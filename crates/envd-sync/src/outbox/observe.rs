@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::compare::{Record, may_be_made_of};
+use super::compare::{ServiceRecord, may_be_made_of};
 use super::decide::{Read, Seen, is_fresh};
 use super::outbox::Outbox;
 use super::reading::record_of;
@@ -34,7 +34,7 @@ pub(super) struct Reader<'a> {
     range: Option<(u64, u64)>,
     appeared: Vec<Appeared>,
     /// The records that were read since the last complete list; `None`: one is gone.
-    records: HashMap<String, Option<Record>>,
+    records: HashMap<String, Option<ServiceRecord>>,
 }
 
 /// A record that the replica listed for the first time.
@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
 
     /// Reads a record; `None`: it is gone. A list decides, one of this pass for all that is gone: null alone is believed where the
     /// list does not show the record either; "not found", which has the text of any failure, where the list is whole as well.
-    async fn read(&mut self, id: &str) -> Result<Option<Record>> {
+    async fn read(&mut self, id: &str) -> Result<Option<ServiceRecord>> {
         self.requests += 1;
         let read = self.outbox.account().consignment(id);
         let (error, is_null) = match RecordRead::of(read.received().optional().await) {
@@ -257,7 +257,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a record that was listed, once after each list; `None`: it is gone again.
-    async fn read_listed(&mut self, id: &str) -> Result<Option<Record>> {
+    async fn read_listed(&mut self, id: &str) -> Result<Option<ServiceRecord>> {
         if !self.is_listed(id).await? {
             return Ok(None);
         }

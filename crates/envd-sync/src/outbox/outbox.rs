@@ -11,7 +11,7 @@ use super::declaration::{Declaration, DeclarationId, DeclarationState};
 use super::events::DeclarationEvents;
 use super::reading::{day, is_read, retired_from, same_form};
 use super::row::{Listing, Reason, Row};
-use super::store::{Draft, OutboxStore, seconds};
+use super::store::{OutboxStore, Transaction, seconds};
 use crate::error::Result;
 use crate::locked::lock;
 use crate::replica::Replica;
@@ -30,7 +30,7 @@ use envd_sdk::model::{Day, Jurisdiction, Timestamp};
 #[derive(Clone)]
 #[must_use]
 pub struct Outbox {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<OutboxCore>,
     pub(super) reconcile_after: Duration,
     pub(super) lease: Duration,
     pub(super) not_after: Option<Timestamp>,
@@ -41,7 +41,7 @@ pub struct Outbox {
 pub(super) const LONGEST_LEASE: Duration = Duration::from_secs(10 * 60);
 
 /// What the clones of an outbox share.
-pub(super) struct Shared {
+pub(super) struct OutboxCore {
     pub(super) replica: Replica,
     pub(super) store: OutboxStore,
     /// One pass at a time in this process.
@@ -95,7 +95,7 @@ impl Outbox {
         let paths = paths.map(|path| path.split('.').map(str::to_owned).collect());
         let told = ServiceFields::named(paths, same_form).showing(is_read);
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(OutboxCore {
                 replica: replica.clone(),
                 store: OutboxStore::new(replica.store.clone(), told),
                 passing: tokio::sync::Mutex::default(),
@@ -228,13 +228,16 @@ impl Outbox {
     }
 
     /// A change of what this process knows.
-    pub(super) fn draft(&self) -> Draft<'_> {
+    pub(super) fn draft(&self) -> Transaction<'_> {
         let reconcile_after = self.reconcile_after;
         self.store().draft(self.now(), reconcile_after)
     }
 
     /// Changes the open rows, and again where another process was faster.
-    pub(super) async fn change<T>(&self, mut change: impl FnMut(&mut Draft<'_>) -> T) -> Result<T> {
+    pub(super) async fn change<T>(
+        &self,
+        mut change: impl FnMut(&mut Transaction<'_>) -> T,
+    ) -> Result<T> {
         loop {
             let mut draft = self.draft();
             let result = change(&mut draft);

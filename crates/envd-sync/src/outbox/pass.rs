@@ -7,15 +7,15 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
-use super::apply::Event;
-use super::compare::Record;
-use super::decide::{Action, Read, Reply, Seen, answer, decide, late_duplicates};
-use super::lease::{Held, Stop};
+use super::apply::RowEvent;
+use super::compare::ServiceRecord;
+use super::decide::{Action, Heard, Read, Seen, answer, decide, late_duplicates};
+use super::lease::{Held, PassEnd};
 use super::observe::Reader;
 use super::outbox::{Memory, Outbox};
 use super::reading::record_of;
 use super::report::OutboxReport;
-use super::row::{Due, Owner, Question, Request, Row, Sent, State, Time};
+use super::row::{ChangeRequest, Due, Owner, Question, Row, RowState, Sent, Time};
 use super::store::{Holder, seconds, whole};
 use crate::error::{Error, Result};
 use envd_sdk::model::{ConsignmentStatus, ConsignmentText, SavedConsignment, Timestamp};
@@ -138,15 +138,15 @@ impl Outbox {
         // Whatever happened, the next pass of any process need not wait for this one.
         let released = pass.held.release().await;
         match result {
-            Ok(()) | Err(Stop::Reported) => {}
-            Err(Stop::Overtaken) => {
+            Ok(()) | Err(PassEnd::Reported) => {}
+            Err(PassEnd::Overtaken) => {
                 let until = pass.held.of_another(&self.store().head());
                 pass.next = Next {
                     looks_at: until,
                     ..Next::default()
                 };
             }
-            Err(Stop::Failed(error)) => return Err(error),
+            Err(PassEnd::Failed(error)) => return Err(error),
         }
         released?;
         self.store().load().await?;
@@ -156,7 +156,7 @@ impl Outbox {
 
 impl Pass<'_> {
     /// Goes over all open rows in their order, until that changes nothing any more.
-    async fn run(&mut self) -> Result<(), Stop> {
+    async fn run(&mut self) -> Result<(), PassEnd> {
         let store = self.outbox.store();
         loop {
             store.load().await?;
@@ -168,10 +168,10 @@ impl Pass<'_> {
                 return Ok(());
             }
             if self.held.of_another(&store.head()).is_some() {
-                return Err(Stop::Overtaken);
+                return Err(PassEnd::Overtaken);
             }
             let mut expecting = store.expecting(0).into_iter();
-            let is_sending = expecting.any(|row| row.state == State::Sending);
+            let is_sending = expecting.any(|row| row.state == RowState::Sending);
             if !self.held.is_taken() && is_sending {
                 // Another process ended while it was sending.
                 self.held.change(|_| ()).await?;
@@ -205,7 +205,7 @@ impl Pass<'_> {
     }
 
     /// Makes steps of a row until it waits.
-    async fn carry_out(&mut self, id: u64) -> Result<(), Stop> {
+    async fn carry_out(&mut self, id: u64) -> Result<(), PassEnd> {
         let mut read = None;
         for _ in 0..STEPS {
             let Some(row) = self.outbox.store().row(id) else {
@@ -221,8 +221,8 @@ impl Pass<'_> {
     }
 
     /// One read, or one commit and what follows from it; `false`: nothing more is due of the row now.
-    async fn step(&mut self, row: &Row, read: &mut Option<Read>) -> Result<bool, Stop> {
-        let is_open = matches!(row.state, State::Open { .. });
+    async fn step(&mut self, row: &Row, read: &mut Option<Read>) -> Result<bool, PassEnd> {
+        let is_open = matches!(row.state, RowState::Open { .. });
         let is_new = row.record.is_none() && row.adopt.is_none() && !row.is_creation_in_doubt();
         if !is_open || is_new && self.outbox.is_another_first(row) {
             return Ok(false);
@@ -247,7 +247,7 @@ impl Pass<'_> {
             Action::Append(event) => {
                 *read = None;
                 match event {
-                    Event::Marked(sent) => self.send(row, &sent).await?,
+                    RowEvent::Marked(sent) => self.send(row, &sent).await?,
                     event => self.append(row, &event).await?,
                 }
             }
@@ -269,34 +269,34 @@ impl Pass<'_> {
         // Only what the service answered badly is tried before its time, not what it may still carry out.
         let is_tried = self.retries_now && row.unclear.is_some() && !self.failed.contains(&row.id);
         let mut row = Cow::Borrowed(row);
-        if is_tried && let State::Open { next_at } = &mut row.to_mut().state {
+        if is_tried && let RowState::Open { next_at } = &mut row.to_mut().state {
             *next_at = None;
         }
         self.outbox.judged(row.id, |when| decide(&row, read, when))
     }
 
     /// An event becomes true of a row that is as it was when that was decided.
-    async fn append(&mut self, row: &Row, event: &Event) -> Result<(), Stop> {
+    async fn append(&mut self, row: &Row, event: &RowEvent) -> Result<(), PassEnd> {
         let written = self.held.change(|draft| {
             let same = draft.row(row.id).filter(|now| **now == *row);
             let appended = same
                 .filter(|_| !draft.is_taken(event, row.id))
                 .and_then(|same| draft.append(&same, event).ok());
-            appended.is_some_and(|row| row.state == State::Confirmed)
+            appended.is_some_and(|row| row.state == RowState::Confirmed)
         });
         self.report.confirmed += u64::from(written.await?);
-        if matches!(event, Event::Unclear(_)) {
+        if matches!(event, RowEvent::Unclear(_)) {
             self.failed.insert(row.id);
         }
         Ok(())
     }
 
     /// Sends a request of a row: marked before its first byte, and what came back is written down.
-    async fn send(&mut self, row: &Row, sent: &Sent) -> Result<(), Stop> {
+    async fn send(&mut self, row: &Row, sent: &Sent) -> Result<(), PassEnd> {
         let (version, list) = (self.outbox.store().version(), self.outbox.last_list());
         // From here on the request may have arrived.
         let marked = self.held.change(|draft| {
-            let is_creation = matches!(sent.request, Request::Create(_));
+            let is_creation = matches!(sent.request, ChangeRequest::Create(_));
             // Known must be what was there before: the replica has changed since, or is as it was.
             let listed = list.as_ref().map(|list| list.copy);
             let is_known = !is_creation || listed == Some(draft.replica.version);
@@ -307,7 +307,7 @@ impl Pass<'_> {
             }
             draft.head.list.clone_from(&list);
             draft.expects_replica = is_creation;
-            let marked = draft.append(row, &Event::Marked(sent.clone()));
+            let marked = draft.append(row, &RowEvent::Marked(sent.clone()));
             marked.ok().cloned()
         });
         let Some(marked) = marked.await? else {
@@ -323,10 +323,10 @@ impl Pass<'_> {
         &mut self,
         marked: &Row,
         sent: &Sent,
-    ) -> Result<Result<Outcome<SavedConsignment>, envd_sdk::Error>, Stop> {
+    ) -> Result<Result<Outcome<SavedConsignment>, envd_sdk::Error>, PassEnd> {
         let account = self.outbox.account();
         let call = match (&sent.request, sent.request.text()) {
-            (Request::Delete(id), _) => account.delete_consignment(id.clone()),
+            (ChangeRequest::Delete(id), _) => account.delete_consignment(id.clone()),
             (request, text) => {
                 let text = ConsignmentText::parse(text.map_or("{}", |text| &text.0))
                     .map_err(|error| Error::usage(error.to_string()))?;
@@ -343,9 +343,14 @@ impl Pass<'_> {
     }
 
     /// The text with the names of the record and the status.
-    fn named(&self, text: ConsignmentText, request: &Request, sent: &Sent) -> ConsignmentText {
+    fn named(
+        &self,
+        text: ConsignmentText,
+        request: &ChangeRequest,
+        sent: &Sent,
+    ) -> ConsignmentText {
         let status = match request {
-            Request::Submit(..) => ConsignmentStatus::Submitted,
+            ChangeRequest::Submit(..) => ConsignmentStatus::Submitted,
             _ => ConsignmentStatus::Draft,
         };
         let text = text.with("status", status.as_str());
@@ -367,7 +372,7 @@ impl Pass<'_> {
         marked: &Row,
         sent: &Sent,
         reply: Result<Outcome<SavedConsignment>, envd_sdk::Error>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), PassEnd> {
         let errors = match &reply {
             Ok(outcome) => outcome.problems.as_slice(),
             Err(error) => error.server_errors(),
@@ -375,7 +380,7 @@ impl Pass<'_> {
         let said = match &reply {
             Ok(outcome) => {
                 let seen = self.shown(&outcome.value, sent).await?;
-                seen.map_or(Reply::Unclear, Reply::Record)
+                seen.map_or(Heard::Unclear, Heard::Record)
             }
             Err(error) => {
                 let is_late = limit_of(marked).is_some_and(|limit| self.outbox.now() > limit);
@@ -385,12 +390,12 @@ impl Pass<'_> {
         let event = answer(marked, said);
         let written = self.held.change(|draft| {
             // A person may have written to it meanwhile.
-            let is_same = |row: &Row| row.state == State::Sending && row.sent == marked.sent;
+            let is_same = |row: &Row| row.state == RowState::Sending && row.sent == marked.sent;
             let row = draft.row(marked.id).filter(|row| is_same(row));
             let event = match &event {
                 // A person may have begun a row with the record since the reply came.
-                Event::Applied { record, .. } if draft.is_taken(&event, marked.id) => {
-                    &Event::Asked(Question::OtherRecord(record.id.clone()))
+                RowEvent::Applied { record, .. } if draft.is_taken(&event, marked.id) => {
+                    &RowEvent::Asked(Question::OtherRecord(record.id.clone()))
                 }
                 event => event,
             };
@@ -406,8 +411,10 @@ impl Pass<'_> {
                 }
                 Err(error) => row.explain(&error.to_string()),
             }
-            let is_confirmed = row.state == State::Confirmed;
-            if let (Event::Applied { record, .. }, Request::Create(text)) = (event, &sent.request) {
+            let is_confirmed = row.state == RowState::Confirmed;
+            if let (RowEvent::Applied { record, .. }, ChangeRequest::Create(text)) =
+                (event, &sent.request)
+            {
                 draft.head.service.learn(&text.value(), record);
             }
             is_confirmed
@@ -417,8 +424,8 @@ impl Pass<'_> {
         self.report.confirmed_with_problems += u64::from(is_confirmed && !errors.is_empty());
         match (reply, event) {
             // It became too late meanwhile: a person is asked in the next step.
-            (Err(_), Event::NotSent { wait }) if wait > 0 => Ok(()),
-            (Err(error), Event::NotSent { .. }) => Err(error.into()),
+            (Err(_), RowEvent::NotSent { wait }) if wait > 0 => Ok(()),
+            (Err(error), RowEvent::NotSent { .. }) => Err(error.into()),
             // As long as nothing can be read either, nothing counts.
             _ => Ok(()),
         }
@@ -426,9 +433,13 @@ impl Pass<'_> {
 
     /// The record that the reply to a save shows, with what the service shows of it right after: a reply has its names and its
     /// status only. `None`: it names no record.
-    async fn shown(&mut self, saved: &SavedConsignment, sent: &Sent) -> Result<Option<Seen>, Stop> {
+    async fn shown(
+        &mut self,
+        saved: &SavedConsignment,
+        sent: &Sent,
+    ) -> Result<Option<Seen>, PassEnd> {
         let record = sent.request.record();
-        let is_delete = matches!(sent.request, Request::Delete(_));
+        let is_delete = matches!(sent.request, ChangeRequest::Delete(_));
         let named = saved.id.as_ref().map(|id| id.as_str().to_owned());
         let named = named.or_else(|| record.filter(|_| is_delete).map(str::to_owned));
         let Some(id) = named else {
@@ -437,7 +448,7 @@ impl Pass<'_> {
         let mut seen = Seen {
             owner: None,
             sequence: None,
-            record: Record {
+            record: ServiceRecord {
                 id: id.clone(),
                 updated_at: String::new(),
                 created_by: None,
@@ -470,13 +481,15 @@ impl Pass<'_> {
     }
 
     /// A failure that is no answer about a row stops the pass.
-    async fn fail(&mut self, row: Option<&Row>, stop: Stop) -> Result<(), Stop> {
+    async fn fail(&mut self, row: Option<&Row>, stop: PassEnd) -> Result<(), PassEnd> {
         let (outbox, now) = (self.outbox, self.outbox.now());
-        let Stop::Failed(error) = stop else {
+        let PassEnd::Failed(error) = stop else {
             return Err(stop);
         };
         if let Some(row) = row.filter(|_| is_usable_answer(&error)) {
-            return self.append(row, &Event::Unclear(error.to_string())).await;
+            return self
+                .append(row, &RowEvent::Unclear(error.to_string()))
+                .await;
         }
         let Error::Client(request) = &error else {
             return Err(error.into());
@@ -512,11 +525,11 @@ impl Pass<'_> {
             });
             change.await?;
         }
-        Err(Stop::Reported)
+        Err(PassEnd::Reported)
     }
 
     /// Looks for records that arrived after all, once an hour as long as any may.
-    async fn look_for_duplicates(&mut self) -> Result<(), Stop> {
+    async fn look_for_duplicates(&mut self) -> Result<(), PassEnd> {
         let (outbox, now) = (self.outbox, self.outbox.now());
         let mut watched = outbox.store().expecting(0);
         watched.retain(|row| row.watched().is_some());
@@ -560,7 +573,7 @@ impl Pass<'_> {
                 draft.put(row);
                 Some(())
             });
-            if let (Some(()), Some(Event::Told(records))) = (written.await?, &found) {
+            if let (Some(()), Some(RowEvent::Told(records))) = (written.await?, &found) {
                 self.report.late_duplicates += records.len() as u64;
             }
         }
@@ -572,9 +585,9 @@ impl Pass<'_> {
         let mut is_watched = false;
         for row in self.outbox.store().rows() {
             match row.state {
-                State::Refused => self.report.refused += 1,
-                State::Asked(_) => self.report.needs_attention += 1,
-                State::Confirmed | State::Discarded => is_watched = true,
+                RowState::Refused => self.report.refused += 1,
+                RowState::Asked(_) => self.report.needs_attention += 1,
+                RowState::Confirmed | RowState::Discarded => is_watched = true,
                 _ => self.report.waiting += 1,
             }
         }
@@ -603,17 +616,17 @@ fn limit_of(row: &Row) -> Option<SystemTime> {
 }
 
 /// What an error says about a change. `is_late`: the time to send it has passed.
-fn answer_of(error: &envd_sdk::Error, is_late: bool) -> Reply {
+fn answer_of(error: &envd_sdk::Error, is_late: bool) -> Heard {
     let is_refused = error.is_rejected()
         || error.kind() == ErrorKind::Forbidden
         || matches!(error.http_status(), Some(400..=499));
     if error.may_have_applied() {
-        Reply::Unclear
+        Heard::Unclear
     } else if is_refused && !error.is_retryable() && error.kind() != ErrorKind::Unauthorized {
-        Reply::Refused
+        Heard::Refused
     } else {
         // It failed here, for example without a token, or on the way: the service has not refused it.
-        Reply::NotSent {
+        Heard::NotSent {
             wait: u64::from(is_late),
         }
     }

@@ -1,11 +1,11 @@
 //! What records, texts and dates of the service mean to the outbox, read by the types of the SDK.
 
-use super::compare::Record;
+use super::compare::ServiceRecord;
 use crate::replica::instant_key;
 use envd_sdk::model::{Consignment, ConsignmentId, ConsignmentInput, Day, FormType, Timestamp};
 
 /// A record in the shape of an input, with its names and status; `None`: it has no id.
-pub(super) fn record_of(record: &Consignment) -> Option<Record> {
+pub(super) fn record_of(record: &Consignment) -> Option<ServiceRecord> {
     let id: &ConsignmentId = record.id.as_ref()?;
     let mut input = ConsignmentInput::from(record);
     input.id = Some(id.clone()).into();
@@ -24,7 +24,7 @@ pub(super) fn record_of(record: &Consignment) -> Option<Record> {
     if let Some(date) = declaration.and_then(|declaration| declaration.date.as_ref()) {
         fields["declaration"]["date"] = date.as_str().into();
     }
-    Some(Record {
+    Some(ServiceRecord {
         id: id.as_str().to_owned(),
         updated_at: record
             .updated_at

@@ -7,7 +7,7 @@ use std::{fmt, slice};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::compare::{Base, Record};
+use super::compare::{Base, ServiceRecord};
 
 /// In seconds since 1970, on the clock of the process.
 pub(crate) type Time = u64;
@@ -72,14 +72,14 @@ impl Wish {
 
 /// A change that is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Request {
+pub(crate) enum ChangeRequest {
     Create(Text),
     Update(String, Text),
     Submit(String, Text),
     Delete(String),
 }
 
-impl Request {
+impl ChangeRequest {
     pub(crate) fn text(&self) -> Option<&Text> {
         match self {
             Self::Create(text) | Self::Update(_, text) | Self::Submit(_, text) => Some(text),
@@ -164,9 +164,9 @@ pub(crate) struct Listing {
 /// What is under way, or may be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sent {
-    pub(crate) request: Request,
+    pub(crate) request: ChangeRequest,
     /// The record that was read right before.
-    pub(crate) before: Option<Record>,
+    pub(crate) before: Option<ServiceRecord>,
     /// What was listed right before a creation.
     pub(crate) listed: Listing,
 }
@@ -278,9 +278,9 @@ impl fmt::Display for Reason {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Question {
     /// Somebody changed the record, which was read so.
-    Changed(Record),
+    Changed(ServiceRecord),
     /// The record, which was read so, is submitted or locked.
-    NotADraft(Record),
+    NotADraft(ServiceRecord),
     Gone,
     /// These records may be the declaration.
     Candidates(Vec<String>),
@@ -318,7 +318,7 @@ impl Question {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum State {
+pub(crate) enum RowState {
     /// Something is to be sent, or looked for if it is in doubt; not before then.
     Open {
         next_at: Option<Due>,
@@ -330,7 +330,7 @@ pub(crate) enum State {
     Discarded,
 }
 
-impl Default for State {
+impl Default for RowState {
     fn default() -> Self {
         Self::Open { next_at: None }
     }
@@ -357,7 +357,7 @@ pub(crate) struct Happened {
 
 /// What only a screen needs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Shown {
+pub(crate) struct ForScreen {
     pub(crate) created_at: Time,
     /// The number of the record.
     pub(crate) number: Option<String>,
@@ -383,7 +383,7 @@ pub(crate) struct Row {
     pub(crate) seen_at: Option<String>,
     /// The request is not sent after this instant.
     pub(crate) not_after: Option<Limit>,
-    pub(crate) state: State,
+    pub(crate) state: RowState,
     pub(crate) sent: Option<Sent>,
     pub(crate) lost: Option<Lost>,
     pub(crate) doubt: Doubt,
@@ -398,7 +398,7 @@ pub(crate) struct Row {
     /// Late duplicates that were reported.
     pub(crate) duplicates: Vec<String>,
     pub(crate) history: Vec<Happened>,
-    pub(crate) shown: Shown,
+    pub(crate) shown: ForScreen,
 }
 
 impl Row {
@@ -415,26 +415,29 @@ impl Row {
     }
 
     /// The one request that brings the service nearer to the wish.
-    pub(crate) fn next_request(&self) -> Option<Request> {
+    pub(crate) fn next_request(&self) -> Option<ChangeRequest> {
         let text = self.first.as_ref().or(self.wish.text());
         match (&self.record, text) {
-            (None, text) => text.cloned().map(Request::Create),
-            (Some(id), None) => Some(Request::Delete(id.clone())),
+            (None, text) => text.cloned().map(ChangeRequest::Create),
+            (Some(id), None) => Some(ChangeRequest::Delete(id.clone())),
             (Some(id), Some(text)) => Some(match (&self.wish, &self.first) {
-                (Wish::Submit(_), None) => Request::Submit(id.clone(), text.clone()),
-                _ => Request::Update(id.clone(), text.clone()),
+                (Wish::Submit(_), None) => ChangeRequest::Submit(id.clone(), text.clone()),
+                _ => ChangeRequest::Update(id.clone(), text.clone()),
             }),
         }
     }
 
     /// Whether nothing is wanted beyond a request that was applied.
-    pub(crate) fn is_met(&self, applied: &Request) -> bool {
+    pub(crate) fn is_met(&self, applied: &ChangeRequest) -> bool {
         let is_last = self.first.is_none();
         is_last
             && match (&self.wish, applied) {
-                (Wish::Save(wish), Request::Create(text) | Request::Update(_, text))
-                | (Wish::Submit(wish), Request::Submit(_, text)) => wish == text,
-                (Wish::Delete, Request::Delete(_)) => true,
+                (
+                    Wish::Save(wish),
+                    ChangeRequest::Create(text) | ChangeRequest::Update(_, text),
+                )
+                | (Wish::Submit(wish), ChangeRequest::Submit(_, text)) => wish == text,
+                (Wish::Delete, ChangeRequest::Delete(_)) => true,
                 _ => false,
             }
     }
@@ -442,7 +445,7 @@ impl Row {
     /// Whether a record belongs to this row, or will as soon as it is read.
     pub(crate) fn is_about(&self, record: &str) -> bool {
         let names = [&self.record, &self.adopt];
-        self.state != State::Discarded && names.into_iter().flatten().any(|name| name == record)
+        self.state != RowState::Discarded && names.into_iter().flatten().any(|name| name == record)
     }
 
     /// The records that are, or may become, those of the row.
@@ -464,7 +467,7 @@ impl Row {
 
     /// Whether the row is confirmed or discarded.
     pub(crate) fn is_over(&self) -> bool {
-        matches!(self.state, State::Confirmed | State::Discarded)
+        matches!(self.state, RowState::Confirmed | RowState::Discarded)
     }
 
     /// Whether nothing is done about the row any more, unless a person wants something.
@@ -522,7 +525,7 @@ impl Row {
     /// The texts of creations that may be on their way.
     pub(crate) fn on_their_way(&self) -> impl Iterator<Item = &Text> {
         let sent = self.sent.iter().filter_map(|sent| match &sent.request {
-            Request::Create(text) => Some(text),
+            ChangeRequest::Create(text) => Some(text),
             _ => None,
         });
         self.lost.iter().flat_map(|lost| &lost.texts).chain(sent)

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
-use super::apply::{Event, Moment, Unfit, apply};
+use super::apply::{Moment, RowEvent, Unfit, apply};
 use super::compare::ServiceFields;
 use super::declaration::{Declaration, state_of};
 use super::events::{CAPACITY, Written};
@@ -125,7 +125,7 @@ pub(super) enum Holder {
 }
 
 /// A change that is not written yet.
-pub(super) struct Draft<'a> {
+pub(super) struct Transaction<'a> {
     store: &'a OutboxStore,
     version: u64,
     pub(super) head: Head,
@@ -140,7 +140,7 @@ pub(super) struct Draft<'a> {
     reconcile_after: Time,
 }
 
-impl Draft<'_> {
+impl Transaction<'_> {
     /// The version of the account's document before this change.
     pub(super) fn version(&self) -> u64 {
         self.version
@@ -166,8 +166,8 @@ impl Draft<'_> {
     }
 
     /// Whether an event would give a row the record of another open one: a record belongs to one row.
-    pub(super) fn is_taken(&self, event: &Event, row: u64) -> bool {
-        let Event::Applied { record, .. } = event else {
+    pub(super) fn is_taken(&self, event: &RowEvent, row: u64) -> bool {
+        let RowEvent::Applied { record, .. } = event else {
             return false;
         };
         let other = self.store.row_with(&record.id, row);
@@ -186,7 +186,7 @@ impl Draft<'_> {
     }
 
     /// An event becomes true of a row.
-    pub(super) fn append(&mut self, row: &Row, event: &Event) -> Result<&mut Row, Unfit> {
+    pub(super) fn append(&mut self, row: &Row, event: &RowEvent) -> Result<&mut Row, Unfit> {
         let mut row = row.clone();
         let moment = Moment {
             now: seconds(self.now),
@@ -298,9 +298,9 @@ impl OutboxStore {
     }
 
     /// A change of what this process knows. That it is all there is, the commit checks.
-    pub(super) fn draft(&self, now: SystemTime, reconcile_after: Duration) -> Draft<'_> {
+    pub(super) fn draft(&self, now: SystemTime, reconcile_after: Duration) -> Transaction<'_> {
         let cache = self.cache();
-        Draft {
+        Transaction {
             store: self,
             version: cache.version,
             head: cache.head.clone(),
@@ -362,7 +362,7 @@ impl OutboxStore {
     }
 
     /// Writes a change; `false`: another process was faster.
-    pub(super) async fn commit(&self, mut draft: Draft<'_>) -> Result<bool> {
+    pub(super) async fn commit(&self, mut draft: Transaction<'_>) -> Result<bool> {
         let before = {
             let cache = self.cache();
             (cache.version == draft.version).then(|| cache.head.clone())
@@ -398,7 +398,7 @@ impl OutboxStore {
     }
 
     /// Keeps what was written, and tells the listeners.
-    fn keep(&self, draft: Draft<'_>) {
+    fn keep(&self, draft: Transaction<'_>) {
         let has_listeners = self.events.receiver_count() > 0;
         let mut written = Vec::new();
         let mut cache = self.cache();

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::apply::{Event, Intent, Unfit};
-use super::compare::Record;
+use super::apply::{Intent, RowEvent, Unfit};
+use super::compare::ServiceRecord;
 use super::decide::{Seen, claim};
 use super::decision::Decision;
 use super::declaration::{Declaration, DeclarationId};
@@ -13,7 +13,7 @@ use super::observe::Reader;
 use super::outbox::Outbox;
 use super::reading::{record_of, updated_key};
 use super::row::{Limit, Row, Text};
-use super::store::{Draft, Holder, seconds};
+use super::store::{Holder, Transaction, seconds};
 use crate::error::{Error, Result};
 use crate::given_instant;
 use crate::replica::{Depth, LocalRecord};
@@ -268,7 +268,7 @@ impl Outbox {
         let full = copy.as_ref().filter(|copy| copy.depth() == Depth::Full);
         let record = full.and_then(|copy| record_of(&copy.consignment().ok()?));
         let seen_at = copy.as_ref().and_then(LocalRecord::updated_at);
-        let record = record.unwrap_or_else(|| Record {
+        let record = record.unwrap_or_else(|| ServiceRecord {
             id: id.as_str().to_owned(),
             updated_at: seen_at.as_ref().map(updated_key).unwrap_or_default(),
             created_by: None,
@@ -349,7 +349,7 @@ impl Outbox {
     /// [`Error::Usage`](crate::Error::Usage) when there is no such declaration, or the decision does not fit it;
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn decide(&self, id: DeclarationId, decision: Decision) -> Result<Declaration> {
-        let event = Event::Decided((&decision).into());
+        let event = RowEvent::Decided((&decision).into());
         self.write(About::Declaration(id, None), &event).await
     }
 
@@ -363,7 +363,7 @@ impl Outbox {
             let given = given.as_str().to_owned();
             Ok::<_, Error>(Limit { at, given })
         });
-        let event = Event::Wished {
+        let event = RowEvent::Wished {
             intent,
             base,
             not_after: limit.transpose()?,
@@ -372,7 +372,7 @@ impl Outbox {
     }
 
     /// Writes down what a person says of a row, also of one of the history, over all that other processes have written.
-    async fn write(&self, about: About<'_>, event: &Event) -> Result<Declaration> {
+    async fn write(&self, about: About<'_>, event: &RowEvent) -> Result<Declaration> {
         let store = self.store();
         loop {
             store.learn().await?;
@@ -416,7 +416,11 @@ impl Outbox {
     }
 
     /// The row of a record. A creation without a clear answer that may have made it is its row from then on, or a question.
-    async fn row_of(&self, draft: &mut Draft<'_>, record: &Record) -> Result<Option<Arc<Row>>> {
+    async fn row_of(
+        &self,
+        draft: &mut Transaction<'_>,
+        record: &ServiceRecord,
+    ) -> Result<Option<Arc<Row>>> {
         let store = self.store();
         if let Some(Holder::Row(row)) = store.holder(&record.id, 0).await?
             && row.is_about(&record.id)
@@ -441,7 +445,7 @@ impl Outbox {
         };
         let row = draft.append(row, &event);
         let row = row.map_err(|_| Error::usage("the record may be that of another declaration"))?;
-        let is_its_own = matches!(event, Event::Applied { .. });
+        let is_its_own = matches!(event, RowEvent::Applied { .. });
         Ok(is_its_own.then(|| Arc::new(row.clone())))
     }
 }
@@ -453,10 +457,10 @@ enum About<'a> {
     /// With the record that the input names.
     Declaration(DeclarationId, Option<&'a ConsignmentId>),
     /// As the person saw it, with its number.
-    Record(&'a Record, Option<&'a ConsignmentNumber>),
+    Record(&'a ServiceRecord, Option<&'a ConsignmentNumber>),
 }
 
-fn refused(id: u64, unfit: Unfit, event: &Event) -> Error {
+fn refused(id: u64, unfit: Unfit, event: &RowEvent) -> Error {
     Error::usage(match unfit {
         Unfit::Discarded => format!("declaration {id} was given up"),
         Unfit::ThirdText => format!(
@@ -469,7 +473,7 @@ fn refused(id: u64, unfit: Unfit, event: &Event) -> Error {
     })
 }
 
-fn named_record(base: &Consignment, input: &ConsignmentInput) -> Result<Record> {
+fn named_record(base: &Consignment, input: &ConsignmentInput) -> Result<ServiceRecord> {
     let record = record_of(base);
     let record =
         record.ok_or_else(|| Error::usage("the record has no id, so it cannot be updated"))?;

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
 use crate::account_store::unreadable;
-use crate::store::rows::{Row, RowKeys};
+use crate::store::rows::{RecordRow, RowKeys};
 use envd_sdk::auth::StoreError;
 use envd_sdk::model::{
     Consignment, ConsignmentId, ConsignmentNumber, ConsignmentStatus, ConsignmentSummary, Day,
@@ -93,7 +93,7 @@ impl LocalRecord {
     }
 
     /// What a store has kept.
-    pub(super) fn of(row: &Row) -> Result<Self, StoreError> {
+    pub(super) fn of(row: &RecordRow) -> Result<Self, StoreError> {
         serde_json::from_str(&row.payload)
             .map_err(|_| unreadable(format!("the copy of the record {} cannot be read", row.id)))
     }
@@ -336,9 +336,9 @@ mod tests {
         let stored = crate::account_store::json(&record);
         assert_eq!(stored, format!(r#"{{"record":{line},"depth":"summary"}}"#));
         let read = |payload: &str| {
-            LocalRecord::of(&Row {
+            LocalRecord::of(&RecordRow {
                 payload: payload.to_owned(),
-                ..Row::default()
+                ..RecordRow::default()
             })
         };
         assert_eq!(read(&stored).unwrap(), record);

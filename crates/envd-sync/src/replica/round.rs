@@ -8,12 +8,12 @@ use futures_util::{StreamExt, stream};
 use super::changes::{ChangeKind, needless_up_to};
 use super::local_record::LocalRecord;
 use super::sync_report::SyncReport;
-use super::sync_state::{FULL_WALK_EVERY, FullReason, STATE, Shown, SyncState, Walk};
+use super::sync_state::{FULL_WALK_EVERY, FullReason, ListWalk, STATE, Shown, SyncState};
 use super::{RecordRead, Replica, is_answer};
 use crate::account_store::{VersionedDocument, json};
 use crate::error::Result;
 use crate::store::Order;
-use crate::store::rows::{Batch, ChangeRow, LocalPosition, Query, Row};
+use crate::store::rows::{Batch, ChangeRow, LocalPosition, Query, RecordRow};
 use envd_sdk::model::{ConsignmentStatus, ConsignmentSummary, Timestamp};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{AsReceived, Pager};
@@ -106,9 +106,9 @@ impl<'a> Round<'a> {
     }
 
     /// The walk in progress, or a new one.
-    fn walk_to_take(&mut self, wanted: Option<FullReason>) -> Walk {
+    fn walk_to_take(&mut self, wanted: Option<FullReason>) -> ListWalk {
         let state = &self.base.value;
-        let is_wanted = |walk: &&Walk| wanted.is_none() || walk.plan.full.is_some();
+        let is_wanted = |walk: &&ListWalk| wanted.is_none() || walk.plan.full.is_some();
         if let Some(walk) = state.walk.as_ref().filter(is_wanted) {
             self.report.resumed = true;
             return walk.clone();
@@ -138,7 +138,7 @@ impl<'a> Round<'a> {
     }
 
     /// Lists the account from the position of a walk on.
-    pub(super) fn pager_of(&self, walk: &Walk) -> Pager<AsReceived<ConsignmentSummary>> {
+    pub(super) fn pager_of(&self, walk: &ListWalk) -> Pager<AsReceived<ConsignmentSummary>> {
         let mut filter = ConsignmentFilter::default().page_size(self.replica.page_size);
         if let Some(from) = &walk.plan.from {
             filter = filter.from(from.clone());
@@ -222,7 +222,7 @@ impl<'a> Round<'a> {
     }
 
     /// Asks for each row, but for one that the copy shows as deleted: lists that hide deleted records will never show it.
-    async fn read_absent(&mut self, mut rows: Vec<Row>) -> Vec<(Row, RecordRead)> {
+    async fn read_absent(&mut self, mut rows: Vec<RecordRow>) -> Vec<(RecordRow, RecordRead)> {
         let deleted = ConsignmentStatus::Deleted.as_str();
         rows.retain(|row| row.keys.status.as_deref() != Some(deleted));
         self.report.requests += rows.len() as u64;
@@ -270,8 +270,8 @@ impl<'a> Round<'a> {
         }
     }
 
-    pub(super) fn draft(&self) -> Draft {
-        Draft {
+    pub(super) fn draft(&self) -> Commit {
+        Commit {
             state: self.base.value.clone(),
             batch: Batch::default(),
             report: self.report.clone(),
@@ -279,9 +279,9 @@ impl<'a> Round<'a> {
     }
 
     /// Writes over the state that was loaded last; `false` if another process was faster, whose state is loaded then.
-    pub(super) async fn commit(&mut self, draft: Draft) -> Result<bool> {
+    pub(super) async fn commit(&mut self, draft: Commit) -> Result<bool> {
         let store = &self.replica.store;
-        let Draft {
+        let Commit {
             state,
             mut batch,
             report,
@@ -322,13 +322,13 @@ fn latest_first(before: Option<String>, limit: usize) -> Query {
 }
 
 /// What is to be written: the state, and what changes in the copy; and what the sync then has done.
-pub(super) struct Draft {
+pub(super) struct Commit {
     pub(super) state: SyncState,
     pub(super) batch: Batch,
     pub(super) report: SyncReport,
 }
 
-impl Draft {
+impl Commit {
     /// Whether records are written or removed.
     fn has_rows(&self) -> bool {
         !self.batch.rows.is_empty() || !self.batch.removed.is_empty()
@@ -338,17 +338,17 @@ impl Draft {
     pub(super) fn write(
         &mut self,
         id: &str,
-        before: Option<(&Row, &LocalRecord)>,
+        before: Option<(&RecordRow, &LocalRecord)>,
         after: &LocalRecord,
         generation: u64,
-    ) -> Option<Row> {
+    ) -> Option<RecordRow> {
         let (row, record) = before.unzip();
         let kind = ChangeKind::between(record, after);
         if kind.is_none() && record == Some(after) {
             return None;
         }
         let sequence = row.map_or(0, |row| row.sequence);
-        let row = Row {
+        let row = RecordRow {
             id: id.to_owned(),
             sequence: kind.map_or(sequence, |kind| self.change(id, sequence, &kind)),
             generation,
@@ -360,7 +360,7 @@ impl Draft {
     }
 
     /// Removes a row, and tells what happened to it, or nothing.
-    fn remove(&mut self, row: Row, kind: Option<ChangeKind>) {
+    fn remove(&mut self, row: RecordRow, kind: Option<ChangeKind>) {
         match kind {
             Some(kind) => drop(self.change(&row.id, row.sequence, &kind)),
             None => self.report.pruned += 1,

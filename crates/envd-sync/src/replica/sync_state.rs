@@ -47,7 +47,7 @@ pub(super) struct SyncState {
     /// Why the profile is not believed.
     pub(super) refuted: Option<Refutation>,
     /// The walk in progress.
-    pub(super) walk: Option<Walk>,
+    pub(super) walk: Option<ListWalk>,
 }
 
 /// A full walk that listed all records that changed last at an instant or later, or all.
@@ -77,7 +77,7 @@ impl Shown {
 /// A walk over the list of an account: how far it has come, and what was wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Walk {
+pub(super) struct ListWalk {
     pub(super) number: u64,
     pub(super) plan: WalkPlan,
     /// When it began, on our clock.
@@ -115,7 +115,7 @@ pub(super) struct Faults {
 /// How many gaps of a list are known.
 const GAPS: usize = 100;
 
-impl Walk {
+impl ListWalk {
     pub(super) fn is_clean(&self) -> bool {
         self.faults == Faults::default()
     }
@@ -199,19 +199,19 @@ impl SyncState {
     }
 
     /// A walk that begins now.
-    pub(super) fn begin(&self, plan: WalkPlan, begun: Timestamp) -> Walk {
-        Walk {
+    pub(super) fn begin(&self, plan: WalkPlan, begun: Timestamp) -> ListWalk {
+        ListWalk {
             number: self.walks + 1,
             plan,
             begun,
             // Shown before the first page is requested.
             candidate: self.latest.clone().max(self.watermark.clone()),
-            ..Walk::default()
+            ..ListWalk::default()
         }
     }
 
     /// Ends a walk.
-    pub(super) fn end(&mut self, walk: &Walk) {
+    pub(super) fn end(&mut self, walk: &ListWalk) {
         self.walk = None;
         self.ended = walk.number;
         if walk.plan.full.is_none() {
@@ -431,11 +431,11 @@ mod tests {
             "2026-11-20T21:00:00.50+11:00",
             "2026-11-20T19:30:00.5+09:30",
         ];
-        let mut walk = Walk {
+        let mut walk = ListWalk {
             pages: 1,
             candidate: at(sydney),
             greatest: at(darwin),
-            ..Walk::default()
+            ..ListWalk::default()
         };
         assert_eq!(walk.unlisted(), None);
         walk.greatest = at("2026-11-20T20:59:59+11:00");

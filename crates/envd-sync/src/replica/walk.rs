@@ -7,13 +7,13 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::value::RawValue;
 
 use super::local_record::{Depth, LocalRecord, differs_from_summary, utc};
-use super::round::{Draft, READS_AT_ONCE, Round};
+use super::round::{Commit, READS_AT_ONCE, Round};
 use super::sync_report::WalkProgress;
-use super::sync_state::{FullReason, Refutation, Shown, Walk};
+use super::sync_state::{FullReason, ListWalk, Refutation, Shown};
 use super::{RecordRead, Replica, is_answer};
 use crate::error::{Error, Result};
 use crate::store::StoreError;
-use crate::store::rows::Row;
+use crate::store::rows::RecordRow;
 use envd_sdk::AsReceived;
 use envd_sdk::model::{ConsignmentSummary, Position};
 use envd_sdk::profile::ComparedDate;
@@ -23,14 +23,14 @@ use envd_sdk::{Page, Pager};
 type ReceivedPage = Page<AsReceived<ConsignmentSummary>>;
 
 /// By id, what the copy holds of the records of a page.
-type HeldRecords = HashMap<String, (Row, LocalRecord)>;
+type HeldRecords = HashMap<String, (RecordRow, LocalRecord)>;
 
 /// By id, the records that were read once more; `None` for one that the service does not show.
 type Reads = HashMap<String, Option<LocalRecord>>;
 
 impl Round<'_> {
     /// Takes a walk to its end; `None`: it has to begin again, or another process has gone on with it.
-    pub(super) async fn walk(&mut self, walk: Walk) -> Result<Option<Walk>> {
+    pub(super) async fn walk(&mut self, walk: ListWalk) -> Result<Option<ListWalk>> {
         let mut pager = self.pager_of(&walk);
         let walked = self.walk_pages(walk, &mut pager).await;
         self.report.requests += pager.requests();
@@ -39,9 +39,9 @@ impl Round<'_> {
 
     async fn walk_pages(
         &mut self,
-        mut walk: Walk,
+        mut walk: ListWalk,
         pager: &mut Pager<AsReceived<ConsignmentSummary>>,
-    ) -> Result<Option<Walk>> {
+    ) -> Result<Option<ListWalk>> {
         // What the walk has listed and not marked: an incremental walk writes nothing as long as there is nothing new.
         let mut unmarked = HashSet::new();
         loop {
@@ -83,10 +83,10 @@ impl Round<'_> {
     /// Writes what a page changes, unless it is nothing; `None`: another process wrote meanwhile.
     async fn take(
         &mut self,
-        mut walk: Walk,
+        mut walk: ListWalk,
         page: ReceivedPage,
         unmarked: &mut HashSet<String>,
-    ) -> Result<Option<Walk>> {
+    ) -> Result<Option<ListWalk>> {
         let is_last = page.next.is_none();
         for error in &page.unreadable {
             let problem = format!("page {}: {error}", page.number);
@@ -136,7 +136,7 @@ impl Round<'_> {
     async fn read_changed(
         &mut self,
         listed: &[ListedRecord],
-        walk: &Walk,
+        walk: &ListWalk,
         held: &HeldRecords,
     ) -> Result<Reads> {
         if self.replica.depth != Depth::Full {
@@ -221,13 +221,13 @@ impl ListedRecord {
     }
 }
 
-impl Draft {
+impl Commit {
     /// Notes the first record of a page that shows that the profile does not hold.
     fn refute(
         &mut self,
         replica: &Replica,
         page: &[ListedRecord],
-        walk: &Walk,
+        walk: &ListWalk,
         held: &HeldRecords,
     ) {
         let (entry, overlap) = (&replica.compared, replica.overlap);
@@ -258,7 +258,7 @@ impl Draft {
     fn list(
         &mut self,
         page: &[ListedRecord],
-        walk: &mut Walk,
+        walk: &mut ListWalk,
         held: &mut HeldRecords,
         reads: &Reads,
         unmarked: &mut HashSet<String>,
@@ -281,7 +281,7 @@ impl Draft {
     }
 }
 
-impl Walk {
+impl ListWalk {
     /// Counts a page, and returns its records.
     fn count(&mut self, page: ReceivedPage) -> Vec<ListedRecord> {
         let id_of = |error: &envd_sdk::Error| {

@@ -11,7 +11,9 @@ use std::time::Duration;
 use fastrand::Rng;
 use tokio::task::{JoinSet, yield_now};
 
-use super::rows::{Batch, ChangeRange, ChangeRow, Document, LocalPosition, Query, Row, RowKeys};
+use super::rows::{
+    Batch, ChangeRange, ChangeRow, Document, LocalPosition, Query, RecordRow, RowKeys,
+};
 use super::{MemorySync, Order, SyncStore};
 
 /// Longer than any law takes on a store behind a slow network.
@@ -163,9 +165,9 @@ fn batch(parts: &str, text: &str) -> Observed<Batch> {
 }
 
 /// A row, and settings as `generation 3 payload text keys none`.
-fn row(id: &str, sequence: &str, settings: &[&str]) -> Observed<Row> {
+fn row(id: &str, sequence: &str, settings: &[&str]) -> Observed<RecordRow> {
     let key = |name: &str| Some(format!("{name}-{id}"));
-    let mut row = Row {
+    let mut row = RecordRow {
         id: id.to_owned(),
         sequence: sequence.parse()?,
         generation: 1,
@@ -199,7 +201,7 @@ fn one_of<'a>(random: &mut Rng, values: &'a str) -> &'a str {
 }
 
 /// A row with few values of each key, so that conditions meet some rows.
-fn random_row(random: &mut Rng, sequence: u64) -> Row {
+fn random_row(random: &mut Rng, sequence: u64) -> RecordRow {
     let mut key = |values| {
         let value = one_of(random, values);
         (value != "None").then(|| value.to_owned())
@@ -213,7 +215,7 @@ fn random_row(random: &mut Rng, sequence: u64) -> Row {
         movement_day: key("None|2026-12-31|2027-01-01|2027-01-02|2027-10-01"),
         updated_at: key(INSTANTS),
     };
-    Row {
+    RecordRow {
         id: format!("{:08x}-{sequence}", random.u32(..)),
         sequence,
         generation: random.u64(..4),
@@ -248,7 +250,7 @@ fn set_condition(query: &mut Query, name: &str, value: &str) -> Observed {
 }
 
 /// All that an account has.
-type Contents = (Vec<Document>, Vec<Row>, Vec<ChangeRow>);
+type Contents = (Vec<Document>, Vec<RecordRow>, Vec<ChangeRow>);
 
 async fn contents(store: &impl SyncStore, account: &str) -> Observed<Contents> {
     let documents = store.documents(account, "").await?;
@@ -273,7 +275,7 @@ fn short((documents, rows, changes): &Contents) -> String {
 type Open<S> = Arc<dyn Fn() -> S + Send + Sync>;
 
 /// Checks one law.
-type Check<S> =
+type Law<S> =
     for<'a> fn(&'a CheckedStore<S>) -> Pin<Box<dyn Future<Output = Observed> + Send + 'a>>;
 
 /// A law is checked by a method, or by steps as [`follow`](CheckedStore::follow) takes them.
@@ -299,7 +301,7 @@ pub(super) struct CheckedStore<S> {
 
 impl<S: SyncStore> CheckedStore<S> {
     /// The laws by name.
-    pub(super) const LAWS: [(&'static str, Check<S>); 20] = laws! {
+    pub(super) const LAWS: [(&'static str, Law<S>); 20] = laws! {
         AbsentIsEmpty: [
             "->",
             "expect a 0, delete a, seen 7 a, remove a, forget 7 ->",
@@ -408,7 +410,7 @@ impl<S: SyncStore> CheckedStore<S> {
         self.ensure_finds(&earlier).await?;
         earlier.before_generation = Some(5);
         self.ensure_finds(&earlier).await?;
-        let some: Vec<Row> = found.1.into_iter().step_by(2).collect();
+        let some: Vec<RecordRow> = found.1.into_iter().step_by(2).collect();
         let ids = some.iter().map(|row| row.id.clone());
         let ids: Vec<String> = ids.chain(["no such id".to_owned()]).collect();
         let mut rows = self.store.rows(&self.account, &ids).await?;
@@ -421,7 +423,7 @@ impl<S: SyncStore> CheckedStore<S> {
     async fn ensure_finds(&self, query: &Query) -> Observed {
         let found = self.store.query(&self.account, query).await?;
         let expected = self.model.query(&self.account, query).await?;
-        let ids = |rows: &[Row]| rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>();
+        let ids = |rows: &[RecordRow]| rows.iter().map(|row| row.id.clone()).collect::<Vec<_>>();
         let (found_ids, ids) = (ids(&found), ids(&expected));
         fail!("{query:?} finds {found_ids:?}, not {ids:?}" unless found == expected);
         let count = self.store.count(&self.account, query).await?;
@@ -659,7 +661,7 @@ impl<S: SyncStore> CheckedStore<S> {
 
     /// Writes and removes rows between two pages.
     async fn pages_go_on(&self) -> Observed {
-        let stays = |row: &Row| row.sequence.is_multiple_of(30);
+        let stays = |row: &RecordRow| row.sequence.is_multiple_of(30);
         for order in ORDERS {
             let mut random = Rng::with_seed(SEED);
             let sequences = (1..=60).map(|number| number * 10);

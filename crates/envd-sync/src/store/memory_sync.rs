@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 
-use super::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
+use super::rows::{Batch, ChangeRange, ChangeRow, Document, Query, RecordRow};
 use super::{Order, StoreError, SyncStore};
 use crate::locked::lock;
 
@@ -35,7 +35,7 @@ pub struct MemorySync(Arc<Mutex<HashMap<String, Copied>>>);
 #[derive(Clone, Default)]
 struct Copied {
     documents: BTreeMap<String, Document>,
-    rows: BTreeMap<String, Row>,
+    rows: BTreeMap<String, RecordRow>,
     changes: BTreeMap<u64, ChangeRow>,
 }
 
@@ -77,14 +77,14 @@ impl SyncStore for MemorySync {
         }))
     }
 
-    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<RecordRow>, StoreError> {
         Ok(self.read(account, |copied| {
             let rows = ids.iter().filter_map(|id| copied.rows.get(id));
             rows.cloned().collect()
         }))
     }
 
-    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<RecordRow>, StoreError> {
         Ok(self.read(account, |copied| {
             let after = query.after.as_ref();
             let after =
@@ -178,7 +178,7 @@ impl Copied {
     }
 }
 
-fn meets(query: &Query, row: &Row) -> bool {
+fn meets(query: &Query, row: &RecordRow) -> bool {
     let keys = &row.keys;
     let equal = |wanted: &Option<String>, key: &Option<String>| wanted.is_none() || wanted == key;
     let at_least = |from: &Option<String>, key: &Option<String>| from.is_none() || key >= from;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// A store keeps the payload as it is, looks up by the id and the keys, and interprets nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Row {
+pub struct RecordRow {
     /// The id, unique in its account.
     pub id: String,
     /// The number of the record's last change. Unique in the account: no two rows have the same.
@@ -94,8 +94,8 @@ pub struct LocalPosition {
     pub updated_at: Option<String>,
 }
 
-impl From<&Row> for LocalPosition {
-    fn from(row: &Row) -> Self {
+impl From<&RecordRow> for LocalPosition {
+    fn from(row: &RecordRow) -> Self {
         Self {
             id: row.id.clone(),
             sequence: row.sequence,
@@ -168,7 +168,7 @@ pub struct Batch {
     /// Documents to write, by name; `None` removes it. Of several with one name the last one counts, as of rows.
     pub documents: Vec<(String, Option<String>)>,
     /// Rows to write. One with the same id is replaced.
-    pub rows: Vec<Row>,
+    pub rows: Vec<RecordRow>,
     /// Rows that a walk listed and found unchanged, by id: only [`Row::generation`] becomes this one. An id without a row is
     /// passed over.
     pub seen: Option<(u64, Vec<String>)>,

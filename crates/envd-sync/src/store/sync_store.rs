@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
+use super::rows::{Batch, ChangeRange, ChangeRow, Document, Query, RecordRow};
 use envd_sdk::auth::StoreError;
 
 /// Keeps the copies of accounts: rows, changes and small documents, apart for each account. It interprets none of them.
@@ -108,14 +108,14 @@ pub trait SyncStore: Send + Sync + 'static {
     async fn documents(&self, account: &str, prefix: &str) -> Result<Vec<Document>, StoreError>;
 
     /// The rows with these ids, in any order, without those that are not there.
-    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError>;
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<RecordRow>, StoreError>;
 
     /// The rows that meet all conditions of a query, in its order, at most [`limit`](Query::limit) of those that come after
     /// [`after`](Query::after).
     ///
     /// The row of `after` may be gone or changed: its id, sequence and keys as given are the position. Rows that stay where they are
     /// in the order are shown once by the pages of a query, whatever is written between two pages.
-    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError>;
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<RecordRow>, StoreError>;
 
     /// The number of rows that meet all conditions of a query, whatever its `after` and `limit`.
     async fn count(&self, account: &str, query: &Query) -> Result<u64, StoreError>;
@@ -148,11 +148,11 @@ impl<S: SyncStore + ?Sized> SyncStore for Arc<S> {
         (**self).documents(account, prefix).await
     }
 
-    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<RecordRow>, StoreError> {
         (**self).rows(account, ids).await
     }
 
-    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<RecordRow>, StoreError> {
         (**self).query(account, query).await
     }
 

@@ -16,7 +16,7 @@ use envd_sync::store::rows as library;
 
 use crate::store::Order;
 use crate::store::rows::{
-    Batch, ChangeRange, ChangeRow, Document, LocalPosition, Query, Row, RowKeys,
+    Batch, ChangeRange, ChangeRow, Document, LocalPosition, Query, RecordRow, RowKeys,
 };
 use crate::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
 
@@ -49,7 +49,7 @@ twins! {
     String, u64, usize;
     Document { name, version, text }
     RowKeys { status, species, number, origin_pic, destination_pic, movement_day, updated_at }
-    Row { id, sequence, generation, keys, payload }
+    RecordRow { id, sequence, generation, keys, payload }
     ChangeRow { sequence, previous, id, payload }
     LocalPosition { id, sequence, updated_at }
     Query {

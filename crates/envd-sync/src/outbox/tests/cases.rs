@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::super::apply::{Event, Moment, apply};
-use super::super::compare::{Base, Record, ServiceFields};
+use super::super::apply::{Moment, RowEvent, apply};
+use super::super::compare::{Base, ServiceFields, ServiceRecord};
 use super::super::decide::{Circumstances, Read, Seen};
 use super::super::row::{
-    Agreed, Doubt, Due, Limit, Listing, Lost, Owner, Question, Reason, Request, Row, Sent, State,
-    Text, Unclear, Wish,
+    Agreed, ChangeRequest, Doubt, Due, Limit, Listing, Lost, Owner, Question, Reason, Row,
+    RowState, Sent, Text, Unclear, Wish,
 };
 
 pub(crate) const NOW: u64 = 1_000_000;
@@ -41,8 +41,8 @@ pub(crate) fn signed(time: &str) -> Value {
     text
 }
 
-pub(crate) fn record(id: &str, fields: Value) -> Record {
-    Record {
+pub(crate) fn record(id: &str, fields: Value) -> ServiceRecord {
+    ServiceRecord {
         id: id.to_owned(),
         updated_at: "5".to_owned(),
         created_by: Some("sam".to_owned()),
@@ -137,7 +137,7 @@ pub(crate) fn row(words: &str) -> Row {
     });
     row.adopt = has("adopt").then(|| "c2".to_owned());
     let next_at = has("ahead").then(|| Due::after(NOW, 60));
-    row.state = State::Open { next_at };
+    row.state = RowState::Open { next_at };
     if let Some(waited) = number("unclear") {
         row.unclear = Some(Unclear {
             reason: "500".to_owned(),
@@ -146,10 +146,10 @@ pub(crate) fn row(words: &str) -> Row {
         });
     }
     if has("doubt") || has("sending") {
-        let other = || Request::Update("c1".to_owned(), Text::new(&text("08:00")));
+        let other = || ChangeRequest::Update("c1".to_owned(), Text::new(&text("08:00")));
         let request = has("sent-other").then(other).or(row.next_request());
         let sent = Sent {
-            request: request.unwrap_or(Request::Create(given.clone())),
+            request: request.unwrap_or(ChangeRequest::Create(given.clone())),
             before: is_named.then_some(seen),
             listed: listing(2),
         };
@@ -169,7 +169,7 @@ pub(crate) fn row(words: &str) -> Row {
             row.sent = is_named.then_some(sent);
         } else {
             row.sent = Some(sent);
-            row.state = State::Sending;
+            row.state = RowState::Sending;
         }
         row.listed = 2;
     }
@@ -185,11 +185,12 @@ pub(crate) fn row(words: &str) -> Row {
         ("no-answer", Question::NoUsableAnswer),
         ("other-record", Question::OtherRecord("c2".to_owned())),
     ];
-    let asked = questions.map(|(word, question)| (format!("asked:{word}"), State::Asked(question)));
+    let asked =
+        questions.map(|(word, question)| (format!("asked:{word}"), RowState::Asked(question)));
     let over = [
-        ("refused", State::Refused),
-        ("confirmed", State::Confirmed),
-        ("discarded", State::Discarded),
+        ("refused", RowState::Refused),
+        ("confirmed", RowState::Confirmed),
+        ("discarded", RowState::Discarded),
     ];
     let over = over.map(|(word, state)| (word.to_owned(), state));
     if let Some((_, state)) = asked.into_iter().chain(over).find(|(word, _)| has(word)) {
@@ -317,7 +318,7 @@ pub(crate) fn day(date: &str) -> Option<String> {
     day.map(str::to_owned)
 }
 
-pub(crate) fn applied(row: &mut Row, event: &Event) -> Result<(), super::super::apply::Unfit> {
+pub(crate) fn applied(row: &mut Row, event: &RowEvent) -> Result<(), super::super::apply::Unfit> {
     let moment = Moment {
         now: NOW,
         listed: &listing(4),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::Depth;
 use super::*;
-use crate::store::rows::{Batch, Row};
+use crate::store::rows::{Batch, RecordRow};
 use crate::store::{MemorySync, SyncStore};
 
 const ACCOUNT: &str = "envd-1";
@@ -15,12 +15,12 @@ const ACCOUNT: &str = "envd-1";
 async fn put(store: &MemorySync, sequence: u64, json: Value) {
     let record = serde_json::from_value::<Box<serde_json::value::RawValue>>(json).unwrap();
     let record = LocalRecord::new(&record, Depth::Summary);
-    let row = Row {
+    let row = RecordRow {
         id: record.id().unwrap().into(),
         sequence,
         keys: record.keys(),
         payload: crate::account_store::json(&record),
-        ..Row::default()
+        ..RecordRow::default()
     };
     let rows = vec![row];
     let batch = Batch {

@@ -15,7 +15,7 @@ use super::schema;
 use super::sqlite_error::SqliteError;
 use super::statements::AccountTables;
 use crate::store::SyncStore;
-use crate::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
+use crate::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, RecordRow};
 use envd_sdk::auth::{PrivateFile, StoreError, StoreErrorKind};
 
 /// In KiB. A page of rows touches many pages of the indexes.
@@ -178,12 +178,12 @@ impl SyncStore for SqliteSync {
             .await
     }
 
-    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<RecordRow>, StoreError> {
         let ids = ids.to_vec();
         self.read(account, move |tables| tables.rows(&ids)).await
     }
 
-    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<RecordRow>, StoreError> {
         let query = query.clone();
         self.read(account, move |tables| tables.query(&query)).await
     }

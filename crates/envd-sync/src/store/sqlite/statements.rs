@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Params, ToSql, Transaction, params, params_fro
 
 use crate::store::Order;
 use crate::store::rows::{
-    Batch, ChangeRange, ChangeRow, Document, Query, Row, RowKeys, first_after,
+    Batch, ChangeRange, ChangeRow, Document, Query, RecordRow, RowKeys, first_after,
 };
 
 /// A row without a payload is damaged, and must not be passed over.
@@ -84,7 +84,7 @@ impl<'a> AccountTables<'a> {
         })
     }
 
-    pub(super) fn rows(&self, ids: &[String]) -> rusqlite::Result<Vec<Row>> {
+    pub(super) fn rows(&self, ids: &[String]) -> rusqlite::Result<Vec<RecordRow>> {
         let mut found = Vec::new();
         for id in ids {
             found.extend(self.rows_with("id = ?2", id)?);
@@ -92,7 +92,7 @@ impl<'a> AccountTables<'a> {
         Ok(found)
     }
 
-    pub(super) fn query(&self, query: &Query) -> rusqlite::Result<Vec<Row>> {
+    pub(super) fn query(&self, query: &Query) -> rusqlite::Result<Vec<RecordRow>> {
         let records: Vec<i64> = self.search(Search::page(self.account, query))?;
         let mut found = Vec::new();
         for record in records {
@@ -156,7 +156,7 @@ impl<'a> AccountTables<'a> {
                 None => self.execute(REMOVE_DOCUMENT, params![account, name])?,
             }
         }
-        for Row {
+        for RecordRow {
             id,
             sequence,
             generation,
@@ -228,10 +228,10 @@ impl<'a> AccountTables<'a> {
         statement.execute(parameters).map(drop)
     }
 
-    fn rows_with(&self, condition: &str, value: &dyn ToSql) -> rusqlite::Result<Vec<Row>> {
+    fn rows_with(&self, condition: &str, value: &dyn ToSql) -> rusqlite::Result<Vec<RecordRow>> {
         let sql = format!("{ROW}{condition}");
         self.select(&sql, params![self.account, value], |row| {
-            Ok(Row {
+            Ok(RecordRow {
                 id: row.get(0)?,
                 sequence: row.get(1)?,
                 generation: row.get(2)?,

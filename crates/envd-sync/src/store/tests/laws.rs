@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::store::laws::{CheckedStore, broken_laws};
-use crate::store::rows::{Batch, ChangeRange, Query, Row};
+use crate::store::rows::{Batch, ChangeRange, Query, RecordRow};
 use crate::store::tests::store_wrapper::{Answered, StoreAnswer, StoreCall, StoreWrapper};
 use crate::store::{MemorySync, Order, StoreError, StoreErrorKind, SyncStore, check_sync_store};
 
@@ -101,10 +101,10 @@ impl Broken {
                 _ => {}
             }
         }
-        let row = |id: &String, generation| Row {
+        let row = |id: &String, generation| RecordRow {
             id: id.clone(),
             generation,
-            ..Row::default()
+            ..RecordRow::default()
         };
         match self.law {
             "AbsentIsEmpty" => {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
+use crate::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, RecordRow};
 use crate::store::{StoreError, SyncStore};
 
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ pub(crate) enum StoreCall<'a> {
 #[derive(Debug)]
 pub(crate) enum StoreAnswer {
     Documents(Vec<Document>),
-    Rows(Vec<Row>),
+    Rows(Vec<RecordRow>),
     Count(u64),
     Changes(Vec<ChangeRow>),
     Written(bool),
@@ -65,11 +65,11 @@ impl<W: StoreWrapper> SyncStore for W {
         expect!(self.call(account, StoreCall::Documents(prefix)), Documents)
     }
 
-    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+    async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<RecordRow>, StoreError> {
         expect!(self.call(account, StoreCall::Rows(ids)), Rows)
     }
 
-    async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
+    async fn query(&self, account: &str, query: &Query) -> Result<Vec<RecordRow>, StoreError> {
         expect!(self.call(account, StoreCall::Query(query)), Rows)
     }
 

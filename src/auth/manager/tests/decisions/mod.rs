@@ -14,7 +14,7 @@ use crate::auth::manager::decide::{
 use crate::auth::manager::memory::{CachedTokens, ForeignMark, RefreshPolicy, Snapshot, State};
 use crate::auth::store::{Ended, tokens};
 use crate::auth::{Record, Version};
-use crate::transport::Moment;
+use crate::transport::ClockReading;
 
 /// When all of these tests begin.
 const NOW: Duration = Duration::from_secs(5_000);
@@ -161,7 +161,7 @@ fn a_caller_gets_this() {
         };
         let mut day = tokens(1);
         day.lifetime = DAY;
-        let now = Moment {
+        let now = ClockReading {
             wall: UNIX_EPOCH + Duration::from_secs(1_700_000_000),
             monotonic: NOW,
         };

@@ -9,10 +9,10 @@ use super::program::Store;
 use equipment::plain_service::{Author, Record as Kept, Service, Version};
 
 use super::service::{leaves, same_text, version};
-use crate::outbox::apply::Event;
-use crate::outbox::compare::Record;
-use crate::outbox::decide::Reply;
-use crate::outbox::row::{Owner, Question, Request, Row, State, Text, Wish};
+use crate::outbox::apply::RowEvent;
+use crate::outbox::compare::ServiceRecord;
+use crate::outbox::decide::Heard;
+use crate::outbox::row::{ChangeRequest, Owner, Question, Row, RowState, Text, Wish};
 
 /// What the person did about a row in one copy of the store.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +41,7 @@ impl Doings {
         self.replaced.remove(text);
     }
 
-    pub(super) fn saw(&mut self, record: &Record, service: &Service) {
+    pub(super) fn saw(&mut self, record: &ServiceRecord, service: &Service) {
         let version = version(service, record) + 1;
         let seen = self.seen.entry(record.id.clone()).or_default();
         *seen = version.max(*seen);
@@ -52,7 +52,7 @@ impl Doings {
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
     pub(super) row: u64,
-    pub(super) request: Request,
+    pub(super) request: ChangeRequest,
     /// The row before it was marked.
     as_it_was: Box<Row>,
     /// How many versions of the record the program had read.
@@ -63,8 +63,8 @@ pub(super) struct Flight {
 impl Flight {
     /// The text is saved, and the status is not.
     pub(super) fn saved(mut self, is_draft: bool) -> Self {
-        if let (true, Request::Submit(id, text)) = (is_draft, &self.request) {
-            self.request = Request::Update(id.clone(), text.clone());
+        if let (true, ChangeRequest::Submit(id, text)) = (is_draft, &self.request) {
+            self.request = ChangeRequest::Update(id.clone(), text.clone());
         }
         self
     }
@@ -155,12 +155,12 @@ impl Laws {
         &mut self,
         store: &Store,
         row: &Row,
-        request: Request,
+        request: ChangeRequest,
         read: usize,
         service: &Service,
     ) -> Flight {
         let (id, doings) = (row.id, self.of(store.index, row.id).clone());
-        if matches!(request, Request::Create(_)) {
+        if matches!(request, ChangeRequest::Create(_)) {
             let is_early = doings
                 .doubt
                 .is_some_and(|(_, begun)| store.account.begun < begun + 2);
@@ -179,8 +179,10 @@ impl Laws {
                 .values()
                 .filter(|other| other.id != id && other.record.is_none());
             let open = others.find(|other| match &other.state {
-                State::Sending => true,
-                State::Open { .. } if other.is_creation_in_doubt() => !row.is_creation_in_doubt(),
+                RowState::Sending => true,
+                RowState::Open { .. } if other.is_creation_in_doubt() => {
+                    !row.is_creation_in_doubt()
+                }
                 _ => false,
             });
             self.forbid(
@@ -210,8 +212,8 @@ impl Laws {
             );
         }
         let is_wanted = match &request {
-            Request::Submit(..) => doings.wants_submit,
-            Request::Delete(_) => doings.wants_delete,
+            ChangeRequest::Submit(..) => doings.wants_submit,
+            ChangeRequest::Delete(_) => doings.wants_delete,
             _ => true,
         };
         self.forbid(
@@ -245,9 +247,9 @@ impl Laws {
         service: &Service,
         store: &Store,
         flight: &Flight,
-        listed: &[Record],
+        listed: &[ServiceRecord],
     ) {
-        let (row, Request::Create(text)) = (&flight.as_it_was, &flight.request) else {
+        let (row, ChangeRequest::Create(text)) = (&flight.as_it_was, &flight.request) else {
             return;
         };
         let doubt = row.lost.as_ref().filter(|_| row.is_creation_in_doubt());
@@ -300,7 +302,7 @@ impl Laws {
             return;
         };
         let is_ours = matches!(kept.maker(), Author::Row(_)) || doings.named.contains(id);
-        if matches!(request, Request::Submit(..)) && !is_ours {
+        if matches!(request, ChangeRequest::Submit(..)) && !is_ours {
             // A twin that agrees wholly is not told apart.
             let given: Vec<Text> = doings.given.iter().cloned().collect();
             let is_twin = |version: &Version| {
@@ -349,7 +351,7 @@ impl Laws {
             .map(|version| leaves(&version.value))
             .collect();
         let now = match request {
-            Request::Delete(_) => BTreeMap::new(),
+            ChangeRequest::Delete(_) => BTreeMap::new(),
             _ => leaves(&after.last().value),
         };
         let given: Vec<_> = doings
@@ -387,12 +389,12 @@ impl Laws {
         }
     }
 
-    pub(super) fn check_answer(&mut self, row: &Row, reply: &Reply, event: &Event) {
-        let (Reply::Record(seen), Some(sent)) = (reply, &row.sent) else {
+    pub(super) fn check_answer(&mut self, row: &Row, reply: &Heard, event: &RowEvent) {
+        let (Heard::Record(seen), Some(sent)) = (reply, &row.sent) else {
             return;
         };
         let is_another = sent.request.record().is_some_and(|id| id != seen.record.id);
-        let is_asked = matches!(event, Event::Asked(_));
+        let is_asked = matches!(event, RowEvent::Asked(_));
         self.forbid(
             is_another && !is_asked,
             format_args!("no question follows from {seen:?}: {row:?}"),
@@ -405,7 +407,7 @@ impl Laws {
         store: &Store,
         row: &Row,
         told: &[String],
-        listed: &[Record],
+        listed: &[ServiceRecord],
     ) {
         let texts = row.lost.as_ref().map_or(&[][..], |lost| &lost.texts);
         for record in listed.iter().filter(|record| told.contains(&record.id)) {
@@ -430,35 +432,35 @@ impl Laws {
         service: &Service,
         store: &Store,
         before: &Row,
-        event: &Event,
+        event: &RowEvent,
         row: &Row,
     ) {
         let id = row.id;
-        if row.state != State::Discarded && row.record.is_some() {
+        if row.state != RowState::Discarded && row.record.is_some() {
             let is_one =
-                |other: &&Row| other.state != State::Discarded && other.record == row.record;
+                |other: &&Row| other.state != RowState::Discarded && other.record == row.record;
             let is_taken = store.rows.values().filter(is_one).count() > 1;
             self.forbid(
                 is_taken,
                 format_args!("{:?} belongs to row {id} and another one", row.record),
             );
         }
-        let is_over = matches!(row.state, State::Confirmed | State::Discarded);
+        let is_over = matches!(row.state, RowState::Confirmed | RowState::Discarded);
         let is_unknown = before.is_creation_in_doubt() && row.record.is_none();
         let is_forgotten = is_unknown && is_over && row.lost.is_none();
         self.forbid(
             is_forgotten,
             format_args!("a creation in doubt is not watched: {row:?}"),
         );
-        let is_touched = before.sent != row.sent || row.state != State::Sending;
-        let is_wish = matches!(event, Event::Wished { .. }) && before.state == State::Sending;
+        let is_touched = before.sent != row.sent || row.state != RowState::Sending;
+        let is_wish = matches!(event, RowEvent::Wished { .. }) && before.state == RowState::Sending;
         self.forbid(
             is_wish && is_touched,
             format_args!("a wish touches what is under way: {row:?}"),
         );
         self.check_patience(service.now, store, before, event, row);
-        if let Event::Applied {
-            request: Request::Create(_),
+        if let RowEvent::Applied {
+            request: ChangeRequest::Create(_),
             record,
             is_found: true,
         } = event
@@ -469,20 +471,29 @@ impl Laws {
     }
 
     /// A person is asked only after a day without a usable answer, or six resends.
-    fn check_patience(&mut self, now: u64, store: &Store, before: &Row, event: &Event, row: &Row) {
+    fn check_patience(
+        &mut self,
+        now: u64,
+        store: &Store,
+        before: &Row,
+        event: &RowEvent,
+        row: &Row,
+    ) {
         let doings = self.of(store.index, row.id);
         doings.record = row.record.clone().or(doings.record.take());
-        let is_given_up = *event == Event::Asked(Question::NoUsableAnswer);
+        let is_given_up = *event == RowEvent::Asked(Question::NoUsableAnswer);
         let first = doings.doubt.map(|(first, _)| first);
         let since = doings.unclear_since.or(first).unwrap_or(now);
         match event {
-            Event::Doubt => doings.doubt = Some((first.unwrap_or(now), store.account.begun)),
-            Event::Applied { .. } | Event::Refused | Event::Decided(_) => doings.doubt = None,
+            RowEvent::Doubt => doings.doubt = Some((first.unwrap_or(now), store.account.begun)),
+            RowEvent::Applied { .. } | RowEvent::Refused | RowEvent::Decided(_) => {
+                doings.doubt = None
+            }
             _ => {}
         }
         match event {
-            Event::Told(_) => {}
-            Event::Unclear(_) => doings.unclear_since = doings.unclear_since.or(Some(now)),
+            RowEvent::Told(_) => {}
+            RowEvent::Unclear(_) => doings.unclear_since = doings.unclear_since.or(Some(now)),
             _ => doings.unclear_since = None,
         }
         let resends = before.doubt.resends();
@@ -494,7 +505,13 @@ impl Laws {
     }
 
     /// A row took a record for its own.
-    fn check_adopted(&mut self, service: &Service, store: &Store, before: &Row, record: &Record) {
+    fn check_adopted(
+        &mut self,
+        service: &Service,
+        store: &Store,
+        before: &Row,
+        record: &ServiceRecord,
+    ) {
         let kept = &service.records[&record.id];
         let doubt = before.lost.clone().unwrap_or_default();
         let is_whole =
@@ -528,7 +545,7 @@ impl Laws {
     /// All is over: what is confirmed is met.
     pub(super) fn check_end(&mut self, service: &Service, stores: &[Store]) {
         let rows = stores.iter().flat_map(|store| store.rows.values());
-        for row in rows.filter(|row| row.state == State::Confirmed) {
+        for row in rows.filter(|row| row.state == RowState::Confirmed) {
             let kept = row.record.as_ref().map(|id| &service.records[id]);
             let is_named =
                 |id: &String| self.doings.values().any(|doings| doings.named.contains(id));

@@ -5,10 +5,10 @@ use serde_json::Value;
 use super::program::{Store, circumstances, open};
 use super::service::{DATE, leaves, read, version};
 use super::world::{World, content};
-use crate::outbox::apply::{Decision, Event, Intent, Unfit};
-use crate::outbox::compare::Record;
+use crate::outbox::apply::{Intent, PersonsDecision, RowEvent, Unfit};
+use crate::outbox::compare::ServiceRecord;
 use crate::outbox::decide::claim;
-use crate::outbox::row::{Limit, Question, Row, State, Text, Wish};
+use crate::outbox::row::{Limit, Question, Row, RowState, Text, Wish};
 
 impl World {
     pub(super) fn person(&mut self) {
@@ -38,7 +38,7 @@ impl World {
         self.moment_now(program.map_or(0, |program| program.offset))
     }
 
-    fn add(&mut self, store: usize, wish: Wish, record: Option<&Record>) -> &mut Row {
+    fn add(&mut self, store: usize, wish: Wish, record: Option<&ServiceRecord>) -> &mut Row {
         self.rows += 1;
         let id = self.rows;
         self.note(|| format!("store {store}: a new row {id}: {wish:?} {record:?}"));
@@ -55,10 +55,10 @@ impl World {
         let Store { rows, account, .. } = &mut self.stores[store];
         let named = record.map(|record| record.id.clone());
         let mut row = Row::new(id, named, account.listed.clone(), account.begun);
-        row.base = record.and_then(Record::base);
+        row.base = record.and_then(ServiceRecord::base);
         row.seen_at = record
             .filter(|_| wish == Wish::Delete)
-            .and_then(Record::seen_at);
+            .and_then(ServiceRecord::seen_at);
         row.wish = wish;
         rows.entry(id).or_insert(row)
     }
@@ -125,7 +125,7 @@ impl World {
     }
 
     /// `base`: the record, on another screen.
-    fn wish_of(&mut self, store: usize, row: &Row, intent: Intent, base: Option<Record>) {
+    fn wish_of(&mut self, store: usize, row: &Row, intent: Intent, base: Option<ServiceRecord>) {
         let text = match &intent {
             Intent::Save(text) | Intent::Submit(Some(text)) => Some(text),
             _ => None,
@@ -138,7 +138,7 @@ impl World {
             self.laws.of(store, row.id).replaced.insert(old.clone());
         }
         let now = self.now_of(store);
-        let event = Event::Wished {
+        let event = RowEvent::Wished {
             intent: intent.clone(),
             base: base.clone(),
             not_after: None,
@@ -146,7 +146,7 @@ impl World {
         if self.commit(store, row.id, &event, now).is_err() {
             return;
         }
-        let is_at_rest = row.state == State::Confirmed;
+        let is_at_rest = row.state == RowState::Confirmed;
         let next = self.stores[store].rows[&row.id].clone();
         let is_submitted = match &intent {
             Intent::Save(_) => matches!(row.wish, Wish::Submit(_)),
@@ -177,7 +177,7 @@ impl World {
         // What another screen showed counts once nothing else waits; an edit of the row answers a question.
         let seen = match (&base, &row.state, &next.state) {
             (Some(base), ..) => (is_at_rest || row.base.is_none() || is_deleted).then_some(base),
-            (None, State::Asked(Question::Changed(read)), State::Open { .. }) => Some(read),
+            (None, RowState::Asked(Question::Changed(read)), RowState::Open { .. }) => Some(read),
             _ => None,
         };
         if let Some(seen) = seen {
@@ -186,7 +186,7 @@ impl World {
     }
 
     /// Two edits in one row: neither is lost.
-    fn check_merge(&mut self, row: &Row, next: &Row, text: &Text, base: &Record) {
+    fn check_merge(&mut self, row: &Row, next: &Row, text: &Text, base: &ServiceRecord) {
         let (Some(old), Some(new)) = (row.wish.text(), next.wish.text()) else {
             return;
         };
@@ -214,7 +214,7 @@ impl World {
     }
 
     /// A record on another screen.
-    fn any_record(&mut self) -> Option<Record> {
+    fn any_record(&mut self) -> Option<ServiceRecord> {
         let ids = self.records(|kept| !kept.is_deleted);
         let id = self.random.any(&ids)?;
         read(&self.service, &id)
@@ -247,11 +247,11 @@ impl World {
     }
 
     /// The row of a record; a creation in doubt that made it is its row from then on.
-    fn row_of(&mut self, store: usize, record: &Record) -> Option<Row> {
+    fn row_of(&mut self, store: usize, record: &ServiceRecord) -> Option<Row> {
         let rows = self.stores[store]
             .rows
             .values()
-            .filter(|row| row.state != State::Discarded);
+            .filter(|row| row.state != RowState::Discarded);
         if let Some(row) = rows.clone().find(|row| row.is_about(&record.id)) {
             return Some(row.clone());
         }
@@ -268,7 +268,7 @@ impl World {
         let (id, event) = claimed?;
         self.count("claimed");
         self.commit(store, id, &event, now).unwrap();
-        if let Event::Asked(_) = event {
+        if let RowEvent::Asked(_) = event {
             return None;
         }
         self.laws.of(store, id).named.insert(record.id.clone());
@@ -295,8 +295,8 @@ impl World {
     fn decide(&mut self, store: usize) {
         let rows = self.stores[store].rows.values();
         let open = rows.filter(|row| {
-            let is_asked = matches!(row.state, State::Asked(_) | State::Refused);
-            is_asked || matches!(row.state, State::Open { .. }) && row.is_in_doubt()
+            let is_asked = matches!(row.state, RowState::Asked(_) | RowState::Refused);
+            is_asked || matches!(row.state, RowState::Open { .. }) && row.is_in_doubt()
         });
         let open: Vec<u64> = open.map(|row| row.id).collect();
         let Some(id) = self.random.any(&open) else {
@@ -304,34 +304,34 @@ impl World {
         };
         let row = self.stores[store].rows[&id].clone();
         let mut candidates = match &row.state {
-            State::Asked(question) => question.candidates().to_vec(),
+            RowState::Asked(question) => question.candidates().to_vec(),
             _ => Vec::new(),
         };
         if self.random.chance(10) {
             candidates.extend(self.any_record().map(|record| record.id));
         }
-        let adopt = self.random.any(&candidates).map(Decision::Adopt);
+        let adopt = self.random.any(&candidates).map(PersonsDecision::Adopt);
         let decisions = [
-            Decision::KeepMine,
-            Decision::KeepMine,
-            Decision::TakeTheirs,
-            Decision::Resend,
-            Decision::Resend,
-            adopt.clone().unwrap_or(Decision::Resend),
-            adopt.unwrap_or(Decision::KeepMine),
+            PersonsDecision::KeepMine,
+            PersonsDecision::KeepMine,
+            PersonsDecision::TakeTheirs,
+            PersonsDecision::Resend,
+            PersonsDecision::Resend,
+            adopt.clone().unwrap_or(PersonsDecision::Resend),
+            adopt.unwrap_or(PersonsDecision::KeepMine),
         ];
         let mut decision = decisions[self.random.below(decisions.len())].clone();
         if self.random.chance(8) {
-            decision = Decision::Discard;
+            decision = PersonsDecision::Discard;
         }
         let now = self.now_of(store);
-        let decided = self.commit(store, id, &Event::Decided(decision.clone()), now);
+        let decided = self.commit(store, id, &RowEvent::Decided(decision.clone()), now);
         let doings = self.laws.of(store, id);
         match (decided, &decision, &row.state) {
             (
                 Ok(()),
-                Decision::KeepMine,
-                State::Asked(Question::Changed(read) | Question::NotADraft(read)),
+                PersonsDecision::KeepMine,
+                RowState::Asked(Question::Changed(read) | Question::NotADraft(read)),
             ) => {
                 doings.saw(read, &self.service);
                 if !read.is_draft() {
@@ -340,7 +340,7 @@ impl World {
                     doings.agreed.insert(leaves(&version.value));
                 }
             }
-            (Ok(()), Decision::Adopt(record), _) => {
+            (Ok(()), PersonsDecision::Adopt(record), _) => {
                 doings.named.insert(record.clone());
             }
             (Err(unfit), ..) => {

@@ -1,10 +1,10 @@
 //! Mistakes that are planted into what the pure functions take and give. Each law and each reading has one; `planted.txt` has the
 //! schedules that find them.
 
-use crate::outbox::apply::{Decision, Event, Intent, Unfit};
+use crate::outbox::apply::{Intent, PersonsDecision, RowEvent, Unfit};
 use crate::outbox::compare::{Base, merge};
-use crate::outbox::decide::{Action, Read, Reply, Seen};
-use crate::outbox::row::{Owner, Question, Request, Row, Sent, State, Text, Wish};
+use crate::outbox::decide::{Action, Heard, Read, Seen};
+use crate::outbox::row::{ChangeRequest, Owner, Question, Row, RowState, Sent, Text, Wish};
 
 pub(super) fn before_decide(
     planted: &str,
@@ -74,9 +74,9 @@ pub(super) fn after_decide(planted: &str, row: &Row, read: Option<&Read>, action
     let Action::Append(event) = action else {
         return;
     };
-    let is_given_up = *event == Event::Asked(Question::NoUsableAnswer);
+    let is_given_up = *event == RowEvent::Asked(Question::NoUsableAnswer);
     match (planted, &mut *event) {
-        ("AdoptsTwin", Event::Asked(Question::Candidates(candidates)))
+        ("AdoptsTwin", RowEvent::Asked(Question::Candidates(candidates)))
             if !row.is_creation_in_doubt() =>
         {
             let Some((Read::Listed(_, seen), request)) = read.zip(row.next_request()) else {
@@ -85,40 +85,40 @@ pub(super) fn after_decide(planted: &str, row: &Row, read: Option<&Read>, action
             let mut seen = seen.iter();
             if let Some(twin) = seen.find(|seen| candidates.first() == Some(&seen.record.id)) {
                 let (record, is_found) = (twin.record.clone(), true);
-                *event = Event::Applied {
+                *event = RowEvent::Applied {
                     request,
                     record,
                     is_found,
                 };
             }
         }
-        ("UpdatesThenSubmits", Event::Marked(sent)) => {
-            if let Request::Submit(id, text) = &sent.request {
-                sent.request = Request::Update(id.clone(), text.clone());
+        ("UpdatesThenSubmits", RowEvent::Marked(sent)) => {
+            if let ChangeRequest::Submit(id, text) = &sent.request {
+                sent.request = ChangeRequest::Update(id.clone(), text.clone());
             }
         }
         (
             "SendsWhatIsThere",
-            Event::Applied {
+            RowEvent::Applied {
                 request,
                 record,
                 is_found: true,
             },
         ) if row.record.is_some() => {
-            *event = Event::Marked(Sent {
+            *event = RowEvent::Marked(Sent {
                 request: request.clone(),
                 before: Some(record.clone()),
                 listed: row.known.clone(),
             });
         }
         ("DoubtsForever", _) if is_given_up && row.unclear.is_none() => {
-            *event = Event::Absent { is_over: false };
+            *event = RowEvent::Absent { is_over: false };
         }
         ("UnclearForever", _) if is_given_up && row.unclear.is_some() => {
-            *event = Event::Unclear("500".to_owned());
+            *event = RowEvent::Unclear("500".to_owned());
         }
-        ("AsksForever", Event::Asked(Question::Gone)) => {
-            *event = Event::Unclear("gone".to_owned());
+        ("AsksForever", RowEvent::Asked(Question::Gone)) => {
+            *event = RowEvent::Unclear("gone".to_owned());
         }
         _ => {}
     }
@@ -132,18 +132,18 @@ pub(super) fn before_report(planted: &str, seen: &mut [Seen], is_there: &mut boo
     }
 }
 
-pub(super) fn before_answer(planted: &str, row: &Row, reply: &mut Reply) {
-    let (Some(Sent { request, .. }), Reply::Record(seen)) = (&row.sent, &mut *reply) else {
+pub(super) fn before_answer(planted: &str, row: &Row, reply: &mut Heard) {
+    let (Some(Sent { request, .. }), Heard::Record(seen)) = (&row.sent, &mut *reply) else {
         return;
     };
     let is_another = request.record().is_some_and(|id| id != seen.record.id);
     match planted {
-        "OtherRecordIsDoubt" if is_another => *reply = Reply::Unclear,
+        "OtherRecordIsDoubt" if is_another => *reply = Heard::Unclear,
         "BelievesOtherRecord" => {
             (seen.sequence, seen.owner) = (None, None);
             seen.record.id = request.record().unwrap_or(&seen.record.id).to_owned();
         }
-        "BelievesSubmit" if matches!(request, Request::Submit(..)) && !is_another => {
+        "BelievesSubmit" if matches!(request, ChangeRequest::Submit(..)) && !is_another => {
             seen.record.fields["status"] = "SUBMITTED".into();
         }
         _ => {}
@@ -153,13 +153,13 @@ pub(super) fn before_answer(planted: &str, row: &Row, reply: &mut Reply) {
 pub(super) fn after_apply(
     planted: &str,
     before: &Row,
-    event: &Event,
+    event: &RowEvent,
     row: &mut Row,
     applied: &mut Result<(), Unfit>,
     now: u64,
 ) {
     let (intent, base) = match event {
-        Event::Wished { intent, base, .. } => (Some(intent), base.as_ref()),
+        RowEvent::Wished { intent, base, .. } => (Some(intent), base.as_ref()),
         _ => (None, None),
     };
     let saved = match intent {
@@ -174,11 +174,15 @@ pub(super) fn after_apply(
         return;
     }
     match (planted, event) {
-        ("LooksOnce", Event::Doubt) => row.doubt.looks = 1,
+        ("LooksOnce", RowEvent::Doubt) => row.doubt.looks = 1,
         ("TouchesFlight", _) => {
             let sent = row.sent.as_mut().map(|sent| &mut sent.request);
             if let (
-                Some(Request::Create(sent) | Request::Update(_, sent) | Request::Submit(_, sent)),
+                Some(
+                    ChangeRequest::Create(sent)
+                    | ChangeRequest::Update(_, sent)
+                    | ChangeRequest::Submit(_, sent),
+                ),
                 Some(text),
             ) = (sent, saved)
             {
@@ -202,30 +206,30 @@ pub(super) fn after_apply(
         ("SendsOldSignature", _) if saved.is_some() && base.is_none() => {
             row.first = before.wish.text().filter(|text| text.is_signed()).cloned();
         }
-        ("ConfirmsOldText", Event::Applied { .. }) => row.state = State::Confirmed,
+        ("ConfirmsOldText", RowEvent::Applied { .. }) => row.state = RowState::Confirmed,
         ("ConfirmsDeleteInDoubt", _)
             if intent == Some(&Intent::Delete) && before.is_creation_in_doubt() =>
         {
-            (row.state, row.lost) = (State::Confirmed, None);
+            (row.state, row.lost) = (RowState::Confirmed, None);
         }
-        ("ForgetsDiscarded", Event::Decided(Decision::Discard)) => row.lost = None,
-        ("MakesRefusedTwice", Event::Refused) if !row.is_named => row.record = None,
+        ("ForgetsDiscarded", RowEvent::Decided(PersonsDecision::Discard)) => row.lost = None,
+        ("MakesRefusedTwice", RowEvent::Refused) if !row.is_named => row.record = None,
         ("ForgetsOlderBase", _) if row.record.is_some() && base.is_some() => {
             row.base = base.map(|base| Base::shown(&base.fields));
         }
-        ("BaseOfAdoptedIsRead", Event::Applied { record, .. }) if before.adopt.is_some() => {
+        ("BaseOfAdoptedIsRead", RowEvent::Applied { record, .. }) if before.adopt.is_some() => {
             row.base = Some(Base::shown(&record.fields));
         }
-        ("CountsClock", Event::Absent { is_over: false }) => {
+        ("CountsClock", RowEvent::Absent { is_over: false }) => {
             let mut events = before.history.iter();
             let doubted = events.find(|happened| happened.event == "doubt");
             if let Some(first) = doubted {
                 row.doubt.waited = now.saturating_sub(first.at);
             }
         }
-        ("ForgetsSending", Event::Doubt) => {
+        ("ForgetsSending", RowEvent::Doubt) => {
             (row.lost, row.sent) = (None, None);
-            row.state = State::default();
+            row.state = RowState::default();
         }
         _ => {}
     }

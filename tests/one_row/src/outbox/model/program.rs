@@ -8,12 +8,12 @@ use equipment::plain_service::{Author, Outcome, START};
 
 use super::service::{self, carry_out, same_text};
 use super::world::World;
-use crate::outbox::apply::{Event, Moment, Unfit, apply};
-use crate::outbox::compare::{Record, ServiceFields};
+use crate::outbox::apply::{Moment, RowEvent, Unfit, apply};
+use crate::outbox::compare::{ServiceFields, ServiceRecord};
 use crate::outbox::decide::{
-    Action, Circumstances, Read, Reply, Seen, answer, decide, late_duplicates,
+    Action, Circumstances, Heard, Read, Seen, answer, decide, late_duplicates,
 };
-use crate::outbox::row::{Due, Listing, Owner, Request, Row, Sent, State};
+use crate::outbox::row::{ChangeRequest, Due, Listing, Owner, Row, RowState, Sent};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Account {
@@ -61,7 +61,7 @@ impl Store {
         }
     }
 
-    pub(super) fn seen(&self, record: &Record, row: u64, is_list: bool) -> Seen {
+    pub(super) fn seen(&self, record: &ServiceRecord, row: u64, is_list: bool) -> Seen {
         let id = &record.id;
         let mut others = self.rows.values().filter(|other| other.id != row);
         let owner = others.find_map(|other| {
@@ -87,13 +87,13 @@ pub(super) enum Step {
     Idle,
     Pass,
     /// Listed, and not committed.
-    Listing(Listing, Vec<Record>),
+    Listing(Listing, Vec<ServiceRecord>),
     /// A row as it was, what was read for it, if the service was reached, and how many versions the record had. It is not decided.
     Read(Box<Row>, Option<Read>, usize),
     /// Marked, and not sent; with what was listed.
-    Depart(Flight, Vec<Record>),
+    Depart(Flight, Vec<ServiceRecord>),
     /// Answered, and not committed; a pause may have come with it.
-    Replied(Flight, Reply, Option<u64>),
+    Replied(Flight, Heard, Option<u64>),
 }
 
 /// What comes instead of what was to be read.
@@ -120,7 +120,7 @@ pub(super) struct Program {
     lease: u64,
     queue: Vec<u64>,
     tries: u32,
-    list: Option<(Listing, Vec<Record>)>,
+    list: Option<(Listing, Vec<ServiceRecord>)>,
 }
 
 impl Program {
@@ -143,7 +143,7 @@ impl World {
         &mut self,
         store: usize,
         id: u64,
-        event: &Event,
+        event: &RowEvent,
         now: u64,
     ) -> Result<(), Unfit> {
         let before = self.stores[store].rows[&id].clone();
@@ -170,15 +170,15 @@ impl World {
         }
         self.stores[store].rows.insert(id, row.clone());
         match event {
-            Event::Asked(_) => self.count("asked"),
-            Event::Told(_) => self.count("told"),
-            Event::Applied {
+            RowEvent::Asked(_) => self.count("asked"),
+            RowEvent::Told(_) => self.count("told"),
+            RowEvent::Applied {
                 is_found: true,
-                request: Request::Create(_),
+                request: ChangeRequest::Create(_),
                 ..
             } => self.count("adopted"),
-            Event::Applied { is_found: true, .. } => self.count("already there"),
-            Event::Marked(_) if before.doubt.sends > 0 => self.count("sent again"),
+            RowEvent::Applied { is_found: true, .. } => self.count("already there"),
+            RowEvent::Marked(_) if before.doubt.sends > 0 => self.count("sent again"),
             _ => {}
         }
         if row.doubt.resends() >= 6 {
@@ -268,11 +268,11 @@ impl World {
             queue: rows.keys().copied().collect(),
             ..Program::new(store, self.programs[at].offset)
         };
-        let is_sending = |row: &&Row| row.state == State::Sending;
+        let is_sending = |row: &&Row| row.state == RowState::Sending;
         let sending: Vec<u64> = rows.values().filter(is_sending).map(|row| row.id).collect();
         for id in sending {
             // The program that was sending it ended, or lost its lease.
-            self.commit(store, id, &Event::Doubt, now).unwrap();
+            self.commit(store, id, &RowEvent::Doubt, now).unwrap();
         }
         Step::Pass
     }
@@ -344,7 +344,7 @@ impl World {
         }
     }
 
-    fn listed(&mut self, at: usize, mut listing: Listing, records: Vec<Record>, now: u64) {
+    fn listed(&mut self, at: usize, mut listing: Listing, records: Vec<ServiceRecord>, now: u64) {
         let store = self.programs[at].store;
         let account = &mut self.stores[store].account;
         for record in &records {
@@ -374,7 +374,7 @@ impl World {
             let open = open(held, id);
             let when = circumstances(now, held, &open);
             let event = late_duplicates(row, &seen, is_there, &when);
-            if let Some(Event::Told(told)) = &event {
+            if let Some(RowEvent::Told(told)) = &event {
                 self.laws
                     .check_told(&self.service, held, row, told, &records);
             }
@@ -386,14 +386,21 @@ impl World {
     }
 
     /// Commits what was decided if the row is as it was read. What is marked then is sent.
-    fn append(&mut self, at: usize, row: &Row, event: &Event, versions: usize, now: u64) -> Step {
+    fn append(
+        &mut self,
+        at: usize,
+        row: &Row,
+        event: &RowEvent,
+        versions: usize,
+        now: u64,
+    ) -> Step {
         let store = self.programs[at].store;
         let is_taken = self.is_taken(store, row.id, event) && self.planted != "AdoptsTaken";
         if self.stores[store].rows[&row.id] != *row || is_taken {
             return Step::Pass;
         }
         self.commit(store, row.id, event, now).unwrap();
-        let Event::Marked(Sent { request, .. }) = event else {
+        let RowEvent::Marked(Sent { request, .. }) = event else {
             return Step::Pass;
         };
         let held = &self.stores[store];
@@ -407,8 +414,8 @@ impl World {
     }
 
     /// A record belongs to one row: the store refuses a second one.
-    fn is_taken(&self, store: usize, row: u64, event: &Event) -> bool {
-        let Event::Applied { record, .. } = event else {
+    fn is_taken(&self, store: usize, row: u64, event: &RowEvent) -> bool {
+        let RowEvent::Applied { record, .. } = event else {
             return false;
         };
         let mut others = self.stores[store]
@@ -451,14 +458,14 @@ impl World {
             13
         };
         self.note(|| format!("departs {:?}: fate {fate}", flight.request));
-        let (mut reply, mut pause) = (Reply::Unclear, None);
+        let (mut reply, mut pause) = (Heard::Unclear, None);
         match fate {
-            0 => reply = Reply::NotSent { wait: 60 },
+            0 => reply = Heard::NotSent { wait: 60 },
             1 => {
                 let wait = [5, 60, 3_000][self.random.below(3)];
-                (reply, pause) = (Reply::NotSent { wait }, Some(wait));
+                (reply, pause) = (Heard::NotSent { wait }, Some(wait));
             }
-            2 => reply = Reply::Refused,
+            2 => reply = Heard::Refused,
             // Lost before it arrived, or a page.
             3 | 4 => self.colleague(&flight),
             5 | 6 | 8 => {
@@ -486,20 +493,20 @@ impl World {
                         .iter()
                         .all(|store| store.account.replica.contains_key(&id));
                     if !is_own && is_known {
-                        reply = Reply::Record(unlisted(service::reply(&self.service, &id)));
+                        reply = Heard::Record(unlisted(service::reply(&self.service, &id)));
                     }
                 }
             }
             _ => match self.carry_out(&flight.clone().saved(fate == 11)) {
                 Outcome::Saved(id) => {
                     let record = service::reply(&self.service, &id);
-                    reply = Reply::Record(unlisted(record));
+                    reply = Heard::Record(unlisted(record));
                     // Somebody is quick, before the reply is read.
                     if fate == 12 {
                         self.website();
                     }
                 }
-                Outcome::Refused => reply = Reply::Refused,
+                Outcome::Refused => reply = Heard::Refused,
                 // The service says "Internal server error".
                 Outcome::NotFound => {}
             },
@@ -509,7 +516,7 @@ impl World {
 
     /// A colleague writes the load of a request that was lost, and more than was sent.
     fn colleague(&mut self, flight: &Flight) {
-        if let (Request::Create(text), true) = (&flight.request, self.random.chance(20)) {
+        if let (ChangeRequest::Create(text), true) = (&flight.request, self.random.chance(20)) {
             let mut twin = text.value();
             twin["consignee"] = serde_json::json!({"name": "Pat Sample"});
             self.note(|| format!("a colleague writes {twin}"));
@@ -517,7 +524,7 @@ impl World {
         }
     }
 
-    fn replied(&mut self, at: usize, flight: &Flight, reply: Reply, pause: Option<u64>, now: u64) {
+    fn replied(&mut self, at: usize, flight: &Flight, reply: Heard, pause: Option<u64>, now: u64) {
         let store = self.programs[at].store;
         if let Some(wait) = pause {
             self.stores[store].account.pause = Some(Due::after(now, wait));
@@ -530,8 +537,8 @@ impl World {
             "what is under way was touched: {row:?}"
         );
         let reply = match reply {
-            Reply::Record(seen) => {
-                Reply::Record(self.stores[store].seen(&seen.record, row.id, true))
+            Heard::Record(seen) => {
+                Heard::Record(self.stores[store].seen(&seen.record, row.id, true))
             }
             other => other,
         };
@@ -539,8 +546,8 @@ impl World {
         planted::before_answer(self.planted, &row, &mut heard);
         let event = answer(&row, heard);
         self.laws.check_answer(&row, &reply, &event);
-        if let Event::Applied {
-            request: Request::Create(text),
+        if let RowEvent::Applied {
+            request: ChangeRequest::Create(text),
             record,
             ..
         } = &event
@@ -579,7 +586,7 @@ pub(super) fn open(store: &Store, row: u64) -> Vec<&Row> {
     others.filter(|row| row.is_expecting()).collect()
 }
 
-fn unlisted(record: Record) -> Seen {
+fn unlisted(record: ServiceRecord) -> Seen {
     Seen {
         record,
         sequence: None,

@@ -5,29 +5,31 @@ use std::collections::BTreeMap;
 use equipment::plain_service::{Author, Outcome, Service};
 use serde_json::{Value, json};
 
-use crate::outbox::compare::Record;
-use crate::outbox::row::Request;
+use crate::outbox::compare::ServiceRecord;
+use crate::outbox::row::ChangeRequest;
 
 /// The movement date of a declaration that is in time.
 pub(super) const DATE: &str = "2027-06-01";
 
-pub(super) fn carry_out(service: &mut Service, request: &Request, author: Author) -> Outcome {
+pub(super) fn carry_out(service: &mut Service, request: &ChangeRequest, author: Author) -> Outcome {
     let mut sent = request.sent().unwrap_or_default();
     if let Some(sent) = sent.as_object_mut() {
         sent.remove("id");
     }
     match request {
-        Request::Create(_) => Outcome::Saved(service.insert(author, sent)),
-        Request::Update(id, _) | Request::Submit(id, _) => service.save(id, author, &sent),
-        Request::Delete(id) => service.delete(id, author),
+        ChangeRequest::Create(_) => Outcome::Saved(service.insert(author, sent)),
+        ChangeRequest::Update(id, _) | ChangeRequest::Submit(id, _) => {
+            service.save(id, author, &sent)
+        }
+        ChangeRequest::Delete(id) => service.delete(id, author),
     }
 }
 
-pub(super) fn read(service: &Service, id: &str) -> Option<Record> {
+pub(super) fn read(service: &Service, id: &str) -> Option<ServiceRecord> {
     service.read(id).map(|_| shown(service, id))
 }
 
-pub(super) fn reply(service: &Service, id: &str) -> Record {
+pub(super) fn reply(service: &Service, id: &str) -> ServiceRecord {
     let mut record = shown(service, id);
     if service.habits.replies_briefly {
         record.fields = json!({"status": record.fields["status"]});
@@ -36,19 +38,19 @@ pub(super) fn reply(service: &Service, id: &str) -> Record {
 }
 
 /// All that is listed now.
-pub(super) fn list(service: &mut Service) -> Vec<Record> {
+pub(super) fn list(service: &mut Service) -> Vec<ServiceRecord> {
     let ids: Vec<String> = service.list().map(|(id, _)| id.clone()).collect();
     ids.iter().map(|id| shown(service, id)).collect()
 }
 
 /// Which version of its record it shows.
-pub(super) fn version(service: &Service, record: &Record) -> usize {
+pub(super) fn version(service: &Service, record: &ServiceRecord) -> usize {
     let mut versions = service.records[&record.id].versions.iter();
     let is_shown = |at: u64| format!("{at:012}") == record.updated_at;
     versions.position(|version| is_shown(version.at)).unwrap()
 }
 
-fn shown(service: &Service, id: &str) -> Record {
+fn shown(service: &Service, id: &str) -> ServiceRecord {
     let record = &service.records[id];
     let last = record.last();
     let mut fields = last.value.clone();
@@ -59,7 +61,7 @@ fn shown(service: &Service, id: &str) -> Record {
     {
         fields["movementDate"] = json!(format!("{date}T00:00:00.000Z"));
     }
-    Record {
+    ServiceRecord {
         id: id.to_owned(),
         updated_at: format!("{:012}", last.at),
         created_by: (!service.habits.hides_author).then(|| record.created_by.to_owned()),

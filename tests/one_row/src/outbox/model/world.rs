@@ -9,7 +9,7 @@ use super::program::{Program, Step, Store};
 use equipment::plain_service::{Author, Habits, Record, START, Service};
 
 use super::service::DATE;
-use crate::outbox::row::{Row, State};
+use crate::outbox::row::{Row, RowState};
 
 /// Splitmix64.
 #[derive(Clone, Debug)]
@@ -336,8 +336,8 @@ impl World {
         }
         self.laws.check_end(&self.service, &self.stores);
         for (name, state) in [
-            ("confirmed", State::Confirmed),
-            ("discarded", State::Discarded),
+            ("confirmed", RowState::Confirmed),
+            ("discarded", RowState::Discarded),
         ] {
             let count = self.rows().filter(|row| row.state == state).count();
             self.counts.insert(name, count as u64);
@@ -346,12 +346,12 @@ impl World {
 }
 
 fn is_open(row: &Row) -> bool {
-    matches!(row.state, State::Open { .. } | State::Sending)
+    matches!(row.state, RowState::Open { .. } | RowState::Sending)
 }
 
 fn due(row: &Row) -> Option<u64> {
     match &row.state {
-        State::Open { next_at } => next_at.map(|due| due.until),
+        RowState::Open { next_at } => next_at.map(|due| due.until),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::note;
 use super::service::shows_nothing_new;
-use crate::outbox::row::{self, Question, Request, Row, State};
+use crate::outbox::row::{self, ChangeRequest, Question, Row, RowState};
 use envd_sdk::model::Timestamp;
 
 /// A text that the user wrote.
@@ -61,7 +61,7 @@ pub(super) struct Noted {
 #[derive(Clone, Debug)]
 struct Mark {
     row: u64,
-    request: Request,
+    request: ChangeRequest,
     is_first: bool,
     /// When what is sent was written, in events. An edit after the mark changes nothing of it.
     written: u64,
@@ -180,13 +180,14 @@ impl Ledger {
             noted.written = service.events;
             let text = &self.texts[text];
             noted.may_submit |= text.is_submitted;
-            let is_base = |before: &Row| before.base.is_none() || before.state == State::Confirmed;
+            let is_base =
+                |before: &Row| before.base.is_none() || before.state == RowState::Confirmed;
             if before.as_ref().is_none_or(is_base) {
                 noted.seen = text.seen.unwrap_or(0).max(noted.seen);
             }
         }
         let reason = match &row.state {
-            State::Asked(Question::Changed(_) | Question::NotADraft(_)) => Some(&row.state),
+            RowState::Asked(Question::Changed(_) | Question::NotADraft(_)) => Some(&row.state),
             _ => None,
         };
         if reason.is_some() {
@@ -219,7 +220,7 @@ impl Ledger {
         match (&row.record, reason) {
             (Some(record), _) if is_made => self.made(row, record, read, service),
             // Where a delete by id began the row, nothing is known of what an edit of it was made of: a question is right.
-            (Some(record), Some(State::Asked(Question::Changed(_))))
+            (Some(record), Some(RowState::Asked(Question::Changed(_))))
                 if row.base.is_some() && is_asked =>
             {
                 self.check_conflict(row.id, &service.records[record], read.unwrap_or(0));
@@ -287,13 +288,13 @@ impl Ledger {
             return;
         }
         noted.attempts = row.shown.attempts;
-        if let Request::Create(text) = request {
+        if let ChangeRequest::Create(text) = request {
             noted.sent.push(text.value());
         }
         let is_first = noted.attempts == 1;
         let noted = &self.rows[&id];
         match request {
-            Request::Create(text) => {
+            ChangeRequest::Create(text) => {
                 let twin = copied
                     .iter()
                     .find(|id| self.is_twin(noted, text, id, service));
@@ -313,8 +314,8 @@ impl Ledger {
                 let open = others
                     .filter(|other| other.id != id)
                     .find(|other| match other.state {
-                        State::Sending => other.record.is_none(),
-                        State::Open { .. } => other.is_creation_in_doubt(),
+                        RowState::Sending => other.record.is_none(),
+                        RowState::Open { .. } => other.is_creation_in_doubt(),
                         _ => false,
                     });
                 assert!(
@@ -322,7 +323,7 @@ impl Ledger {
                     "row {id} is sent while it is open what became of {open:?}"
                 );
             }
-            Request::Submit(record, text) => {
+            ChangeRequest::Submit(record, text) => {
                 assert!(noted.may_submit, "row {id} submits {record} unasked");
                 let text = text_of(&text.value());
                 let mut written = noted.texts.iter().rev();
@@ -332,11 +333,11 @@ impl Ledger {
                     "row {id} submits the text {text:?} and not {last:?}"
                 );
             }
-            Request::Delete(record) => assert!(
+            ChangeRequest::Delete(record) => assert!(
                 noted.may_delete || self.deletes.contains(record),
                 "row {id} deletes {record}, which nobody wanted"
             ),
-            Request::Update(..) => {}
+            ChangeRequest::Update(..) => {}
         }
         let limit = row.not_after.as_ref();
         let limit = limit.map(|limit| Timestamp::from(limit.given.as_str()));
@@ -373,7 +374,7 @@ impl Ledger {
     pub(super) fn is_rivalled(&self, row: u64, record: &Record) -> bool {
         let others = self.rows.values().filter_map(|noted| noted.row.as_ref());
         let mut asked = others
-            .filter(|other| other.id != row && matches!(other.state, State::Asked(_)))
+            .filter(|other| other.id != row && matches!(other.state, RowState::Asked(_)))
             .flat_map(Row::on_their_way);
         asked.any(|text| has_content(record, 1, &text.value()))
     }
@@ -425,7 +426,7 @@ impl Ledger {
         assert!(is_in_time, "row {row} is sent after its limit");
         let input = &variables["input"];
         let (named, text, status) = match &mark.request {
-            Request::Delete(id) => (variables["id"] == **id, None, None),
+            ChangeRequest::Delete(id) => (variables["id"] == **id, None, None),
             request => (
                 input["id"].as_str() == request.record(),
                 request.text(),
@@ -434,7 +435,8 @@ impl Ledger {
         };
         let is_marked = text.is_none_or(|text| text_of(&text.value()) == text_of(input))
             && status.is_none_or(|sent| sent["status"] == input["status"])
-            && (operation == "DeleteConsignment") == matches!(mark.request, Request::Delete(_));
+            && (operation == "DeleteConsignment")
+                == matches!(mark.request, ChangeRequest::Delete(_));
         assert!(
             named && is_marked,
             "row {row} sends {operation} {variables}: {mark:?}"

@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use super::network::{Shared, World, network, pause};
 use crate::outbox::Outbox;
-use crate::outbox::row::State;
+use crate::outbox::row::RowState;
 use crate::outbox::store::unpacked;
 use crate::replica::Replica;
 use crate::store::rows::{Batch, Document};
@@ -158,7 +158,7 @@ impl ProcessStore {
                 ledger, service, ..
             } = &mut *world;
             ledger.written(self.number, is_past, &row, service);
-            if row.state == State::Sending {
+            if row.state == RowState::Sending {
                 ledger.marked(self.number, &row, &copied, service);
             }
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use equipment::TestFolder;
 
-use crate::store::rows::{Batch, Document, Query, Row};
+use crate::store::rows::{Batch, Document, Query, RecordRow};
 use crate::store::{SqliteSync, SyncStore};
 use envd_sdk::auth::{StoreError, StoreErrorKind};
 
@@ -51,11 +51,11 @@ impl Folder {
 
 /// A row with a payload of some size, and a document that has its number.
 pub(super) fn batch(number: u64, size: usize) -> Batch {
-    let row = Row {
+    let row = RecordRow {
         id: format!("{number:06}"),
         sequence: number,
         payload: "x".repeat(size),
-        ..Row::default()
+        ..RecordRow::default()
     };
     Batch {
         documents: vec![("walk".to_owned(), Some(number.to_string()))],
@@ -64,7 +64,7 @@ pub(super) fn batch(number: u64, size: usize) -> Batch {
     }
 }
 
-pub(super) async fn rows(store: &SqliteSync) -> Vec<Row> {
+pub(super) async fn rows(store: &SqliteSync) -> Vec<RecordRow> {
     let all = Query {
         limit: 100_000,
         ..Query::default()

@@ -3,16 +3,16 @@
 use rusqlite::{Connection, params_from_iter};
 
 use super::folder::Folder;
-use crate::store::rows::{Batch, LocalPosition, Query, Row, RowKeys};
+use crate::store::rows::{Batch, LocalPosition, Query, RecordRow, RowKeys};
 use crate::store::sqlite::statements::Search;
 use crate::store::{Order, SyncStore};
 
 const ACCOUNTS: u64 = 10;
 const ROWS: u64 = 200;
 
-fn row(number: u64) -> Row {
+fn row(number: u64) -> RecordRow {
     let is_rare = number.is_multiple_of(100);
-    Row {
+    RecordRow {
         id: format!("{:016x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
         sequence: number,
         keys: RowKeys {
@@ -24,7 +24,7 @@ fn row(number: u64) -> Row {
             movement_day: Some(format!("2027-01-{:02}", 1 + number % 28)),
             updated_at: Some(format!("2027-01-01T00:00:00.{:03}", number % 999)),
         },
-        ..Row::default()
+        ..RecordRow::default()
     }
 }
 
