@@ -25,7 +25,7 @@ use table::consignments::Consignments;
 const USAGE: &str = "usage: quickstart
 
 All steps: log in, declare a consignment, look up properties, log out.
-It runs on a fake of its own, or on the servers that the ENVD_ settings of the README name.";
+It runs on a fake of its own, or on the servers of the ENVD_ settings (examples/README.md).";
 
 /// Every page that the front page of the documentation names.
 const DOCUMENTATION: &str =

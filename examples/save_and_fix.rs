@@ -23,8 +23,8 @@ use table::Columns;
 const USAGE: &str = "usage: save_and_fix
 
 The server's refusal and the findings of the validator in one list, then a corrected draft that is
-saved. It runs on a fake of its own, or on the servers of the ENVD_ settings of the README, where it
-leaves a draft.";
+saved. It runs on a fake of its own, or on the servers of the ENVD_ settings (examples/README.md),
+where it leaves a draft.";
 
 #[tokio::main]
 async fn main() -> ExitCode {

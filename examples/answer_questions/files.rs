@@ -14,14 +14,14 @@ usage: answer_questions [--resume FILE] [--out FILE]
 
 Asks the questions of the form LPAC1, from a terminal or a pipe with one answer a line, and writes
 the consignment as JSON to stdout. When stdin is empty, it plays scripted answers. It runs on a fake
-of its own, or on the servers of the ENVD_ settings of the README.
+of its own, or on the servers of the ENVD_ settings (examples/README.md).
 
-  --resume FILE    goes on with the form in FILE, if it is there, and keeps it there after each answer
+  --resume FILE    continues with the form in FILE, if there is one, and saves it after each answer
   --out FILE       writes the consignment to a file
 
-An empty line leaves a question open, < goes back, and ? tells why it is asked; help shows the rest.
+An empty line leaves a question open, < goes back, and ? says why it is asked; help shows the rest.
 quit or Ctrl-C saves the form, to answer_questions.json unless --resume names a file. The exit code
-is then 1, and when a pipe ends before the questions.";
+is then 1, as when a pipe ends before the questions.";
 
 /// The files that the arguments name.
 pub(crate) struct Files {

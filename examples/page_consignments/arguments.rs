@@ -12,7 +12,7 @@ const USAGE: &str = "\
 usage: page_consignments [--since DATE] [--page-size N] [--json] [--resume FILE]
 
 Lists the changed consignments of an account, page by page. It runs on a fake of its own, or on
-the servers of the ENVD_ settings of the README.
+the servers of the ENVD_ settings (examples/README.md).
 
   --since DATE     lists changes since that day; 2026-01-01 unless set
   --page-size N    consignments a page; 5 unless set

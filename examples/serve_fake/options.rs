@@ -21,7 +21,7 @@ page for browsers, and the address of the declaration interface is GraphiQL.
                             user-details*.json, account-pics.json, questions.json,
                             consignments/*.json, register/all.json
   --replies DIR             replies by the name of the operation, as first_contact
-                            keeps them, such as UserDetails.json
+                            writes them, such as UserDetails.json
   --latency MS              the delay of every reply in milliseconds, pages aside
   --token-lifetime SECONDS  lifetime of access tokens; 86400 unless set
 

@@ -19,7 +19,7 @@ use yard::Yard;
 
 const USAGE: &str = "usage: test_your_app
 
-Tests of an application against the fake: a world of its own, faults, received requests.";
+Tests of an application against the fake, with their own data, faults and received requests.";
 
 type Test = Result<(), cli::Failure>;
 

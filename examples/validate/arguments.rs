@@ -29,7 +29,7 @@ or one JSON object a line, a declaration with its context:
   id         any JSON; printed in front of the verdict
 
   --json        prints a line of JSON for each declaration
-  --today DATE  the day on which a declaration without one is judged; today in Sydney unless set
+  --today DATE  the day of the check, for declarations without one; today in Sydney unless set
 
 Without FILE it checks samples with mistakes. The exit code is 0 when all declarations were checked,
 valid or not, and 2 when one could not be read."#;

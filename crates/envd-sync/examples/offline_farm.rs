@@ -28,7 +28,7 @@ use settings::fixed_fake;
 
 const USAGE: &str = "usage: offline_farm
 
-Tells a day on a farm without reception: two declarations are written in the paddock, one reply is
+A day on a farm without reception: two declarations are written in the paddock, one reply is
 lost, and one draft is edited on the website as well. It runs on a fake of its own and takes no
 settings. The example outbox is the same as a command line.";
 

@@ -13,31 +13,31 @@ use super::cli;
 pub(crate) const USAGE: &str = "\
 usage: outbox --store FILE COMMAND
 
-Declarations that are written without reception, and sent once there is some. FILE keeps what
-waits and what became of it. All commands but `run` work without reception and without a login.
+Declarations that are written without reception, and sent when there is some. FILE keeps the
+declarations and their states. All commands but `run` work without reception and without a login.
 
   add [--submit] [--not-after RFC3339] [--base RECORD.json] INPUT.json
-                      writes a new declaration down; with --base the next state of a record:
-                      RECORD.json is the record as it was edited, and if the service has another one
-                      by then, nothing is sent. --submit or the status SUBMITTED in INPUT.json: it is
-                      to be submitted, and not only saved. After --not-after nothing is sent
+                      writes a new declaration, or with --base the edited state of a record: nothing
+                      is sent if the service's record has changed since RECORD.json. With --submit,
+                      or the status SUBMITTED in INPUT.json, it is submitted and not only saved.
+                      Nothing is sent after --not-after
   edit [--submit] [--not-after RFC3339] ENTRY INPUT.json
-                      replaces what an entry says. It is still submitted if it was to be.
-                      --not-after gives it another limit, also after its own has passed
-  withdraw ENTRY      is not to be submitted after all, and only saved
-  delete ENTRY|ID     is to be gone: an entry by its number, or a record by its id
+                      replaces the text of an entry, which is still submitted if it was to be.
+                      --not-after sets another limit, even after the old one
+  withdraw ENTRY      saves an entry as a draft instead of submitting it
+  delete ENTRY|ID     deletes an entry by its number, or a record by its id
   decide ENTRY keep-mine|take-theirs|resend|discard|adopt ID
-                      decides what only a person can
+                      answers a question that only a person can decide
   run [--once] [--settle SECONDS] [--for SECONDS] [--lease SECONDS] [--json]
-                      sends what is due, and shows each change of state; until Ctrl-C, with --once
-                      until nothing more is due, with --for at most so long. What was lost on the way
-                      is looked for at once, after --settle seconds (60 unless set, at least 1) and
-                      after as long again, and then sent again. One run sends at a time; --lease
-                      seconds (3 unless set) after one was killed another goes on
-  list [--json]       shows all entries, also those at their end
+                      sends what is due, and shows each change of state: until Ctrl-C, with --once
+                      until nothing more is due, with --for at most so long. After a lost reply it
+                      looks for the record at once, after --settle seconds (60 unless set, at least
+                      1) and after as long again, and then sends again. One run sends at a time; if
+                      it is killed, another one continues after --lease seconds (3 unless set)
+  list [--json]       shows all entries, finished ones included
 
-The servers and the account are those of the ENVD_ settings of the README, or a fake. Commands
-that write print {\"entry\": \"..\"} with the number of the entry.
+The servers and the account are those of the ENVD_ settings (examples/README.md), or a fake.
+Commands that write print {\"entry\": \"..\"} with the number of the entry.
 
 The exit code of `run` is 0 when all is confirmed or there is nothing to do, and 1 when something
 is refused, waits or needs a decision. Of all commands it is 2 for wrong arguments and files that

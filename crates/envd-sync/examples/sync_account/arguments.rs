@@ -13,20 +13,19 @@ usage: sync_account --store FILE [--full] [--json] [--consumer NAME] [--overlap 
                     [--ack-each]
        sync_account --store FILE --list
 
-Brings the copy of an account's consignments in FILE up to date, and shows what changed. It
-asks the servers of the ENVD_ settings of the README, or a fake of its own. Without options it
-shows on a fake how a copy stays in step.
+Updates the copy of an account's consignments in FILE, and shows what changed. It uses the
+servers of the ENVD_ settings (examples/README.md), or a fake of its own. Without options it
+shows on a fake how a copy stays up to date.
 
   --store FILE       the copy; created if there is none
-  --full             reads the whole list, also where the changes would do
+  --full             reads the whole list, not only the changes
   --json             each change as one line of JSON, and the report as the last line
-  --consumer NAME    whose changes are shown: those that NAME has not acknowledged; default
-                     unless set
+  --consumer NAME    shows the changes that NAME has not acknowledged; `default` unless set
   --overlap SECONDS  how far before the last known change the list is read again; 600 unless set
   --ack-each         acknowledges each change once it is written, not all at the end
-  --list             asks nobody, and prints the copy as lines of JSON, ordered by id
+  --list             sends nothing, and prints the copy as lines of JSON, ordered by id
 
-The exit code is 0 when all is done, 1 when the sync failed (what was copied stays), 2 for wrong
+The exit code is 0 when all is done, 1 when the sync failed (the copy keeps what it has), 2 for wrong
 arguments, and 3 when the user has to log in.";
 
 // One for each option without a value.

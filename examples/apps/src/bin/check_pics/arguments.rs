@@ -15,12 +15,12 @@ Checks the PICs of a list before a sale. FILE is CSV, with commas, semicolons or
 fake register of invented properties, or the one at ENVD_REGISTER_URL, with ENVD_ACCESS_TOKEN as bearer
 token if it is set.
 
-  --column NAME|NUMBER    the column of the PICs, by its heading or its number from 1; needed when
-                          the headings and contents leave several
+  --column NAME|NUMBER    the column of the PICs, by its heading or its number from 1; needed if
+                          several columns have PICs
   --sheet NAME            the sheet of a workbook; the first one with PICs unless set
   --csv OUT               also writes the list with the answers beside it, each cell in quotes. A cell
                           that a spreadsheet would read as a formula gets an apostrophe in front.
-  --resume                goes on with OUT: what it has answered is not asked again, what failed is
+  --resume                continues with OUT, and looks up only rows without an answer
 
 Ctrl-C ends the check; OUT has the rows up to then. The exit code is 0 when each row has an answer of
 the register or is no PIC; 1 when a look-up failed, the list has no valid PIC, or the check was

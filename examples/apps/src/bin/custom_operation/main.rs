@@ -19,9 +19,9 @@ use settings::Settings;
 
 const USAGE: &str = "usage: custom_operation
 
-Documents of your own, beside those of the crate and in place of one, and a dry run.
-It runs on a fake of its own, or on the servers of the ENVD_ settings of the README, and changes
-nothing there.";
+Documents of your own, beside those of the crate and instead of one, and a dry run.
+It runs on a fake of its own, or on the servers of the ENVD_ settings (examples/README.md), and
+changes nothing there.";
 
 /// What `envd-codegen` writes in the build script (`examples/apps/build.rs`) from the `.graphql` files beside this one: `Heads` sums up
 /// the animals that moved, for which the crate has no method; `AddViewer` is made up, since the specification names the flow only,

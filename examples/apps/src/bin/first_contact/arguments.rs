@@ -11,21 +11,21 @@ use super::cli;
 const USAGE: &str = "\
 usage: first_contact [--profile FILE] [--record DIR] [--role TEXT=ROLE].. [--json]
 
-Asks a service what no source says about it, by queries only, and prints what was assumed, what it found
-and which entry of the profile says so. At most 60 requests. The settings are those of all examples; an
-account is that of ENVD_ACCOUNT_ID, or the first of the user.
+Queries a service for everything that no source shows, and prints each assumption, the finding and the
+entry of the profile. It sends at most 60 requests and changes nothing. The settings are those of all
+examples; the account is that of ENVD_ACCOUNT_ID, or the first one of the user.
 
-  --profile FILE     reads the profile in FILE, if it is there, and writes it with what was found
+  --profile FILE     reads the profile in FILE, if there is one, and writes it with the findings
   --record DIR       writes the replies into DIR, with a sample in place of each value, and report.txt:
                      shapes, names and status codes, and nothing of your records. A fake serves them.
                      schema.graphql is the schema of the service, if it shows it, for envd-codegen.
   --role TEXT=ROLE   the service writes TEXT for ROLE, such as VENDOR=Producer
   --json             prints a line of JSON for each finding
 
-A question that fails is a line with its status and the words of the service; these are not in report.txt.
+A failed query is a line with its status and the words of the service; these are not in report.txt.
 
-The exit code is 0 when the questions were asked, whatever the answers; 1 when they could not be, such
-as without a login, and what was found until then is shown and written; and 2 for wrong arguments.";
+The exit code is 0 when all queries were sent, whatever the answers; 1 when they could not be, such
+as without a login, with the findings so far shown and written; and 2 for wrong arguments.";
 
 #[derive(Default)]
 pub(crate) struct Arguments {

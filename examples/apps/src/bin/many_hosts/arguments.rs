@@ -15,20 +15,20 @@ Without a command: four hosts serve 36 accounts over the Postgres database of DA
 Declarations are written by a web server and sent by the hosts; one of them is killed while it
 sends, and the others take over.
 
-  add ACCOUNT..       makes the tables, and has the hosts serve accounts
+  add ACCOUNT..       creates the tables, and adds accounts for the hosts to serve
   write [--submit] ACCOUNT INPUT.json
-                      writes a declaration down, for whichever host has the account next
+                      writes a declaration for the next host that serves the account
   host [--name NAME] [--jobs N] [--interval SECONDS] [--lease SECONDS] [--settle SECONDS]
        [--per-second N]
                       serves accounts until Ctrl-C or SIGTERM: N at a time (8 unless set), each
                       once in the interval (300) and when something is written, with at most N
-                      requests a second of all hosts together (200). --lease seconds (10) after
-                      it was killed others have its accounts; --settle seconds (60) after a request
-                      was lost it is sent again. NAME is sent as the header x-host
+                      requests a second for all hosts together (200). Other hosts take over its
+                      accounts --lease seconds (10) after it is killed. It sends a lost request
+                      again after --settle seconds (60). NAME is sent as the header x-host
   status [--json]     counts accounts and declarations
 
-The tables are in the schemas NAME and NAME_jobs (envd_many_hosts unless set). A host asks the servers
-of the ENVD_ settings of the README with ENVD_ACCESS_TOKEN, or else with the login in the database.";
+The tables are in the schemas NAME and NAME_jobs (envd_many_hosts unless set). A host uses the servers
+of the ENVD_ settings (examples/README.md) with ENVD_ACCESS_TOKEN, or the login in the database.";
 
 pub(crate) struct Arguments {
     pub(crate) schema: String,

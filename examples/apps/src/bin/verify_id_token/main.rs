@@ -22,8 +22,8 @@ use keys::Keys;
 
 const USAGE: &str = "usage: verify_id_token
 
-Logins whose id tokens are verified with the keys that the identity provider publishes, before and
-after it has replaced them. It runs on a fake.";
+Verifies the id tokens of logins with the published keys of the identity provider, before and after
+it replaces them. It runs on a fake.";
 
 #[tokio::main]
 async fn main() -> ExitCode {
