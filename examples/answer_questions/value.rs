@@ -38,7 +38,7 @@ pub(crate) fn read(item: &Item, text: &str) -> Result<String, String> {
         return Err("A picture cannot be typed. Leave it open.".to_owned());
     }
     // What the crate advises about the text is asked once it is in the form.
-    Ok(text.to_owned())
+    Ok(item.kind.from_typed(text))
 }
 
 /// The name by which people know the answer.

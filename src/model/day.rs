@@ -48,6 +48,41 @@ impl Day {
         day.ok_or(TextError::new("not an ISO 8601 date (yyyy-MM-dd)"))
     }
 
+    /// The day that a person means who types it: the year last or first, and the day before the month where the year is last; the
+    /// month in digits or by its English name, and two digits of a year for one from 2000 on. `None` for another text, and for a day
+    /// that the calendar does not have.
+    ///
+    /// ```
+    /// use envd_sdk::model::Day;
+    ///
+    /// let day = Day::parse("2026-11-21")?;
+    /// for typed in ["21/11/2026", "21.11.26", " 21 Nov 2026 ", "2026-11-21"] {
+    ///     assert_eq!(Day::from_typed(typed), Some(day));
+    /// }
+    /// assert_eq!(Day::from_typed("30/2/2026"), None);
+    /// # Ok::<(), envd_sdk::model::TextError>(())
+    /// ```
+    pub fn from_typed(text: &str) -> Option<Self> {
+        let parts = text.split(|character: char| !character.is_alphanumeric());
+        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+        let [first, month, last] = parts[..] else {
+            return None;
+        };
+        let (year, day) = if first.len() == 4 {
+            (first, last)
+        } else {
+            (last, first)
+        };
+        let century = match year.len() {
+            2 => 2000,
+            4 => 0,
+            _ => return None,
+        };
+        let year = century + year.parse::<i32>().ok()?;
+        let month = month.parse().ok().or_else(|| month_named(month))?;
+        Self::new(year, month, day.parse().ok()?)
+    }
+
     /// A day by its numbers; `None` when the calendar has no such day, or the year is not one of 1 to 9999: the form
     /// yyyy-MM-dd has no others, and the calendar no year 0.
     pub fn new(year: i32, month: u32, day: u32) -> Option<Self> {
@@ -125,6 +160,28 @@ impl Day {
     pub(crate) fn from_naive(day: NaiveDate) -> Option<Self> {
         (1..=9999).contains(&day.year()).then_some(Self(day))
     }
+}
+
+/// The month with an English name, of which the first three letters will do.
+fn month_named(name: &str) -> Option<u32> {
+    let months = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    let name = name.to_lowercase();
+    let mut numbered = (1..).zip(months);
+    let (number, _) = numbered.find(|(_, month)| name.len() > 2 && month.starts_with(&name))?;
+    Some(number)
 }
 
 impl Serialize for Day {

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Jurisdiction;
-use super::visible_text::{TextError, trimmed};
+use super::visible_text::{TextError, is_hidden, trimmed};
 
 /// A property identification code: 8 letters or digits, upper case (spec 1.6).
 ///
@@ -41,6 +41,23 @@ impl Pic {
             }
             _ => Err(TextError::of(text, "a PIC has 8 letters or digits")),
         }
+    }
+
+    /// The code that a person means who types it: as [`parse`](Self::parse), with spaces, dashes and dots between the characters.
+    ///
+    /// ```
+    /// use envd_sdk::model::Pic;
+    ///
+    /// assert_eq!(Pic::from_typed("qdzz 3333"), Some(Pic::parse("QDZZ3333")?));
+    /// assert_eq!(Pic::from_typed("QDZZ333"), None);
+    /// # Ok::<(), envd_sdk::model::TextError>(())
+    /// ```
+    pub fn from_typed(text: &str) -> Option<Self> {
+        let is_between = |character: &char| {
+            character.is_whitespace() || is_hidden(*character) || "-.".contains(*character)
+        };
+        let code: String = text.chars().filter(|it| !is_between(it)).collect();
+        Self::parse(&code).ok()
     }
 
     /// Whether a text is exactly 8 ASCII letters or digits; the case does not matter.

@@ -114,11 +114,47 @@ fn of_answer(
     let text = answers::text(answer);
     // The bounds of years judge a year of birth, which is a number and was seen as a date.
     let is_year = question.kind == ItemKind::Number && !question.years.is_none();
-    let is_judged = text.is_empty() || is_year;
-    let expected = expected(question.kind, text).filter(|_| !is_judged)?;
-    let message = "The answer is not written as the type of the question says";
-    let finding = about(walk, at, Rule::AnswerForm, message);
-    Some(finding.of_value(text).expecting(expected))
+    if text.is_empty() || is_year {
+        return None;
+    }
+    if let Some(expected) = expected(question.kind, text) {
+        let message = "The answer is not written as the type of the question says";
+        let finding = about(walk, at, Rule::AnswerForm, message);
+        return Some(finding.of_value(text).expecting(expected));
+    }
+    let message = odd_count(walk, at, text)?;
+    Some(about(walk, at, Rule::HeadCount, &message).of_value(text))
+}
+
+/// The questions that count the animals of a row, and those of them with NLIS ear tags and with rumen devices, in public lists.
+const HEAD: &str = "3";
+const HEAD_WITH: [&str; 2] = ["15", "16"];
+
+/// The most animals of a row. assumed
+const MOST_HEAD: u64 = 9_999;
+
+/// What is odd about a number of animals.
+fn odd_count(walk: &Walk<'_>, at: Instance, text: &str) -> Option<String> {
+    let question = &walk.tree[at.question];
+    let id = question.id.as_str();
+    if question.kind != ItemKind::Number || id != HEAD && !HEAD_WITH.contains(&id) {
+        return None;
+    }
+    // Digits that are no number of that size are too many.
+    let count = text.parse().unwrap_or(u64::MAX);
+    if text.contains('.') {
+        return Some("animals are counted in whole numbers".to_owned());
+    }
+    if count > MOST_HEAD {
+        return Some(format!("more than {MOST_HEAD} head in one row"));
+    }
+    if id == HEAD {
+        return (count == 0).then(|| "the row has no animals".to_owned());
+    }
+    let head = walk.tree.with(Some(&HEAD.into())).iter();
+    let mut head = head.flat_map(|question| walk.texts(at.with(*question)));
+    let head: u64 = head.next()?.parse().ok()?;
+    (count > head).then(|| format!("more than the {head} head of the row"))
 }
 
 /// How a text would be written that is no answer of the kind; `None` for one that is.

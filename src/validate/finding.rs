@@ -178,6 +178,8 @@ pub enum Rule {
     RowsPresent,
     /// Advice (assumed): an answer is written as its question type says: a number such as 24, a date, a time, a month.
     AnswerForm,
+    /// Advice (assumed): a row counts at least one animal and at most 9,999, and no more of them with ear tags or rumen devices.
+    HeadCount,
     /// Advice: the question applies.
     AnswerApplies,
     /// Advice: the question exists.

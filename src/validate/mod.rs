@@ -137,6 +137,7 @@ mod report;
 mod sentences;
 #[cfg(test)]
 mod tests;
+mod typed;
 mod walk;
 mod year;
 

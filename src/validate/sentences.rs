@@ -67,6 +67,11 @@ impl Sentences {
         let variant = match &finding.expected {
             _ if finding.severity == Severity::Advice => ".advice",
             None => ".unexplained",
+            Some(Expected::OneOf { names, .. })
+                if finding.value.as_ref().is_some_and(|it| names.contains(it)) =>
+            {
+                ".named"
+            }
             Some(_) => "",
         };
         let part = finding.path.first().map_or("", String::as_str);

@@ -268,6 +268,30 @@ fn an_answer_that_is_not_written_as_its_type_says_is_advice_and_no_finding() {
 }
 
 #[test]
+fn a_number_of_animals_that_is_odd_is_asked_about() {
+    let list = list("1 REPEATABLE { 3 NUMBER; 15 NUMBER; 16 NUMBER; 4 NUMBER }");
+    for (answers, odd) in [
+        ("3.0=24; 15.0=24; 16.0=0; 4.0=3.5", ""),
+        ("3.0=9999; 3.1=1", ""),
+        ("3.0=3.5", "3"),
+        ("3.0=0", "3"),
+        ("3.0=99999999; 3.1=24", "3"),
+        ("3.0=99999999999999999999", "3"),
+        ("3.0=24; 3.1=30; 15.0=30", "15"),
+        ("3.0=24; 3.1=30; 16.1=30", ""),
+        ("3.0=24; 16.0=25", "16"),
+        ("15.0=30", ""),
+    ] {
+        let report = list.validate(&input(answers), &today().advice(true));
+        let found = report.advice().iter();
+        let found = found.filter(|finding| finding.rule == Rule::HeadCount);
+        let found: Vec<_> = found.filter_map(|it| it.question.as_ref()).collect();
+        let found: Vec<_> = found.iter().map(|it| it.id.as_str()).collect();
+        assert_eq!(found.join(" "), odd, "{answers}");
+    }
+}
+
+#[test]
 fn it_is_explained_why_a_question_does_not_apply() {
     let tree = list(
         "1 { 2 ?1=Yes { 3 } }; 4 @EUC1; 5 ?5=x; 6 REPEATABLE { 7 }; 8 ?5=A; 10 ?11=A; 11 ?10=A",

@@ -13,8 +13,8 @@ use tokio::time::timeout;
 /// fill the server.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A form with a drawn signature has some 20 kB.
-const LARGEST: usize = 256 * 1024;
+/// A form with a drawn signature has some 20 kB, and one with long texts in another script ten times as much.
+const LARGEST: usize = 1_000_000;
 
 /// Reads the whole body before the request goes on. What is too long or too slow is refused, and the connection ends.
 pub(crate) async fn read_body(request: Request, next: Next) -> Response {

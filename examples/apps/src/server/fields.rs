@@ -21,7 +21,7 @@ impl Fields {
     }
 
     /// The boxes of one list stand in a row: their values are one, with commas between those that are not empty.
-    fn add(&mut self, name: &str, value: &str) {
+    pub(crate) fn add(&mut self, name: &str, value: &str) {
         match self.0.last_mut() {
             Some((last, values)) if last == name => {
                 let comma = if values.is_empty() || value.is_empty() {

@@ -35,8 +35,8 @@ impl Guard {
         })
     }
 
-    /// Refuses other host names, which a site can point at this machine (DNS rebinding). Not behind a proxy, which may send
-    /// another name on.
+    /// Refuses other host names, which a site can point at this machine (DNS rebinding), and changes without an origin. Not behind
+    /// a proxy, which may send another name on.
     pub(crate) fn only_host_of(mut self, home: &Url) -> Result<Self, Failure> {
         let host = &home[Position::BeforeHost..Position::AfterPort];
         self.host = Some(host.parse()?);
@@ -57,7 +57,8 @@ impl Guard {
             return Some((StatusCode::MISDIRECTED_REQUEST, "another host name"));
         }
         let is_change = !matches!(*request.method(), Method::GET | Method::HEAD);
-        let is_foreign = header(ORIGIN).is_some_and(|origin| *origin != self.origin);
+        let origin = header(ORIGIN);
+        let is_foreign = origin.map_or(self.host.is_some(), |origin| *origin != self.origin);
         let text = "Another page sent this request. Nothing was changed.";
         (is_change && is_foreign).then_some((StatusCode::FORBIDDEN, text))
     }

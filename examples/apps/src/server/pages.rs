@@ -49,7 +49,7 @@ impl Pages {
 }
 
 /// A day as Australians write it, such as 2 Nov 2026; another text as it is.
-fn day(text: &str) -> String {
+pub(crate) fn day(text: &str) -> String {
     let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ];

@@ -8,11 +8,15 @@ use url::form_urlencoded;
 
 use super::app;
 
-/// What is in the way of a cattle declaration: texts of questions and their answers.
-const ANSWERS: [(&str, &str); 13] = [
+/// A complete cattle declaration.
+const COMPLETE: [(&str, &str); 21] = [
+    ("f.forms", "LPAC1"),
     ("f.declaration.accept", "true"),
     ("f.origin.pic", "QAZZ7777"),
     ("f.destination.pic", "QDZZ3333"),
+    ("f.movementDate", "27/11/2026"),
+    ("f.movementTime", "5:15"),
+    ("row", "+1.0"),
     ("q.3.0", "24"),
     ("q.4.0", "Angus"),
     ("q.5.0", "Steer : M"),
@@ -23,6 +27,10 @@ const ANSWERS: [(&str, &str); 13] = [
     ("q.70.", "No"),
     ("q.88.", "No"),
     ("q.96.", "No"),
+    ("q.102.", "No"),
+    ("none", "146."),
+    ("none", "157."),
+    ("checked", "yes"),
 ];
 
 /// The application, which is killed at the end of the test.
@@ -43,13 +51,17 @@ impl WebForm {
         }
     }
 
-    /// Sends a request, and returns the status and the whole reply. Not by [`processes::http`]: the host varies, and a body that
-    /// is too long is refused while it is sent.
-    fn send(&self, method: &str, host: &str, body: &str) -> (u16, String) {
+    /// Sends a request, and returns the status and the whole reply. Not by [`processes::http`]: host and origin vary, and a body
+    /// that is too long is refused while it is sent.
+    fn send(&self, request: &str, host: &str, origin: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.host).unwrap();
         let length = body.len();
+        let origin = match origin {
+            "" => String::new(),
+            origin => format!("origin: {origin}\r\n"),
+        };
         let head = format!(
-            "{method} / HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: {length}\r\n"
+            "{request} HTTP/1.1\r\nhost: {host}\r\n{origin}connection: close\r\ncontent-length: {length}\r\n"
         );
         let kind = "content-type: application/x-www-form-urlencoded";
         let _ = write!(stream, "{head}{kind}\r\n\r\n{body}");
@@ -59,38 +71,70 @@ impl WebForm {
         (status.unwrap_or_else(|| panic!("no reply: {reply}")), reply)
     }
 
-    fn page(&self) -> String {
-        let (status, page) = self.send("GET", &self.host, "");
+    fn page(&self, path: &str) -> String {
+        let (status, page) = self.send(&format!("GET {path}"), &self.host, "", "");
         assert_eq!(status, 200, "{page}");
         page
     }
 
-    fn token(&self) -> String {
-        between(&self.page(), "name=\"token\" value=\"", "\"").to_owned()
+    fn post(&self, path: &str, body: &str) -> (u16, String) {
+        let origin = format!("http://{}", self.host);
+        self.send(&format!("POST {path}"), &self.host, &origin, body)
+    }
+}
+
+/// A page without its script: the fields of the document are posted with each button.
+struct Filled<'a> {
+    form: &'a WebForm,
+    key: &'a str,
+    fields: Vec<(String, String)>,
+}
+
+impl<'a> Filled<'a> {
+    fn new(form: &'a WebForm, key: &'a str, fields: &[(&str, &str)]) -> Self {
+        let mut filled = Self {
+            form,
+            key,
+            fields: Vec::new(),
+        };
+        filled.set(&[("version", "1")]);
+        filled.set(fields);
+        filled
     }
 
-    /// Posts fields with the token of the page.
-    fn post(&self, fields: &[(&str, &str)]) -> (u16, String) {
+    /// Sets fields, and adds to lists.
+    fn set(&mut self, fields: &[(&str, &str)]) {
+        for (name, value) in fields {
+            if !matches!(*name, "row" | "none") {
+                self.fields.retain(|(known, _)| known != name);
+            }
+            self.fields.push(((*name).to_owned(), (*value).to_owned()));
+        }
+    }
+
+    fn press(&mut self, button: &str) -> (u16, String) {
+        let version: u64 = self.fields[0].1.parse().unwrap();
+        self.fields[0].1 = (version + 1).to_string();
         let mut body = form_urlencoded::Serializer::new(String::new());
-        body.append_pair("token", &self.token());
-        let body = body.extend_pairs(fields).finish();
-        self.send("POST", &self.host, &body)
+        let body = body.extend_pairs(&self.fields).finish();
+        self.form
+            .post(&format!("/declaration/{}{button}", self.key), &body)
     }
 
-    /// Presses a button, and returns the page.
-    fn press(&self, button: &str, fields: &[(&str, &str)]) -> String {
-        let (status, reply) = self.post(&[&[("do", button)], fields].concat());
+    fn page(&mut self, button: &str) -> String {
+        let (status, page) = self.press(button);
+        assert_eq!(status, 200, "{page}");
+        page
+    }
+
+    /// Checks and submits, and returns the page of what was sent.
+    fn submit(&mut self) -> String {
+        let page = self.page("?review");
+        let hash = between(&page, "name=\"hash\" value=\"", "\"").to_owned();
+        self.set(&[("hash", &hash)]);
+        let (status, reply) = self.press("?submit");
         assert_eq!(status, 303, "{reply}");
-        self.page()
-    }
-
-    /// Fills in all that is needed.
-    fn fill_in(&self) {
-        self.press("add q.1.", &[]);
-        self.press("update", &ANSWERS);
-        self.press("leave q.146.", &[("q.102.", "No")]);
-        let page = self.press("leave q.157.", &[]);
-        assert!(page.contains("Ready to be submitted"), "{page}");
+        self.form.page(between(&reply, "location: ", "\r\n"))
     }
 }
 
@@ -106,40 +150,43 @@ fn another_host_name_gets_nothing() {
     let form = WebForm::start();
     let port = form.host.split_once(':').unwrap().1;
     for host in ["attacker.example", &format!("attacker.example:{port}"), ""] {
-        let (status, reply) = form.send("GET", host, "");
-        assert_eq!(status, 421, "{host}: {reply}");
-        assert!(!reply.contains("<form"), "{reply}");
+        for request in ["GET /", "GET /declaration/1", "POST /declaration/1?save"] {
+            let (status, reply) = form.send(request, host, &format!("http://{host}"), "");
+            assert_eq!(status, 421, "{host}: {reply}");
+            assert!(!reply.contains("<form"), "{reply}");
+        }
     }
-    let body = format!("do=update&token={}&f.origin.name=Mallory", form.token());
-    assert_eq!(form.send("POST", "attacker.example", &body).0, 421);
-    assert!(!form.page().contains("Mallory"));
 }
 
 #[test]
 fn a_post_of_another_site_is_refused() {
     let form = WebForm::start();
-    let token = form.token();
-    for body in [
-        "do=update&f.origin.name=Mallory".to_owned(),
-        "do=update&f.origin.name=Mallory&token=".to_owned(),
-        format!("do=update&f.origin.name=Mallory&token={}", "0".repeat(32)),
-        format!("do=update&f.origin.name=Mallory&token={token}&token={token}"),
+    let port = form.host.split_once(':').unwrap().1;
+    let other_port = "http://127.0.0.1:1".to_owned();
+    for origin in [
+        "",
+        "null",
+        "http://attacker.example",
+        &other_port,
+        &format!("http://localhost:{port}"),
     ] {
-        let (status, reply) = form.send("POST", &form.host, &body);
-        assert_eq!(status, 403, "{body}: {reply}");
+        for path in [
+            "/declaration/1",
+            "/declaration/1?submit",
+            "/?cut",
+            "/sent/1?withdraw",
+        ] {
+            let (status, reply) = form.send(&format!("POST {path}"), &form.host, origin, "");
+            assert_eq!(status, 403, "{origin} {path}: {reply}");
+        }
     }
-    assert!(!form.page().contains("Mallory"));
-    assert_ne!(
-        token,
-        WebForm::start().token(),
-        "each run has its own token"
-    );
+    assert!(form.page("/").contains("is <strong>there</strong>"));
 }
 
 #[test]
-fn nonsense_is_refused_and_nothing_of_it_is_kept() {
+fn nonsense_is_not_sent_and_harms_nothing() {
     let form = WebForm::start();
-    for field in [
+    for (name, value) in [
         ("q.no-such-question.", "Yes"),
         ("q.17.0", "Yes"),
         ("q.17.x", "Yes"),
@@ -149,46 +196,60 @@ fn nonsense_is_refused_and_nothing_of_it_is_kept() {
         ("q.20.", "LT2Months"),
         ("f.colour", "red"),
         ("f.answers", "[]"),
+        ("f.forms", "LPAC9"),
         ("f.declaration.accept", "perhaps"),
-        ("do", "add q.17."),
-        ("do", "add"),
-        ("do", "remove q.1.7"),
-        ("do", "leave q.no-such-question."),
+        ("row", "+17."),
+        ("row", "+"),
+        ("row", "\u{e9}1.0"),
+        ("row", "-1.7"),
+        ("row", "+1.9223372036854775807"),
+        ("none", "no-such-question."),
     ] {
-        let (status, reply) = form.post(&[field, ("f.origin.name", "Kept")]);
-        let is_button = field == ("do", "add");
-        assert_eq!(
-            status,
-            if is_button { 303 } else { 400 },
-            "{field:?}: {reply}"
-        );
-        let kept = form.page().contains("value=\"Kept\"");
-        assert_eq!(kept, is_button, "{field:?}");
-        form.press("update", &[("f.origin.name", "")]);
+        let mut filled = Filled::new(&form, "1", &[("f.origin.name", "Kept"), (name, value)]);
+        let page = filled.page("");
+        assert!(page.contains("value=\"Kept\""), "{name} {value}");
+        for button in ["?review", "?save", "?submit", "?other"] {
+            assert_eq!(filled.press(button).0, 200, "{name} {value} {button}");
+        }
     }
-    let token = form.token();
-    for body in ["f.origin.name=%FF&do=update", "%FF"] {
-        let (status, reply) = form.send("POST", &form.host, &format!("token={token}&{body}"));
-        assert_eq!(status, 400, "{body}: {reply}");
+    for body in ["f.origin.name=%FF", "%FF"] {
+        assert_eq!(form.post("/declaration/1", body).0, 400, "{body}");
     }
-    assert_eq!(form.send("PUT", &form.host, "").0, 405);
+    assert_eq!(
+        form.send(
+            "PUT /declaration/1",
+            &form.host,
+            &format!("http://{}", form.host),
+            ""
+        )
+        .0,
+        405
+    );
+    assert_eq!(form.send("GET /sent/7", &form.host, "", "").0, 404);
+    assert!(form.page("/").contains("<b>0</b> sent"));
 }
 
 #[test]
 fn a_body_of_one_megabyte_is_refused() {
     let form = WebForm::start();
-    let name = "x".repeat(1_000_000);
-    let body = format!("do=update&token={}&f.origin.name={name}", form.token());
-    assert_eq!(form.send("POST", &form.host, &body).0, 413);
-    assert!(form.page().contains("New declaration"));
+    let body = format!("f.origin.name={}", "x".repeat(1_000_000));
+    assert_eq!(form.post("/declaration/1", &body).0, 413);
+    assert!(form.page("/declaration/1").contains("New declaration"));
 }
 
 #[test]
 fn what_is_entered_is_escaped_and_the_page_allows_no_other_script() {
     let form = WebForm::start();
     let text = "</script><script>alert(1)</script>\"'&";
-    form.press("add q.1.", &[]);
-    let page = form.press("update", &[("f.origin.pic", text), ("q.4.0", text)]);
+    let fields = [
+        ("f.forms", "LPAC1"),
+        ("row", "+1.0"),
+        ("f.origin.pic", text),
+        ("q.4.0", text),
+        ("q.hidden.", text),
+        ("row", text),
+    ];
+    let page = Filled::new(&form, "1", &fields).page("");
     assert!(!page.contains("<script>"), "{page}");
     assert!(page.contains("&lt;script&gt;"), "{page}");
     let policy = between(&page, "content-security-policy: ", "\r\n");
@@ -201,52 +262,120 @@ fn what_is_entered_is_escaped_and_the_page_allows_no_other_script() {
 fn questions_rows_and_findings_come_and_go_without_the_script() {
     let form = WebForm::start();
     let asked = "Time the cattle were held";
-    assert!(!form.page().contains(asked));
-    let page = form.press("update", &[("q.17.", "No")]);
+    let mut filled = Filled::new(&form, "1", &[("f.forms", "LPAC1")]);
+    assert!(!filled.page("").contains(asked));
+    filled.set(&[("q.17.", "No"), ("q.20.", "LT2Months")]);
+    let page = filled.page("");
     assert!(page.contains(asked), "{page}");
     assert!(page.contains("Because “Did the vendor breed all of them?” is answered No."));
-    // The answer and what hides its question on one page: it is kept for later.
-    let both = [("q.17.", "Yes"), ("q.20.", "LT2Months")];
-    assert!(!form.press("update", &both).contains(asked));
-    let page = form.press("update", &[("q.17.", "No")]);
-    let kept = between(&page, "value=\"LT2Months\"", ">");
-    assert!(kept.contains("checked"), "{kept}");
+    // The answer to a question that does not apply stays in the page.
+    filled.set(&[("q.17.", "Yes")]);
+    let page = filled.page("");
+    assert!(!page.contains(asked), "{page}");
+    assert!(
+        page.contains("<input type=\"hidden\" name=\"q.20.\" value=\"LT2Months\">"),
+        "{page}"
+    );
 
-    let page = form.press("add q.1.", &[]);
-    assert!(page.contains("Animals in this consignment, row 1"));
-    let page = form.press("add q.1.", &[("q.4.0", "Angus")]);
-    assert!(page.contains("Animals in this consignment, row 2"));
-    assert!(page.contains("Row 2 of “Animals in this consignment” is empty"));
-    let page = form.press("remove q.1.0", &[]);
-    assert!(!page.contains("Angus") && page.contains("q.4.1"), "{page}");
+    // The button has the row that it adds.
+    for row in ["+1.0", "+1.1"] {
+        let page = filled.page("");
+        assert!(
+            page.contains(&format!("name=\"row\" value=\"{row}\"")),
+            "{page}"
+        );
+        filled.set(&[("row", row)]);
+    }
+    filled.set(&[("q.4.0", "Angus"), ("q.3.0", "24")]);
+    let page = filled.page("");
+    assert!(
+        page.contains("Row 2 of “Animals in this consignment” is empty"),
+        "{page}"
+    );
+    assert!(page.contains("24 head in 2 rows"), "{page}");
+    filled.set(&[("row", "-1.0")]);
+    let page = filled.page("");
+    assert!(
+        !page.contains("id=\"q.4.0\"") && page.contains("id=\"q.4.1\""),
+        "{page}"
+    );
+    assert!(page.contains("0 head in 1 row"), "{page}");
+    filled.set(&[("row", "+1.0")]);
+    assert!(filled.page("").contains("value=\"Angus\""));
 
-    let page = form.press("update", &[("f.origin.pic", "QAZZ777")]);
+    filled.set(&[("f.origin.pic", "QAZZ777")]);
+    let page = filled.page("");
     let note = between(&page, "id=\"note.f.origin.pic\">", "</div>");
-    assert!(note.contains("QAZZ777 is not a PIC"), "{note}");
-    let page = form.press("update", &[("f.origin.pic", "QAZZ7777")]);
+    assert!(note.contains("“QAZZ777” is not a PIC"), "{note}");
+    filled.set(&[("f.origin.pic", "qazz 7777"), ("f.forms", "LPAC1,LPASL1")]);
+    let page = filled.page("");
     assert!(!page.contains("id=\"note.f.origin.pic\""), "{page}");
-    let page = form.press("update", &[("f.forms", "LPAC1"), ("f.forms", "LPASL1")]);
     assert!(page.contains("The forms are for more than one species."));
+}
+
+#[test]
+fn what_was_reviewed_is_submitted_and_nothing_else() {
+    let form = WebForm::start();
+    let mut filled = Filled::new(&form, "1", &COMPLETE);
+    let page = filled.page("?review");
+    let hash = between(&page, "name=\"hash\" value=\"", "\"").to_owned();
+    for (changed, given) in [
+        ("q.3.0", "42"),
+        ("f.destination.pic", "QAZZ7777"),
+        ("hash", ""),
+        ("hash", "0"),
+    ] {
+        let mut other = Filled::new(&form, "1", &COMPLETE);
+        other.set(&[("hash", &hash), (changed, given)]);
+        let page = other.page("?submit");
+        assert!(
+            page.contains("The declaration is not the one that you checked."),
+            "{changed} {given}"
+        );
+    }
+    assert!(form.page("/").contains("<b>0</b> sent"));
+    // Its form as it is typed makes no difference.
+    filled.set(&[
+        ("hash", &hash),
+        ("f.origin.pic", "qazz 7777 "),
+        ("f.movementDate", "27.11.26"),
+    ]);
+    let (status, reply) = filled.press("?submit");
+    assert_eq!(status, 303, "{reply}");
+    assert!(reply.contains("location: /sent/1\r\n"), "{reply}");
+    // Whatever is posted then leads to what was sent.
+    filled.set(&[("q.3.0", "42")]);
+    for button in ["", "?review", "?submit", "?save"] {
+        assert!(
+            filled.press(button).1.contains("location: /sent/1\r\n"),
+            "{button}"
+        );
+    }
+    assert!(form.page("/sent/1").contains("24 head in 1 row"));
+    assert!(form.page("/").contains("<b>1</b> sent"));
 }
 
 #[test]
 fn without_reception_it_is_kept_and_submitted_once_later() {
     let form = WebForm::start();
-    let page = form.press("submit", &[]);
-    assert!(page.contains("“Growth hormone used at any time?” is not answered."));
-    assert!(!page.contains("id=\"outcome\""), "nothing is sent: {page}");
-    form.fill_in();
-    form.press("cut", &[]);
-    let page = form.press("submit", &[]);
-    assert!(page.contains("No reception: kept in the outbox"), "{page}");
-    // Corrected while it waits.
-    form.press("submit", &[("q.4.0", "Brahman")]);
-    let page = form.press("connect", &[]);
+    assert_eq!(form.post("/?cut", "").0, 303);
+    let mut filled = Filled::new(&form, "1", &COMPLETE);
+    let page = filled.submit();
+    assert!(page.contains("Waiting to be submitted"), "{page}");
+    // Withdrawn, corrected and submitted while it waits.
+    let (_, reply) = form.post("/sent/1?withdraw", "");
+    assert!(reply.contains("location: /declaration/1\r\n"), "{reply}");
+    assert!(form.page("/declaration/1").contains("value=\"Angus\""));
+    filled.set(&[("q.4.0", "Brahman")]);
+    assert!(filled.submit().contains("Brahman"));
+    assert_eq!(form.post("/?connect", "").0, 303);
+    let page = form.page("/sent/1");
+    assert!(
+        page.contains("under the number <strong>C-") && page.contains("Brahman"),
+        "{page}"
+    );
     let number = between(&page, "under the number <strong>", "<").to_owned();
-    assert!(number.starts_with("C-"), "{page}");
-    form.press("new", &[]);
-    form.fill_in();
-    let page = form.press("submit", &[]);
+    let page = Filled::new(&form, "2", &COMPLETE).submit();
     let next = between(&page, "under the number <strong>", "<");
     let count = |number: &str| number[2..].parse::<u64>().unwrap();
     assert_eq!(count(next), count(&number) + 1, "one record each");
@@ -255,24 +384,22 @@ fn without_reception_it_is_kept_and_submitted_once_later() {
 #[test]
 fn the_refusal_of_the_service_stands_beside_the_field_until_that_changes() {
     let form = WebForm::start();
-    form.fill_in();
     // The property of another account, which only the service knows.
-    let page = form.press("submit", &[("f.origin.pic", "QBZZ2222")]);
+    let mut filled = Filled::new(&form, "1", &COMPLETE);
+    filled.set(&[("f.origin.pic", "QBZZ2222")]);
+    let page = filled.page("?review");
+    let hash = between(&page, "name=\"hash\" value=\"", "\"").to_owned();
+    filled.set(&[("hash", &hash)]);
+    let page = filled.page("?submit");
     assert!(page.contains("The service refused it"), "{page}");
     let note = between(&page, "id=\"note.f.origin.pic\">", "</div>");
     assert!(
         note.contains("is not the PIC of the selected account"),
         "{note}"
     );
-    let page = form.press(
-        "update",
-        &[("f.origin.pic", "QBZZ2222"), ("q.4.0", "Brahman")],
-    );
-    assert!(page.contains("id=\"note.f.origin.pic\""), "{page}");
-    let page = form.press("update", &[("f.origin.pic", "QAZZ7777")]);
-    assert!(!page.contains("id=\"note.f.origin.pic\""), "{page}");
-    assert!(
-        form.press("submit", &[])
-            .contains("<title>Submitted</title>")
-    );
+    filled.set(&[("q.4.0", "Brahman")]);
+    assert!(filled.page("").contains("id=\"note.f.origin.pic\""));
+    filled.set(&[("f.origin.pic", "QAZZ7777")]);
+    assert!(!filled.page("").contains("id=\"note.f.origin.pic\""));
+    assert!(filled.submit().contains("<title>Submitted</title>"));
 }

@@ -76,7 +76,7 @@ fn blockers_say_in_words_what_is_missing() {
     form.answer("17", "Y").unwrap();
     assert_eq!(
         said(&form),
-        ["Add a line to “Animals”, or say that there is none."]
+        ["Add a row to “Animals”, or say that there is none."]
     );
     assert!(!form.blockers()[0].blocks_creating());
     form.add_row("1").unwrap();

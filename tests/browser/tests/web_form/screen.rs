@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use headless_chrome::protocol::cdp::types::Event;
-use headless_chrome::protocol::cdp::{Emulation, Network, Page, Runtime};
+use headless_chrome::protocol::cdp::{Emulation, Input, Page, Runtime};
 use headless_chrome::{Browser, LaunchOptions, Tab};
 use serde_json::Value;
 
@@ -19,19 +19,45 @@ const BROWSER: &str = "ENVD_SDK_TEST_CHROMIUM";
 /// The test file of axe-core; see its licence beside it.
 const AXE: &str = include_str!("../../axe/axe.min.js");
 
-/// The application, a browser, and what the console of the browser has said.
+/// Runs before the scripts of each page: a line between page and server that the test holds. `net.hold` is `request` or `reply`,
+/// and `net.held` has what waits; `net.portal` is the page that answers in place of the server.
+const NET: &str = "window.net = { hold: '', held: [], portal: '' };
+    const fetched = window.fetch;
+    window.fetch = async (...all) => {
+        const held = () => new Promise((resolve, reject) => {
+            net.held.push((goes) => goes ? resolve() : reject(new TypeError('Failed to fetch')));
+            document.body.dataset.held = net.held.length;
+        });
+        if (net.portal) return new Response(net.portal, { headers: { 'content-type': 'text/html' } });
+        if (net.hold === 'request') await held();
+        const reply = net.hold === 'reply';
+        const answer = await fetched(...all);
+        if (reply) await held();
+        return answer;
+    };";
+
+/// A declaration that is complete, by the names of its fields.
+const COMPLETE: &str = "f.forms LPAC1, f.origin.pic QAZZ7777, f.destination.pic QDZZ3333, f.movementDate 27/11/2026,
+    f.movementTime 05:15, f.declaration.fullName Sam Sample, f.declaration.accept true, row +1.0, none 146., none 157.,
+    q.3.0 24, q.4.0 Angus, q.5.0 Steer : M, q.17. Yes, q.56. No, q.58. No, q.59. No, q.70. No, q.88. No, q.96. No, q.102. No";
+
+/// The application as a process, which is killed at the end of the test.
+struct Site {
+    process: Child,
+    url: String,
+}
+
+/// The application, a browser, and what its console has said.
 pub(crate) struct Screen {
-    example: Child,
+    site: Site,
     pub(crate) tab: Arc<Tab>,
-    /// Ends with it.
-    _browser: Browser,
+    browser: Browser,
     console: Arc<Mutex<Vec<String>>>,
 }
 
 impl Screen {
-    /// Starts the application, and opens it in light colours.
+    /// Starts the application, and opens a new declaration in light colours.
     pub(crate) fn open(width: u32, height: u32) -> Self {
-        let (example, url) = start_example();
         let path = env::var_os(BROWSER).map(PathBuf::from);
         let path = path.unwrap_or_else(|| panic!("set {BROWSER} to the path of Chromium"));
         let options = LaunchOptions {
@@ -44,26 +70,146 @@ impl Screen {
         };
         let browser = Browser::new(options).unwrap();
         let tab = browser.new_tab().unwrap();
-        let console = Arc::new(Mutex::new(Vec::new()));
-        let said = Arc::clone(&console);
-        tab.add_event_listener(Arc::new(move |event: &Event| {
-            if let Some(text) = complaint(event) {
-                said.lock().unwrap().push(text);
-            }
-        }))
-        .unwrap();
-        tab.enable_log().unwrap().enable_runtime().unwrap();
-        let screen = Self {
-            example,
+        let mut screen = Self {
+            site: Site::start(None),
             tab,
-            _browser: browser,
-            console,
+            browser,
+            console: Arc::default(),
         };
-        screen.resize(width, height);
-        screen.colours("light");
-        screen.tab.navigate_to(&url).unwrap();
-        screen.tab.wait_until_navigated().unwrap();
+        screen.prepare(width, height);
+        screen.go("/new");
         screen
+    }
+
+    /// As [`open`](Self::open), with a declaration that is complete but for some other values: `field value, ..`.
+    pub(crate) fn complete(others: &str) -> Self {
+        let screen = Self::open(1280, 900);
+        screen.give(&format!("{COMPLETE}, {others}"));
+        screen
+    }
+
+    /// Puts fields into the document of the page. Later ones count, but for lists.
+    pub(crate) fn give(&self, fields: &str) {
+        let mut document = serde_json::Map::new();
+        for field in fields.split(',').map(str::trim).filter(|it| !it.is_empty()) {
+            let (name, value) = field.split_once(' ').unwrap_or((field, ""));
+            let values = document.entry(name).or_insert(Value::Array(Vec::new()));
+            match values {
+                Value::Array(values) if matches!(name, "row" | "none") => values.push(value.into()),
+                values => *values = vec![value].into(),
+            }
+        }
+        let document = serde_json::json!({"version": 1, "fields": document});
+        self.value(&format!(
+            "localStorage.setItem('web_form.' + document.forms[0].dataset.key, {})",
+            Value::from(document.to_string())
+        ));
+        self.reload();
+    }
+
+    fn prepare(&mut self, width: u32, height: u32) {
+        let said = Arc::clone(&self.console);
+        self.tab
+            .add_event_listener(Arc::new(move |event: &Event| {
+                if let Some(text) = complaint(event) {
+                    said.lock().unwrap().push(text);
+                }
+            }))
+            .unwrap();
+        self.tab.enable_log().unwrap().enable_runtime().unwrap();
+        self.before_scripts(NET);
+        self.resize(width, height);
+        self.colours("light");
+    }
+
+    /// A script that runs before those of each page.
+    pub(crate) fn before_scripts(&self, source: &str) {
+        let script = Page::AddScriptToEvaluateOnNewDocument {
+            source: source.to_owned(),
+            world_name: None,
+            include_command_line_api: None,
+            run_immediately: None,
+        };
+        self.tab.call_method(script).unwrap();
+    }
+
+    /// Goes to a page of the application.
+    pub(crate) fn go(&self, path: &str) {
+        self.tab
+            .navigate_to(&format!("{}{path}", self.site.url))
+            .unwrap();
+        self.tab.wait_until_navigated().unwrap();
+        self.until("true");
+    }
+
+    /// Opens the page in a second tab, and returns the first one.
+    pub(crate) fn second_tab(&mut self) -> Arc<Tab> {
+        let path = self.path();
+        let first = std::mem::replace(&mut self.tab, self.browser.new_tab().unwrap());
+        self.prepare(1280, 900);
+        self.go(&path);
+        first
+    }
+
+    pub(crate) fn path(&self) -> String {
+        self.value("location.pathname").as_str().unwrap().to_owned()
+    }
+
+    /// Ends the application, and starts it at the same address.
+    pub(crate) fn restart(&mut self) {
+        let port = self.site.url.rsplit(':').next().unwrap().to_owned();
+        self.site.process.kill().unwrap();
+        self.site.process.wait().unwrap();
+        self.site = Site::start(Some(&port));
+    }
+
+    /// Plays steps, one a line: see [`step`](Self::step).
+    pub(crate) fn play(&self, steps: &str) {
+        for step in steps.lines().map(str::trim).filter(|step| !step.is_empty()) {
+            self.step(step);
+        }
+    }
+
+    fn step(&self, step: &str) {
+        let (verb, rest) = step.split_once(' ').unwrap_or((step, ""));
+        let (id, text) = rest.split_once(' ').unwrap_or((rest, ""));
+        let at = format!("document.getElementById({})", Value::from(id));
+        match verb {
+            "click" => self.click(rest),
+            // Also while a reply is on its way.
+            "tap" => self.click_now(rest),
+            "enter" => self.enter(id, text),
+            // Without leaving the field.
+            "type" => {
+                self.click_now(id);
+                self.value(&format!("{at}.select?.()"));
+                self.tab.type_str(text).unwrap();
+            }
+            "leave" => drop(self.tab.press_key("Tab").unwrap()),
+            "key" => drop(self.tab.press_key(rest).unwrap()),
+            "see" => self.until_text(rest),
+            "show" => self.until_now(&shows(rest)),
+            "miss" => self.until(&format!("!{}", shows(rest))),
+            "has" => self.until_now(&format!("{at}?.value === {}", Value::from(text))),
+            "ticked" => self.until_now(&format!("{at}?.checked === true")),
+            "focus" => self.until(&format!("document.activeElement.id === {}", Value::from(rest))),
+            "gone" => self.until_now(&format!("!{at}")),
+            "hears" => self.until_now(&format!("document.getElementById('spoken').textContent.includes({})", Value::from(rest))),
+            "warns" => self.until_now(&format!("[...document.querySelectorAll('[role=alert]:not([hidden])')].some((it) => it.textContent.includes({}))", Value::from(rest))),
+            "calm" => self.until("!document.querySelector('[role=alert]:not([hidden])')"),
+            // `hold request`, `hold reply`, `hold` for nothing; what is held is let go or lost by its number, from 1.
+            "hold" => drop(self.value(&format!("net.hold = '{rest}'"))),
+            "release" | "lose" => {
+                self.until_now(&format!("net.held.length >= {rest}"));
+                self.value(&format!("net.held[{rest} - 1]({})", verb == "release"));
+            }
+            "held" => self.until_now(&format!("net.held.length >= {rest}")),
+            "go" => self.go(rest),
+            "reload" => self.reload(),
+            "back" => drop(self.value("history.back()")),
+            "until" => self.until(rest),
+            _ => panic!("no such step: {step}"),
+        }
     }
 
     pub(crate) fn resize(&self, width: u32, height: u32) {
@@ -104,6 +250,11 @@ impl Screen {
 
     /// The value of a JavaScript expression, once it is settled.
     pub(crate) fn value(&self, expression: &str) -> Value {
+        self.try_value(expression).unwrap()
+    }
+
+    /// The value of an expression; `None` where the page goes meanwhile.
+    fn try_value(&self, expression: &str) -> Option<Value> {
         let evaluate = Runtime::Evaluate {
             expression: format!("(async () => JSON.stringify(await ({expression})))()"),
             await_promise: Some(true),
@@ -122,15 +273,15 @@ impl Screen {
             unique_context_id: None,
             serialization_options: None,
         };
-        let result = self.tab.call_method(evaluate).unwrap();
+        let result = self.tab.call_method(evaluate).ok()?;
         assert!(
             result.exception_details.is_none(),
             "{expression}: {:?}",
             result.exception_details
         );
         let json = result.result.value.unwrap_or_default();
-        json.as_str()
-            .map_or(Value::Null, |json| serde_json::from_str(json).unwrap())
+        let json = json.as_str().unwrap_or("null");
+        Some(serde_json::from_str(json).unwrap())
     }
 
     /// Waits until a condition of the page holds and all that was entered is posted.
@@ -144,7 +295,7 @@ impl Screen {
     pub(crate) fn until_now(&self, condition: &str) {
         let wait = format!(
             "new Promise((resolve) => {{
-                const holds = () => document.readyState === 'complete' && ({condition});
+                const holds = () => {{ try {{ return document.readyState === 'complete' && ({condition}); }} catch {{ return false; }} }};
                 const end = setTimeout(() => resolve(false), 20000);
                 const look = () => {{
                     if (!holds()) return;
@@ -152,33 +303,26 @@ impl Screen {
                     observer.disconnect();
                     resolve(true);
                 }};
-                addEventListener('load', look);
+                for (const event of ['load', 'focusin', 'popstate', 'hashchange']) addEventListener(event, look);
                 const observer = new MutationObserver(look);
                 observer.observe(document, {{ subtree: true, childList: true, attributes: true, characterData: true }});
                 look();
             }})"
         );
+        // Each page that comes meanwhile begins with the condition.
+        let mut pages = (0..100).map(|_| self.try_value(&wait));
+        let held = pages.find_map(|held| held);
         assert_eq!(
-            self.value(&wait),
-            true,
+            held,
+            Some(true.into()),
             "never: {condition}\n{}",
             self.text()
         );
     }
 
     /// Waits for a text on the page.
-    pub(crate) fn until_text(&self, text: &str) {
-        self.until(&format!(
-            "document.querySelector('#declaration').innerText.includes({})",
-            Value::from(text)
-        ));
-    }
-
-    pub(crate) fn until_no_text(&self, text: &str) {
-        self.until(&format!(
-            "!document.querySelector('#declaration').innerText.includes({})",
-            Value::from(text)
-        ));
+    fn until_text(&self, text: &str) {
+        self.until(&shows(text));
     }
 
     pub(crate) fn text(&self) -> String {
@@ -210,55 +354,42 @@ impl Screen {
         let field = format!("document.getElementById({})", Value::from(id));
         self.value(&format!("{field}.select?.()"));
         self.tab.type_str(text).unwrap().press_key("Tab").unwrap();
-        self.until(&format!("{field}?.defaultValue === {}", Value::from(text)));
+        self.until(&format!("{field}?.value === {}", Value::from(text)));
     }
 
-    /// From now on each reply of the application waits for [`release`](Self::release): a slow line.
-    pub(crate) fn hold_replies(&self) {
-        self.value(
-            "(() => { const fetched = window.fetch; window.held = [];
-               window.fetch = async (...all) => {
-                   const reply = await fetched(...all);
-                   if (window.held) await new Promise((resolve) => document.body.dataset.held = window.held.push(resolve));
-                   return reply;
-               }; })()",
-        );
-    }
-
-    /// Hands out the reply that is held, once there is one.
-    pub(crate) fn release(&self) {
-        self.until_now("document.body.dataset.held > 0");
-        self.value(
-            "(() => { window.held.shift()(); document.body.dataset.held = window.held.length; })()",
-        );
-    }
-
-    /// Hands out the replies that wait, and those to come at once.
-    pub(crate) fn release_all(&self) {
-        self.value("(() => { const held = window.held; window.held = null; held.forEach((go) => go()); })()");
-    }
-
-    /// Takes the network from the page, or gives it back. The console complains of each post without it.
-    pub(crate) fn connect(&self, is_online: bool) {
-        let enable = Network::Enable {
-            max_total_buffer_size: None,
-            max_resource_buffer_size: None,
-            max_post_data_size: None,
-            report_direct_socket_traffic: None,
-            enable_durable_messages: None,
-        };
-        self.tab.call_method(enable).unwrap();
-        let conditions = Network::EmulateNetworkConditions {
-            offline: !is_online,
-            latency: 0.0,
-            download_throughput: -1.0,
-            upload_throughput: -1.0,
-            connection_Type: None,
-            packet_loss: None,
-            packet_queue_length: None,
-            packet_reordering: None,
-        };
-        self.tab.call_method(conditions).unwrap();
+    /// Draws a stroke on an element with the mouse.
+    pub(crate) fn draw(&self, id: &str) {
+        self.value(&format!(
+            "document.getElementById('{id}').scrollIntoView({{ block: 'center' }})"
+        ));
+        let found = self.tab.find_element(&format!("[id='{id}']")).unwrap();
+        let middle = found.get_midpoint().unwrap();
+        let kinds = [
+            Input::DispatchMouseEventTypeOption::MousePressed,
+            Input::DispatchMouseEventTypeOption::MouseMoved,
+            Input::DispatchMouseEventTypeOption::MouseReleased,
+        ];
+        for (kind, by) in kinds.into_iter().zip([-40.0, 40.0, 40.0]) {
+            let event = Input::DispatchMouseEvent {
+                Type: kind,
+                x: middle.x + by,
+                y: middle.y + by / 4.0,
+                modifiers: None,
+                timestamp: None,
+                button: Some(Input::MouseButton::Left),
+                buttons: Some(1),
+                click_count: Some(1),
+                force: None,
+                tangential_pressure: None,
+                tilt_x: None,
+                tilt_y: None,
+                twist: None,
+                delta_x: None,
+                delta_y: None,
+                pointer_Type: None,
+            };
+            self.tab.call_method(event).unwrap();
+        }
     }
 
     /// Whether the page may run its script.
@@ -272,13 +403,15 @@ impl Screen {
     pub(crate) fn reload(&self) {
         self.tab.reload(false, None).unwrap();
         self.tab.wait_until_navigated().unwrap();
-        while self.value("document.readyState") != "complete" {}
+        self.until("true");
     }
 
-    /// The id of the element that has the focus.
-    pub(crate) fn focus(&self) -> String {
-        let id = self.value("document.activeElement.id");
-        id.as_str().unwrap_or_default().to_owned()
+    /// The page as it is printed.
+    pub(crate) fn printed_pages(&self) -> usize {
+        let pdf = self.tab.print_to_pdf(None).unwrap();
+        let pages = pdf.windows(11).filter(|part| part == b"/Type /Page");
+        let trees = pdf.windows(12).filter(|part| part == b"/Type /Pages");
+        pages.count() - trees.count()
     }
 
     /// Asserts that axe-core finds nothing, in light and dark, on a wide screen and on a phone.
@@ -317,33 +450,57 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
-    fn drop(&mut self) {
-        let _ = self.example.kill();
-        let _ = self.example.wait();
+/// The condition that the page has a text.
+fn shows(text: &str) -> String {
+    format!(
+        "document.querySelector('#declaration').innerText.includes({})",
+        Value::from(text)
+    )
+}
+
+impl Site {
+    /// Builds and starts the application, at a port or a free one.
+    fn start(port: Option<&str>) -> Self {
+        let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let arguments = [
+            "run",
+            "--quiet",
+            "--locked",
+            "-p",
+            "apps",
+            "--bin",
+            "web_form",
+            "--",
+            "--port",
+            port.unwrap_or("0"),
+        ];
+        command.args(arguments).current_dir(root);
+        // What cargo has set for this package: build scripts that read it would run again.
+        for (name, _) in env::vars().filter(|(name, _)| {
+            name.starts_with("CARGO_MANIFEST_") || name.starts_with("CARGO_PKG_")
+        }) {
+            command.env_remove(name);
+        }
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        let stdout = process.stdout.take().unwrap();
+        BufReader::new(stdout).read_line(&mut line).unwrap();
+        let line: Value = serde_json::from_str(&line).unwrap();
+        let url = line["url"]
+            .as_str()
+            .unwrap()
+            .trim_end_matches('/')
+            .to_owned();
+        Self { process, url }
     }
 }
 
-/// Builds and starts the application. Returns its address.
-fn start_example() -> (Child, String) {
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let arguments = [
-        "run", "--quiet", "--locked", "-p", "apps", "--bin", "web_form",
-    ];
-    command.args(arguments).current_dir(root);
-    // What cargo has set for this package: build scripts that read it would run again.
-    for (name, _) in env::vars()
-        .filter(|(name, _)| name.starts_with("CARGO_MANIFEST_") || name.starts_with("CARGO_PKG_"))
-    {
-        command.env_remove(name);
+impl Drop for Site {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
-    let mut example = command.stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    let stdout = example.stdout.take().unwrap();
-    BufReader::new(stdout).read_line(&mut line).unwrap();
-    let line: Value = serde_json::from_str(&line).unwrap();
-    (example, line["url"].as_str().unwrap().to_owned())
 }
 
 /// What a browser complains of on its console.

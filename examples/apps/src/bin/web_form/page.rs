@@ -1,155 +1,326 @@
-//! The page from its template, and the names of its fields: `q.4.0` is question 4 in row 0, `f.origin.pic` a field of the input.
+//! The pages from their templates.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-use axum::http::StatusCode;
-use axum::response::Html;
-use envd_sdk::model::{ConsignmentInput, Pic};
-use envd_sdk::validate::{Blocker, EditError, Finding, QuestionRef, Report, Rule, compare};
-use envd_sync::outbox::DeclarationState;
-use minijinja::context;
-use serde_json::Value;
+use axum::response::{IntoResponse, Response, Result};
+use envd_sdk::model::{Day, Jurisdiction, Pic, TimeZone};
+use envd_sdk::validate::{
+    Blocker, Finding, Form, Item, ItemKind, Report, Rule, Sentences, compare,
+};
+use envd_sync::outbox::{Declaration, DeclarationState, Wanted};
+use minijinja::{Value, context};
+use serde::Serialize;
 
-use super::app::{App, Step};
+use super::app::{App, is_submitted};
+use super::document::{DECLARER, Document, MOVE, PARTIES, PARTY, hash, name};
 use super::form_title::title;
-use super::server::pages::Pages;
+use super::server::pages::{Pages, day};
 
 static PAGES: Pages = Pages::new(&[
     ("page.html", include_str!("page.html")),
+    ("start.html", include_str!("start.html")),
     ("form.html", include_str!("form.html")),
     ("item.html", include_str!("item.html")),
     ("summary.html", include_str!("summary.html")),
     ("answer.html", include_str!("answer.html")),
 ]);
 
-pub(crate) const PARTIES: [&str; 4] = ["origin", "destination", "owner", "consignee"];
+/// The sentences of this page: with the value in quotes, and days as Australians write them.
+static SENTENCES: LazyLock<Sentences> = LazyLock::new(|| {
+    let texts = include_str!("sentences.txt").lines();
+    texts.filter_map(|line| line.split_once(": ")).collect()
+});
 
-pub(crate) fn render(app: &App) -> Result<Html<String>, StatusCode> {
-    let forms = app.bank.forms().iter();
-    let forms = forms.filter(|form| form.closed_from().is_none());
-    let forms = forms.map(|form| (form, form.species(), title(form)));
-    let blockers = app.form.blockers().into_iter();
-    let blockers = blockers.map(|found| (element(&found), in_words(&found)));
-    let advice = app.form.report().advice().iter();
-    let advice = advice.map(|found| (place(found), found.sentence()));
-    let declaration = app.declaration.as_ref().map(|it| {
-        context!(state => it.state, reason => it.reason, sentence => it.sentence(), number => it.number)
-    });
-    let values = context! {
-        token => app.token,
-        forms => forms.collect::<Vec<_>>(),
-        input => app.form.to_input(),
-        items => app.form.items(),
-        properties => properties(app),
-        blockers => blockers.collect::<Vec<_>>(),
-        advice => advice.collect::<Vec<_>>(),
-        notes => notes(app),
-        checks => checks(app),
-        today => app.today,
-        view => if app.is_submitted() { "done" } else if app.step == Step::Review { "review" } else { "form" },
-        is_stopped => app.step == Step::Stopped,
-        has_removed => app.has_removed,
-        is_cut => app.is_cut,
-        submits => app.submits(),
-        is_changed => app.is_changed(),
-        declaration,
-    };
-    PAGES.html("page.html", values)
+/// The question that counts the animals of a row, in public lists.
+const HEAD: &str = "3";
+
+/// The longest answer.
+const LONGEST: usize = 1_000;
+
+/// Something that is said about a field.
+#[derive(Serialize)]
+pub(crate) struct Remark {
+    place: String,
+    sentence: String,
+    pub(crate) kind: RemarkKind,
+    /// Shown beside the field once it was to be submitted.
+    is_missing: bool,
 }
 
-/// The register's name for each PIC on the page, by its field.
-fn properties(app: &App) -> BTreeMap<String, String> {
-    let input = app.form.to_input();
-    let fields = PARTIES.map(|party| format!("{party}.pic"));
-    let named = fields.into_iter().filter_map(|field| {
-        let pic = Pic::parse(&text_at(&input, &field)).ok()?;
-        let Some(property) = app.properties.get(&pic)? else {
-            return Some((
-                field,
-                "This PIC is not in the register. Check it.".to_owned(),
-            ));
+#[derive(Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum RemarkKind {
+    BlocksSaving,
+    BlocksSubmitting,
+    /// It is what the service refused.
+    Refused,
+    /// It looks odd.
+    Asked,
+}
+
+/// The rows of a section as a table.
+#[derive(Serialize)]
+struct Table {
+    /// Ids and texts.
+    columns: Vec<(String, String)>,
+    /// The animals of all rows.
+    head: Option<u64>,
+}
+
+/// The page with all declarations.
+pub(crate) async fn start(app: &App) -> Result<Response> {
+    let mut lines = Vec::new();
+    for (declaration, key) in app.all().await.map_err(super::failed)? {
+        let form = app.form_of(&declaration.input.clone().unwrap_or_default());
+        let items = form.items();
+        let mut questions = items.iter().flat_map(Item::descendants);
+        let written = declaration.created_at.day_in(Jurisdiction::Qld);
+        let kind = match declaration.wanted {
+            Wanted::Submit if is_sent(&declaration) => "sent",
+            Wanted::Submit => "waiting",
+            _ => "draft",
         };
-        let parts = [&property.name, &property.town, &property.registered_state];
-        let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
-        Some((field, parts.join(", ")))
-    });
-    named.collect()
-}
-
-/// What is wrong, by field. What is missing is shown once it was to be sent.
-fn notes(app: &App) -> BTreeMap<String, Vec<(String, String)>> {
-    let report = app.form.report();
-    let is_missing = |rule| matches!(rule, Rule::Required | Rule::PicPresent);
-    let mut found = report.findings().to_vec();
-    found.retain(|found| app.step == Step::Stopped || !is_missing(found.rule));
-    let input = app.form.to_input();
-    let declaration = app.declaration.as_ref();
-    if let Some(refused) = declaration.filter(|it| it.state == DeclarationState::Refused) {
-        // What the service refuses beyond that, as long as the field is as it was sent.
-        let service = Report::from_server_errors(&refused.findings);
-        let mut service = compare(report, &service).only_server;
-        service.retain(|found| value_of(&input, found) == value_of(&app.sent, found));
-        found.extend(service);
+        lines.push(context! {
+            key, kind, is_today => written == Some(app.today), is_submitted => is_submitted(&declaration),
+            head => questions.find_map(|item| table(item).head), input => declaration.input, declaration => outcome(&declaration),
+        });
     }
-    by_field(found.iter().map(|found| &**found))
+    let shown = context!(view => "start", lines, is_cut => app.is_cut());
+    Ok(PAGES.html("page.html", shown).into_response())
 }
 
-/// What looks odd in what is entered, by field.
-fn checks(app: &App) -> BTreeMap<String, Vec<(String, String)>> {
-    let is_missing = |rule| matches!(rule, Rule::DeclarationAccepted | Rule::RowsPresent);
-    let advice = app.form.report().advice().iter().map(|found| &**found);
-    by_field(advice.filter(|found| !is_missing(found.rule)))
-}
-
-/// The names of rules and their sentences, by field.
-fn by_field<'a>(
-    found: impl Iterator<Item = &'a Finding>,
-) -> BTreeMap<String, Vec<(String, String)>> {
-    let mut notes = BTreeMap::<_, Vec<_>>::new();
-    for found in found {
-        let here = notes.entry(place(found)).or_default();
-        here.push((format!("{:?}", found.rule), sentence(found)));
-    }
-    notes
-}
-
-/// What to do about a finding. A browser posts no day that does not exist, so the sentence has none to show.
-fn sentence(finding: &Finding) -> String {
-    if finding.rule == Rule::Date && place(finding) == "f.movementDate" {
-        return "Enter a day of the move that exists.".to_owned();
-    }
-    finding.sentence()
-}
-
-fn in_words(blocker: &Blocker) -> String {
-    match blocker {
-        Blocker::Finding(finding) => sentence(finding),
-        Blocker::NoRow { text, .. } => format!("{text}: add a line, or choose “There is none”."),
-        other => other.to_string(),
-    }
-}
-
-/// A text of the input by its path.
-pub(crate) fn text_at(input: &ConsignmentInput, path: &str) -> String {
-    let json = serde_json::to_value(input).unwrap_or_default();
-    let value = json.pointer(&format!("/{}", path.replace('.', "/")));
-    value.and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
-/// What the field or the answer has that a finding is about.
-fn value_of(input: &ConsignmentInput, finding: &Finding) -> String {
-    let Some(question) = &finding.question else {
-        return text_at(input, &finding.input_path().join("."));
+/// The page of a declaration that is submitted, or goes as it is.
+pub(crate) async fn receipt(app: &App, declaration: &Declaration) -> Result<Response> {
+    let form = app.form_of(&declaration.input.clone().unwrap_or_default());
+    let problems = declaration.findings.iter().map(Finding::from_server);
+    let problems = problems.map(|found| SENTENCES.sentence(&found));
+    let shown = context! {
+        view => "sent", key => app.key(declaration.id).await, is_sent => is_sent(declaration),
+        declaration => outcome(declaration), problems => problems.collect::<Vec<_>>(), ..answers(app, &form).await
     };
-    let answers = input.answers.value().into_iter().flatten();
-    let mut answers = answers.filter(|answer| {
-        answer.question_id.value() == Some(&question.id)
-            && answer.index.value().copied() == question.row
+    Ok(PAGES.html("page.html", shown).into_response())
+}
+
+/// The page of a document: `view` is the form or the review, and `said` what a button had no effect for.
+pub(crate) async fn document(
+    app: &App,
+    (document, form): (&Document, &Form),
+    (view, said): (&str, &str),
+) -> Result<Response> {
+    let kept = app
+        .declaration(&document.key)
+        .await
+        .map_err(super::failed)?;
+    let kept = kept.as_ref().map(|(kept, _)| kept);
+    let (input, items) = (form.to_input(), form.items());
+    let fields: BTreeMap<&str, &str> = document.fields.iter().collect();
+    let questions = || items.iter().flat_map(Item::descendants);
+    let names: Vec<String> = questions().map(|item| name(&item.question)).collect();
+    // What no control of the page has.
+    let is_hidden = |field: &str| match (view, field.get(..2)) {
+        (_, Some("q.")) => view == "review" || !names.iter().any(|name| name == field),
+        (_, Some("f.")) => view == "review",
+        _ => matches!(field, "row" | "none" | "checked"),
+    };
+    let hidden = document.fields.iter().filter(|(field, _)| is_hidden(field));
+    let mut remarks = remarks(document, form);
+    remarks.retain(|it| said != "unsaved" || it.kind == RemarkKind::BlocksSaving);
+    remarks.extend(kept.into_iter().flat_map(|kept| refused(form, kept)));
+    let rows = questions().filter(|item| item.kind == ItemKind::Rows);
+    let next_rows = rows.map(|item| (name(&item.question), next_row(document, item)));
+    let forms = app.bank.forms().iter();
+    let forms = forms.filter(|form| form.closed_from().is_none() || input.forms.contains(form));
+    let removed = document
+        .rows()
+        .into_iter()
+        .filter(|(_, is_there)| !is_there);
+    let values = context! {
+        view, said, key => document.key, version => document.version() + 1, hash => hash(&input),
+        is_checked => said == "stopped" || fields.contains_key("checked"), hidden => hidden.collect::<Vec<_>>(), fields, remarks,
+        next_rows => next_rows.collect::<BTreeMap<_, _>>(), removed => removed.map(|(row, _)| row).collect::<Vec<_>>(),
+        forms => forms.map(|form| (form, form.species(), title(form))).collect::<Vec<_>>(),
+        declaration => kept.map(outcome), is_changed => kept.is_some_and(|kept| kept.input.as_ref() != Some(&input)),
+        ..answers(app, form).await
+    };
+    Ok(PAGES.html("page.html", values).into_response())
+}
+
+/// What a form has to read, and what is known about it.
+async fn answers(app: &App, form: &Form) -> Value {
+    let (input, items) = (form.to_input(), form.items());
+    let document = Document::of(String::new(), &input);
+    let read: BTreeMap<&str, &str> = document.fields.iter().collect();
+    let mut properties = BTreeMap::new();
+    for party in PARTIES {
+        let field = format!("f.{party}.pic");
+        let pic = read.get(&*field).and_then(|text| Pic::from_typed(text));
+        if let Some(pic) = pic
+            && let Some(sentence) = app.property(pic).await
+        {
+            properties.insert(field, sentence);
+        }
+    }
+    for field in ["f.movementDate", "f.declaration.date"] {
+        if let Some(text) = read
+            .get(field)
+            .filter(|text| Day::from_typed(text).is_some())
+        {
+            properties.insert(field.to_owned(), (*text).to_owned());
+        }
+    }
+    let questions = items.iter().flat_map(Item::descendants);
+    let tables = questions.map(|item| (name(&item.question), table(item)));
+    context! {
+        is_cut => app.is_cut(), read, properties, tables => tables.collect::<BTreeMap<_, _>>(),
+        chosen => input.forms.iter().map(|form| Some(title(form)).filter(|it| !it.is_empty()).unwrap_or(form.as_str())).collect::<Vec<_>>(),
+        parties => PARTIES.map(|party| (party, input_fields(PARTY, &format!("{party}.")))),
+        movement => input_fields(MOVE, ""), declarer => input_fields(DECLARER, ""), input, items,
+    }
+}
+
+fn is_sent(declaration: &Declaration) -> bool {
+    is_submitted(declaration) && declaration.state == DeclarationState::Confirmed
+}
+
+fn outcome(declaration: &Declaration) -> Value {
+    let applied = declaration
+        .history
+        .iter()
+        .rfind(|event| event.event == "applied");
+    let at = applied
+        .map_or(&declaration.created_at, |event| &event.at)
+        .to_time();
+    let at = at.map_or(String::new(), |at| {
+        TimeZone::from(Jurisdiction::Qld).date_time(at)
     });
-    answers
-        .next()
-        .map(|answer| format!("{:?}", answer.value))
-        .unwrap_or_default()
+    context! {
+        id => declaration.id, state => declaration.state, wanted => declaration.wanted, number => declaration.number,
+        sentence => declaration.sentence(), when => format!("{}, {}", day(&at), at.get(11..16).unwrap_or_default()),
+    }
+}
+
+/// What is said about a document: what is in the way, and what looks odd. Nobody submits a declaration without animals, or that
+/// is not declared.
+pub(crate) fn remarks(document: &Document, form: &Form) -> Vec<Remark> {
+    let count = |name: &str| {
+        document
+            .fields
+            .get(name)
+            .unwrap_or_default()
+            .chars()
+            .count()
+    };
+    let remark = |place: String, sentence: String| Remark {
+        place,
+        sentence,
+        kind: RemarkKind::BlocksSubmitting,
+        is_missing: false,
+    };
+    let names = document.fields.iter().map(|(name, _)| name);
+    let long = names.filter(|name| name.starts_with("q.") && count(name) > LONGEST);
+    let mut all: Vec<Remark> = Vec::new();
+    for name in long {
+        let sentence = format!(
+            "The text has {} characters. Use at most {LONGEST}.",
+            count(name)
+        );
+        all.push(Remark {
+            kind: RemarkKind::BlocksSaving,
+            ..remark(name.to_owned(), sentence)
+        });
+    }
+    let advice = form.report().advice();
+    let animals = advice.iter().find(|found| found.rule == Rule::RowsPresent);
+    let animals = animals.and_then(|found| found.question.as_ref());
+    let mut is_said = false;
+    for blocker in form.blockers() {
+        let mut found = match &blocker {
+            Blocker::Finding(found) => {
+                let place = place(found);
+                let mut sentence = sentence(form, found);
+                if found.rule == Rule::MaxLength {
+                    sentence = format!("{sentence} It has {}.", count(&place));
+                }
+                let is_missing = matches!(found.rule, Rule::Required | Rule::PicPresent);
+                Remark {
+                    is_missing,
+                    ..remark(place, sentence)
+                }
+            }
+            Blocker::NoRow { section, .. } if animals == Some(section) => continue,
+            Blocker::NoRow { section, text } => {
+                let sentence =
+                    format!("{text}: add a row, or choose \u{201c}There is none\u{201d}.");
+                remark(format!("add.{}", name(section)), sentence)
+            }
+            Blocker::EmptyRow { section, row, .. } => {
+                is_said |= animals == Some(section);
+                let row = name(&(section.id.clone(), *row).into());
+                remark(format!("row.{row}"), blocker.to_string())
+            }
+            other => remark(String::new(), other.to_string()),
+        };
+        if blocker.blocks_creating() {
+            found.kind = RemarkKind::BlocksSaving;
+        }
+        all.push(found);
+    }
+    for found in advice {
+        let is_zero = found
+            .value
+            .as_deref()
+            .is_some_and(|value| value.bytes().all(|it| it == b'0'));
+        let mut asked = remark(place(found), sentence(form, found));
+        asked.is_missing = matches!(found.rule, Rule::DeclarationAccepted | Rule::RowsPresent);
+        let blocks = asked.is_missing || found.rule == Rule::HeadCount && is_zero;
+        if !blocks {
+            asked.kind = RemarkKind::Asked;
+        }
+        if found.rule == Rule::RowsPresent {
+            asked.place = format!("field.{}", asked.place);
+        }
+        if found.rule != Rule::RowsPresent || !is_said {
+            all.push(asked);
+        }
+    }
+    all
+}
+
+/// What the service refuses beyond that, as long as the field is as it was sent.
+fn refused(form: &Form, kept: &Declaration) -> Vec<Remark> {
+    let (DeclarationState::Refused, Some(sent)) = (kept.state, &kept.input) else {
+        return Vec::new();
+    };
+    let [sent, now] = [sent, &form.to_input()].map(|it| Document::of(String::new(), it));
+    let service = Report::from_server_errors(&kept.findings);
+    let found = compare(form.report(), &service).only_server.into_iter();
+    let found = found.map(|found| Remark {
+        place: place(&found),
+        sentence: sentence(form, &found),
+        kind: RemarkKind::Refused,
+        is_missing: false,
+    });
+    let value = |document: &Document, place: &str| document.fields.get(place).map(str::to_owned);
+    found
+        .filter(|it| value(&now, &it.place) == value(&sent, &it.place))
+        .collect()
+}
+
+/// What to do about a finding, beside its field and in a list.
+fn sentence(form: &Form, finding: &Finding) -> String {
+    if finding.rule != Rule::Required {
+        return SENTENCES.sentence(finding);
+    }
+    let items = form.items();
+    let mut questions = items.iter().flat_map(Item::descendants);
+    let item = questions.find(|item| finding.question.as_ref() == Some(&item.question));
+    let what = match item.map_or(&[][..], |item| &item.choices) {
+        [] => "enter an answer".to_owned(),
+        [one, other] => format!("choose {} or {}", one.name, other.name),
+        _ => "choose one".to_owned(),
+    };
+    format!("{}: {what}.", SENTENCES.label(finding))
 }
 
 /// The name of the field that a finding is about.
@@ -158,32 +329,68 @@ fn place(finding: &Finding) -> String {
     // Of a list the field as a whole.
     path.retain(|name| name.parse::<u64>().is_err());
     let field = format!("f.{}", path.join("."));
-    let question = finding.question.as_ref();
-    question.map_or(field, |question| name(question, question.row))
+    finding.question.as_ref().map_or(field, name)
 }
 
-/// The element that a blocker is about.
-fn element(blocker: &Blocker) -> String {
-    match blocker {
-        Blocker::Finding(finding) => place(finding),
-        Blocker::NoRow { section, .. } => format!("add.{}", name(section, section.row)),
-        Blocker::EmptyRow { section, row, .. } => format!("row.{}", name(section, *row)),
-        _ => String::new(),
+/// Fields beside the questions.
+fn input_fields(paths: &str, party: &str) -> Vec<Value> {
+    let paths = paths.split(' ');
+    paths
+        .map(|path| input_field(&format!("{party}{path}")))
+        .collect()
+}
+
+/// A field beside the questions, in the shape of an item.
+fn input_field(path: &str) -> Value {
+    let parts: Vec<&str> = path.split('.').collect();
+    let kind = match parts.last().copied().unwrap_or_default() {
+        "movementDate" => "date",
+        "movementTime" => "time",
+        last => last,
+    };
+    let states = Jurisdiction::KNOWN.iter().filter(|_| kind == "state");
+    let states = states.map(|state| context!(value => state.as_str(), name => state.as_str()));
+    context! {
+        name => format!("f.{path}"), text => SENTENCES.field_label(&parts), kind, choices => states.collect::<Vec<_>>(),
+        required => matches!(path, "origin.pic" | "destination.pic" | "movementDate" | "movementTime"),
     }
 }
 
-fn name(question: &QuestionRef, row: Option<i64>) -> String {
-    let row = row.map_or(String::new(), |row| row.to_string());
-    format!("q.{}.{row}", question.id)
+/// The row that is added next to a section: never one that was removed.
+fn next_row(document: &Document, section: &Item) -> String {
+    let id = section.question.id.as_str();
+    let known = document
+        .rows()
+        .into_keys()
+        .filter_map(|row| row.strip_prefix(id)?.strip_prefix('.')?.parse().ok());
+    let last: Option<i64> = section
+        .rows
+        .iter()
+        .filter_map(|row| row.index)
+        .chain(known)
+        .max();
+    let row = section
+        .question
+        .row
+        .unwrap_or(last.map_or(0, |last| last.saturating_add(1)));
+    format!("{id}.{row}")
 }
 
-/// The question of a name without its `q.`.
-pub(crate) fn question(name: &str) -> Result<QuestionRef, EditError> {
-    let unknown = || EditError::UnknownQuestion(name.into());
-    let (id, row) = name.rsplit_once('.').ok_or_else(unknown)?;
-    let mut question = QuestionRef::from(id);
-    if !row.is_empty() {
-        question.row = Some(row.parse().map_err(|_| unknown())?);
+fn table(section: &Item) -> Table {
+    let mut columns: Vec<(String, String)> = Vec::new();
+    let items = || section.rows.iter().flat_map(|row| &row.items);
+    for item in items().filter(|item| item.kind != ItemKind::Display) {
+        let column = (item.question.id.to_string(), item.text.clone());
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
     }
-    Ok(question)
+    let mut counts = items().filter(|item| item.question.id == HEAD).peekable();
+    let counted = counts.peek().is_some();
+    let count = |item: &Item| item.value.as_ref()?.parse::<u64>().ok();
+    let head = counts.filter_map(count).fold(0, u64::saturating_add);
+    Table {
+        columns,
+        head: counted.then_some(head),
+    }
 }

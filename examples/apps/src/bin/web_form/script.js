@@ -1,214 +1,265 @@
-// Posts the form at each change, and replaces it by the form of the reply: questions appear and vanish, and the focus stays.
-// Without this script the button "Update the page" does the same.
+// The page holds the document: all fields by their names, and a version that counts the changes. Each change is kept in this browser
+// and posted as a whole. A reply is a page that follows from the document that was posted: the script takes its structure and
+// sentences, never its values, and only while the document is still that one. Without the script the buttons do the same.
 "use strict";
 
 const byId = (id, within = document) => within.querySelector("#" + CSS.escape(id));
-const isTyped = (field) => field.matches("input:not([type=radio], [type=checkbox], [type=hidden])");
-
-// What was entered and did not reach the server yet is kept in this browser under this key, also when the page is loaded again;
-// it is removed once a reply shows that it has arrived. It holds fields by their names, and not the token of the page.
-const UNSENT = "web_form.unsent";
+const form = byId("declaration");
+const { key, view } = form.dataset;
+const KEPT = "web_form.";
 const RETRY_AFTER = 5_000;
 const GIVE_UP_AFTER = 30_000;
+const NO_CONNECTION = "No connection. What you entered is kept here and sent when it is back.";
+const TOO_LONG = "The declaration is too long for the server: shorten its longest texts.";
 
-// The fields as the server has them.
-let known = fields(byId("declaration"));
-// One post after the other: the next one, and the button that was pressed and has no reply yet.
-let next = null;
-let pressed = null;
-let isSending = false;
+let doc; // { version, fields: { name: [value, ..] } }
+let complete = 0; // The version of the last complete change: what is typed since is kept, and posted when the field is left.
+let pressed = null; // The button whose reply is on its way.
+let rendering = new AbortController();
+let waiting = 0;
 let retry;
-// Settled when no button of the mouse is down: an element that is replaced meanwhile gets no click.
-let released = Promise.resolve();
 
-addEventListener("pointerdown", () => {
-  released = new Promise((resolve) => {
-    const release = () => setTimeout(resolve);
-    addEventListener("pointerup", release, { once: true });
-    addEventListener("pointercancel", release, { once: true });
-  });
-});
-
-// Posts all fields, with a button or without. While the reply to a button is on its way, no other one is taken: the second click
-// of a double click does nothing.
-async function post(button) {
-  if (button ? pressed : next) return;
-  next = button ?? "update";
-  if (button) rest((pressed = button));
-  if (isSending) return;
-  isSending = true;
-  document.body.dataset.busy = "";
-  clearTimeout(retry);
+function keep(name, values) {
+  doc.fields[name] = values;
+  doc.version += 1;
   try {
-    while (next) await send(next);
-    byId("trouble").hidden = true;
-  } catch (error) {
-    report(error);
-  }
-  isSending = false;
-  delete document.body.dataset.busy;
-}
-
-async function send(button) {
-  next = null;
-  const sent = fields(byId("declaration"));
-  sent.set("do", button.value ?? button);
-  const signal = AbortSignal.timeout(GIVE_UP_AFTER);
-  const reply = await fetch("/", { method: "POST", body: new URLSearchParams(sent), signal });
-  const text = await reply.text();
-  if (!reply.ok) throw Object.assign(new Error(text), { isRefusal: reply.status < 500 });
-  await released;
-  if (button === pressed) pressed = null;
-  const page = new DOMParser().parseFromString(text, "text/html");
-  document.title = page.title;
-  replace(byId("declaration", page), sent, button.dataset?.focus);
-}
-
-// Marks the buttons while the reply to one is on its way.
-function rest(button) {
-  for (const other of document.querySelectorAll("button")) other.ariaDisabled = button ? "true" : null;
-}
-
-// A day such as 30 February has no value in a browser: what is posted in its place is refused with its reason.
-function fields(form) {
-  const data = new FormData(form);
-  for (const field of form.elements) if (field.validity.badInput) data.set(field.name, "not complete");
-  return data;
-}
-
-// What the fields of a form have, by name, where that differs from what was posted.
-function changes(form, posted) {
-  const now = fields(form);
-  const values = (data, name) => JSON.stringify(data.getAll(name));
-  const names = [...new Set([...now.keys(), ...posted.keys()])].filter((name) => name !== "do" && name !== "token");
-  return Object.fromEntries(names.filter((name) => values(now, name) !== values(posted, name)).map((name) => [name, now.getAll(name)]));
-}
-
-// Puts changes into a form: what was chosen or typed after the post left is newer than its reply.
-function apply(form, changed) {
-  for (const field of form.elements) {
-    const values = field.type !== "hidden" && changed[field.name];
-    if (!values) continue;
-    if (field.type === "radio" || field.type === "checkbox") field.checked = values.includes(field.value);
-    else field.value = values[0] ?? "";
+    localStorage.setItem(KEPT + key, JSON.stringify(doc));
+    byId("unkept").hidden = true;
+  } catch {
+    byId("unkept").hidden = false;
   }
 }
 
-// Keeps what the server does not have.
-function keep() {
-  const changed = changes(byId("declaration"), known);
-  if (Object.keys(changed).length > 0) localStorage.setItem(UNSENT, JSON.stringify(changed));
-  else localStorage.removeItem(UNSENT);
-}
-
-function replace(form, sent, focus) {
-  const old = byId("declaration");
-  const active = document.activeElement;
-  const top = active.getBoundingClientRect().top;
-  const selection = isTyped(active) && active.selectionStart !== null && [active.selectionStart, active.selectionEnd];
-  known = fields(form);
-  apply(form, changes(old, sent));
-  // What has no value yet cannot be copied: days that are half typed, and a signature that is being drawn.
-  for (const field of old.querySelectorAll("input, canvas")) {
-    const same = field.id && (field.localName === "canvas" || field.validity.badInput) && byId(field.id, form);
-    if (!same) continue;
-    for (const name of ["aria-invalid", "aria-describedby"]) if (same.hasAttribute(name)) field.setAttribute(name, same.getAttribute(name));
-    same.replaceWith(field);
-  }
-  for (const details of old.querySelectorAll("details[open]")) byId(details.id, form)?.setAttribute("open", "");
-  const appeared = speak(old, form);
-  old.replaceWith(document.adoptNode(form));
-  rest(pressed);
-  keep();
-  if (focus) {
-    const target = focus === "appeared" ? appeared : byId(focus) ?? byId("blockers");
-    target?.focus();
-  } else if (active.id && byId(active.id)) {
-    const same = byId(active.id);
-    same.focus({ preventScroll: true });
-    if (selection) same.setSelectionRange(...selection);
-    // What is used stays where it is on the screen.
-    scrollBy(0, same.getBoundingClientRect().top - top);
+function kept(name) {
+  try {
+    return JSON.parse(localStorage.getItem(name));
+  } catch {
+    return null;
   }
 }
 
-// Says what came and went, and marks what came. Returns the first field that came.
-function speak(old, form) {
-  const heading = form.querySelector("[data-said]");
-  if (form.className !== old.className) {
-    byId("spoken").textContent = heading?.dataset.said ?? "";
-    return;
+// Posts the document, with a button or without. The second click of a double click does nothing.
+async function post(button) {
+  if (button && pressed) return;
+  clearTimeout(retry);
+  if (["row", "none", "checked"].includes(button?.name)) keep(button.name, [...(doc.fields[button.name] ?? []), button.value]);
+  else if (button) doc.version += 1;
+  const sent = (complete = doc.version);
+  const body = new URLSearchParams({ version: sent });
+  for (const [name, values] of Object.entries(doc.fields)) for (const value of values) body.append(name, value);
+  const hash = form.elements.namedItem("hash");
+  if (hash) body.set("hash", hash.value);
+  rendering.abort();
+  const { signal } = (rendering = new AbortController());
+  const [path, target] = (button?.getAttribute("formaction") ?? "?").split("#");
+  if (button) pressed = button;
+  document.body.dataset.busy = waiting += 1;
+  let page, fresh, trouble;
+  try {
+    const limit = AbortSignal.timeout(GIVE_UP_AFTER);
+    const reply = await fetch(location.pathname + path, { method: "POST", body, signal: button ? limit : AbortSignal.any([limit, signal]) });
+    page = new DOMParser().parseFromString(await reply.text(), "text/html");
+    fresh = byId("declaration", page);
+    // Another page may have come, as of a network that asks for a login.
+    if (fresh?.dataset.key !== key) trouble = reply.status === 413 ? TOO_LONG : NO_CONNECTION;
+    else if (fresh.dataset.view === "sent") return location.replace(reply.url);
+  } catch {
+    trouble = NO_CONNECTION;
   }
-  const label = (field) => (field.querySelector("legend, label")?.firstChild.textContent ?? "").trim();
-  const lacks = (other) => (field) => !byId(field.id, other);
-  const fields = (within) => [...within.querySelectorAll(".field[id]")];
-  const appeared = fields(form).filter(lacks(old));
-  const vanished = fields(old).filter(lacks(form));
-  const notes = [...form.querySelectorAll(".notes")].filter((note) => byId(note.id, old)?.textContent !== note.textContent);
-  for (const field of appeared) field.classList.add("appeared");
-  byId("spoken").textContent = [
-    ...appeared.map((field) => `Now asked: ${label(field)}.`),
-    ...vanished.map((field) => `No longer asked: ${label(field)}.`),
-    ...notes.map((note) => note.textContent.trim()),
-  ].join(" ");
-  return appeared[0]?.querySelector("input:not([type=hidden]), select, button");
+  if (button) pressed = null;
+  waiting -= 1;
+  if (waiting) document.body.dataset.busy = waiting;
+  else delete document.body.dataset.busy;
+  if (trouble) return button || !signal.aborted ? report(trouble, button) : undefined;
+  byId("trouble").hidden = true;
+  const isForm = fresh.dataset.view === "form" && form.dataset.view === "form";
+  if (isForm ? sent >= complete : sent === doc.version) take(page, fresh, button && target);
+  else if (button) again(button);
 }
 
-// Without a connection the fields are posted again later. A button is not: its post may have arrived.
-function report({ isRefusal, message }) {
-  const again = pressed && ` Then press “${pressed.textContent.trim()}” again.`;
-  const [text, link] = byId("trouble").children;
-  text.textContent = isRefusal
-    ? `What you did last was not taken over: ${message}.`
-    : `No connection. What you entered is kept here and sent when it is back.${again ?? ""}`;
-  link.hidden = !isRefusal;
+// The document changed while the reply to a button was on its way: what the button did is shown with the document as it is.
+async function again(button) {
+  await post();
+  warn(`You changed the declaration meanwhile. Press “${button.textContent.trim()}” again.`);
+}
+
+// What is entered is kept, and posted again later. A button is not: its post may have arrived.
+function report(trouble, button) {
+  warn(button ? `${trouble} Then press “${button.textContent.trim()}” again.` : trouble);
+  if (trouble === NO_CONNECTION) retry = setTimeout(post, RETRY_AFTER);
+}
+
+function warn(text) {
+  byId("trouble").textContent = text;
   byId("trouble").hidden = false;
-  rest((next = pressed = null));
-  keep();
-  if (!isRefusal) retry = setTimeout(post, RETRY_AFTER);
 }
 
-addEventListener("online", () => {
-  if (!byId("trouble").hidden) post();
-});
+function take(page, fresh, target) {
+  const label = (field) => (field.querySelector("legend, label")?.firstChild.textContent ?? "").trim();
+  const texts = (within, selector, text) => new Map([...within.querySelectorAll(selector)].map((it) => [it.id, text(it)]));
+  const shown = (within) => [texts(within, ".field[id]", label), texts(within, ".notes[id]", (note) => note.textContent.trim())];
+  const [[oldFields, oldNotes], [fields, notes]] = [shown(form), shown(fresh)];
+  const isOther = fresh.dataset.view !== form.dataset.view;
+  const came = (now, before) => [...now].filter(([id, text]) => id && (before.has(id) ? before.get(id) : null) !== text);
+  const appeared = came(fields, oldFields);
+  if (isOther && fresh.dataset.view === "review") history.pushState(null, "", "#review");
+  document.title = page.title;
+  morph(form, fresh);
+  fill();
+  const gone = [...oldFields].filter(([id]) => !fields.has(id));
+  byId("spoken").textContent = isOther ? document.querySelector("h1").textContent : [
+    ...appeared.map(([, text]) => `Now asked: ${text}.`),
+    ...gone.map(([, text]) => `No longer asked: ${text}.`),
+    ...came(notes, oldNotes).map(([, text]) => text),
+  ].join(" ");
+  if (!isOther) for (const [id] of appeared) byId(id).classList.add("appeared");
+  const at = target && (byId(target) ?? byId("blockers"));
+  const control = "input:not([type=hidden]), select";
+  (at?.matches("tr") ? at.querySelector(control) : at)?.focus();
+}
 
-document.addEventListener("submit", (event) => {
-  event.preventDefault();
-  if (event.submitter && event.submitter.value !== "update") post(event.submitter);
-  else post();
-});
+// Makes an element like another one. Controls stay the same elements, with what they hold; so do focus, open details and drawings.
+function morph(old, fresh) {
+  if (old.nodeType === Node.TEXT_NODE) return old.data === fresh.data || (old.data = fresh.data);
+  if (old.localName === "canvas") return;
+  const own = old.matches("input, select, option") ? ["value", "checked", "selected"] : ["open"];
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && !own.includes(name)) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (!own.includes(name) || old.type === "hidden") if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  let at = old.firstChild;
+  const remove = () => {
+    const next = at.nextSibling;
+    at.remove();
+    at = next;
+  };
+  for (const next of [...fresh.childNodes]) {
+    const same = next.id && [...old.children].find((child) => child.id === next.id);
+    while (at && (same ? at !== same : at.id && !byId(at.id, fresh))) remove();
+    if (at && at.nodeName === next.nodeName && (at.id ?? "") === (next.id ?? "")) {
+      morph(at, next);
+      at = at.nextSibling;
+    } else old.insertBefore(next, at);
+  }
+  while (at) remove();
+}
 
-document.addEventListener("input", keep);
-// Texts, days and times are posted when they are complete, the others at once.
-document.addEventListener("focusout", ({ target }) => {
-  if (isTyped(target) && (target.value !== target.defaultValue || target.validity.badInput)) post();
-});
-document.addEventListener("change", ({ target }) => {
-  if (!isTyped(target)) post();
-});
+// Puts the values of the document into the controls.
+function fill() {
+  for (const control of form.elements) {
+    if (!/^[fq]\./.test(control.name)) continue;
+    const values = doc.fields[control.name] ?? [];
+    if (["radio", "checkbox"].includes(control.type)) control.checked = values.includes(control.value);
+    else if (control.value !== (values[0] ?? "")) control.value = values[0] ?? "";
+  }
+  const [signature] = doc.fields["f.declaration.signature"] ?? [];
+  const ink = byId("ink");
+  if (!ink || ink.dataset.drawn === signature) return;
+  ink.dataset.drawn = signature ?? "";
+  const picture = new Image();
+  picture.onload = () => pen().drawImage(picture, 0, 0);
+  picture.src = signature ? `data:image/png;base64,${signature}` : "";
+}
 
-// A signature is drawn, and posted as a picture.
-let ink = null;
-document.addEventListener("pointerdown", ({ target, offsetX, offsetY, pointerId }) => {
-  if (target.id !== "ink") return;
-  target.setPointerCapture(pointerId);
-  ink = target.getContext("2d");
-  ink.lineWidth = 3;
-  ink.beginPath();
-  ink.moveTo((offsetX * target.width) / target.clientWidth, (offsetY * target.height) / target.clientHeight);
-});
-document.addEventListener("pointermove", ({ target, offsetX, offsetY, buttons }) => {
-  if (target.id !== "ink" || !ink || !buttons) return;
-  ink.lineTo((offsetX * target.width) / target.clientWidth, (offsetY * target.height) / target.clientHeight);
-  ink.stroke();
-});
-document.addEventListener("click", ({ target }) => {
-  if (target.id !== "sign" || !ink) return;
-  byId("f.declaration.signature").value = byId("ink").toDataURL().split(",")[1];
-  ink = null;
+const pen = () => byId("ink").getContext("2d");
+const values = (name) => new FormData(form).getAll(name);
+
+function begin() {
+  doc = kept(KEPT + key);
+  const isNew = !doc;
+  doc ??= { version: Number(form.elements.version.value), fields: {} };
+  if (isNew) for (const name of new Set(new FormData(form).keys())) if (name !== "version") doc.fields[name] = values(name);
+  fill();
+  if (!isNew) post();
+  form.addEventListener("input", ({ target }) => target.name && keep(target.name, values(target.name)));
+  form.addEventListener("change", () => post());
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    post(event.submitter?.hasAttribute("formaction") ? event.submitter : undefined);
+  });
+  addEventListener("online", () => post());
+  addEventListener("popstate", () => form.dataset.view === "review" && location.hash !== "#review" && post());
+  form.addEventListener("click", ({ target }) => {
+    const copy = target.closest(".copy");
+    if (copy) copyRow(copy);
+    if (target.id === "clear") sign("");
+  });
+  // A signature is in the document as soon as it is drawn.
+  form.addEventListener("pointerdown", ({ target, offsetX, offsetY, pointerId }) => {
+    if (target.id !== "ink") return;
+    target.setPointerCapture(pointerId);
+    pen().lineWidth = 3;
+    pen().beginPath();
+    pen().moveTo((offsetX * target.width) / target.clientWidth, (offsetY * target.height) / target.clientHeight);
+  });
+  form.addEventListener("pointermove", ({ target, offsetX, offsetY, buttons }) => {
+    if (target.id !== "ink" || !buttons) return;
+    pen().lineTo((offsetX * target.width) / target.clientWidth, (offsetY * target.height) / target.clientHeight);
+    pen().stroke();
+  });
+  form.addEventListener("pointerup", ({ target }) => target.id === "ink" && sign(target.toDataURL().split(",")[1]));
+}
+
+function sign(picture) {
+  if (!picture) pen().clearRect(0, 0, 600, 180);
+  byId("ink").dataset.drawn = picture;
+  keep("f.declaration.signature", [picture]);
   post();
-});
+}
 
-const unsent = JSON.parse(localStorage.getItem(UNSENT) ?? "{}");
-apply(byId("declaration"), unsent);
-if (Object.keys(unsent).length > 0) post();
+// Adds a row with the answers of another one.
+function copyRow({ dataset: { row, next } }) {
+  const index = next.slice(next.lastIndexOf(".") + 1);
+  const controls = [...byId(`row.q.${next.slice(0, -index.length)}${row}`).querySelectorAll("[name^='q.']")];
+  for (const name of new Set(controls.map((control) => control.name))) keep(name.replace(/[^.]*$/, index), values(name));
+  post({ name: "row", value: `+${next}`, getAttribute: () => `?#row.q.${next}`, textContent: "Copy" });
+}
+
+// One tab has a document. Another one waits until that is closed, and reads what is kept then.
+function elsewhere() {
+  warn("This declaration is open in another tab. Go on there, or close that tab and go on here.");
+  byId("main").inert = true;
+  navigator.locks.request(KEPT + key, () => location.reload());
+}
+
+// Drafts that the server does not have, and what is over.
+function listDrafts() {
+  for (const sent of document.querySelectorAll("[data-sent]")) forget(sent.dataset.key);
+  if (view !== "start") return;
+  for (const name of names()) {
+    const draft = kept(name);
+    const id = name.slice(KEPT.length);
+    if (!draft || document.querySelector(`tr[data-key="${CSS.escape(id)}"]`)) continue;
+    const text = ["f.origin.pic", "f.destination.pic", "f.movementDate"].map((field) => draft.fields[field]?.[0] || "–");
+    const line = document.createElement("li");
+    const link = Object.assign(document.createElement("a"), { href: `/declaration/${id}`, textContent: `From ${text[0]} to ${text[1]}, ${text[2]}` });
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "link", textContent: "Remove" });
+    button.onclick = () => (forget(id), line.remove());
+    line.append(link, " ", button);
+    byId("kept").lastElementChild.append(line);
+    byId("kept").hidden = false;
+    byId("drafts").textContent = Number(byId("drafts").textContent) + 1;
+  }
+}
+
+function names() {
+  try {
+    return Object.keys(localStorage).filter((name) => name.startsWith(KEPT));
+  } catch {
+    return [];
+  }
+}
+
+function forget(id) {
+  try {
+    localStorage.removeItem(KEPT + id);
+  } catch {
+    // Nothing is kept.
+  }
+}
+
+listDrafts();
+if (view === "form") {
+  const hold = (lock) => (lock ? (begin(), new Promise(() => {})) : elsewhere());
+  // Where locks are refused, so is what one tab could take from another.
+  if (navigator.locks) navigator.locks.request(KEPT + key, { ifAvailable: true }, hold).catch(() => doc ?? begin());
+  else begin();
+}
