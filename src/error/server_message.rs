@@ -143,6 +143,8 @@ fn character(entity: &str) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
+    use equipment::script::rows;
+
     use super::*;
     use crate::error::ReplyParts;
 
@@ -152,93 +154,45 @@ mod tests {
         error.server_message()
     }
 
-    /// Media type, body and message.
-    const CLEAR: [(&str, &str, &str); 12] = [
-        (
-            "application/json",
-            r#"{"Message": "Sample says no."}"#,
-            "Sample says no.",
-        ),
-        (
-            "application/problem+json",
-            r#"{"title": "Bad", "detail": "No Sample"}"#,
-            "No Sample",
-        ),
-        (
-            "application/json",
-            r#"{"error": {"code": 5, "message": "No"}}"#,
-            "No",
-        ),
-        (
-            "application/json",
-            r#"{"error": "no", "error_description": "Sample gone"}"#,
-            "Sample gone",
-        ),
-        ("application/json", r#""Sample""#, "Sample"),
-        // A stack trace that the excerpt cuts off.
-        (
-            "application/json",
-            r#"{"Message": "Failed", "StackTrace": "at Sampl"#,
-            "Failed",
-        ),
-        (
-            "application/json",
-            r#"{"error": {"code": 5, "message": "No", "trace": "at Sampl"#,
-            "No",
-        ),
-        (
-            "application/json",
-            r#"{"error": true, "title": ["x"], "detail": null, "message": "Failed" }"#,
-            "Failed",
-        ),
-        ("text/json", "\u{feff}{\"Message\": \" No \"}", "No"),
-        (
-            "application/xml",
-            "<Error><Message>Sample &lt;b&gt; &#38; co &nbsp;</Message></Error>",
-            "Sample <b> & co &nbsp;",
-        ),
-        (
-            "text/xml",
-            "<?xml version=\"1.0\"?><x:Error><x:Message i=\"1\">No</x:Message>",
-            "No",
-        ),
-        (
-            "text/plain",
-            "Down for maintenance\n",
-            "Down for maintenance",
-        ),
-    ];
+    /// Media type, body and message, or none where it is not clear.
+    const MESSAGES: &str = r#"
+        application/json         | {"Message": "Sample says no."}                         | Sample says no.
+        application/problem+json | {"title": "Bad", "detail": "No Sample"}                | No Sample
+        application/json         | {"error": {"code": 5, "message": "No"}}                | No
+        application/json         | {"error": "no", "error_description": "Sample gone"}    | Sample gone
+        application/json         | "Sample"                                               | Sample
+        # A stack trace that the excerpt cuts off.
+        application/json         | {"Message": "Failed", "StackTrace": "at Sampl          | Failed
+        application/json         | {"error": {"code": 5, "message": "No", "trace": "at Sampl | No
+        application/json         | {"error": true, "title": ["x"], "detail": null, "message": "Failed" } | Failed
+        text/json                | {"Message": " No "}                                    | No
+        application/xml          | <Error><Message>Sample &lt;b&gt; &#38; co &nbsp;</Message></Error> | Sample <b> & co &nbsp;
+        text/xml                 | <?xml version="1.0"?><x:Error><x:Message i="1">No</x:Message> | No
+        text/plain               | Down for maintenance                                   | Down for maintenance
+        application/json         |                                                        |
+        application/json         | {}                                                     |
+        application/json         | {"Message": null, "title": 5}                          |
+        application/json         | {"Message": ["Sample"]}                                |
+        application/json         | <html>Sample</html>                                    |
+        application/xml          | <Error><Message>Sampl                                  |
+        application/xml          | <Error><Message/></Error>                              |
+        application/xml          | <Error><Message><b>Sample</b></Message></Error>        |
+        text/html                | <html><Message>Sample</Message>                        |
+        application/octet-stream | Sample                                                 |
+    "#;
 
     #[test]
     fn the_message_is_found_where_it_is_clear() {
-        for (media_type, body, wanted) in CLEAR {
-            assert_eq!(
-                message(Some(media_type), body).as_deref(),
-                Some(wanted),
-                "{body}"
-            );
+        for row in rows(MESSAGES) {
+            let found = message(Some(row[0]), row[1]);
+            assert_eq!(found.unwrap_or_default(), row[2], "{row:?}");
         }
         assert_eq!(message(None, r#"{"Message": "No"}"#).as_deref(), Some("No"));
-    }
-
-    #[test]
-    fn where_it_is_not_clear_there_is_none() {
-        for (media_type, body) in [
-            ("application/json", ""),
-            ("application/json", "{}"),
-            ("application/json", r#"{"Message": null, "title": 5}"#),
-            ("application/json", r#"{"Message": ["Sample"]}"#),
-            ("application/json", "<html>Sample</html>"),
-            ("application/xml", "<Error><Message>Sampl"),
-            ("application/xml", "<Error><Message/></Error>"),
-            (
-                "application/xml",
-                "<Error><Message><b>Sample</b></Message></Error>",
-            ),
-            ("text/html", "<html><Message>Sample</Message>"),
-            ("application/octet-stream", "Sample"),
-        ] {
-            assert_eq!(message(Some(media_type), body), None, "{body}");
-        }
+        let marked = message(Some("text/json"), "\u{feff}{\"Message\": \"No\"}");
+        assert_eq!(marked.as_deref(), Some("No"));
+        assert_eq!(
+            message(Some("text/plain"), "Down\n").as_deref(),
+            Some("Down")
+        );
     }
 }

@@ -201,6 +201,8 @@ fn is_null(value: &RawValue) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use equipment::script::rows;
+
     use super::*;
 
     fn override_of(document: &str, pointer: Option<&str>) -> OperationProfile {
@@ -216,32 +218,41 @@ mod tests {
 
     #[test]
     fn a_document_that_cannot_work_is_refused() {
-        for (name, document, why) in [
-            ("consignmnts", "{ a }", "no operation consignmnts"),
-            ("questions", "query {", "not a GraphQL document"),
-            ("questions", "query A { a } query B { b }", "2 operations"),
-            ("questions", "fragment F on T { a }", "0 operations"),
-            ("questions", "mutation { a }", "must be a query"),
-            (
-                "copyConsignment",
-                "subscription { a }",
-                "must be a mutation",
-            ),
-            (
-                "questions",
-                "query($form: String!) { a }",
-                "$form, which is never sent",
-            ),
-            (
-                "consignments",
-                "query($first: Int!) { a }",
-                "$first, which is not always sent",
-            ),
-        ] {
-            let said = refusal(name, document, None);
-            assert!(said.contains(why), "{document}: {said}");
+        for row in rows(
+            "
+            consignmnts     | { a }                          | no operation consignmnts
+            questions       | query {                        | not a GraphQL document
+            questions       | query A { a } query B { b }    | 2 operations
+            questions       | fragment F on T { a }          | 0 operations
+            questions       | mutation { a }                 | must be a query
+            copyConsignment | subscription { a }             | must be a mutation
+            questions       | query($form: String!) { a }    | $form, which is never sent
+            consignments    | query($first: Int!) { a }      | $first, which is not always sent
+            ",
+        ) {
+            let said = refusal(row[0], row[1], None);
+            assert!(said.contains(row[2]), "{row:?}: {said}");
         }
         assert!(refusal("questions", "{ a }", Some("a/b")).contains("slash"));
+    }
+
+    #[test]
+    fn a_variable_that_is_required_needs_a_value() {
+        let mut overrides = Overrides::default();
+        let document = override_of("mutation($mood: M!) { a }", None);
+        overrides.add("createComment", &document).unwrap();
+        let given = overrides.of(Document::named("createComment").unwrap());
+        for (variables, has_value) in [
+            ("{}", false),
+            (r#"{"mood": null}"#, false),
+            (r#"{"input": {"mood": null}}"#, false),
+            (r#"{"input": {"mood": "calm"}}"#, true),
+        ] {
+            let sent = given
+                .unwrap()
+                .variables(serde_json::from_str(variables).unwrap());
+            assert_eq!(sent.is_ok(), has_value, "{variables}");
+        }
     }
 
     #[test]

@@ -433,6 +433,7 @@ pub(super) fn signature(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use equipment::script::rows;
     use serde_json::{Value, json};
 
     use super::*;
@@ -535,74 +536,54 @@ mod tests {
         }
     }
 
+    /// Texts as they are read, and as they are sent.
+    const SENT: &str = "
+        date_time | 2026-11-20T09:45:00Z                    | 2026-11-20T09:45:00
+        date_time | 2026-11-20T09:45:00.1234567+00:00       | 2026-11-20T09:45:00
+        # Midnight in Sydney is the day before in UTC; the declarer wrote the 20th.
+        date_time | 2026-11-20T00:00:00+11:00               | 2026-11-20T00:00:00
+        date_time | 2026-11-20T23:30:00-0930                | 2026-11-20T23:30:00
+        date_time | 2026-11-20 09:45                        | 2026-11-20T09:45:00
+        date_time | 2026-11-20                              | 2026-11-20T00:00:00
+        date_time | 2026-11-20T09:45:00                     | same
+        day       | 2023-06-10T00:00:00                     | 2023-06-10
+        day       | 2023-06-10T00:00:00.000Z                | 2023-06-10
+        day       | 2023-06-10T05:15:00                     | 2023-06-10
+        day       | 2023-06-10T05:15:00+10:00               | 2023-06-10
+        day       | 2023-06-10                              | same
+        # Perhaps the 11th in Australia: for the server to judge.
+        day       | 2023-06-10T14:00:00Z                    | same
+        day       | 2023-06-10T14:00:00.0000000+00:00       | same
+        time      | 05:15:00                                | 05:15
+        time      | 05:15:00.0000000                        | 05:15
+        time      | 2023-06-10T05:15:00Z                    | 05:15
+        signature | file:signature.png;data:image/png;base64,iVBORw0= | iVBORw0=
+        signature | data:image/png;base64,iVBORw0=          | iVBORw0=
+        signature | iVBORw0=                                | same
+        signature | Sam Sample                              | same
+        signature | a;base64,b                              | same
+    ";
+
     #[test]
     fn what_stands_beside_the_digits_is_lost_and_what_cannot_be_read_stays() {
-        let same = |text: &'static str| (text, text);
-        for (texts, of) in [
-            (
-                &[
-                    ("2026-11-20T09:45:00Z", "2026-11-20T09:45:00"),
-                    ("2026-11-20T09:45:00.1234567+00:00", "2026-11-20T09:45:00"),
-                    // Midnight in Sydney is the day before in UTC; the declarer wrote the 20th.
-                    ("2026-11-20T00:00:00+11:00", "2026-11-20T00:00:00"),
-                    ("2026-11-20T23:30:00-0930", "2026-11-20T23:30:00"),
-                    ("2026-11-20 09:45", "2026-11-20T09:45:00"),
-                    ("2026-11-20", "2026-11-20T00:00:00"),
-                    same("2026-11-20T09:45:00"),
-                ][..],
-                date_time as fn(&str) -> String,
-            ),
-            (
-                &[
-                    ("2023-06-10T00:00:00", "2023-06-10"),
-                    ("2023-06-10T00:00:00.000Z", "2023-06-10"),
-                    ("2023-06-10T05:15:00", "2023-06-10"),
-                    ("2023-06-10T05:15:00+10:00", "2023-06-10"),
-                    same("2023-06-10"),
-                    // Perhaps the 11th in Australia: for the server to judge.
-                    same("2023-06-10T14:00:00Z"),
-                    same("2023-06-10T14:00:00.0000000+00:00"),
-                ],
-                day,
-            ),
-            (
-                &[
-                    ("05:15:00", "05:15"),
-                    ("05:15:00.0000000", "05:15"),
-                    ("2023-06-10T05:15:00Z", "05:15"),
-                    same("05:15"),
-                    same("5:15"),
-                    same("24:00"),
-                    same("05:60"),
-                    same("five"),
-                    same("+5:15"),
-                    same("05:15 pm"),
-                    // Five bytes, with a character over one of the places that are looked at.
-                    same("1é:00"),
-                    same("é1:00"),
-                    same("05é15"),
-                    same("05:1é"),
-                    same("0５:0"),
-                ],
-                time,
-            ),
-            (
-                &[
-                    (
-                        "file:signature.png;data:image/png;base64,iVBORw0=",
-                        "iVBORw0=",
-                    ),
-                    ("data:image/png;base64,iVBORw0=", "iVBORw0="),
-                    same("iVBORw0="),
-                    same("Sam Sample"),
-                    same("a;base64,b"),
-                ],
-                signature,
-            ),
-        ] {
-            for (text, wanted) in texts {
-                assert_eq!(of(text), *wanted, "{text}");
-            }
+        for row in rows(SENT) {
+            let sent = match row[0] {
+                "date_time" => date_time(row[1]),
+                "day" => day(row[1]),
+                "time" => time(row[1]),
+                _ => signature(row[1]),
+            };
+            assert_eq!(
+                sent,
+                if row[2] == "same" { row[1] } else { row[2] },
+                "{row:?}"
+            );
+        }
+        // The last ones have five bytes, with a character over one of the places that are looked at.
+        for text in
+            "05:15 5:15 24:00 05:60 five +5:15 05:15pm 1é:00 é1:00 05é15 05:1é 0５:0".split(' ')
+        {
+            assert_eq!(time(text), text);
         }
         let unreadable = "|soon|2026-02-30T00:00:00|2026-11-20T24:00:00|2026-11-20T09:45:00 o'clock|2026-11-20T09:45:00.Z|\
             2026-11-20T09:45:00+1|2026-11-20T09:4|２０２６-11-20|2026-11-20T+9:45:00|\

@@ -236,6 +236,8 @@ fn weighted_sum(code: [u8; 8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use equipment::script::rows;
+
     use super::*;
 
     #[test]
@@ -312,46 +314,24 @@ mod tests {
 
     #[test]
     fn mistyped_codes_get_advice() {
-        for (text, why) in [
-            (
-                "QABC1234",
-                "the check letter does not fit the other characters",
-            ),
-            (
-                "NA123456",
-                "the check letter does not fit the other characters",
-            ),
-            (
-                "THDG9999",
-                "the check letter does not fit the other characters",
-            ),
-            ("QZZZ0000", "in Queensland the second character is A to K"),
-            ("QLZZ7777", "in Queensland the second character is A to K"),
-            (
-                "NA12345O",
-                "in New South Wales the last character is a digit",
-            ),
-            ("3ZZZ0002", "in Victoria the fifth character is a letter"),
-            (
-                "TH7G9999",
-                "in the Northern Territory the third character is a letter",
-            ),
-            (
-                "EUXX0001",
-                "in codes of the EU the third character is A or S",
-            ),
-            ("EUSB0001", "in codes of the EU the fourth character is Y"),
-            (
-                "XAZZ7777",
-                "the first character names no state or territory",
-            ),
-            (
-                "12345678",
-                "the first character names no state or territory",
-            ),
-        ] {
-            let found = advice(text).map(|advice| advice.to_string());
-            assert_eq!(found.as_deref(), Some(why), "{text}");
+        for row in rows(
+            "
+            QABC1234 | the check letter does not fit the other characters
+            NA123456 | the check letter does not fit the other characters
+            THDG9999 | the check letter does not fit the other characters
+            QZZZ0000 | in Queensland the second character is A to K
+            QLZZ7777 | in Queensland the second character is A to K
+            NA12345O | in New South Wales the last character is a digit
+            3ZZZ0002 | in Victoria the fifth character is a letter
+            TH7G9999 | in the Northern Territory the third character is a letter
+            EUXX0001 | in codes of the EU the third character is A or S
+            EUSB0001 | in codes of the EU the fourth character is Y
+            XAZZ7777 | the first character names no state or territory
+            12345678 | the first character names no state or territory
+            ",
+        ) {
+            let found = advice(row[0]).map(|advice| advice.to_string());
+            assert_eq!(found.as_deref(), Some(row[1]), "{row:?}");
         }
     }
 

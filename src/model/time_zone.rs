@@ -182,6 +182,8 @@ impl From<Jurisdiction> for TimeZone {
 
 #[cfg(test)]
 mod tests {
+    use equipment::script::rows;
+
     use super::super::{Day, Timestamp};
     use super::*;
 
@@ -243,46 +245,27 @@ mod tests {
 
     #[test]
     fn today_is_the_day_where_the_user_is() {
-        let state = |state| TimeZone::from(state);
-        for (zone, instant, day) in [
-            // 08:00 in Sydney, 05:00 in Perth.
-            (
-                state(Jurisdiction::Nsw),
-                "2026-11-19T21:00:00Z",
-                "2026-11-20",
-            ),
-            (
-                state(Jurisdiction::Wa),
-                "2026-11-19T21:00:00Z",
-                "2026-11-20",
-            ),
-            (TimeZone::UTC, "2026-11-19T21:00:00Z", "2026-11-19"),
-            // Just before and after midnight in daylight saving.
-            (
-                state(Jurisdiction::Vic),
-                "2026-11-20T12:59:59Z",
-                "2026-11-20",
-            ),
-            (
-                state(Jurisdiction::Vic),
-                "2026-11-20T13:00:00Z",
-                "2026-11-21",
-            ),
-            (
-                state(Jurisdiction::Qld),
-                "2026-11-20T13:59:59Z",
-                "2026-11-20",
-            ),
-            (
-                TimeZone::fixed(-300).unwrap(),
-                "2026-11-20T04:59:59Z",
-                "2026-11-19",
-            ),
-        ] {
+        for row in rows(
+            "
+            # 08:00 in Sydney, 05:00 in Perth.
+            NSW  | 2026-11-19T21:00:00Z | 2026-11-20
+            WA   | 2026-11-19T21:00:00Z | 2026-11-20
+            0    | 2026-11-19T21:00:00Z | 2026-11-19
+            # Just before and after midnight in daylight saving.
+            VIC  | 2026-11-20T12:59:59Z | 2026-11-20
+            VIC  | 2026-11-20T13:00:00Z | 2026-11-21
+            QLD  | 2026-11-20T13:59:59Z | 2026-11-20
+            -300 | 2026-11-20T04:59:59Z | 2026-11-19
+            ",
+        ) {
+            let zone = match row[0].parse::<Jurisdiction>() {
+                Ok(state) => TimeZone::from(state),
+                Err(_) => TimeZone::fixed(row[0].parse().unwrap()).unwrap(),
+            };
             assert_eq!(
-                Day::today_in(zone, at(instant)),
-                Day::parse(day).unwrap(),
-                "{zone:?}"
+                Day::today_in(zone, at(row[1])).to_string(),
+                row[2],
+                "{row:?}"
             );
         }
         assert_eq!(

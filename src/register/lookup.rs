@@ -250,6 +250,39 @@ mod tests {
     }
 
     #[test]
+    fn the_result_of_a_look_up_fits_its_total_and_its_pic() {
+        let property = |pic: &str| {
+            let mut property = Property::default();
+            property.pic = Some(pic.to_owned());
+            Some(property)
+        };
+        let found = |total, records: &[Option<Property>]| {
+            let records = records.to_vec();
+            let subset = Subset {
+                total,
+                records,
+                ..Subset::default()
+            };
+            lookup_of(subset, pic("QAZZ7777"))
+        };
+        let own = || property(" qazz7777");
+        for (total, records) in [
+            (Some(1), vec![]),
+            (Some(3), vec![]),
+            (Some(1), vec![None]),
+            (Some(0), vec![own()]),
+            (Some(1), vec![own(), own()]),
+            (Some(1), vec![property("QBZZ2222")]),
+        ] {
+            let error = found(total, &records).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Protocol, "{total:?} {records:?}");
+        }
+        assert!(matches!(found(Some(1), &[own()]), Ok(Lookup::Found(_))));
+        assert!(matches!(found(Some(2), &[own()]), Ok(Lookup::Several(_))));
+        assert_eq!(found(Some(0), &[]).unwrap(), Lookup::Empty);
+    }
+
+    #[test]
     fn a_result_is_cached_up_to_its_age_and_the_capacity() {
         let clock = Clock::manual(SystemTime::UNIX_EPOCH);
         let cache = LookupCache::new(Duration::from_secs(60), 2, clock.clone());

@@ -372,6 +372,7 @@ fn page(position: PagePosition, range: PageRange, subset: Subset) -> PropertyPag
 
 #[cfg(test)]
 mod tests {
+    use equipment::script::rows;
     use equipment::seeded::cases;
     use proptest::prelude::{any, prop_assert, proptest};
 
@@ -404,36 +405,67 @@ mod tests {
         }
     }
 
+    /// Offset, Limit and Total of a reply, each perhaps missing, and the number of its records.
+    fn reply(text: &str) -> Subset {
+        let mut numbers = text.split(' ').map(|number| number.parse().ok());
+        let [offset, limit, total, count] = [(); 4].map(|()| numbers.next().unwrap());
+        subset(
+            offset,
+            limit,
+            total,
+            usize::try_from(count.unwrap()).unwrap(),
+        )
+    }
+
+    /// Spec 2.10: what contradicts its Total is an error, as an empty page before the last or another page than the next is.
+    const PAGES: &str = "
+        # a first page
+        -    -   5    0  | error
+        0    50  1    0  | error
+        0    50  0    50 | error
+        1    50  49   50 | error
+        -    -   -    0  | last
+        -    -   0    0  | last
+        1    50  50   50 | last
+        -    -   1    1  | last
+        0    3   9    2  | more
+        # begun inside: a page beyond the end is empty whatever the Total
+        inside 500 50 120 0 | last
+        inside 50  50 120 0 | error
+        # the next page after `0 3 9 2`
+        next 0 3 9 3     | error
+        next 1 3 9 3     | error
+        next 2 3 9 3     | more
+        next 3 3 9 3     | more
+        next 4 3 9 3     | error
+        next 6 3 9 3     | error
+        next 2 3 0 2     | error
+        next 3 3 9 0     | error
+        next 3 3 2 0     | none
+        next - - 2 0     | none
+    ";
+
     #[test]
-    fn only_the_next_page_follows() {
-        let first =
-            PageRange::first(None, false, None, &subset(Some(0), Some(3), Some(9), 2)).unwrap();
-        for (offset, fits) in [
-            (0, false),
-            (1, false),
-            (2, true),
-            (3, true),
-            (4, false),
-            (6, false),
-        ] {
-            let next = subset(Some(offset), Some(3), Some(9), 3);
-            assert_eq!(first.next(1, &next).is_ok(), fits, "{offset}");
+    fn pages_follow_each_other_and_fit_their_totals() {
+        for row in rows(PAGES) {
+            let words: Vec<&str> = row[0].split_whitespace().collect();
+            let (place, numbers) = match words.len() {
+                5 => (words[0], words[1..].join(" ")),
+                _ => ("first", words.join(" ")),
+            };
+            let page = match place {
+                "next" => PageRange::first(None, false, None, &reply("0 3 9 2"))
+                    .and_then(|first| first.next(1, &reply(&numbers))),
+                _ => PageRange::first(Some(1), place == "inside", None, &reply(&numbers)).map(Some),
+            };
+            let seen = match page {
+                Ok(Some(page)) if page.has_next() => "more",
+                Ok(Some(_)) => "last",
+                Ok(None) => "none",
+                Err(_) => "error",
+            };
+            assert_eq!(seen, row[1], "{row:?}");
         }
-        assert!(
-            first
-                .next(1, &subset(Some(3), Some(3), Some(9), 0))
-                .is_err()
-        );
-        assert_eq!(
-            first
-                .next(1, &subset(Some(3), Some(3), Some(2), 0))
-                .unwrap(),
-            None
-        );
-        assert_eq!(
-            first.next(1, &subset(None, None, Some(2), 0)).unwrap(),
-            None
-        );
     }
 
     proptest! {

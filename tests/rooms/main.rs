@@ -2,12 +2,12 @@
 //!
 //! A top-level module (room) of `src` uses only rooms of lower layers. `planted.txt` has mistakes of each kind.
 
+mod lengths;
 mod named;
 mod packages;
 mod pages;
 mod promises;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -46,12 +46,6 @@ const WORLD: [&str; 5] = ["Instant", "fs", "net", "env", "stdin"];
 
 /// Names that do not describe the contents.
 const VAGUE_NAMES: &str = "util utils helper helpers common misc types";
-
-/// A file is as long as what one reads together, and no longer.
-const LONGEST: usize = 700;
-
-/// How many names of types are declared in several files: it only falls.
-const REPEATED_NAMES: usize = 1;
 
 /// The words of a source: comments are left out, and literals are `""`.
 fn words(text: &str) -> Vec<String> {
@@ -150,46 +144,15 @@ fn problems(path: &str, words: &[String]) -> Vec<String> {
     found
 }
 
-/// The names of the types that a file declares, private ones too.
-fn declared(words: &[String]) -> BTreeSet<&str> {
-    let (mut depth, mut names) = (0, BTreeSet::new());
-    for pair in words.windows(2) {
-        depth += i32::from(pair[0] == "{") - i32::from(pair[0] == "}");
-        let is_kind = ["struct", "enum", "trait", "union", "type"].contains(&&*pair[0]);
-        if is_kind && depth == 0 && pair[1].starts_with(char::is_uppercase) {
-            names.insert(&*pair[1]);
-        }
-    }
-    names
-}
-
 #[test]
-fn every_file_of_the_sdk_keeps_the_rules() {
+fn every_room_uses_those_below_it_alone() {
     let mut found = Vec::new();
-    let mut declarations: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let files = rust_files("src").into_iter();
     for (path, text) in files.filter(|(path, _)| path != "lib.rs") {
-        let (words, is_generated) = (words(&text), path.ends_with("/generated.rs"));
-        let problems = problems(&path, &words).into_iter();
+        let problems = problems(&path, &words(&text)).into_iter();
         found.extend(problems.map(|what| format!("{path}: {what}")));
-        if text.lines().count() > LONGEST && !is_generated {
-            found.push(format!("{path}: more than {LONGEST} lines"));
-        }
-        if is_test(&path) || is_generated {
-            continue;
-        }
-        for name in declared(product(&words)) {
-            let paths = declarations.entry(name.to_owned()).or_default();
-            paths.push(path.clone());
-        }
     }
     assert!(found.is_empty(), "{found:#?}");
-    declarations.retain(|_, paths| paths.len() > 1);
-    let count = declarations.len();
-    assert!(
-        count <= REPEATED_NAMES,
-        "{count} names stand in several files: {declarations:#?}"
-    );
 }
 
 #[test]
@@ -203,30 +166,6 @@ fn planted_mistakes_are_reported() {
         let first = found.first().map_or("-", String::as_str);
         assert_eq!(first, expected, "{line}: {found:?}");
     }
-}
-
-/// In the outbox, a file needs only files that do not need it: one can be read after the other.
-#[test]
-fn no_file_of_the_outbox_needs_one_that_needs_it() {
-    let files = rust_files("crates/envd-sync/src/outbox");
-    let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let files = files
-        .iter()
-        .filter(|(path, _)| !is_test(path) && path != "mod.rs");
-    for (path, text) in files {
-        let words = words(text);
-        let used = behind(product(&words), &["super", "::"]).map(|(_, used)| used.to_owned());
-        needs.insert(path.trim_end_matches(".rs").to_owned(), used.collect());
-    }
-    // What needs nothing that is left is taken away, until nothing is.
-    loop {
-        let left: BTreeSet<String> = needs.keys().cloned().collect();
-        needs.retain(|_, used| !used.is_disjoint(&left));
-        if needs.len() == left.len() {
-            break;
-        }
-    }
-    assert!(needs.is_empty(), "a circle: {needs:#?}");
 }
 
 /// All Rust files below a folder of the package, with their paths below it.

@@ -72,6 +72,8 @@ fn tests() -> BTreeMap<String, String> {
         "crates/envd-sync/src/outbox/tests/scenarios",
         "crates/envd-sync/src/replica/tests",
         "crates/envd-sync/src/bank/tests",
+        "tests/processes/programs",
+        "examples/apps/tests/apps",
     ] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         for entry in fs::read_dir(folder).unwrap() {

@@ -1,8 +1,8 @@
 //! Selection of an account (spec 1.4, 2.8, 5.9, 5.10), and saving consignments with it.
 
 use envd_sdk::fake::{Fake, User};
-use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput, Pic, Role};
-use envd_sdk::ops::{AccountChoice, ConsignmentFilter};
+use envd_sdk::model::{ConsignmentInput, FormType, PartyInput, Pic, Role};
+use envd_sdk::ops::AccountChoice;
 use envd_sdk::{ErrorKind, Result};
 
 use crate::fixed_date::{fake_builder, start_fake};
@@ -144,42 +144,6 @@ fn a_default_account_that_is_not_in_the_list_is_an_error() {
     let error = AccountChoice::Default.among(&user).unwrap_err();
     assert!(error.kind() == ErrorKind::AccountChoice);
     assert_eq!(error.attempts(), 0);
-}
-
-#[tokio::test]
-async fn a_consignment_keeps_its_id_from_edit_to_submission() {
-    let fake = start_fake().await;
-    let account = fake.client().build().unwrap().account(fake.account_id());
-    let drafts = ConsignmentFilter::default().status(ConsignmentStatus::Draft);
-    let draft = account
-        .consignments(&drafts)
-        .items()
-        .next()
-        .await
-        .unwrap()
-        .unwrap();
-    let id = draft.id.unwrap();
-    let read = account.consignment(&id).await.unwrap().value;
-
-    let edited = ConsignmentInput::from(&read).movement("2026-12-01", "06:00");
-    let saved = account.save_consignment(edited).await.unwrap().value;
-    assert_eq!(saved.id.as_ref(), Some(&id));
-    let again = account.consignment(&id).await.unwrap().value;
-    assert_eq!(again.movement_date.as_deref(), Some("2026-12-01"));
-    assert_eq!(
-        (&again.answers, &again.owner, &again.forms),
-        (&read.answers, &read.owner, &read.forms)
-    );
-
-    let submitted = account
-        .submit_consignment(ConsignmentInput::from(&again))
-        .await
-        .unwrap()
-        .value;
-    assert_eq!(
-        (submitted.id.as_ref(), submitted.status),
-        (Some(&id), Some(ConsignmentStatus::Submitted))
-    );
 }
 
 #[tokio::test]

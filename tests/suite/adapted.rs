@@ -195,6 +195,22 @@ async fn roles_that_are_left_out_are_not_known() {
 }
 
 #[tokio::test]
+async fn a_field_whose_name_begins_with_that_of_another_is_left_out_as_well() {
+    let flags = ["eU", "eUGFHQB"].map(|name| ("Accreditations", name));
+    let (_fake, client) = client_of(&without(&flags)).await;
+    assert!(client.user_details().await.is_ok());
+    let left_out = &client.profile().operations["userDetails"].value.left_out;
+    for (_, name) in flags {
+        assert!(
+            left_out
+                .iter()
+                .any(|path| path.ends_with(&format!(".{name}"))),
+            "{left_out:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn when_no_place_of_the_user_details_fits_the_first_error_is_returned() {
     let schema = without(&[("Query", "userDetails"), ("Query", "userDetailsQuery")]);
     let (_fake, client) = client_of(&schema).await;

@@ -8,8 +8,8 @@ use envd_sdk::auth::{
 };
 use envd_sdk::fake::{Fake, FakeBuilder};
 
-use super::trace_recorder::{recorded, trace_in_separate_process};
-use crate::fixed_date::fake_builder;
+use super::trace_recorder::assert_traced;
+use crate::fixed_date::{fake_builder, log_in, manager};
 
 struct Key;
 
@@ -26,18 +26,10 @@ impl AssertionSigner for Key {
     }
 }
 
-async fn log_in(fake: &Fake, manager: &TokenManager) -> envd_sdk::Result<()> {
-    let login = manager.provider().authorization().start().unwrap();
-    let callback = fake.consent(login.url()).unwrap();
-    let tokens = manager.complete_login(login, callback.as_str()).await;
-    tokens.map(drop)
-}
-
 /// A login, a refresh and a revocation; all must succeed.
 async fn session(fake: FakeBuilder, settings: impl Fn(ProviderBuilder) -> ProviderBuilder) -> Fake {
     let fake = fake.start().await.unwrap();
-    let provider = settings(fake.provider()).build().unwrap();
-    let manager = TokenManager::builder(provider).build().unwrap();
+    let manager = manager(settings(fake.provider()));
     log_in(&fake, &manager).await.unwrap();
     fake.expire_access_tokens();
     let client = fake.client().token_source(manager.clone()).build().unwrap();
@@ -109,8 +101,7 @@ async fn a_login_with_wrong_credentials_is_an_error_of_the_settings() {
         .start()
         .await
         .unwrap();
-    let provider = fake.provider().client_secret("wr0ng").build().unwrap();
-    let manager = TokenManager::builder(provider).build().unwrap();
+    let manager = manager(fake.provider().client_secret("wr0ng"));
     let error = log_in(&fake, &manager).await.unwrap_err();
     assert!(
         error.kind() == ErrorKind::Config && error.kind() != ErrorKind::LoginRefused,
@@ -118,51 +109,28 @@ async fn a_login_with_wrong_credentials_is_an_error_of_the_settings() {
     );
 }
 
-#[tokio::test]
-async fn rfc_7009_2_1_the_fake_revokes_nothing_for_a_client_that_does_not_authenticate() {
-    let fake = fake_builder()
-        .client_secret("s3cr3t")
-        .start()
-        .await
-        .unwrap();
-    let provider = fake.provider().client_secret("s3cr3t").build().unwrap();
-    let manager = TokenManager::builder(provider).build().unwrap();
-    log_in(&fake, &manager).await.unwrap();
-    let token = manager.access_token().await.unwrap();
-    let stranger = fake.provider().build().unwrap();
-    let revoked = stranger.revoke(&token.expose().into()).await;
-    assert!(revoked.is_err());
-    let client = fake.client().token_source(manager).build().unwrap();
-    let _ = client.registered_user().await.unwrap();
-}
-
 /// Row 47.
 #[test]
 fn no_credential_of_the_client_appears_in_the_traces() {
-    trace_in_separate_process(
-        "client_authentication::no_credential_of_the_client_appears_in_the_traces",
-        async {
-            let secret = "b4sic-s3cr3t";
-            let with_secret = || fake_builder().client_secret(secret);
-            session(with_secret(), |provider| {
-                provider.client_secret_basic(secret)
-            })
-            .await;
-            session(with_secret(), |provider| provider.client_secret(secret)).await;
-            let assertions = fake_builder().client_assertions();
-            session(assertions, |provider| provider.private_key_jwt(Key)).await;
-            let traced = recorded();
-            assert!(traced.contains("tokens renewed"));
-            for credential in [
-                secret,
-                // printf 'fake-client:b4sic-s3cr3t' | base64
-                "ZmFrZS1jbGllbnQ6YjRzaWMtczNjcjN0",
-                "s1gn4ture",
-                // printf 's1gn4ture-of-the-client' | base64
-                "czFnbjR0dXJlLW9mLXRoZS1jbGllbnQ",
-            ] {
-                assert!(!traced.contains(credential), "{credential} is traced");
-            }
-        },
-    );
+    let secret = "b4sic-s3cr3t";
+    let work = async {
+        let with_secret = || fake_builder().client_secret(secret);
+        session(with_secret(), |provider| {
+            provider.client_secret_basic(secret)
+        })
+        .await;
+        session(with_secret(), |provider| provider.client_secret(secret)).await;
+        let assertions = fake_builder().client_assertions();
+        session(assertions, |provider| provider.private_key_jwt(Key)).await;
+    };
+    let hidden = [
+        secret,
+        // printf 'fake-client:b4sic-s3cr3t' | base64
+        "ZmFrZS1jbGllbnQ6YjRzaWMtczNjcjN0",
+        "s1gn4ture",
+        // printf 's1gn4ture-of-the-client' | base64
+        "czFnbjR0dXJlLW9mLXRoZS1jbGllbnQ",
+    ];
+    let name = "client_authentication::no_credential_of_the_client_appears_in_the_traces";
+    assert_traced(name, true, work, &["tokens renewed"], &hidden);
 }

@@ -16,6 +16,7 @@ use tokio::sync::{Barrier, mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use crate::fixed_date::start_fake;
+use crate::scripted::client_at;
 use crate::scripted::{body, ok};
 
 const WALKS: usize = 64;
@@ -40,7 +41,7 @@ fn serve_lists(first: usize) -> Server {
 }
 
 fn builder(address: &str) -> ClientBuilder {
-    Client::builder(address).token_source(StaticToken::new("b34r3r").unwrap())
+    client_at(address).token_source(StaticToken::new("b34r3r").unwrap())
 }
 
 fn at_most(limit: usize) -> HttpOptions {

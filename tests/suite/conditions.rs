@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use envd_sdk::model::{Condition, ServerError, Severity};
+use equipment::script::rows;
 use serde_json::Value;
 
 pub(crate) fn fixture(file: &str) -> Value {
@@ -70,54 +71,26 @@ fn each_body_has_its_condition_its_severity_and_its_field() {
     assert_eq!(rows[1].input_path(), ["answers", "3", "0"]);
 }
 
+/// Errors in other envelopes than the fixtures: as in the table of 7.2 bare field names, messages without an extension, another case.
+const OTHERS: &str = r#"
+InvalidPic             | {"message": "X1 is not a valid value for PIC", "path": ["op", "pic"], "extensions": {"data": {"Code": "pic"}}}
+InvalidPic             | {"message": "X1 is not a valid value for PIC", "path": ["op", "owner", "pic"]}
+PicNotAssociated       | {"message": "X1 is not associated with user", "path": ["op", "consignorPic"]}
+RequiredAnswerMissing  | {"message": "Required", "path": ["op", "answers", "17"]}
+EmptyForms             | {"message": "Array item count 0 is less than minimum count of 1.", "path": ["op", "programs"]}
+InvalidToken           | {"message": "the access token is invalid"}
+InvalidToken           | {"message": "no", "extensions": {"code": "UNAUTHENTICATED"}}
+AccessDenied           | {"message": "no", "extensions": {"code": "ACCESS_DENIED"}}
+Other                  | {"message": "Error trying to resolve field 'comments'.", "path": ["comments"]}
+Other                  | {"message": "What is this?", "path": ["op", "colour"]}
+Other                  | {}
+"#;
+
 #[test]
 fn the_conditions_of_the_specification_are_recognised_in_other_envelopes() {
-    // As in the table of 7.2: bare field names, messages without an extension, another case.
-    for (error, condition) in [
-        (
-            r#"{"message": "X1 is not a valid value for PIC", "path": ["op", "pic"], "extensions": {"data": {"Code": "pic"}}}"#,
-            Condition::InvalidPic,
-        ),
-        (
-            r#"{"message": "X1 is not a valid value for PIC", "path": ["op", "owner", "pic"]}"#,
-            Condition::InvalidPic,
-        ),
-        (
-            r#"{"message": "X1 is not associated with user", "path": ["op", "consignorPic"]}"#,
-            Condition::PicNotAssociated,
-        ),
-        (
-            r#"{"message": "Required", "path": ["op", "answers", "17"]}"#,
-            Condition::RequiredAnswerMissing,
-        ),
-        (
-            r#"{"message": "Array item count 0 is less than minimum count of 1.", "path": ["op", "programs"]}"#,
-            Condition::EmptyForms,
-        ),
-        (
-            r#"{"message": "the access token is invalid"}"#,
-            Condition::InvalidToken,
-        ),
-        (
-            r#"{"message": "no", "extensions": {"code": "UNAUTHENTICATED"}}"#,
-            Condition::InvalidToken,
-        ),
-        (
-            r#"{"message": "no", "extensions": {"code": "ACCESS_DENIED"}}"#,
-            Condition::AccessDenied,
-        ),
-        (
-            r#"{"message": "Error trying to resolve field 'comments'.", "path": ["comments"]}"#,
-            Condition::Other,
-        ),
-        (
-            r#"{"message": "What is this?", "path": ["op", "colour"]}"#,
-            Condition::Other,
-        ),
-        (r"{}", Condition::Other),
-    ] {
-        let error: ServerError = serde_json::from_str(error).unwrap();
-        assert_eq!(error.condition(), condition, "{error}");
+    for row in rows(OTHERS) {
+        let error: ServerError = serde_json::from_str(row[1]).unwrap();
+        assert_eq!(format!("{:?}", error.condition()), row[0], "{error}");
     }
 }
 

@@ -2,8 +2,9 @@
 
 use envd_sdk::ErrorKind;
 use envd_sdk::model::ConsignmentText;
-use envd_sdk::profile::{OperationProfile, RecordNames, ServiceProfile, Sourced};
+use envd_sdk::profile::ServiceProfile;
 use equipment::Server;
+use equipment::script::rows;
 use serde_json::json;
 
 use crate::scripted::{client, ok};
@@ -11,110 +12,64 @@ use crate::scripted::{client, ok};
 /// Order, digits, escapes and white space that reading and writing would change.
 const SIGNED: &str = "\"z\": 1.50, \"declaration\" : {\"signature\":\"c2ln\",  \"fullName\":\"Zo\\u00eb\"},\n\"forms\":[\"LPAC1\"]";
 
-fn updates(id: Option<&str>, number: Option<&str>) -> ServiceProfile {
-    let mut profile = ServiceProfile::default();
-    let [id, number] = [id, number].map(|name| name.map(str::to_owned));
-    let mut names = RecordNames::default();
-    (names.id, names.number) = (id, number);
-    profile.updates = Sourced::seen(names);
-    profile
-}
+/// What the profile calls the id and the number of a record; how the signed text S, as it was read, gets names; the input that is
+/// sent, or why the profile cannot name the update.
+const SAVES: &str = r#"
+# the profile             | text                   | named           | sent
+id                        | {S}                    |                 | {S}
+id                        | {S}                    | id=c-1          | {S,"id":"c-1"}
+own                       | {S}                    |                 | {S}
+own                       | {S}                    | id=c-1          | {S,"id":"c-1"}
+consignmentId             | {S}                    |                 | {S}
+consignmentId             | {S}                    | number=C-1 id=c-1 | {S,"consignmentId":"c-1"}
+consignmentId             | {S, "id" :"c-1"}       |                 | {S, "consignmentId" :"c-1"}
+- reference               | {S}                    | number=C-1 id=c-1 | {S,"reference":"C-1"}
+id reference              | {S}                    | number=C-1 id=c-1 | {S,"reference":"C-1","id":"c-1"}
+- number                  | {S}                    | id=c-1          | by the profile an update names its record by number, which the input does not have
+-                         | {S}                    | id=c-1          | by the profile no update names its record
+z                         | {S}                    | id=c-1          | the field z is there already
+"#;
 
-fn overridden() -> ServiceProfile {
-    let mut profile = ServiceProfile::default();
-    let document = "mutation Mine($envdAccountId: String!, $input: SaveInput!) {
-        createOrSaveConsignment(accountId: $envdAccountId, input: $input) { data { id } }
-    }";
-    let operation = OperationProfile::of_document(document);
-    let operations = &mut profile.operations;
-    operations.insert(
-        "createOrSaveConsignment".to_owned(),
-        Sourced::seen(operation),
-    );
-    profile
+const OWN: &str = "mutation Mine($envdAccountId: String!, $input: SaveInput!) {
+    createOrSaveConsignment(accountId: $envdAccountId, input: $input) { data { id } }
+}";
+
+fn profile(names: &str) -> ServiceProfile {
+    let mut names = names
+        .split(' ')
+        .map(|name| Some(name).filter(|name| *name != "-"));
+    let (id, number) = (names.next().unwrap(), names.next().flatten());
+    let profile = if id == Some("own") {
+        json!({"operations": {"createOrSaveConsignment": {"value": {"document": OWN}}}})
+    } else {
+        json!({"updates": {"value": {"id": id, "number": number}}})
+    };
+    ServiceProfile::from_json(&profile.to_string()).unwrap()
 }
 
 #[tokio::test]
 async fn the_text_on_the_wire_is_the_text_that_was_signed() {
-    let new = format!("{{{SIGNED}}}");
-    let signed = ConsignmentText::parse(&new).unwrap();
-    let (update, named) = (
-        signed.with("id", "c-1"),
-        signed.with("number", "C-1").with("id", "c-1"),
-    );
-    let named_before = ConsignmentText::parse(&format!("{{{SIGNED}, \"id\" :\"c-1\"}}")).unwrap();
-    for (profile, text, sent) in [
-        (ServiceProfile::default(), &signed, new.clone()),
-        (
-            ServiceProfile::default(),
-            &update,
-            format!(r#"{{{SIGNED},"id":"c-1"}}"#),
-        ),
-        (overridden(), &signed, new.clone()),
-        (overridden(), &update, format!(r#"{{{SIGNED},"id":"c-1"}}"#)),
-        (updates(Some("consignmentId"), None), &signed, new.clone()),
-        (
-            updates(Some("consignmentId"), None),
-            &named,
-            format!(r#"{{{SIGNED},"consignmentId":"c-1"}}"#),
-        ),
-        (
-            updates(Some("consignmentId"), None),
-            &named_before,
-            format!("{{{SIGNED}, \"consignmentId\" :\"c-1\"}}"),
-        ),
-        (
-            updates(None, Some("reference")),
-            &named,
-            format!(r#"{{{SIGNED},"reference":"C-1"}}"#),
-        ),
-        (
-            updates(Some("id"), Some("reference")),
-            &named,
-            format!(r#"{{{SIGNED},"reference":"C-1","id":"c-1"}}"#),
-        ),
-    ] {
+    for row in rows(SAVES) {
+        let mut text = ConsignmentText::parse(&row[1].replace('S', SIGNED)).unwrap();
+        for (name, value) in row[2].split(' ').filter_map(|name| name.split_once('=')) {
+            text = text.with(name, value);
+        }
         let record = json!({"data": {"createOrSaveConsignment": {"data": {"id": "c-1"}}}});
         let server = Server::script([ok(record)]);
-        let client = client(&server).profile(&profile).build().unwrap();
-        let save = client.account("envd-1").save_consignment_text(text);
-        assert_eq!(save.await.unwrap().value.id, Some("c-1".into()));
-        let body = &server.requests()[0].body;
+        let client = client(&server).profile(&profile(row[0])).build().unwrap();
+        let saved = client.account("envd-1").save_consignment_text(&text).await;
+        if !row[3].starts_with('{') {
+            let error = saved.unwrap_err();
+            let is_config = error.kind() == ErrorKind::Config;
+            assert!(is_config && error.to_string().ends_with(row[3]), "{error}");
+            assert_eq!(server.count(), 0, "{row:?}");
+            continue;
+        }
+        assert_eq!(saved.unwrap().value.id, Some("c-1".into()), "{row:?}");
+        let (body, sent) = (&server.requests()[0].body, row[3].replace('S', SIGNED));
         assert!(
             body.contains(&format!(r#""input":{sent}"#)),
-            "{sent}\n{body}"
+            "{row:?}\n{body}"
         );
-    }
-}
-
-#[tokio::test]
-async fn an_update_that_the_profile_cannot_name_is_not_sent() {
-    let signed = ConsignmentText::parse(&format!("{{{SIGNED}}}")).unwrap();
-    for (profile, text, why) in [
-        (
-            updates(None, Some("number")),
-            signed.with("id", "c-1"),
-            "by the profile an update names its record by number, which the input does not have",
-        ),
-        (
-            updates(None, None),
-            signed.with("id", "c-1"),
-            "by the profile no update names its record",
-        ),
-        (
-            updates(Some("z"), None),
-            signed.with("id", "c-1"),
-            "the field z is there already",
-        ),
-    ] {
-        let server = Server::script([ok(json!({}))]);
-        let client = client(&server).profile(&profile).build().unwrap();
-        let save = client.account("envd-1").save_consignment_text(&text);
-        let error = save.await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Config);
-        // The operation, then why.
-        let said = error.to_string();
-        assert!(said.ends_with(why), "{said}");
-        assert_eq!(server.count(), 0);
     }
 }

@@ -1,14 +1,8 @@
 //! The fake over HTTP, without the client of this crate.
 
-mod client_authentication;
-mod consignments;
-mod device;
+mod dialogues;
+mod fixtures;
 mod http;
 mod in_process;
-mod listing;
-mod login;
-mod properties;
 mod reception;
-mod records;
-mod refusals;
 mod website;

@@ -1,14 +1,14 @@
 //! Scripted faults, and the bytes that a client receives.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::graphql::generated::{Consignments, UserDetails};
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::{Client, Clock, ErrorKind, RetryPolicy};
+use envd_sdk::{Client, ErrorKind, RetryPolicy};
 use serde_json::{Value, json};
 
-use crate::fixed_date::{fake_builder, start_fake};
+use crate::fixed_date::{manual, start_fake};
 use crate::wire::{Raw, send};
 
 const QUERY: &str = r#"{"query": "query UserDetails { userDetails { email } }"}"#;
@@ -158,8 +158,8 @@ async fn a_truncated_body_is_valid_http_and_a_cut_or_dropped_one_is_not() {
 
 #[tokio::test]
 async fn latency_ends_when_the_clock_is_moved() {
-    let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_176_000));
-    let fake = fake_builder().clock(clock.clone()).start().await.unwrap();
+    let (fake, clock) = manual();
+    let fake = fake.start().await.unwrap();
     fake.on_operation("UserDetails")
         .fault(Fault::latency(Duration::from_secs(30)));
     let advance = async {
@@ -172,8 +172,8 @@ async fn latency_ends_when_the_clock_is_moved() {
 
 #[tokio::test]
 async fn a_slow_body_arrives_complete_in_chunks() {
-    let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_176_000));
-    let fake = fake_builder().clock(clock.clone()).start().await.unwrap();
+    let (fake, clock) = manual();
+    let fake = fake.start().await.unwrap();
     let fast = query(&fake).await.unwrap().body;
     fake.on_operation("UserDetails")
         .fault(Fault::slow(30, Duration::from_secs(1)));

@@ -3,11 +3,13 @@
 use std::pin::Pin;
 
 use envd_sdk::auth::TokenManager;
-use envd_sdk::fake::Fake;
 use envd_sdk::model::{CommentInput, ConsignmentInput, Pic, TemplateInput};
 use envd_sdk::ops::{AccountChoice, ConsignmentFilter, TemplateFilter};
-use envd_sdk::register::{PropertySearch, Register};
+use envd_sdk::register::PropertySearch;
 use envd_sdk::{Call, Client, Result};
+
+use crate::fixed_date::start_fake;
+use crate::scripted::register_at;
 
 /// In bytes, with what a future has in a box.
 const LIMIT: usize = 2_048;
@@ -26,10 +28,10 @@ fn call<T: Send + 'static>(call: Call<T>) -> usize {
 
 #[tokio::test]
 async fn the_futures_of_calls_hold_at_most_2_kb() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let client: Client = fake.client().build().unwrap();
     let account = client.account(fake.account_id());
-    let register = Register::builder(fake.register_url()).build().unwrap();
+    let register = register_at(fake.register_url()).build().unwrap();
     let (pic, filter) = (
         Pic::parse("QAZZ7777").unwrap(),
         ConsignmentFilter::default(),
@@ -74,9 +76,9 @@ async fn the_futures_of_calls_hold_at_most_2_kb() {
 
 #[tokio::test]
 async fn the_futures_of_pagers_lookups_and_token_managers_hold_at_most_2_kb() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let account = fake.client().build().unwrap().account(fake.account_id());
-    let register = Register::builder(fake.register_url()).build().unwrap();
+    let register = register_at(fake.register_url()).build().unwrap();
     let manager: TokenManager = fake.token_manager().await.unwrap();
     let filter = ConsignmentFilter::default();
     let (mut pager, mut full) = (

@@ -1,17 +1,17 @@
 //! Replies compressed with gzip (RFC 1952), from the fake and from servers that break the rules.
 
-mod damaged;
-
 use std::time::Duration;
 
-use envd_sdk::fake::{Fake, Fault, Received};
+use envd_sdk::fake::{Fault, Received};
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::register::{IfModified, PropertySearch, Register};
+use envd_sdk::register::{IfModified, PropertySearch};
 use envd_sdk::{ErrorKind, HttpOptions, RetryPolicy};
 use zlib_rs::{DeflateConfig, ReturnCode, compress_bound, compress_slice};
 
+use crate::fixed_date::fake_builder;
 use crate::fixed_date::start_fake;
-use crate::unexpected_replies::Server;
+use crate::replies::Server;
+use crate::scripted::register_at;
 use crate::wire;
 
 /// One member.
@@ -51,7 +51,7 @@ async fn both_clients_ask_for_gzip_unless_it_is_off_and_the_token_endpoint_never
         (HttpOptions::default(), Some("gzip")),
         (HttpOptions::default().gzip(false), None),
     ] {
-        let fake = Fake::start().await;
+        let fake = start_fake().await;
         let client = fake
             .client()
             .token_source(fake.token_manager().await.unwrap())
@@ -61,7 +61,7 @@ async fn both_clients_ask_for_gzip_unless_it_is_off_and_the_token_endpoint_never
         let _ = client.questions().await.unwrap();
         fake.expire_access_tokens();
         let _ = client.questions().await.unwrap();
-        let register = Register::builder(fake.register_url()).http(options);
+        let register = register_at(fake.register_url()).http(options);
         let search = PropertySearch::text("QLD");
         let mut pager = register.build().unwrap().search(&search);
         pager.next_page().await.unwrap();
@@ -81,7 +81,7 @@ async fn both_clients_ask_for_gzip_unless_it_is_off_and_the_token_endpoint_never
 
 #[tokio::test]
 async fn the_fake_compresses_for_those_who_accept_it() {
-    let [on, off] = [Fake::builder(), Fake::builder().gzip(false)];
+    let [on, off] = [fake_builder(), fake_builder().gzip(false)];
     let (on, off) = (on.start().await.unwrap(), off.start().await.unwrap());
     let query = r#"{"query": "{ questions { items { id text help } } }"}"#;
     let mut bodies = Vec::new();
@@ -131,7 +131,7 @@ async fn what_is_read_is_the_same_with_and_without() {
 /// Errors are compressed like other replies.
 #[tokio::test]
 async fn compressed_errors_are_read() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let client = fake.client().retry(RetryPolicy::none()).build().unwrap();
     let filler = " ".repeat(2_000);
     let body = gzip(format!(r#"{{"Message": "Rate limit exceeded."{filler}}}"#).as_bytes());
@@ -166,10 +166,9 @@ async fn bodies_of_several_members_in_chunks_of_any_size_are_read() {
 #[tokio::test]
 async fn an_empty_body_needs_no_gzip() {
     for status in ["200 OK", "401 Unauthorized", "502 Bad Gateway"] {
-        let plain = Server::start(reply(status, "x: y", b""));
-        let server = Server::start(reply(status, GZIP, b""));
-        let (expected, (error, _)) = (plain.query().await.0, server.query().await);
-        assert_eq!(error.to_string(), expected.to_string());
+        let plain = Server::start(reply(status, "x: y", b"")).query().await;
+        let compressed = Server::start(reply(status, GZIP, b"")).query().await;
+        assert_eq!(compressed.to_string(), plain.to_string());
     }
     // HTTP 304 repeats the headers of the page, and has no body.
     let head = format!("HTTP/1.1 304 Not Modified\r\n{GZIP}\r\ncontent-length: 900\r\n\r\n");
@@ -193,19 +192,98 @@ async fn the_limit_counts_what_comes_out() {
     let bomb = gzip(&vec![0; 1 << 20]).repeat(1_000);
     for body in [gzip(user(10_001).as_bytes()), bomb] {
         for status in [200, 503] {
-            let told = format!("{status} Told");
-            let server = Server::start(reply(&told, GZIP, &body));
-            let plain = Server::start(reply(&told, "x: y", &vec![b' '; 20_000]));
-            for ((error, sent), (expected, _)) in [
-                (server.query().await, plain.query().await),
-                (server.look_up().await, plain.look_up().await),
-            ] {
-                assert_eq!(error.to_string(), expected.to_string());
-                assert_eq!(error.http_status(), Some(status));
-                assert!(error.kind() == ErrorKind::Transport && !error.is_retryable() && sent == 1);
-            }
-            let (error, sent) = server.mutate().await;
-            assert!(error.may_have_applied() && sent == 1, "{error}");
+            let server = Server::start(reply(&format!("{status} Told"), GZIP, &body));
+            let says = ["larger than the limit", &format!("HTTP {status}")];
+            server
+                .assert(["Transport", "Transport ?", "Transport"], &says)
+                .await;
         }
     }
+}
+
+/// Bodies that are not what their `content-encoding` says: nothing is cut silently, and a change is in doubt.
+#[tokio::test]
+async fn a_body_that_ends_early_is_a_transport_error() {
+    let body = gzip(USER.as_bytes());
+    let lost = ["Transport x4", "Transport ?", "Transport x4"];
+    // As HTTP the reply is complete.
+    for length in [1, 10, body.len() / 2, body.len() - 8, body.len() - 1] {
+        let server = Server::start(reply("200 OK", GZIP, &body[..length]));
+        let says = ["the gzip body of the reply ends too early (HTTP 200)"];
+        server.assert(lost, &says).await;
+    }
+    // The connection ends too early as well.
+    let cut = reply("200 OK", GZIP, &body);
+    let server = Server::start(&cut[..cut.len() - 9]);
+    server.assert(lost, &["the connection was lost"]).await;
+}
+
+const PROTOCOL: [&str; 3] = ["Protocol", "Protocol ?", "Protocol"];
+
+#[tokio::test]
+async fn a_damaged_body_is_a_protocol_error() {
+    let body = gzip(USER.as_bytes());
+    let changed = |place: usize| {
+        let mut body = body.clone();
+        body[place] ^= 1;
+        body
+    };
+    for body in [
+        // The method, the checksum, the length, and the checksum of a second member.
+        changed(2),
+        changed(body.len() - 8),
+        changed(body.len() - 1),
+        [gzip(b" "), changed(body.len() - 5)].concat(),
+        // Zeros and a text at the end.
+        [body.as_slice(), &[0; 20]].concat(),
+        [body.as_slice(), b"{\"data\": null}"].concat(),
+        USER.into(),
+    ] {
+        let server = Server::start(reply("200 OK", GZIP, &body));
+        let says = ["gzip body of the reply is damaged"];
+        server.assert(PROTOCOL, &says).await;
+        assert!(!format!("{:?}", server.query().await).contains("Sam"));
+    }
+    // All of it twice, as one header says once.
+    let server = Server::start(reply("200 OK", GZIP, &gzip(&body)));
+    server
+        .assert(["Protocol", "Protocol ?", "Decode"], &[])
+        .await;
+    // RFC 9110 section 15.5.2: the request was not applied, whatever the body.
+    let server = Server::start(reply("401 Unauthorized", GZIP, b"{}"));
+    server
+        .assert(["Protocol", "Protocol", "Protocol"], &[])
+        .await;
+}
+
+#[tokio::test]
+async fn other_encodings_are_refused() {
+    let twice = gzip(&gzip(USER.as_bytes()));
+    for (head, says) in [
+        ("gzip, gzip", "an unknown content-encoding"),
+        (
+            "gzip\r\ncontent-encoding: gzip",
+            "an unknown content-encoding",
+        ),
+        (
+            "identity\r\ncontent-encoding: gzip",
+            "an unknown content-encoding",
+        ),
+        ("br", "content-encoding br"),
+        ("deflate", "content-encoding deflate"),
+    ] {
+        let head = format!("content-encoding: {head}");
+        let server = Server::start(reply("200 OK", &head, &twice));
+        server.assert(PROTOCOL, &[says]).await;
+    }
+}
+
+#[tokio::test]
+async fn without_the_setting_a_compressed_reply_is_refused_by_name() {
+    let server = Server::start(reply("200 OK", GZIP, &gzip(USER.as_bytes())));
+    assert_eq!(first_name(&server).await.as_deref(), Some("Sam"));
+    let client = server.builder().http(HttpOptions::default().gzip(false));
+    let error = client.build().unwrap().user_details().await.unwrap_err();
+    let told = "content-encoding gzip, which was not requested";
+    assert!(error.to_string().contains(told), "{error}");
 }

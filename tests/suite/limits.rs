@@ -5,8 +5,11 @@ use std::time::Duration;
 use envd_sdk::auth::{StaticToken, TokenManager, TokenSource};
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::register::{PropertySearch, Register};
+use envd_sdk::register::PropertySearch;
 use envd_sdk::{Clock, ErrorKind, HttpOptions, RetryPolicy};
+
+use crate::fixed_date::{fake_builder, log_in};
+use crate::scripted::register_at;
 
 const LONGEST: Duration = Duration::MAX;
 
@@ -27,7 +30,7 @@ fn retries() -> RetryPolicy {
 
 /// A fake of which everything lives without an end.
 async fn fake() -> Fake {
-    let fake = Fake::builder()
+    let fake = fake_builder()
         .access_token_lifetime(LONGEST)
         .refresh_token_lifetime(LONGEST)
         .code_lifetime(LONGEST)
@@ -55,12 +58,7 @@ async fn a_login_without_limits_is_renewed_and_ended() {
         })
         .build()
         .unwrap();
-    let login = manager.provider().authorization().start().unwrap();
-    let callback = fake.consent(login.url()).unwrap();
-    manager
-        .complete_login(login, callback.as_str())
-        .await
-        .unwrap();
+    log_in(&fake, &manager).await.unwrap();
     let first = manager.access_token().await.unwrap();
     let second = manager.renew(&first).await.unwrap();
     assert_eq!(second.generation(), 2);
@@ -94,7 +92,7 @@ async fn calls_and_pages_without_limits_are_answered() {
 #[tokio::test]
 async fn look_ups_without_limits_are_answered() {
     let fake = fake().await;
-    let register = Register::builder(fake.register_url())
+    let register = register_at(fake.register_url())
         .token_source(StaticToken::new("token").unwrap())
         .http(http())
         .retry(retries())
@@ -114,7 +112,7 @@ async fn look_ups_without_limits_are_answered() {
 /// The time limit of the client ends the wait; a fake with both delays does not panic.
 #[tokio::test]
 async fn a_fake_may_be_slow_without_an_end() {
-    let fake = Fake::builder().latency(LONGEST).start().await.unwrap();
+    let fake = fake_builder().latency(LONGEST).start().await.unwrap();
     fake.on_operation("UserDetails")
         .fault(Fault::latency(LONGEST));
     let brief = HttpOptions::default().timeout(Duration::from_millis(100));

@@ -1,11 +1,9 @@
 //! Lists page by page (spec 4.1) against the fake and against servers that break the rules.
 
-mod guards;
 mod look_ahead;
 mod own_documents;
 mod unreadable;
-
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod walks;
 
 use envd_sdk::graphql::generated::{FullConsignments, Templates};
 use envd_sdk::model::{FormType, TemplateInput};
@@ -148,27 +146,6 @@ async fn templates_are_listed_page_by_page() {
         all.iter()
             .any(|template| template.name.as_deref() == Some("To the works"))
     );
-}
-
-#[tokio::test]
-async fn after_a_failure_the_same_page_can_be_requested_again() {
-    let failures = AtomicUsize::new(0);
-    let server = serve(move |after| match after {
-        "" => ok(page(more("a"), &["1", "2"])),
-        "a" if failures.fetch_add(1, Ordering::SeqCst) == 0 => {
-            Reply::json(500, r#"{"Message": "no"}"#)
-        }
-        _ => ok(page(end(), &["3"])),
-    });
-    let mut pager = account(&server).consignments(&filter());
-    assert_eq!(pager.next_page().await.unwrap().unwrap().records.len(), 2);
-    let error = pager.next_page().await.unwrap_err();
-    assert_eq!(error.http_status(), Some(500));
-    assert_eq!(error.resume_from().unwrap().cursor(), Some("a"));
-    assert_eq!(pager.position().cursor(), Some("a"));
-    let page = pager.next_page().await.unwrap().unwrap();
-    assert_eq!(page.records[0].number.as_ref().unwrap(), &"3");
-    assert!(pager.next_page().await.unwrap().is_none());
 }
 
 #[tokio::test]

@@ -1,16 +1,18 @@
 //! The download of a printed declaration: what is sent to the other host, and what counts as a PDF.
 
 use envd_sdk::auth::StaticToken;
-use envd_sdk::fake::Fake;
 use envd_sdk::model::PdfUrl;
 use envd_sdk::{Client, ErrorKind, RetryPolicy};
 use wiremock::matchers::{method, path, query_param};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
+use crate::fixed_date::start_fake;
+use crate::scripted::client_at;
+
 const TOKEN: &str = "pr1nt-t0ken";
 
 fn client(endpoint: &str) -> Client {
-    Client::builder(endpoint)
+    client_at(endpoint)
         .token_source(StaticToken::new("access-t0ken").unwrap())
         .header("x-api-key", "k3y")
         .retry(RetryPolicy::none())
@@ -20,7 +22,7 @@ fn client(endpoint: &str) -> Client {
 
 #[tokio::test]
 async fn a_declaration_of_the_fake_is_downloaded_until_its_token_is_wrong() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let client = fake.client().build().unwrap();
     let account = client.account(fake.account_id());
     let record = account.consignment("C-900000103").await.unwrap().value;

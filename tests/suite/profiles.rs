@@ -8,20 +8,26 @@ use envd_sdk::model::{
 };
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::profile::{
-    ComparedDate, FurtherForm, ListOrder, OperationProfile, RecordNames, RecordShape,
-    RegisterAuthentication, ServiceProfile, Sourced,
+    FurtherForm, OperationProfile, RegisterAuthentication, ServiceProfile, Sourced,
 };
-use envd_sdk::register::{PropertySearch, Register};
-use envd_sdk::{Account, Client, ErrorKind, Result};
+use envd_sdk::register::PropertySearch;
+use envd_sdk::{Account, ErrorKind, Result};
+use equipment::script::rows;
 
 use crate::fixed_date::fake_builder;
 use crate::pages::collect_up_to;
+use crate::scripted::client_at;
+use crate::scripted::register_at;
 
 /// A profile in which the record of an operation stands elsewhere in the reply to another document.
 pub(crate) fn moved(name: &str, document: &str, pointer: &str) -> ServiceProfile {
     let mut operation = OperationProfile::of_document(document);
     operation.record_at = Some(pointer.to_owned());
-    with_operation(name, operation)
+    let mut profile = ServiceProfile::default();
+    profile
+        .operations
+        .insert(name.to_owned(), Sourced::seen(operation));
+    profile
 }
 
 /// A profile of a register whose first page has this index.
@@ -31,160 +37,48 @@ pub(crate) fn paged_from(index: u32) -> ServiceProfile {
     profile
 }
 
-fn with_operation(name: &str, operation: OperationProfile) -> ServiceProfile {
-    let mut profile = ServiceProfile::default();
-    let operations = &mut profile.operations;
-    operations.insert(name.to_owned(), Sourced::seen(operation));
-    profile
-}
-
-fn at(name: &str, pointer: &str) -> ServiceProfile {
-    let mut operation = OperationProfile::default();
-    operation.record_at = Some(pointer.to_owned());
-    with_operation(name, operation)
-}
-
-fn without(name: &str, fields: &[&str]) -> ServiceProfile {
-    let mut operation = OperationProfile::default();
-    operation.left_out = fields.iter().map(|field| (*field).to_owned()).collect();
-    with_operation(name, operation)
-}
-
-/// The summaries of a list and full records are one type of the service.
-fn without_authors() -> ServiceProfile {
-    let mut profile = without("consignment", &["createdBy", "updatedBy"]);
-    let of_lists = without("consignments", &["edges.node.createdBy"]);
-    profile.operations.extend(of_lists.operations);
-    profile
-}
-
-fn updates(id: Option<&str>, number: Option<&str>) -> ServiceProfile {
-    let mut profile = ServiceProfile::default();
-    profile.updates = Sourced::seen(RecordNames {
-        id: id.map(str::to_owned),
-        number: number.map(str::to_owned),
-    });
-    profile
-}
-
-fn changed(change: impl FnOnce(&mut ServiceProfile)) -> ServiceProfile {
-    let mut profile = ServiceProfile::default();
-    change(&mut profile);
-    profile
+/// The profiles of a table, by their names.
+fn profiles(table: &'static str) -> impl Iterator<Item = (&'static str, ServiceProfile)> {
+    let seen = |json: &str| json.replace("\"value\":", "\"source\": \"seen\", \"value\":");
+    rows(table).map(move |row| (row[0], ServiceProfile::from_json(&seen(row[1])).unwrap()))
 }
 
 /// Each entry turned around, alone.
-fn profiles() -> impl Iterator<Item = (&'static str, ServiceProfile)> {
-    of_the_interface().into_iter().chain(of_the_register())
-}
+const ALL: &str = r#"
+the assumed one          | {}
+user details elsewhere   | {"operations": {"userDetails": {"value": {"recordAt": "/userDetailsQuery/data"}}}}
+user details deeper      | {"operations": {"userDetails": {"value": {"recordAt": "/viewer/me/0/details"}}}}
+saved record elsewhere   | {"operations": {"createOrSaveConsignment": {"value": {"recordAt": "/saveConsignment/consignment"}}}}
+lists elsewhere          | {"operations": {"consignments": {"value": {"recordAt": "/account/consignments"}}}}
+no roles                 | {"operations": {"userDetails": {"value": {"leftOut": ["accounts.roles"]}}}}
+# The summaries of a list and full records are one type of the service.
+no author                | {"operations": {"consignment": {"value": {"leftOut": ["createdBy", "updatedBy"]}}, "consignments": {"value": {"leftOut": ["edges.node.createdBy"]}}}}
+updates by number        | {"updates": {"value": {"id": null, "number": "number"}}}
+updates by both          | {"updates": {"value": {"id": "id", "number": "number"}}}
+updates by another name  | {"updates": {"value": {"id": "consignmentId", "number": null}}}
+roles spelled            | {"roles": {"value": {"VENDOR": "Producer"}}}
+a further form           | {"forms": {"value": [{"id": "LPAC2"}]}}
+dates of creation        | {"lists": {"comparedDate": {"value": "creation"}}}
+dates of movement        | {"lists": {"comparedDate": {"value": "movement"}}}
+oldest first             | {"lists": {"order": {"value": "oldest_first"}}}
+small pages              | {"lists": {"largestPage": {"value": 3}}}
+filled in                | {"filledIn": {"value": ["consignee.name"]}}
+register from zero       | {"register": {"firstPageIndex": {"value": 0}}}
+register with codes      | {"register": {"statusCodes": {"value": {"Blocked": "X"}}}}
+a record under Value     | {"register": {"recordShape": {"value": "value"}}}
+a bare record            | {"register": {"recordShape": {"value": "bare"}}}
+a bearer token           | {"register": {"authentication": {"value": "bearer"}}}
+a key                    | {"register": {"authentication": {"value": {"header": "x-api-key"}}}}
+"#;
 
-fn of_the_interface() -> Vec<(&'static str, ServiceProfile)> {
-    vec![
-        ("the assumed one", ServiceProfile::default()),
-        (
-            "user details elsewhere",
-            at("userDetails", "/userDetailsQuery/data"),
-        ),
-        (
-            "user details deeper",
-            at("userDetails", "/viewer/me/0/details"),
-        ),
-        (
-            "saved record elsewhere",
-            at("createOrSaveConsignment", "/saveConsignment/consignment"),
-        ),
-        (
-            "lists elsewhere",
-            at("consignments", "/account/consignments"),
-        ),
-        ("no roles", without("userDetails", &["accounts.roles"])),
-        ("no author", without_authors()),
-        ("updates by number", updates(None, Some("number"))),
-        ("updates by both", updates(Some("id"), Some("number"))),
-        (
-            "updates by another name",
-            updates(Some("consignmentId"), None),
-        ),
-        (
-            "roles spelled",
-            changed(|it| {
-                it.roles = Sourced::seen([("VENDOR".to_owned(), Role::Producer)].into());
-            }),
-        ),
-        (
-            "a further form",
-            changed(|it| {
-                it.forms = Sourced::seen(vec![FurtherForm::new("LPAC2")]);
-            }),
-        ),
-        (
-            "dates of creation",
-            changed(|it| {
-                it.lists = it.lists.clone().comparing(ComparedDate::Creation);
-            }),
-        ),
-        (
-            "dates of movement",
-            changed(|it| {
-                it.lists = it.lists.clone().comparing(ComparedDate::Movement);
-            }),
-        ),
-        (
-            "oldest first",
-            changed(|it| {
-                it.lists = it.lists.clone().ordered(ListOrder::OldestFirst);
-            }),
-        ),
-        (
-            "small pages",
-            changed(|it| it.lists.largest_page = Sourced::seen(Some(3))),
-        ),
-        (
-            "filled in",
-            changed(|it| {
-                it.filled_in = Sourced::seen(["consignee.name".to_owned()].into());
-            }),
-        ),
-    ]
-}
-
-fn of_the_register() -> Vec<(&'static str, ServiceProfile)> {
-    vec![
-        ("pages from zero", paged_from(0)),
-        (
-            "codes",
-            changed(|it| {
-                let codes = [("Blocked".to_owned(), "X".to_owned())];
-                it.register.status_codes = Sourced::seen(codes.into());
-            }),
-        ),
-        (
-            "a record under Value",
-            changed(|it| {
-                it.register.record_shape = Sourced::seen(RecordShape::Value);
-            }),
-        ),
-        (
-            "a bare record",
-            changed(|it| {
-                it.register.record_shape = Sourced::seen(RecordShape::Bare);
-            }),
-        ),
-        (
-            "a bearer token",
-            changed(|it| {
-                it.register.authentication = Sourced::seen(RegisterAuthentication::Bearer);
-            }),
-        ),
-        (
-            "a key",
-            changed(|it| {
-                it.register.authentication =
-                    Sourced::seen(RegisterAuthentication::Header("x-api-key".to_owned()));
-            }),
-        ),
-    ]
-}
+/// What fits no operation, and how it is refused.
+const UNFIT: &str = r#"
+no field roles.none   | {"operations": {"userDetails": {"value": {"leftOut": ["roles.none"]}}}}
+cannot be left out    | {"operations": {"questions": {"value": {"leftOut": ["items.triggers"]}}}}
+no operation nothing  | {"operations": {"nothing": {"value": {"leftOut": ["a"]}}}}
+starts with a slash   | {"operations": {"comments": {"value": {"recordAt": "comments"}}}}
+no name of a field    | {"operations": {"comments": {"value": {"recordAt": "/a b"}}}}
+"#;
 
 fn token_of(fake: &Fake) -> StaticToken {
     StaticToken::new(fake.access_token().expose()).unwrap()
@@ -228,7 +122,7 @@ async fn main_job(account: &Account) -> Result<()> {
 
 #[tokio::test]
 async fn a_client_with_the_profile_of_the_service_does_the_main_job() {
-    for (name, profile) in profiles() {
+    for (name, profile) in profiles(ALL) {
         let fake = fake_builder().profile(&profile).start().await.unwrap();
         let client = fake.client().profile(&profile).build().unwrap();
         let user = client.user_details().await;
@@ -250,9 +144,9 @@ async fn a_client_with_the_profile_of_the_service_does_the_main_job() {
 
 #[tokio::test]
 async fn a_register_with_the_profile_answers() {
-    for (name, profile) in profiles() {
+    for (name, profile) in profiles(ALL) {
         let fake = fake_builder().profile(&profile).start().await.unwrap();
-        let register = Register::builder(fake.register_url()).profile(&profile);
+        let register = register_at(fake.register_url()).profile(&profile);
         let register = match &profile.register.authentication.value {
             RegisterAuthentication::Bearer => register.token_source(token_of(&fake)),
             RegisterAuthentication::Header(header) => register.header(header, "a key"),
@@ -271,43 +165,26 @@ async fn a_register_with_the_profile_answers() {
 
 #[tokio::test]
 async fn without_the_profile_something_fails() {
-    for (name, profile) in [
-        ("lists", at("consignments", "/account/consignments")),
-        (
-            "saved",
-            at("createOrSaveConsignment", "/saveConsignment/consignment"),
-        ),
-        ("number", updates(None, Some("number"))),
-        ("other", updates(Some("consignmentId"), None)),
-    ] {
+    let names = [
+        "lists elsewhere",
+        "saved record elsewhere",
+        "updates by number",
+        "updates by another name",
+    ];
+    let needed = profiles(ALL).filter(|(name, _)| names.contains(name));
+    for (name, profile) in needed {
         let fake = fake_builder().profile(&profile).start().await.unwrap();
         let client = fake.client().build().unwrap();
-        let error = match client.user_details().await {
-            Ok(_) => main_job(&client.account(fake.account_id()))
-                .await
-                .expect_err(name),
-            Err(error) => error,
-        };
+        let error = main_job(&client.account(fake.account_id())).await;
+        let error = error.expect_err(name);
         assert!(error.is_rejected(), "{name}: {error}");
     }
 }
 
 #[test]
 fn a_profile_that_fits_no_operation_is_refused() {
-    for (profile, said) in [
-        (
-            without("userDetails", &["roles.none"]),
-            "no field roles.none",
-        ),
-        (
-            without("questions", &["items.triggers"]),
-            "cannot be left out",
-        ),
-        (without("nothing", &["a"]), "no operation nothing"),
-        (at("comments", "comments"), "starts with a slash"),
-        (at("comments", "/a b"), "no name of a field"),
-    ] {
-        let client = Client::builder("http://127.0.0.1/").profile(&profile);
+    for (said, profile) in profiles(UNFIT) {
+        let client = client_at("http://127.0.0.1/").profile(&profile);
         let token = StaticToken::new("token").unwrap();
         let error = client.token_source(token).build().unwrap_err();
         assert!(
@@ -326,7 +203,8 @@ async fn a_further_form_has_its_species_and_days_at_the_fake() {
     ] {
         let mut form = FurtherForm::new("LPAC2");
         (form.from, form.species) = (from, species);
-        let profile = changed(|it| it.forms = Sourced::seen(vec![form]));
+        let mut profile = ServiceProfile::default();
+        profile.forms = Sourced::seen(vec![form]);
         let fake = fake_builder().profile(&profile).start().await.unwrap();
         let account = fake.client().build().unwrap().account(fake.account_id());
         let forms = [FormType::Lpac1, FormType::from("LPAC2")];

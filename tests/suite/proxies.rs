@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use envd_sdk::auth::{Provider, StaticToken, TokenManager};
-use envd_sdk::register::Register;
 use envd_sdk::{Client, ErrorKind, HttpOptions, RetryPolicy};
 use equipment::{Reply, Server};
 use url::Url;
 
 use crate::fixed_date::start_fake;
+use crate::scripted::client_at;
+use crate::scripted::register_at;
 
 /// A server in place of a proxy, which refuses all requests.
 fn start_proxy() -> Server {
@@ -23,7 +24,7 @@ fn through(proxy: &Server) -> HttpOptions {
 }
 
 fn client(endpoint: &str, http: HttpOptions) -> envd_sdk::Result<Client> {
-    Client::builder(endpoint)
+    client_at(endpoint)
         .token_source(StaticToken::new("b34r3r").unwrap())
         .http(http)
         .retry(RetryPolicy::none())
@@ -69,7 +70,7 @@ async fn loopback_hosts_are_never_proxied() {
             .unwrap()
             .user_details()
             .await;
-        let register = Register::builder(address(""))
+        let register = register_at(address(""))
             .token_source(StaticToken::new("b34r3r").unwrap())
             .http(through(&proxy))
             .retry(RetryPolicy::none())
@@ -121,7 +122,7 @@ fn a_proxy_of_another_scheme_is_refused_at_build() {
         let errors = [
             client("https://api.example/graphql", http.clone()).err(),
             provider("https://id.example/token", http.clone()).err(),
-            Register::builder("https://register.example")
+            register_at("https://register.example")
                 .http(http)
                 .build()
                 .err(),

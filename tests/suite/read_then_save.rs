@@ -1,18 +1,19 @@
 //! A record that was read can be saved: the input made from it has the formats of section 2 of the specification.
 
 use std::path::Path;
-use std::time::{Duration, SystemTime};
 
+use envd_sdk::Account;
 use envd_sdk::fake::{Fake, World};
 use envd_sdk::model::{
     Consignment, ConsignmentInput, ConsignmentStatus, Day, FormType, ServerError, Timestamp,
 };
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::validate::{Context, Operation, Questionnaire, Report, compare, validate_fields};
-use envd_sdk::{Account, Clock};
+use equipment::seeded::cases;
 use proptest::prelude::{Just, Strategy, prop, prop_oneof, proptest};
-use proptest::test_runner::{Config, RngSeed};
 use serde_json::{Value, json};
+
+use crate::fixed_date::manual;
 
 const ACCOUNT: &str = "envd-100201";
 
@@ -65,13 +66,7 @@ async fn serving(
     for input in consignments {
         world = world.consignment(ACCOUNT, input);
     }
-    let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_176_000));
-    let fake = Fake::builder()
-        .world(world)
-        .clock(clock)
-        .start()
-        .await
-        .unwrap();
+    let fake = manual().0.world(world).start().await.unwrap();
     let client = fake.client().build().unwrap();
     let user = client.user_details().await.unwrap().value;
     let context = Context::of(&user, ACCOUNT, Day::parse("2026-11-20").unwrap())
@@ -322,12 +317,7 @@ fn date() -> impl Strategy<Value = (String, String)> {
 }
 
 proptest! {
-    #![proptest_config(Config {
-        cases: 128,
-        rng_seed: RngSeed::Fixed(std::env::var("ENVD_SDK_EXPLORE").map_or(4711, |seed| seed.parse().unwrap())),
-        failure_persistence: None,
-        ..Config::default()
-    })]
+    #![proptest_config(cases(128))]
 
     #[test]
     fn every_notation_of_a_date_is_sent_with_its_own_digits((digits, written) in date(), prefix in prop::sample::select(vec![

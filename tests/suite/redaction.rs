@@ -3,10 +3,11 @@
 use std::fmt::Debug;
 
 use envd_sdk::auth::StaticToken;
+use envd_sdk::fake::{User, WebsiteEdit};
 use envd_sdk::model::{ConsignmentInput, UserDetails};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::fixed_date::start_fake;
+use crate::fixed_date::{fake_builder, start_fake};
 
 fn fixture(text: &str, pointer: &str) -> Value {
     let value: Value = serde_json::from_str(text).unwrap();
@@ -73,4 +74,20 @@ async fn debug_of_a_client_hides_the_token() {
         fake.client().build().unwrap()
     );
     assert!(!shown.contains(token.expose()), "{shown}");
+}
+
+#[tokio::test]
+async fn debug_of_a_fake_and_of_an_edit_hides_tokens_and_values() {
+    let fake = fake_builder().user(User::Receiver).start().await.unwrap();
+    assert!(!format!("{fake:?}").contains(fake.access_token().expose()));
+    let builder = fake_builder().register_token("hush".into());
+    let edits = [
+        WebsiteEdit::change("C-900000101", json!({"owner": {"name": "hush"}})),
+        WebsiteEdit::insert(json!({"owner": "hush"})),
+    ];
+    let shown = format!("{builder:?} {edits:?}");
+    assert!(
+        shown.contains("owner") && !shown.contains("hush"),
+        "{shown}"
+    );
 }

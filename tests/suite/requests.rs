@@ -9,7 +9,8 @@ use envd_sdk::model::{
     Role, Species, TemplateInput,
 };
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
-use envd_sdk::{Call, Client, ClientBuilder, Clock, DryRun, ErrorKind};
+use envd_sdk::{Call, Client, ClientBuilder, Clock, ErrorKind};
+use equipment::script::rows;
 use equipment::{Reply, Server};
 use serde_json::{Value, json};
 
@@ -213,29 +214,42 @@ async fn a_call_that_is_not_awaited_sends_nothing() {
     assert!(server.requests().is_empty());
 }
 
-type SentCall<'a> = (envd_sdk::Result<DryRun>, &'a str, Option<Value>);
-
-/// Checks the operation of each call and its variables, which have the account beside those that are given.
-fn assert_sent<const N: usize>(calls: [SentCall<'_>; N]) {
-    for (sent, operation, arguments) in calls {
-        let body: Value = serde_json::from_str(&sent.unwrap().body).unwrap();
-        let variables = arguments.map_or(json!({}), |mut arguments| {
-            arguments["envdAccountId"] = json!("envd-1");
-            arguments
-        });
-        assert_eq!(
-            (&body["operationName"], &body["variables"]),
-            (&json!(operation), &variables)
-        );
-    }
+/// The operation and the variables of a call.
+fn sent<T: Send + 'static>(call: &Call<T>) -> (String, Value) {
+    let body: Value = serde_json::from_str(&call.dry_run().unwrap().body).unwrap();
+    let operation = body["operationName"].as_str().unwrap();
+    (operation.to_owned(), body["variables"].clone())
 }
 
+/// The operations of these calls with their variables, A for the account.
+const SENT: &str = r#"
+UserDetails | {}
+Questions | {}
+Consignments | {A}
+Consignments | {A, "after": "c"}
+Consignments | {A, "first": 5, "status": "LOCKED", "species": "GOAT", "searchText": "yards", "fromDate": "2026-01-01T00:00:00Z", "toDate": "2026-02-01T00:00:00Z", "onlySubmitted": true}
+Templates | {A, "first": 5, "after": "c"}
+Consignment | {A, "id": "c-1"}
+Template | {A, "id": "t-1"}
+Comments | {A, "consignmentNumber": "C1"}
+ConsignmentUserMapping | {A, "consignmentNumber": "C1", "role": "AUTHVIEWER"}
+ConsignmentUserMapping | {A, "consignmentNumber": "C1", "role": "Authenticated Viewer"}
+Edecs | {A}
+CreateOrSaveConsignment | {A, "input": {"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}}}
+CreateOrSaveConsignment | {A, "input": {"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}, "status": "SUBMITTED"}}
+CopyConsignment | {A, "id": "c-1"}
+DeleteConsignment | {A, "id": "c-1"}
+CreateOrSaveTemplate | {A, "input": {"name": "To the works", "forms": ["LPAC1"]}}
+DeleteTemplate | {A, "id": "t-1"}
+CreateComment | {A, "input": {"consignmentNumber": "C1", "commentText": "once"}}
+"#;
+
 #[tokio::test]
-async fn each_query_sends_its_arguments() {
+async fn each_call_sends_its_arguments() {
     let (_, client) = serve(Reply::new(500));
     let account = client.account("envd-1");
-    let filter = ConsignmentFilter::default();
-    let all = filter
+    let none = ConsignmentFilter::default();
+    let all = none
         .clone()
         .page_size(5)
         .status(ConsignmentStatus::Locked)
@@ -244,114 +258,34 @@ async fn each_query_sends_its_arguments() {
         .from("2026-01-01T00:00:00Z")
         .to("2026-02-01T00:00:00Z")
         .only_submitted();
-    let page =
-        |filter: &ConsignmentFilter, after| account.consignments_page(filter, after).dry_run();
-    assert_sent([
-        (client.user_details().dry_run(), "UserDetails", None),
-        (client.questions().dry_run(), "Questions", None),
-        (page(&filter, None), "Consignments", Some(json!({}))),
-        (
-            page(&filter, Some("c")),
-            "Consignments",
-            Some(json!({"after": "c"})),
-        ),
-        (
-            page(&all, None),
-            "Consignments",
-            Some(json!({
-                "first": 5, "status": "LOCKED", "species": "GOAT", "searchText": "yards", "onlySubmitted": true,
-                "fromDate": "2026-01-01T00:00:00Z", "toDate": "2026-02-01T00:00:00Z",
-            })),
-        ),
-        (
-            account
-                .templates_page(&TemplateFilter::default().page_size(5), Some("c"))
-                .dry_run(),
-            "Templates",
-            Some(json!({"first": 5, "after": "c"})),
-        ),
-        (
-            account.consignment("c-1").dry_run(),
-            "Consignment",
-            Some(json!({"id": "c-1"})),
-        ),
-        (
-            account.template("t-1").dry_run(),
-            "Template",
-            Some(json!({"id": "t-1"})),
-        ),
-        (
-            account.comments("C1").dry_run(),
-            "Comments",
-            Some(json!({"consignmentNumber": "C1"})),
-        ),
-        (
-            account
-                .user_mappings("C1", Role::AuthenticatedViewer)
-                .dry_run(),
-            "ConsignmentUserMapping",
-            Some(json!({"consignmentNumber": "C1", "role": "AUTHVIEWER"})),
-        ),
-        (
-            account
-                .user_mappings("C1", "Authenticated Viewer")
-                .dry_run(),
-            "ConsignmentUserMapping",
-            Some(json!({"consignmentNumber": "C1", "role": "Authenticated Viewer"})),
-        ),
-        (account.edecs().dry_run(), "Edecs", Some(json!({}))),
-    ]);
-}
-
-#[tokio::test]
-async fn each_change_sends_its_arguments() {
-    let (_, client) = serve(Reply::new(500));
-    let account = client.account("envd-1");
-    let (pic, other) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-    let input = ConsignmentInput::new([FormType::Lpac1], pic.clone(), other.clone());
-    let sent_input = json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}});
-    let submitted = |mut input: Value| {
-        input["status"] = json!("SUBMITTED");
-        input
-    };
+    let templates = TemplateFilter::default().page_size(5);
+    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
+    let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     let template = TemplateInput::new("To the works", [FormType::Lpac1]);
-    assert_sent([
-        (
-            account.save_consignment(input.clone()).dry_run(),
-            "CreateOrSaveConsignment",
-            Some(json!({"input": sent_input})),
-        ),
-        (
-            account.submit_consignment(input).dry_run(),
-            "CreateOrSaveConsignment",
-            Some(json!({"input": submitted(sent_input)})),
-        ),
-        (
-            account.copy_consignment("c-1").dry_run(),
-            "CopyConsignment",
-            Some(json!({"id": "c-1"})),
-        ),
-        (
-            account.delete_consignment("c-1").dry_run(),
-            "DeleteConsignment",
-            Some(json!({"id": "c-1"})),
-        ),
-        (
-            account.save_template(template).dry_run(),
-            "CreateOrSaveTemplate",
-            Some(json!({"input": {"name": "To the works", "forms": ["LPAC1"]}})),
-        ),
-        (
-            account.delete_template("t-1").dry_run(),
-            "DeleteTemplate",
-            Some(json!({"id": "t-1"})),
-        ),
-        (
-            account
-                .create_comment(CommentInput::new("C1", "once"))
-                .dry_run(),
-            "CreateComment",
-            Some(json!({"input": {"consignmentNumber": "C1", "commentText": "once"}})),
-        ),
-    ]);
+    let calls = [
+        sent(&client.user_details()),
+        sent(&client.questions()),
+        sent(&account.consignments_page(&none, None)),
+        sent(&account.consignments_page(&none, Some("c"))),
+        sent(&account.consignments_page(&all, None)),
+        sent(&account.templates_page(&templates, Some("c"))),
+        sent(&account.consignment("c-1")),
+        sent(&account.template("t-1")),
+        sent(&account.comments("C1")),
+        sent(&account.user_mappings("C1", Role::AuthenticatedViewer)),
+        sent(&account.user_mappings("C1", "Authenticated Viewer")),
+        sent(&account.edecs()),
+        sent(&account.save_consignment(input.clone())),
+        sent(&account.submit_consignment(input)),
+        sent(&account.copy_consignment("c-1")),
+        sent(&account.delete_consignment("c-1")),
+        sent(&account.save_template(template)),
+        sent(&account.delete_template("t-1")),
+        sent(&account.create_comment(CommentInput::new("C1", "once"))),
+    ];
+    let expected = rows(SENT).map(|row| {
+        let variables = row[1].replace("{A", r#"{"envdAccountId": "envd-1""#);
+        (row[0].to_owned(), serde_json::from_str(&variables).unwrap())
+    });
+    assert_eq!(calls.to_vec(), expected.collect::<Vec<_>>());
 }

@@ -7,6 +7,7 @@ use envd_sdk::{Call, Client, Clock, ErrorKind, Outcome, Response, Result, RetryP
 use equipment::{Reply, Server, refusing_address};
 use serde_json::{Value, json};
 
+use crate::scripted::client_at;
 use crate::scripted::{Renewing, client, ok, typed, until};
 
 const QUERY: &str = "query A { a }";
@@ -26,105 +27,10 @@ fn call(client: &Client, document: &str) -> Call<Outcome<Value>> {
     client.execute_document(document, "A", &json!({}))
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum RetryOutcome {
-    /// Retried with success.
-    Retried,
-    /// An error, and the change was not applied.
-    NotApplied,
-    /// An error, and the change may have been applied.
-    MayHaveApplied,
-}
-
-fn outcome_of<T>(result: &Result<Response<T>>) -> RetryOutcome {
-    match result {
-        Ok(response) => {
-            assert_eq!(response.attempts, 2);
-            RetryOutcome::Retried
-        }
-        Err(error) => {
-            assert_eq!(error.attempts(), 1);
-            if error.may_have_applied() {
-                RetryOutcome::MayHaveApplied
-            } else {
-                RetryOutcome::NotApplied
-            }
-        }
-    }
-}
-
-/// For a query, a mutation, and a mutation marked as idempotent.
-#[rustfmt::skip]
-fn rows() -> Vec<(&'static str, Reply, [RetryOutcome; 3])> {
-    use RetryOutcome::{MayHaveApplied, NotApplied, Retried};
-    const LIMIT: [RetryOutcome; 3] = [Retried; 3];
-    const REFUSED: [RetryOutcome; 3] = [NotApplied; 3];
-    const TRANSIENT: [RetryOutcome; 3] = [Retried, MayHaveApplied, Retried];
-    const UNKNOWN: [RetryOutcome; 3] = [NotApplied, MayHaveApplied, MayHaveApplied];
-    let html = |status| typed(status, "text/html", "<html>");
-    let code = |code: &str| json!({"errors": [{"message": "x", "extensions": {"code": code}}]});
-    let errors = json!({"data": null, "errors": [{"message": "x"}]});
-    vec![
-        ("429", html(429), LIMIT),
-        ("a limit in the body, 200", ok(code("RATE_LIMITED")), LIMIT),
-        ("a limit in the body, 400", Reply::json(400, code("TOO_MANY_REQUESTS")), LIMIT),
-        ("502", html(502), TRANSIENT),
-        ("503", html(503), TRANSIENT),
-        ("504", html(504), TRANSIENT),
-        ("503 with errors", Reply::json(503, &errors), TRANSIENT),
-        ("500", html(500), TRANSIENT),
-        ("400", html(400), TRANSIENT),
-        ("403", html(403), TRANSIENT),
-        ("404", html(404), TRANSIENT),
-        ("407", html(407), TRANSIENT),
-        ("500 in JSON", Reply::json(500, json!({"Message": "x"})), UNKNOWN),
-        ("404 in JSON", Reply::json(404, json!({"Message": "x"})), REFUSED),
-        ("408 in JSON", Reply::json(408, json!({"Message": "x"})), TRANSIENT),
-        ("530 in JSON", Reply::json(530, json!({"Message": "x"})), TRANSIENT),
-        ("413", html(413), REFUSED),
-        ("a reason", ok(code("INVALID_VALUE")), REFUSED),
-        ("errors without a reason", ok(errors), UNKNOWN),
-        ("an empty reply", Reply::new(200), TRANSIENT),
-        ("a page", html(200), TRANSIENT),
-        ("a reply cut short", Reply::json(200, "{\"data\": {"), UNKNOWN),
-    ]
-}
-
-#[tokio::test]
-async fn each_failure_is_retried_as_the_table_defines() {
-    for (name, failure, [query, mutation, idempotent]) in rows() {
-        for (document, marked, expected) in [
-            (QUERY, false, query),
-            (MUTATION, false, mutation),
-            (MUTATION, true, idempotent),
-        ] {
-            let client = client(&serve(failure.clone(), 1)).build().unwrap();
-            let call = call(&client, document);
-            let call = if marked { call.idempotent() } else { call };
-            let outcome = outcome_of(&call.response().await);
-            let context = format!("{name}: {document}, idempotent: {marked}");
-            assert_eq!(outcome, expected, "{context}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_connection_lost_after_sending_is_retried_for_queries_only() {
-    for (document, requests) in [(QUERY, 4), (MUTATION, 1)] {
-        let server = Server::script([Reply::close()]);
-        let client = client(&server).build().unwrap();
-        let error = call(&client, document).await.unwrap_err();
-        assert!(error.kind() == ErrorKind::Transport, "{error}");
-        assert_eq!(error.may_have_applied(), document == MUTATION);
-        assert_eq!(error.attempts(), requests);
-        assert_eq!(server.count(), requests as usize);
-    }
-}
-
 #[tokio::test]
 async fn an_unsent_request_is_retried_for_any_operation() {
     let server = format!("http://{}", refusing_address());
-    let client = Client::builder(format!("{server}/path?secret"))
+    let client = client_at(format!("{server}/path?secret"))
         .token_source(Renewing)
         .retry(RetryPolicy::default().base_wait(Duration::ZERO))
         .build()

@@ -8,17 +8,35 @@ use envd_sdk::{Client, ClientBuilder, Clock, Result, RetryPolicy};
 use equipment::{Reply, Request, Server};
 use serde_json::Value;
 
+use crate::watchdog::watch;
+
+/// A client of any address.
+#[track_caller]
+pub(crate) fn client_at(address: impl Into<String>) -> ClientBuilder {
+    watch();
+    Client::builder(address)
+}
+
+/// A register of any address.
+#[track_caller]
+pub(crate) fn register_at(address: impl Into<String>) -> RegisterBuilder {
+    watch();
+    Register::builder(address)
+}
+
 /// A client that retries without waiting unless the reply has `Retry-After`.
+#[track_caller]
 pub(crate) fn client(server: &Server) -> ClientBuilder {
-    Client::builder(server.url())
+    client_at(server.url())
         .token_source(StaticToken::new("b34r3r").unwrap())
         .clock(Clock::manual(SystemTime::UNIX_EPOCH))
         .retry(RetryPolicy::default().base_wait(Duration::ZERO))
 }
 
 /// The same for the property register, without a token.
+#[track_caller]
 pub(crate) fn register(server: &Server) -> RegisterBuilder {
-    Register::builder(server.url()).retry(RetryPolicy::default().base_wait(Duration::ZERO))
+    register_at(server.url()).retry(RetryPolicy::default().base_wait(Duration::ZERO))
 }
 
 pub(crate) fn ok(body: impl Into<Value>) -> Reply {

@@ -4,10 +4,11 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use envd_sdk::Clock;
-use envd_sdk::fake::Fake;
 use envd_sdk::model::{AnswerInput, ConsignmentInput, Day, Jurisdiction};
 use envd_sdk::validate::{Context, Questionnaire};
 use serde_json::Value;
+
+use crate::fixed_date::fake_builder;
 
 fn fixture(path: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -37,7 +38,7 @@ fn sprayed_on(day: &str) -> ConsignmentInput {
 #[tokio::test]
 async fn a_date_of_today_in_sydney_at_8_am_is_not_in_the_future() {
     let now = morning_in_sydney();
-    let builder = Fake::builder().clock(Clock::manual(now));
+    let builder = fake_builder().clock(Clock::manual(now));
     let fake = builder.start().await.unwrap();
     let client = fake.client().build().unwrap();
     let questions = client.questions().await.unwrap().value.items;
@@ -51,6 +52,11 @@ async fn a_date_of_today_in_sydney_at_8_am_is_not_in_the_future() {
         let account = client.account(fake.account_id());
         let saved = account.save_consignment(input).await.unwrap();
         assert_eq!(saved.problems.len(), codes.len(), "{day}");
+        let strict = saved.strict();
+        assert_eq!(
+            strict.is_err_and(|error| error.may_have_applied()),
+            !codes.is_empty()
+        );
     }
     // By the day of UTC it is tomorrow.
     let early = questionnaire.validate(&sprayed_on("2026-11-20"), &Context::on(Day::of(now)));

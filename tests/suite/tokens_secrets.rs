@@ -15,6 +15,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::trace_recorder::{recorded, trace_in_separate_process};
 use crate::fixed_date::start_fake;
+use crate::scripted::client_at;
 
 /// Secrets secrets by name.
 #[derive(Default)]
@@ -223,7 +224,7 @@ async fn call_that_is_echoed(token: &str, shown: &mut String) {
         .insert_header("set-cookie", format!("session={COOKIE}"))
         .set_body_string(format!("<html>{COOKIE} {SIGNATURE} {token}</html>"));
     Mock::given(any()).respond_with(echo).mount(&service).await;
-    let client = Client::builder(service.uri())
+    let client = client_at(service.uri())
         .token_source(StaticToken::new(token).unwrap())
         .retry(RetryPolicy::none())
         .build()

@@ -23,7 +23,7 @@ pub(super) fn recorded() -> String {
 }
 
 /// The lines of this crate so far.
-pub(super) fn recorded_by_us() -> String {
+fn recorded_by_us() -> String {
     joined(|ours| ours)
 }
 
@@ -109,6 +109,26 @@ impl log::Log for Recorder {
     }
 
     fn flush(&self) {}
+}
+
+/// Checks what is traced of some work, by this crate or by all. `name` is that of the test, with its module.
+pub(super) fn assert_traced(
+    name: &str,
+    by_all: bool,
+    work: impl Future<Output = ()>,
+    parts: &[&str],
+    hidden: &[&str],
+) {
+    trace_in_separate_process(name, async {
+        work.await;
+        let traced = if by_all { recorded() } else { recorded_by_us() };
+        for part in parts {
+            assert!(traced.contains(part), "{part} is not in\n{traced}");
+        }
+        for part in hidden {
+            assert!(!traced.contains(part), "{part} is in\n{traced}");
+        }
+    });
 }
 
 const ALONE: &str = "ENVD_SDK_TEST_ALONE";

@@ -1,13 +1,14 @@
 //! An instant that cannot be read is an error where it is given, and nothing is sent.
 
 use envd_sdk::ErrorKind;
-use envd_sdk::fake::Fake;
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput, Timestamp};
 use envd_sdk::ops::ConsignmentFilter;
 
+use crate::fixed_date::start_fake;
+
 #[tokio::test]
 async fn a_list_with_an_instant_that_cannot_be_read_is_not_asked_for() {
-    let fake = Fake::start().await;
+    let fake = start_fake().await;
     let account = fake.client().build().unwrap().account(fake.account_id());
     let input = ConsignmentInput::new(
         [FormType::Lpac1],

@@ -10,8 +10,8 @@ use envd_sdk::fake::{Fake, World};
 use envd_sdk::model::{ConsignmentInput, Day, ServerError, TimeZone};
 use envd_sdk::validate::{Context, Finding, Questionnaire, Report, Rule, compare};
 use envd_sdk::{Account, Clock};
+use equipment::seeded::cases;
 use proptest::prelude::{prop, proptest};
-use proptest::test_runner::{Config, RngSeed};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
@@ -19,17 +19,6 @@ use edits::{Edit, edit};
 use lists::{answers, list};
 
 use crate::fixed_date::{fake_builder, noon};
-
-/// The settings of a property test with so many cases: the same in each run, unless `ENVD_SDK_EXPLORE` names a seed.
-fn cases(cases: u32) -> Config {
-    let seed = std::env::var("ENVD_SDK_EXPLORE").map_or(4711, |seed| seed.parse().unwrap());
-    Config {
-        cases,
-        rng_seed: RngSeed::Fixed(seed),
-        failure_persistence: None,
-        ..Config::default()
-    }
-}
 
 /// A fake, the list that it serves, and what is known of its user. The port outlives each test's own runtime.
 struct Setting {

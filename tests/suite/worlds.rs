@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use envd_sdk::auth::TokenManager;
 use envd_sdk::fake::{Fake, User, UserRecord, World};
-use envd_sdk::model::{CommentInput, ConsignmentInput, FormType, PartyInput, Role};
+use envd_sdk::model::{CommentInput, ConsignmentInput, FormType, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::profile::ServiceProfile;
 use envd_sdk::{Account, ErrorKind};
 use serde_json::json;
 
@@ -259,24 +258,4 @@ async fn a_client_of_the_fake_stays_logged_in_when_days_pass() {
     fake.expire_access_tokens();
     let error = client.user_details().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unauthorized);
-}
-
-#[tokio::test]
-async fn a_producer_by_the_spelling_of_the_profile_creates() {
-    let vendor = UserRecord::new("kim@example.com").role("Vendor");
-    let vendor = vendor.account("envd-7", "LPA", "QAZZ7777");
-    let mut profile = ServiceProfile::default();
-    for is_known in [false, true] {
-        if is_known {
-            profile
-                .roles
-                .value
-                .insert("Vendor".to_owned(), Role::Producer);
-        }
-        let builder = fake_builder().world(World::empty().user(vendor.clone()));
-        let fake = builder.profile(&profile).start().await.unwrap();
-        let client = fake.client().profile(&profile).build().unwrap();
-        let saved = client.account("envd-7").save_consignment(input()).await;
-        assert_eq!(saved.is_ok(), is_known);
-    }
 }

@@ -1,5 +1,6 @@
 //! Literal replies, each with its expected outcome.
 
+use equipment::script::rows;
 use serde_json::{Value, json};
 
 use super::decode;
@@ -154,34 +155,19 @@ fn neither_data_nor_errors_breaks_the_protocol_and_keeps_what_came() {
 
 #[test]
 fn what_is_wrong_with_the_json_is_named_and_located() {
-    for (body, path, told) in [
-        (
-            "{\"data\": {\"count\": 1},\n \"err",
-            ".",
-            "ends too early, line 2",
-        ),
-        ("{\"data\" {}}", ".", "not JSON"),
-        (
-            r#"{"data": {}, "data": {"count": 2}}"#,
-            ".",
-            "duplicate key, line 1 column 19",
-        ),
-        (
-            r#"{"errors": [{}], "data": null, "errors": []}"#,
-            ".",
-            "duplicate key",
-        ),
-        (
-            r#"{"data": {"count": "\ud83d"}}"#,
-            "data.count",
-            "another type",
-        ),
-        (
-            r#"{"data": {"count": 1e999}}"#,
-            "data.count",
-            "out of range",
-        ),
-    ] {
+    for row in rows(
+        r#"
+        {"data": {"count": 1}, "err                    | .          | ends too early, line 1
+        {"data" {}}                                    | .          | not JSON
+        {"data": {}, "data": {"count": 2}}             | .          | duplicate key, line 1 column 19
+        {"errors": [{}], "data": null, "errors": []}   | .          | duplicate key
+        {"data": {"count": "\ud83d"}}                  | data.count | another type
+        {"data": {"count": 1e999}}                     | data.count | out of range
+        "#,
+    ) {
+        let [body, path, told] = row[..] else {
+            panic!("{row:?}");
+        };
         let error = refused(200, JSON, body);
         assert!(error.kind() == ErrorKind::Decode, "{error}");
         assert_eq!(error.json_path(), Some(path), "{body}");

@@ -8,6 +8,7 @@ use super::questions::{list, today};
 use crate::model::{ConsignmentInput, Question};
 use crate::validate::draft::ReadInput;
 use crate::validate::{Context, Form, Questionnaire, Report, Rule, validate_fields_json};
+use equipment::script::rows;
 use equipment::seeded::cases;
 
 fn good() -> Value {
@@ -41,37 +42,35 @@ fn each_value_of_the_wrong_type_is_a_finding_at_its_path() {
         }
         validate_fields_json(&input, &today())
     };
-    for (pointer, value, what) in [
-        ("/origin/pic", json!(7), "Unable to convert '7' to 'String'"),
-        (
-            "/origin/address/town",
-            json!(["x"]),
-            "Unable to convert '[..]' to 'String'",
-        ),
-        ("/origin/address", json!("x"), "'AddressInput'"),
-        ("/origin/colour", json!(5), "'colour'"),
-        ("/destination", json!(true), "'PartyInput'"),
-        ("/forms/0", json!(1), "Unable to convert '1' to 'EFormType'"),
-        ("/forms/0", json!(null), "null"),
-        ("/forms", json!({}), "'EFormType'"),
-        ("/status", json!("SENT"), "'ConsignmentStatus'"),
-        ("/status", json!(1), "'ConsignmentStatus'"),
-        ("/declaration/accept", json!("yes"), "'Boolean'"),
-        ("/declaration/date", json!(2026), "'String'"),
-        ("/answers/0/index", json!("0"), "'Int'"),
-        ("/answers/0/index", json!(1.5), "'Int'"),
-        ("/answers/0/value", json!(3), "'String'"),
-        ("/answers/0/questionId", json!(3), "'String'"),
-        ("/answers/0", json!("x"), "'AnswerInput'"),
-        ("/answers", json!(5), "'AnswerInput'"),
-        ("/movementTime", json!(5), "'String'"),
-    ] {
-        let report = wrong(&[(pointer, value)]);
-        assert_eq!(report.findings().len(), 1, "{pointer} {report}");
+    for row in rows(
+        r#"
+        /origin/pic           | 7       | Unable to convert '7' to 'String'
+        /origin/address/town  | ["x"]   | Unable to convert '[..]' to 'String'
+        /origin/address       | "x"     | 'AddressInput'
+        /origin/colour        | 5       | 'colour'
+        /destination          | true    | 'PartyInput'
+        /forms/0              | 1       | Unable to convert '1' to 'EFormType'
+        /forms/0              | null    | null
+        /forms                | {}      | 'EFormType'
+        /status               | "SENT"  | 'ConsignmentStatus'
+        /status               | 1       | 'ConsignmentStatus'
+        /declaration/accept   | "yes"   | 'Boolean'
+        /declaration/date     | 2026    | 'String'
+        /answers/0/index      | "0"     | 'Int'
+        /answers/0/index      | 1.5     | 'Int'
+        /answers/0/value      | 3       | 'String'
+        /answers/0/questionId | 3       | 'String'
+        /answers/0            | "x"     | 'AnswerInput'
+        /answers              | 5       | 'AnswerInput'
+        /movementTime         | 5       | 'String'
+        "#,
+    ) {
+        let report = wrong(&[(row[0], serde_json::from_str(row[1]).unwrap())]);
+        assert_eq!(report.findings().len(), 1, "{row:?} {report}");
         let finding = &report.findings()[0];
-        assert_eq!(finding.path.join("/"), pointer[1..]);
+        assert_eq!(finding.path.join("/"), row[0][1..]);
         assert_eq!(finding.code, "INVALID_VALUE");
-        assert!(finding.message.contains(what), "{pointer} {finding}");
+        assert!(finding.message.contains(row[2]), "{row:?} {finding}");
         assert!(!report.is_valid());
     }
     assert!(wrong(&[]).is_valid());

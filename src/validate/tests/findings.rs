@@ -95,8 +95,6 @@ fn findings_about_forms_name_their_field() {
     }
 }
 
-const DATE: &str = "/declaration/date";
-
 #[test]
 fn a_date_or_time_is_corrected_where_its_meaning_is_clear() {
     for (field, text, right) in [
@@ -112,9 +110,21 @@ fn a_date_or_time_is_corrected_where_its_meaning_is_clear() {
         ("/movementTime", "5.15", "as 05:15"),
         ("/movementTime", "24:00", "like 14:30"),
         ("/movementTime", "5 pm", "like 14:30"),
-        (DATE, "2026-11-20T09:45", "as 2026-11-20T09:45:00"),
-        (DATE, "2026-11-20", "like 2026-11-20T14:30:00"),
-        (DATE, "2026-11-20T09:45:00Z", "like 2026-11-20T14:30:00"),
+        (
+            "/declaration/date",
+            "2026-11-20T09:45",
+            "as 2026-11-20T09:45:00",
+        ),
+        (
+            "/declaration/date",
+            "2026-11-20",
+            "like 2026-11-20T14:30:00",
+        ),
+        (
+            "/declaration/date",
+            "2026-11-20T09:45:00Z",
+            "like 2026-11-20T14:30:00",
+        ),
     ] {
         let said = sentences(&[(field, json!(text))]);
         let end = format!(" Write it {right}.");

@@ -1,12 +1,12 @@
 //! Which questions apply, and whether their answers are right (spec 2.4, 2.6).
 
+use equipment::script::rows;
 use serde_json::{Value, json};
 
 use crate::model::{AnswerInput, ConsignmentInput, Day, Question};
 use crate::tests::reading::{self, APPLICABLE, JUDGED, check, check_years};
 use crate::validate::{
-    Context, Explanation, Finding, Item, ItemKind, Policy, QuestionRef, Questionnaire, Rule,
-    Severity,
+    Context, Finding, Item, ItemKind, Policy, QuestionRef, Questionnaire, Rule, Severity,
 };
 
 pub(in crate::validate) fn prepare(questions: &Value) -> Questionnaire {
@@ -272,49 +272,25 @@ fn it_is_explained_why_a_question_does_not_apply() {
     let tree = list(
         "1 { 2 ?1=Yes { 3 } }; 4 @EUC1; 5 ?5=x; 6 REPEATABLE { 7 }; 8 ?5=A; 10 ?11=A; 11 ?10=A",
     );
-    for (id, answers, why) in [
-        ("1", "", Explanation::Applies),
-        (
-            "2",
-            "1=No",
-            Explanation::TriggerNotMet {
-                source: "1".into(),
-                values: vec!["Yes".to_owned()],
-            },
-        ),
-        (
-            "3",
-            "",
-            Explanation::ParentHidden(QuestionRef::new("2", None)),
-        ),
-        (
-            "3",
-            "1=Yes",
-            Explanation::ParentUnanswered(QuestionRef::new("2", None)),
-        ),
-        ("4", "", Explanation::OtherForms),
-        ("7", "", Explanation::NoSuchRow),
-        ("99", "", Explanation::Unknown),
-        ("5", "5=x", Explanation::Cycle),
-        ("10", "10=A; 11=A", Explanation::Cycle),
-        ("11", "10=A; 11=A", Explanation::Cycle),
-        // A question that depends on a cycle is not part of it.
-        (
-            "8",
-            "5=A",
-            Explanation::TriggerNotMet {
-                source: "5".into(),
-                values: vec!["A".to_owned()],
-            },
-        ),
-    ] {
-        assert_eq!(
-            tree.explain(id, None, &input(answers)),
-            why,
-            "{id} {answers}"
-        );
+    for row in rows(
+        "
+        1  |             | it applies
+        2  | 1=No        | question 1 is not answered Yes
+        3  |             | question 2 above it does not apply
+        3  | 1=Yes       | question 2 above it has no answer
+        4  |             | it belongs to other forms
+        7  |             | no answer stands in this row
+        99 |             | no question has this id
+        5  | 5=x         | it depends on itself
+        10 | 10=A; 11=A  | it depends on itself
+        11 | 10=A; 11=A  | it depends on itself
+        # A question that depends on a cycle is not part of it.
+        8  | 5=A         | question 5 is not answered A
+        ",
+    ) {
+        let why = tree.explain(row[0], None, &input(row[1]));
+        assert_eq!(why.to_string(), row[2], "{row:?}");
     }
-    assert_eq!(Explanation::Cycle.to_string(), "it depends on itself");
 
     // A hidden parent is named with its row where it has one.
     let tree = list("1; 3 REPEATABLE ?1=No { 5 ?1=Yes { 6 } }");

@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 /// Longer than anything in these tests takes. What hangs fails.
-const LIMIT: Duration = Duration::from_secs(120);
+pub const LIMIT: Duration = Duration::from_secs(120);
 
 /// Ends a wait on a fake or a manual clock that would never end.
 pub async fn within<T>(what: &str, wait: impl Future<Output = T>) -> T {
@@ -108,7 +108,8 @@ fn alternatives(steps: &str) -> Vec<String> {
 
 /// The columns of a table, which `|` parts.
 pub fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
-    let lines = table.lines().filter(|line| !line.starts_with('#'));
+    let lines = table.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| line.split('|').map(str::trim).collect())
 }
 

@@ -3,20 +3,22 @@
 use std::env::{self, consts::EXE_SUFFIX};
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use envd_sdk::fake::Fake;
 use serde_json::Value;
 use url::Url;
+
+use super::process::{Process, watched};
 
 /// An example without arguments, environment settings and stdin.
 #[derive(Debug)]
 pub struct Program(pub Command);
 
 /// Exit code and output.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ended {
     pub code: Option<i32>,
     pub stdout: String,
@@ -91,8 +93,8 @@ impl Program {
             .env("ENVD_ACCESS_TOKEN", fake.access_token().expose())
     }
 
-    pub fn run(mut self) -> Ended {
-        self.0.output().unwrap().into()
+    pub fn run(self) -> Ended {
+        Ended::of(self.piped())
     }
 
     /// Runs with this text on stdin.
@@ -102,7 +104,7 @@ impl Program {
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(text.as_bytes()).unwrap();
         drop(stdin);
-        child.wait_with_output().unwrap().into()
+        Ended::of(child)
     }
 
     /// Starts it with pipes for its output.
@@ -111,18 +113,10 @@ impl Program {
         self.0.spawn().unwrap()
     }
 
-    /// Starts it without output.
-    pub fn silent(mut self) -> Child {
-        self.0.stdout(Stdio::null()).stderr(Stdio::null());
-        self.0.spawn().unwrap()
-    }
-
-    /// Starts it with a pipe for its stdout.
-    pub fn listened(mut self) -> (Child, BufReader<ChildStdout>) {
-        self.0.stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = self.0.spawn().unwrap();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
-        (child, stdout)
+    /// Starts it to be read line by line.
+    pub fn start(mut self) -> Process {
+        self.0.stderr(Stdio::null());
+        Process::start(self.0)
     }
 }
 
@@ -139,7 +133,8 @@ impl From<Output> for Ended {
 impl Ended {
     /// Of a program that was started by a test.
     pub fn of(child: Child) -> Self {
-        child.wait_with_output().unwrap().into()
+        let what = "the end of a program";
+        watched(child.id(), what, || child.wait_with_output().unwrap()).into()
     }
 
     /// Without an error.
@@ -196,25 +191,18 @@ pub fn json_lines(text: &str) -> Vec<Value> {
     text.lines().map(parse).collect()
 }
 
-/// An example that serves, and the first line of its output. It is killed if the test panics.
+/// An example that serves, and the first line of its output.
 #[derive(Debug)]
 pub struct Running {
-    pub child: Child,
-    stdout: BufReader<ChildStdout>,
+    pub process: Process,
     pub line: Value,
 }
 
 impl Running {
     pub fn start(program: Program) -> Self {
-        let (child, mut stdout) = program.listened();
-        let mut line = String::new();
-        stdout.read_line(&mut line).unwrap();
-        let line = serde_json::from_str(&line).unwrap();
-        Self {
-            child,
-            stdout,
-            line,
-        }
+        let mut process = program.start();
+        let line = serde_json::from_str(&process.line()).unwrap();
+        Self { process, line }
     }
 
     pub fn text(&self, name: &str) -> &str {
@@ -227,15 +215,7 @@ impl Running {
 
     /// The exit code, and the output after the first line.
     pub fn wait(&mut self) -> (Option<i32>, String) {
-        let mut rest = String::new();
-        self.stdout.read_to_string(&mut rest).unwrap();
-        (self.child.wait().unwrap().code(), rest)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let rest = self.process.rest();
+        (self.process.wait(), rest)
     }
 }

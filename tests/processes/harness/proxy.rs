@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::process::Child;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -12,6 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use url::Url;
 
+use super::process::{Process, within};
 use super::statements::Statements;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,26 +128,32 @@ impl Proxy {
 
     /// Waits until data is held back.
     pub async fn stopped(&self) {
-        self.state.stopped.acquire().await.unwrap().forget();
+        let stopped = within("what the proxy holds back", self.state.stopped.acquire());
+        stopped.await.unwrap().forget();
     }
 
     /// As [`stopped`](Self::stopped); a program that ends before fails the test.
-    pub async fn stopped_for(&self, program: &mut Child) {
-        while let Err(_nothing_is_held) = self
-            .state
-            .stopped
-            .try_acquire()
-            .map(SemaphorePermit::forget)
-        {
-            assert_eq!(program.try_wait().unwrap(), None, "the program has ended");
-            tokio::task::yield_now().await;
-        }
+    pub async fn stopped_for(&self, program: &mut Process) {
+        let is_stopped = || {
+            self.state
+                .stopped
+                .try_acquire()
+                .map(SemaphorePermit::forget)
+        };
+        let waits = async {
+            while is_stopped().is_err() {
+                assert!(!program.has_ended(), "the program has ended");
+                tokio::task::yield_now().await;
+            }
+        };
+        within("a request that the proxy holds back", waits).await;
     }
 
     /// Waits until the server has nothing of a client any more that it may still carry out.
     pub async fn settle(&self) {
         let mut open = self.state.open.subscribe();
-        open.wait_for(|open| *open == 0).await.unwrap();
+        let settled = open.wait_for(|open| *open == 0);
+        within("the server's last reply", settled).await.unwrap();
     }
 
     /// The number of round trips without those that end transactions, and the number of those.

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use super::child::signal;
+use super::process::{signal, watched};
 use super::program::{Ended, Program};
 
 /// The side of the user.
@@ -70,18 +70,21 @@ impl Terminal {
     /// Reads the output up to this text.
     pub fn read_until(&mut self, text: &str) {
         let (mut shown, mut some) = (Vec::new(), [0; 1]);
-        while !shown.ends_with(text.as_bytes()) {
-            let read = self.user.read(&mut some).unwrap_or(0);
-            assert_ne!(read, 0, "no {text}: {}", String::from_utf8_lossy(&shown));
-            shown.extend(some);
-        }
+        watched(self.child.id(), text, || {
+            while !shown.ends_with(text.as_bytes()) {
+                let read = self.user.read(&mut some).unwrap_or(0);
+                assert_ne!(read, 0, "no {text}: {}", String::from_utf8_lossy(&shown));
+                shown.extend(some);
+            }
+        });
     }
 
     /// Exit code and output; `stderr` is the rest of the terminal output.
     pub fn wait(mut self) -> Ended {
         // Only the child has its side open: reading fails after it has exited.
         let mut shown = Vec::new();
-        let _ = self.user.read_to_end(&mut shown);
+        let what = "the end of a program at a terminal";
+        let _ = watched(self.child.id(), what, || self.user.read_to_end(&mut shown));
         let mut ended = Ended::of(self.child);
         ended.stderr = String::from_utf8(shown).unwrap();
         ended

@@ -16,6 +16,7 @@ use envd_sdk::fake::Fake;
 use processes::Proxy;
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use super::both::Store;
 use crate::stores::sessions::{manager, start};
 
 pub(super) const URL: &str = "ENVD_SDK_TEST_POSTGRES";
@@ -90,6 +91,11 @@ impl Database {
     /// The store of copies, in the same schema.
     pub(super) fn sync(&self) -> PostgresSync {
         sync(&pool(4), &self.schema)
+    }
+
+    /// Both stores, with connections of their own.
+    pub(super) fn both(&self) -> [Store; 2] {
+        Store::both(&pool(4), &self.schema)
     }
 
     pub(super) fn sealed(&self) -> SealedStore<PostgresStore> {

@@ -9,8 +9,8 @@ use envd_sdk::{Clock, ErrorKind};
 use envd_sync::store::SyncStore;
 use processes::Mode;
 
+use super::copies::{ACCOUNT, batch};
 use super::database::{self, Database, below, chain};
-use super::sync_faults::{ACCOUNT, batch};
 use crate::stores::sessions::{KEY, LIFETIME, fake, log_in, manager, start};
 
 pub(super) fn record(generation: u64) -> Record {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use envd_sdk::Clock;
 use envd_sdk::auth::TokenStore;
-use processes::{Child, Mode, Proxy};
+use processes::{Mode, Process, Proxy};
 
 use super::database::{Database, log_in_at};
 use crate::stores::host::take_tokens;
@@ -18,14 +18,14 @@ async fn of_eight_hosts_one_refreshes_at_each_of_a_hundred_expiries() {
     log_in(&fake, database.sealed()).await;
     let url = fake.token_url();
     let spawn = |_| take_tokens(url.as_str(), &database.of_host());
-    let mut children: Vec<Child> = (0..8).map(spawn).collect();
+    let mut children: Vec<Process> = (0..8).map(spawn).collect();
     let before = fake.token_requests();
     for round in 1..=100 {
         fake.clock().advance(LIFETIME);
         for child in &mut children {
             child.send("expire");
         }
-        let answers: Vec<_> = children.iter_mut().map(Child::receive).collect();
+        let answers: Vec<_> = children.iter_mut().map(Process::receive).collect();
         assert!(
             answers.iter().all(|answer| *answer == answers[0]),
             "{answers:?}"

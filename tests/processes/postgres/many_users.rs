@@ -182,6 +182,7 @@ async fn a_refresh_takes_three_round_trips_and_a_valid_token_none() {
         assert_eq!(proxy.round_trips().0 - before, 3 * round);
         // A refresh does not wait for the release of its lock, so the next round does.
         let open = "SELECT count(*)::text FROM pg_locks WHERE relation = '{table}'::regclass";
-        while database.query_text(open).await != "0" {}
+        let is_free = async || database.query_text(open).await == "0";
+        processes::until("the release of a lock", is_free).await;
     }
 }

@@ -7,6 +7,8 @@
 use envd_postgres::PostgresStore;
 use envd_sdk::auth::sealed::SealedStore;
 
+mod both;
+mod copies;
 mod database;
 mod faults;
 mod hostile;
@@ -18,9 +20,7 @@ mod outages;
 mod pooler;
 mod sync_cost;
 mod sync_faults;
-mod sync_hostile;
 mod sync_processes;
-mod sync_tables;
 mod tables;
 
 /// The store of a schema, for a child process.

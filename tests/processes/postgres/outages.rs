@@ -11,7 +11,7 @@ use std::time::Duration;
 use envd_sdk::auth::{AccessToken, Event, StoreErrorKind, TokenManager, TokenStore};
 use envd_sdk::fake::Fake;
 use envd_sdk::{Clock, Result};
-use processes::{Mode, Proxy};
+use processes::{Mode, Proxy, until};
 use tokio::task::JoinHandle;
 
 use super::database::{self, Database, RESTART, below, chain, log_in_at};
@@ -232,12 +232,9 @@ async fn a_host_suspended_for_longer_than_its_lock_loses_no_session() {
             "FROM pg_locks WHERE relation = '{table}'::regclass AND pid <> pg_backend_pid()";
         let end = format!("SELECT count(pg_terminate_backend(pid))::text {locks}");
         assert_eq!(bench.database.query_text(&end).await, "1");
-        while bench
-            .database
-            .query_text(&format!("SELECT count(*)::text {locks}"))
-            .await
-            != "0"
-        {}
+        let count = format!("SELECT count(*)::text {locks}");
+        let is_free = async || bench.database.query_text(&count).await == "0";
+        until("the end of the lock", is_free).await;
         for _ in 0..8 {
             waits(&bench.other).await;
             bench.clock.advance(SECOND * 10);

@@ -14,9 +14,9 @@ use envd_sdk::ErrorKind;
 use envd_sdk::auth::{StoreErrorKind, TokenStore};
 use envd_sdk::fake::check_token_store;
 
+use super::both::Store;
 use super::database::{self, Database, chain};
 use super::faults::record;
-use super::sync_hostile::use_everything;
 use crate::stores::sessions::KEY;
 
 /// A process that listens on a Unix socket in a temporary directory, so it needs no free port. Killed on drop.
@@ -130,8 +130,8 @@ async fn behind_transaction_pooling_stores_of_copies_do_all_that_they_do() {
     let pool = pooler.pool(16);
     let mut hosts = tokio::task::JoinSet::new();
     for number in 0..4 {
-        let store = database::sync(&pool, &format!("{}_{number}", database.schema));
-        hosts.spawn(async move { use_everything(&store).await });
+        let [_, store] = Store::both(&pool, &format!("{}_{number}", database.schema));
+        hosts.spawn(async move { store.use_everything().await });
     }
     for done in hosts.join_all().await {
         done.unwrap_or_else(|error| panic!("{}", chain(&error)));

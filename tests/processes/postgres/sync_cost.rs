@@ -6,8 +6,8 @@ use envd_sync::store::SyncStore;
 use envd_sync::store::rows::*;
 use processes::Proxy;
 
+use super::copies::batch;
 use super::database::{self, Database};
-use super::sync_faults::batch;
 
 const ACCOUNT: &str = "farm";
 
@@ -83,76 +83,31 @@ fn scans(plan: &str) -> Vec<&str> {
     nodes.filter(is_scan).collect()
 }
 
+/// Conditions of queries.
+const CONDITIONS: &str = "\
+    | status DRAFT | status RARE | status none | species CATTLE | number C-77 | pic 3ABCD007 | pic 3HOME001 |
+    from 2026-12-27 | from 2026-05-03 to 2026-05-03 | to 2026-06-30 | updated 2026-12-27T00:00:00 |
+    updated 2026-06-01T00:00:00 | status DRAFT species CATTLE | status RARE pic 3HOME001 | status DRAFT up-to 3000";
+
 fn conditions() -> Vec<Query> {
-    let text = |text: &str| Some(text.to_owned());
-    let all = Query::default;
-    vec![
-        all(),
-        Query {
-            status: text("DRAFT"),
-            ..all()
-        },
-        Query {
-            status: text("RARE"),
-            ..all()
-        },
-        Query {
-            status: text("none"),
-            ..all()
-        },
-        Query {
-            species: text("CATTLE"),
-            ..all()
-        },
-        Query {
-            number: text("C-77"),
-            ..all()
-        },
-        Query {
-            pic: text("3ABCD007"),
-            ..all()
-        },
-        Query {
-            pic: text("3HOME001"),
-            ..all()
-        },
-        Query {
-            movement_from: text("2026-12-27"),
-            ..all()
-        },
-        Query {
-            movement_from: text("2026-05-03"),
-            movement_to: text("2026-05-03"),
-            ..all()
-        },
-        Query {
-            movement_to: text("2026-06-30"),
-            ..all()
-        },
-        Query {
-            updated_from: text("2026-12-27T00:00:00"),
-            ..all()
-        },
-        Query {
-            updated_from: text("2026-06-01T00:00:00"),
-            ..all()
-        },
-        Query {
-            status: text("DRAFT"),
-            species: text("CATTLE"),
-            ..all()
-        },
-        Query {
-            status: text("RARE"),
-            pic: text("3HOME001"),
-            ..all()
-        },
-        Query {
-            status: text("DRAFT"),
-            up_to_sequence: Some(ROWS),
-            ..all()
-        },
-    ]
+    let query = |words: &str| {
+        let (mut query, mut words) = (Query::default(), words.split_whitespace());
+        while let Some(name) = words.next() {
+            let text = words.next().map(str::to_owned);
+            match name {
+                "status" => query.status = text,
+                "species" => query.species = text,
+                "number" => query.number = text,
+                "pic" => query.pic = text,
+                "from" => query.movement_from = text,
+                "to" => query.movement_to = text,
+                "updated" => query.updated_from = text,
+                _ => query.up_to_sequence = text.and_then(|text| text.parse().ok()),
+            }
+        }
+        query
+    };
+    CONDITIONS.split('|').map(query).collect()
 }
 
 /// The table of a scan, which must have found its rows by the account.

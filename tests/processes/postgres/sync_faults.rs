@@ -5,66 +5,14 @@ use std::time::Duration;
 use envd_postgres::PostgresSync;
 use envd_sdk::auth::{StoreError, StoreErrorKind};
 use envd_sync::store::SyncStore;
-use envd_sync::store::rows::*;
 use processes::{Mode, Proxy};
 
+use super::copies::{ACCOUNT, batch, contents};
 use super::database::{self, Database, chain};
 use super::outages::restart;
 
-pub(super) const ACCOUNT: &str = "s3cr3t farm";
-
 /// The statements of the first round trip, after which the second one writes.
 const BEGIN: usize = 4;
-
-/// Everything that an account has.
-type Contents = (Vec<Document>, Vec<RecordRow>, Vec<ChangeRow>);
-
-pub(super) async fn contents(store: &PostgresSync) -> Contents {
-    let all = Query {
-        limit: 1_000,
-        ..Query::default()
-    };
-    let range = ChangeRange::After(0);
-    (
-        store.documents(ACCOUNT, "").await.unwrap(),
-        store.query(ACCOUNT, &all).await.unwrap(),
-        store.changes(ACCOUNT, range, 1_000).await.unwrap(),
-    )
-}
-
-/// A batch with all parts, that is written once: over version `before` of its document.
-pub(super) fn batch(before: u64) -> Batch {
-    let sequence = before + 1;
-    let row = RecordRow {
-        id: format!("s3cr3t-{sequence}"),
-        sequence,
-        keys: RowKeys {
-            status: Some("DRAFT".to_owned()),
-            ..RowKeys::default()
-        },
-        payload: "{\"of\":\"s3cr3t\"}".to_owned(),
-        ..RecordRow::default()
-    };
-    let change = ChangeRow {
-        sequence,
-        previous: before,
-        id: row.id.clone(),
-        payload: "{\"s3cr3t\":1}".to_owned(),
-    };
-    Batch {
-        expected: vec![("walk".to_owned(), before)],
-        documents: vec![
-            ("walk".to_owned(), Some(format!("s3cr3t {sequence}"))),
-            (format!("note-{before}"), None),
-            (format!("note-{sequence}"), Some(String::new())),
-        ],
-        seen: Some((sequence, vec![row.id.clone()])),
-        rows: vec![row],
-        removed: vec![format!("s3cr3t-{before}")],
-        changes: vec![change],
-        forget_changes: Some(before),
-    }
-}
 
 /// Checks that the batch over this version, and every one before, was written once.
 async fn ensure_written(store: &PostgresSync, before: u64) {
@@ -205,7 +153,8 @@ async fn a_commit_without_an_answer_times_out_and_frees_the_account() {
         let far = database::sync_settings(&pool, &database.schema);
         let far = far.time_out(Duration::from_millis(300)).build().unwrap();
         // Connect first: a new connection may take longer than the limit on a busy machine.
-        while far.documents(ACCOUNT, "").await.is_err() {}
+        let is_connected = async || far.documents(ACCOUNT, "").await.is_ok();
+        processes::until("a connection", is_connected).await;
         proxy.hold_after(passed);
         let error = far.commit(ACCOUNT, &batch(version)).await.unwrap_err();
         assert!(

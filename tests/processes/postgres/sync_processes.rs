@@ -3,7 +3,7 @@
 use envd_sync::store::SyncStore;
 use envd_sync::store::rows::*;
 
-use processes::{Child, child, task};
+use processes::{Process, child, task};
 
 use super::database::{self, Database};
 
@@ -40,9 +40,9 @@ async fn child_process() {
 async fn eight_processes_make_the_tables_once_and_lose_no_commit() {
     let database = Database::empty().await;
     let start = |_| child!(child_process, database.schema);
-    let children: Vec<Child> = (0..PROCESSES).map(start).collect();
+    let children: Vec<Process> = (0..PROCESSES).map(start).collect();
     for mut child in children {
-        child.wait();
+        assert_eq!(child.wait(), Some(0));
     }
     let store = database.sync();
     let documents = store.documents(ACCOUNT, "").await.unwrap();

@@ -1,23 +1,27 @@
-//! Migrations, names of schemas and tables, and the contents of a dump.
+//! Migrations, names of schemas and tables, damaged rows, and the contents of a dump.
 
-use envd_postgres::PostgresStore;
-use envd_sdk::auth::{StoreErrorKind, TokenStore};
+use envd_postgres::{PostgresStore, PostgresSync};
+use envd_sdk::auth::{StoreError, StoreErrorKind, TokenStore};
+use envd_sync::store::SyncStore;
+use envd_sync::store::rows::*;
 
-use super::database::{self, Database, chain, client, pool, settings};
+use super::both::Store;
+use super::copies::{ACCOUNT, batch};
+use super::database::{self, Database, chain, client, pool};
 use super::faults::record;
 use crate::stores::sessions::{KEY, fake, log_in};
 
+/// Tokens and copies share a schema, each with migrations of its own.
 #[tokio::test]
 async fn without_tables_the_error_names_migrate() {
     let database = Database::empty().await;
-    let store = database.store();
-    for _ in 0..2 {
-        let error = store.load(KEY).await.unwrap_err();
-        assert!(error.kind() == StoreErrorKind::Missing, "{}", chain(&error));
-        assert!(error.to_string().contains("migrate"), "{error}");
+    for store in database.both() {
+        store.refuses(StoreErrorKind::Missing, "migrate").await;
+        store.migrate().await.unwrap();
+        store.write().await.unwrap();
+        store.migrate().await.unwrap();
+        assert_eq!(store.written().await, 1);
     }
-    store.migrate().await.unwrap();
-    assert!(store.load(KEY).await.unwrap().is_none());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -36,58 +40,135 @@ async fn concurrent_migrations_run_once() {
 }
 
 #[tokio::test]
-async fn a_migration_keeps_the_records() {
-    let database = Database::new().await;
-    let store = database.store();
-    store.swap(KEY, None, &record(3)).await.unwrap().unwrap();
-    store.migrate().await.unwrap();
-    assert!(store.load(KEY).await.unwrap().is_some());
-}
-
-#[tokio::test]
 async fn the_script_creates_the_same_tables_as_migrate() {
     let database = Database::empty().await;
-    let store = database.store();
-    let client = client().await;
-    client.batch_execute(&store.migration_sql()).await.unwrap();
-    store.swap(KEY, None, &record(3)).await.unwrap().unwrap();
-    store.migrate().await.unwrap();
+    for store in database.both() {
+        client().await.batch_execute(&store.script()).await.unwrap();
+        store.write().await.unwrap();
+        store.migrate().await.unwrap();
+        assert_eq!(store.written().await, 1);
+    }
 }
 
+/// During a deploy hosts of two versions use the tables. Those of the version before go on if the newer one says that they can.
 #[tokio::test]
-async fn tables_of_another_version_are_not_touched() {
-    let database = Database::new().await;
-    database.store().swap(KEY, None, &record(3)).await.unwrap();
-    let newer = "INSERT INTO {table}_migrations (version) VALUES (99)";
-    database.run(newer).await;
-    let store = database.store();
-    assert!(store.load(KEY).await.unwrap_err().kind() == StoreErrorKind::NewerVersion);
-    let swapped = store.swap(KEY, None, &record(4)).await;
-    assert!(swapped.unwrap_err().kind() == StoreErrorKind::NewerVersion);
-    let error = store.migrate().await.unwrap_err();
+async fn a_program_goes_on_with_newer_tables_that_it_can_use_and_writes_nothing_to_others() {
+    let database = Database::empty().await;
+    let started = || database.both().into_iter();
+    for (running, at) in database.both().iter().zip(0..) {
+        running.migrate().await.unwrap();
+        running.write().await.unwrap();
+        let migrations = format!("{{schema}}.{}_migrations", running.prefix());
+        let newer = |oldest| {
+            format!("INSERT INTO {migrations} (version, oldest) VALUES (98 + {oldest}, {oldest})")
+        };
+        database.run(&newer(1)).await;
+        let other = started().nth(at).unwrap();
+        other.migrate().await.unwrap();
+        other.write().await.unwrap();
+        running.write().await.unwrap();
+
+        database.run(&newer(2)).await;
+        let newer = StoreErrorKind::NewerVersion;
+        assert!(running.write().await.unwrap_err().kind() == newer);
+        let other = started().nth(at).unwrap();
+        other.refuses(newer, "").await;
+        other.refuses_to_migrate(newer).await;
+
+        database.run(&format!("DELETE FROM {migrations}")).await;
+        let other = started().nth(at).unwrap();
+        other.refuses(StoreErrorKind::Missing, "migrate").await;
+        database
+            .run(&format!("INSERT INTO {migrations} (version) VALUES (1)"))
+            .await;
+        assert_eq!(running.written().await, 3);
+    }
+}
+
+/// A migration waits for the commits that have read the version, and holds up those that have not.
+#[tokio::test]
+async fn a_commit_does_not_end_after_a_migration_that_it_has_not_seen() {
+    let (database, store) = Database::new_sync().await;
+    store.commit(ACCOUNT, &batch(0)).await.unwrap();
+    let migration = client().await;
+    let begin = "BEGIN; LOCK TABLE {schema}.sync_migrations IN ACCESS EXCLUSIVE MODE;
+        INSERT INTO {schema}.sync_migrations (version) VALUES (99)";
+    migration
+        .batch_execute(&database.named(begin))
+        .await
+        .unwrap();
+    let committing = tokio::spawn({
+        let store = store.clone();
+        async move { store.commit(ACCOUNT, &batch(1)).await }
+    });
+    let waiting = "SELECT count(*)::text FROM pg_locks
+        WHERE NOT granted AND relation = '{schema}.sync_migrations'::regclass";
+    let waits = async || database.query_text(waiting).await != "0";
+    processes::until("a commit that waits", waits).await;
+    migration.batch_execute("COMMIT").await.unwrap();
+    let error = committing.await.unwrap().unwrap_err();
     assert!(
         error.kind() == StoreErrorKind::NewerVersion,
         "{}",
         chain(&error)
     );
-    database.run("DELETE FROM {table}_migrations").await;
-    let error = database.store().load(KEY).await.unwrap_err();
-    assert!(error.kind() == StoreErrorKind::Missing && error.to_string().contains("migrate"));
+}
+
+#[tokio::test]
+async fn damaged_rows_are_unreadable_and_are_not_overwritten() {
+    let (database, store) = Database::new_sync().await;
+    store.commit(ACCOUNT, &batch(0)).await.unwrap();
+    let ids = ["s3cr3t-1".to_owned()];
+    let query = Query {
+        limit: 9,
+        ..Query::default()
+    };
+    let unreadable = |error: StoreError| {
+        let shown = format!("{error:?} {}", chain(&error));
+        assert!(
+            error.kind() == StoreErrorKind::Unreadable && !shown.contains("s3cr3t"),
+            "{shown}"
+        );
+    };
+    for damage in [
+        "UPDATE {schema}.sync_record SET sequence = -1",
+        "UPDATE {schema}.sync_record SET sequence = 1, generation = -1",
+        "UPDATE {schema}.sync_record SET generation = 1; DELETE FROM {schema}.sync_payload",
+    ] {
+        database.run(damage).await;
+        unreadable(store.rows(ACCOUNT, &ids).await.unwrap_err());
+        unreadable(store.query(ACCOUNT, &query).await.unwrap_err());
+    }
+    database
+        .run("UPDATE {schema}.sync_document SET version = -1")
+        .await;
+    unreadable(store.documents(ACCOUNT, "").await.unwrap_err());
+    unreadable(store.commit(ACCOUNT, &batch(0)).await.unwrap_err());
+    database
+        .run("UPDATE {schema}.sync_change SET previous = -1")
+        .await;
+    let range = ChangeRange::After(0);
+    unreadable(store.changes(ACCOUNT, range, 9).await.unwrap_err());
+    let changed = "SELECT count(*)::text FROM {schema}.sync_document WHERE version = -1";
+    assert_eq!(database.query_text(changed).await, "2");
 }
 
 #[tokio::test]
 async fn a_role_without_rights_gets_a_permission_error() {
-    let database = Database::new().await;
+    let database = Database::empty().await;
     let role = format!("{}_guest", database.schema).to_lowercase();
     database.run(&format!("CREATE ROLE {role}")).await;
     let pool = database::pool_with(&format!("-c role={role}"), 2);
-    let store = database::store(&pool, &database.schema);
-    let error = store.load(KEY).await.unwrap_err();
-    assert!(error.kind() == StoreErrorKind::Denied, "{}", chain(&error));
-    let elsewhere = settings(&pool, "not_there").build().unwrap();
-    let error = elsewhere.migrate().await.unwrap_err();
-    assert!(error.kind() == StoreErrorKind::Denied, "{}", chain(&error));
-    drop((store, elsewhere, pool));
+    for store in database.both() {
+        store.migrate().await.unwrap();
+    }
+    for store in Store::both(&pool, &database.schema) {
+        store.refuses(StoreErrorKind::Denied, "").await;
+    }
+    for store in Store::both(&pool, "not_there") {
+        store.refuses_to_migrate(StoreErrorKind::Denied).await;
+    }
+    drop(pool);
     database.run(&format!("DROP ROLE {role}")).await;
 }
 
@@ -116,6 +197,21 @@ fn a_pool_for_one_connection_is_refused() {
     let pool = envd_postgres::loopback_pool(url, 1).unwrap();
     let error = PostgresStore::builder(pool).build().unwrap_err();
     assert!(error.to_string().contains("two"), "{error}");
+}
+
+#[test]
+fn names_of_schemas_and_owners_are_checked() {
+    let pool = || envd_postgres::loopback_pool("postgres://u@127.0.0.1:1/d", 1).unwrap();
+    assert!(PostgresSync::builder(pool()).build().is_ok());
+    assert!(
+        PostgresSync::builder(pool())
+            .schema("a\"b")
+            .build()
+            .is_err()
+    );
+    assert!(PostgresSync::builder(pool()).owner("a'b").build().is_err());
+    let shown = format!("{:?}", PostgresSync::builder(pool()).schema("farm"));
+    assert!(shown.contains("farm") && !shown.contains("127.0.0.1"));
 }
 
 #[tokio::test]

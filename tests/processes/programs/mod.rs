@@ -2,14 +2,14 @@
 
 mod answer_questions;
 mod calls;
-mod control_characters;
 mod lists;
+#[cfg(unix)]
 mod outbox;
 #[cfg(unix)]
 mod outbox_killed;
 #[cfg(unix)]
 mod serve_fake;
+mod stories;
 mod sync_account;
 mod sync_killed;
 mod tokens;
-mod validate;

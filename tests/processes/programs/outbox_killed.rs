@@ -1,13 +1,11 @@
 //! `outbox run` killed or stopped at every step, then started again: what the fake has in the end.
 
-use std::io::BufRead;
 use std::path::{Path, PathBuf};
-use std::process::Child;
 use std::sync::{Mutex, OnceLock};
 use std::{fs, thread};
 
 use envd_sdk::fake::Fake;
-use processes::{Ended, Folder, Mode, Program, Proxy, Signal, signal};
+use processes::{Ended, Folder, Mode, Process, Program, Proxy, Signal, signal, until};
 use serde_json::{Value, json};
 
 const ACCOUNT: &str = "envd-100201";
@@ -96,9 +94,8 @@ impl Farm {
     }
 
     /// Kills a run, waits for what the fake has of it, and runs again.
-    async fn go_on_after_kill(&self, mut run: Child, proxy: &Proxy, context: &str) {
-        run.kill().unwrap();
-        run.wait().unwrap();
+    async fn go_on_after_kill(&self, mut run: Process, proxy: &Proxy, context: &str) {
+        run.kill();
         proxy.settle().await;
         self.finish();
         self.check(context);
@@ -196,9 +193,9 @@ fn steps(operations: &[String]) -> Vec<At> {
 }
 
 /// Waits for so many changes of a file, or the end of the program.
-fn wait_for_writes(file: &Path, count: usize, program: &mut Child) {
+fn wait_for_writes(file: &Path, count: usize, program: &mut Process) {
     let (mut before, mut writes) = (None, 0);
-    while writes < count && program.try_wait().unwrap().is_none() {
+    while writes < count && !program.has_ended() {
         let now = fs::metadata(file).and_then(|file| Ok((file.len(), file.modified()?)));
         let now = now.ok();
         writes += usize::from(now != before);
@@ -216,7 +213,7 @@ async fn killed_at_each_request_it_makes_each_record_once() {
             At::Before(number) => proxy.hold_after(number - 1),
             At::After(number) => proxy.hold_reply(number),
         }
-        let mut run = farm.run_through(&proxy, BRIEF).silent();
+        let mut run = farm.run_through(&proxy, BRIEF).start();
         proxy.stopped_for(&mut run).await;
         farm.go_on_after_kill(run, &proxy, &format!("{at:?}")).await;
     });
@@ -229,10 +226,9 @@ async fn killed_at_each_line_it_makes_each_record_once() {
         let context = format!("line {line}");
         let farm = Farm::new().await;
         let proxy = Proxy::of(&farm.fake).await;
-        let (run, mut stdout) = farm.run_through(&proxy, BRIEF).listened();
+        let mut run = farm.run_through(&proxy, BRIEF).start();
         for _ in 0..line {
-            let read = stdout.read_line(&mut String::new()).unwrap();
-            assert!(read > 0, "{context}");
+            assert_ne!(run.line(), "", "{context}");
         }
         farm.go_on_after_kill(run, &proxy, &context).await;
     });
@@ -244,7 +240,7 @@ async fn killed_at_writes_of_its_file_it_makes_each_record_once() {
         let farm = Farm::new().await;
         let proxy = Proxy::of(&farm.fake).await;
         let log = farm.store.with_extension("db-wal");
-        let mut run = farm.run_through(&proxy, BRIEF).silent();
+        let mut run = farm.run_through(&proxy, BRIEF).start();
         wait_for_writes(&log, write, &mut run);
         farm.go_on_after_kill(run, &proxy, &format!("write {write}"))
             .await;
@@ -260,15 +256,15 @@ async fn killed_while_it_writes_down_an_entry_is_there_or_not() {
     let log = farm.store.with_extension("db-wal");
     for write in 1..=12 {
         let program = farm.program().args(["add", "--submit"]).arg(&load);
-        let mut child = program.piped();
+        let mut child = program.start();
         wait_for_writes(&log, write, &mut child);
-        child.kill().unwrap();
-        let said = Ended::of(child);
+        child.kill();
+        let said = child.rest();
         let after = list();
         let now = after.stdout.lines().count();
         // There or not; and surely when the number was printed.
         assert!(
-            now == entries + 1 || now == entries && said.stdout.is_empty(),
+            now == entries + 1 || now == entries && said.is_empty(),
             "{said:?} {after:?}"
         );
         entries = now;
@@ -295,14 +291,14 @@ async fn a_sender_that_was_frozen_at_any_request_sends_nothing_twice() {
         let farm = Farm::new().await;
         let proxy = Proxy::of(&farm.fake).await;
         proxy.hold_reply(number);
-        let mut frozen = farm.run_through(&proxy, LONG).piped();
+        let mut frozen = farm.run_through(&proxy, LONG).start();
         proxy.stopped_for(&mut frozen).await;
         signal(frozen.id(), Signal::STOP);
         farm.finish();
         let changes = farm.changes();
         signal(frozen.id(), Signal::CONT);
         proxy.set(Mode::Pass);
-        Ended::of(frozen).well();
+        assert_eq!(frozen.wait(), Some(0), "{context}");
         assert_eq!(farm.changes(), changes, "{context}");
         assert_eq!(changes, EXPECTED, "{context}");
         farm.check(&context);
@@ -316,18 +312,17 @@ async fn a_request_that_arrives_when_it_was_given_up_makes_a_draft_that_is_told(
     let proxy = Proxy::of(&farm.fake).await;
     // What is given up is a creation, after the list.
     proxy.hold_after(1);
-    let mut frozen = farm.run_through(&proxy, LONG).silent();
+    let mut frozen = farm.run_through(&proxy, LONG).start();
     proxy.stopped_for(&mut frozen).await;
     signal(frozen.id(), Signal::STOP);
     farm.finish();
     farm.check("given up");
     proxy.set(Mode::Pass);
     // The program would take the request back if it went on before the fake has it.
-    while farm.changes() < EXPECTED + 1 {
-        thread::yield_now();
-    }
+    let has_arrived = async || farm.changes() > EXPECTED;
+    until("the request that was given up", has_arrived).await;
     signal(frozen.id(), Signal::CONT);
-    frozen.wait().unwrap();
+    frozen.wait();
     proxy.settle().await;
     let mut submitted = farm.records();
     submitted.retain(|record| record["status"] == "SUBMITTED");

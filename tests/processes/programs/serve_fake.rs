@@ -9,6 +9,18 @@ use processes::{Ended, Folder, Program, Running, Signal};
 use serde_json::Value;
 use url::{Url, form_urlencoded};
 
+fn serve(options: &[&str]) -> Running {
+    let program = Program::new("serve_fake").args(["--port", "0"]);
+    Running::start(program.args(options))
+}
+
+/// Asks a GraphQL query with the token of the first line.
+fn ask(fake: &Running, query: &str) -> String {
+    let bearer = format!("authorization: Bearer {}", fake.text("access_token"));
+    let headers = [bearer.as_str(), "content-type: application/json"];
+    send("POST", &fake.url("graphql"), &headers, query)
+}
+
 fn post_form(url: &Url, fields: &[(&str, &str)]) -> String {
     let mut form = form_urlencoded::Serializer::new(String::new());
     let media_type = "content-type: application/x-www-form-urlencoded";
@@ -22,11 +34,8 @@ fn post_form(url: &Url, fields: &[(&str, &str)]) -> String {
 
 #[test]
 fn each_address_of_its_first_line_answers_until_sigterm_ends_it() {
-    let mut fake = Running::start(Program::new("serve_fake").args(["--port", "0"]));
-    let bearer = format!("authorization: Bearer {}", fake.text("access_token"));
-    let headers = [bearer.as_str(), "content-type: application/json"];
-    let query = r#"{"query": "{ userDetails { email } }"}"#;
-    let reply = send("POST", &fake.url("graphql"), &headers, query);
+    let mut fake = serve(&[]);
+    let reply = ask(&fake, r#"{"query": "{ userDetails { email } }"}"#);
     assert_has(&reply, r#""userDetails""#);
 
     let register = format!("{}/api/v2/PICRegister", fake.text("register"));
@@ -69,24 +78,32 @@ fn each_address_of_its_first_line_answers_until_sigterm_ends_it() {
         .extend_pairs([client, ("returnTo", return_to)]);
     assert_eq!(location(&get(&logout)).as_str(), return_to);
 
-    processes::signal(fake.child.id(), Signal::TERM);
+    processes::signal(fake.process.id(), Signal::TERM);
     assert_eq!(fake.wait(), (Some(0), String::new()));
 }
 
 #[test]
 fn eight_processes_take_the_token_of_one_login_from_its_file() {
-    let fake = Running::start(Program::new("serve_fake").args(["--port", "0"]));
+    let fake = serve(&[]);
     let folder = Folder::new();
     let program = |name: &str| {
-        let program = Program::new(name)
-            .args(["--issuer", fake.text("issuer")])
-            .args(["--authorize-url", fake.text("authorize")])
-            .args(["--token-url", fake.text("token")])
-            .args(["--revoke-url", fake.text("revoke")])
-            .args(["--logout-url", fake.text("logout")])
-            .args(["--client-id", fake.text("client_id")])
-            .args(["--audience", fake.text("audience")]);
-        program.arg("--store").arg(folder.path("tokens.json"))
+        let program = Program::new(name).args(["--client-id", fake.text("client_id")]);
+        let program = program.arg("--store").arg(folder.path("tokens.json"));
+        let names = [
+            "issuer",
+            "audience",
+            "authorize",
+            "token",
+            "revoke",
+            "logout",
+        ];
+        names
+            .iter()
+            .zip(0..)
+            .fold(program, |program, (name, number)| {
+                let end = if number < 2 { "" } else { "-url" };
+                program.args([&format!("--{name}{end}"), fake.text(name)])
+            })
     };
     let mut login = Running::start(program("login").args(["--no-browser"]));
     let callback = location(&get(&login.url("authorize_url")));
@@ -109,21 +126,20 @@ fn worlds_and_replies_come_from_folders() {
     let folder = Folder::new();
     let reply = r#"{"data": {"userDetails": {"firstName": "sample 1"}}}"#;
     fs::write(folder.path("UserDetails.json"), reply).unwrap();
-    let fake = Program::new("serve_fake").args(["--port", "0", "--world", fixtures]);
-    let fake = Running::start(fake.arg("--replies").arg(folder.path("")));
+    let fake = serve(&["--world", fixtures, "--replies", &folder.text("")]);
     assert_eq!(fake.text("envd_account_id"), "envd-100201");
-    let bearer = format!("authorization: Bearer {}", fake.text("access_token"));
-    let headers = [bearer.as_str(), "content-type: application/json"];
-    let ask = |query: &str| send("POST", &fake.url("graphql"), &headers, query);
-    let kept = ask(r#"{"query": "query UserDetails { userDetails { firstName } }"}"#);
+    let kept = ask(
+        &fake,
+        r#"{"query": "query UserDetails { userDetails { firstName } }"}"#,
+    );
     assert_has(&kept, "sample 1");
     let list = r#"{"query": "{ consignments(envdAccountId: \"envd-100201\") { totalCount } }"}"#;
-    assert_has(&ask(list), r#""totalCount":8"#);
+    assert_has(&ask(&fake, list), r#""totalCount":8"#);
 }
 
 #[test]
 fn a_browser_gets_a_start_page_and_graphiql() {
-    let fake = Running::start(Program::new("serve_fake").args(["--port", "0"]));
+    let fake = serve(&[]);
     let home = fake.url("issuer");
     // Templates escape more than they must.
     let page = get(&home).replace("&#x2f;", "/");
@@ -212,8 +228,7 @@ fn what_a_world_holds_cannot_break_out_of_the_start_page() {
         "accreditations": {"lPA": true, "eU": false, "mSA": false, "eUGFHQB": false, "nFAS": false, "hRG": false},
     }}});
     folder.write("user-details.json", user.to_string());
-    let program = Program::new("serve_fake").args(["--port", "0"]);
-    let fake = Running::start(program.arg("--world").arg(folder.path("")));
+    let fake = serve(&["--world", &folder.text("")]);
     let page = get(&fake.url("issuer"));
     let graphiql = send("GET", &fake.url("graphql"), &["accept: text/html"], "");
     assert_has(&page, "eve@example.com");
@@ -227,7 +242,7 @@ fn what_a_world_holds_cannot_break_out_of_the_start_page() {
 /// A page whose name resolves to this machine (DNS rebinding) gets no tokens.
 #[test]
 fn requests_to_other_host_names_are_refused() {
-    let fake = Running::start(Program::new("serve_fake").args(["--port", "0"]));
+    let fake = serve(&[]);
     let graphql = fake.url("graphql");
     let port = graphql.port().unwrap();
     let status_of = |path: &str, host: &str| {
@@ -242,27 +257,34 @@ fn requests_to_other_host_names_are_refused() {
         stream.read_to_string(&mut reply).unwrap();
         reply[9..12].to_owned()
     };
-    for host in [
-        "rebound.example:PORT",
-        "localhost.rebound.example:PORT",
-        "127.0.0.1.rebound.example",
-        "10.0.0.1:PORT",
-        "a b",
-        "",
-    ] {
+    let refused = "rebound.example:PORT|localhost.rebound.example:PORT|127.0.0.1.rebound.example|10.0.0.1:PORT|a b|";
+    for host in refused.split('|') {
         for path in ["/", graphql.path(), "/oauth/token"] {
             assert_eq!(status_of(path, host), "421", "{host} {path}");
         }
     }
-    for host in ["127.0.0.1:PORT", "localhost:PORT", "farm.localhost:PORT"] {
+    for host in "127.0.0.1:PORT|localhost:PORT|farm.localhost:PORT".split('|') {
         assert_eq!(status_of("/", host), "200", "{host}");
     }
 }
 
+const ALLOWED: &str = "access-control-allow-origin";
+
+/// Of pages on this machine, whatever their port and protocol.
+const OWN: &str = "http://localhost:3000 http://127.0.0.1:5173 https://localhost http://[::1]:8080 http://farm.localhost:4200";
+
+const OTHERS: &str = "https://evil.example http://localhost.evil.example http://127.0.0.1.evil.example http://evil.example/localhost \
+    http://localhost:3000/ http://localhost@evil.example http://evil.example@localhost http://notlocalhost http://128.0.0.1 \
+    file://localhost null * ";
+
 #[test]
 fn pages_of_this_machine_may_call_it_and_others_may_not() {
-    let fake = Running::start(Program::new("serve_fake").args(["--port", "0"]));
-    let graphql = fake.url("graphql");
+    let fake = serve(&[]);
+    let (graphql, page) = (fake.url("graphql"), fake.url("issuer"));
+    let call = |method: &str, url: &Url, origin: &str| {
+        let origin = format!("origin: {origin}");
+        send(method, url, &[&origin], "{}")
+    };
     let preflight = |origin: &str| {
         let headers = [
             &format!("origin: {origin}"),
@@ -271,68 +293,36 @@ fn pages_of_this_machine_may_call_it_and_others_may_not() {
         ];
         send("OPTIONS", &graphql, &headers, "")
     };
-    for origin in [
-        "http://localhost:3000",
-        "http://127.0.0.1:5173",
-        "https://localhost",
-        "http://[::1]:8080",
-        "http://farm.localhost:4200",
-    ] {
+    for origin in OWN.split(' ') {
         let reply = preflight(origin);
         assert!(reply.starts_with("HTTP/1.1 204 "), "{origin}: {reply}");
-        assert_eq!(header(&reply, "access-control-allow-origin"), Some(origin));
-        assert_eq!(
-            header(&reply, "access-control-allow-headers"),
-            Some("authorization,content-type")
-        );
-        assert_has(
-            header(&reply, "access-control-allow-methods").unwrap(),
-            "POST",
-        );
-        assert_eq!(header(&reply, "access-control-allow-credentials"), None);
+        for (name, value) in [
+            (ALLOWED, Some(origin)),
+            (
+                "access-control-allow-headers",
+                Some("authorization,content-type"),
+            ),
+            ("access-control-allow-credentials", None),
+        ] {
+            assert_eq!(header(&reply, name), value);
+        }
+        let methods = header(&reply, "access-control-allow-methods");
+        assert_has(methods.unwrap(), "POST");
         // A refusal is readable too.
         for (method, url) in [("POST", &graphql), ("GET", &fake.url("token"))] {
-            let reply = send(method, url, &[&format!("origin: {origin}")], "{}");
-            assert_eq!(
-                header(&reply, "access-control-allow-origin"),
-                Some(origin),
-                "{reply}"
-            );
+            let reply = call(method, url, origin);
+            assert_eq!(header(&reply, ALLOWED), Some(origin), "{reply}");
             assert_eq!(header(&reply, "vary"), Some("origin"));
         }
     }
-    for origin in [
-        "https://evil.example",
-        "http://localhost.evil.example",
-        "http://127.0.0.1.evil.example",
-        "http://evil.example/localhost",
-        "http://localhost:3000/",
-        "http://localhost@evil.example",
-        "http://evil.example@localhost",
-        "http://notlocalhost",
-        "http://128.0.0.1",
-        "file://localhost",
-        "null",
-        "*",
-        "",
-    ] {
-        let reply = preflight(origin);
-        let call = send("POST", &graphql, &[&format!("origin: {origin}")], "{}");
-        for reply in [
-            reply,
-            call,
-            send(
-                "GET",
-                &fake.url("issuer"),
-                &[&format!("origin: {origin}")],
-                "",
-            ),
-        ] {
-            assert_eq!(
-                header(&reply, "access-control-allow-origin"),
-                None,
-                "{origin}: {reply}"
-            );
+    for origin in OTHERS.split(' ') {
+        let replies = [
+            preflight(origin),
+            call("POST", &graphql, origin),
+            call("GET", &page, origin),
+        ];
+        for reply in replies {
+            assert_eq!(header(&reply, ALLOWED), None, "{origin}: {reply}");
         }
     }
 }

@@ -1,9 +1,7 @@
 //! `sync_account` killed two hundred times, while the website changes the records: what its consumers read in all runs together.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, Read};
 use std::path::PathBuf;
-use std::process::Child;
 
 use envd_sdk::fake::levers::{Assumptions, Deleted};
 use envd_sdk::fake::{Fake, WebsiteEdit, World};
@@ -172,27 +170,20 @@ impl Killed {
         let (ack_each, full) = (self.random.u8(..4) > 0, self.random.u8(..8) == 0);
         let before = self.fake.request_count("Consignments");
         let program = self.program(consumer, ack_each, full);
-        let (mut child, mut stdout) = program.listened();
+        let mut program = program.start();
         let mut text = String::new();
         match kill {
             Kill::AtOnce => {}
-            Kill::Lines(lines) => {
-                let mut read = 0;
-                while read < lines && stdout.read_line(&mut text).unwrap() > 0 {
-                    read += 1;
-                }
-            }
+            Kill::Lines(lines) => text.extend((0..lines).map(|_| program.line())),
             Kill::Requests(requests) => {
-                while self.fake.request_count("Consignments") < before + requests
-                    && is_running(&mut child)
-                {
+                let is_sent = || self.fake.request_count("Consignments") >= before + requests;
+                while !is_sent() && !program.has_ended() {
                     std::thread::yield_now();
                 }
             }
         }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        stdout.read_to_string(&mut text).unwrap();
+        program.kill();
+        text += &program.rest();
         self.note(consumer, &text, ack_each);
     }
 
@@ -234,10 +225,6 @@ impl Killed {
             }
         }
     }
-}
-
-fn is_running(child: &mut Child) -> bool {
-    child.try_wait().unwrap().is_none()
 }
 
 #[tokio::test]

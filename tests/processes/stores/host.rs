@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use envd_sdk::Clock;
 use envd_sdk::auth::{TokenManager, TokenStore};
-use processes::{Child, child, reply, task};
+use processes::{Process, child, reply, task};
 
 use super::faulty_file::FaultyFile;
 use super::sessions::{KEY, LIFETIME, fingerprint, provider, start};
@@ -14,12 +14,12 @@ use super::sessions::{KEY, LIFETIME, fingerprint, provider, start};
 /// "save" when its tokens are stored, and to each "logout" when the user is logged out.
 ///
 /// The store is a [`FaultyFile`] or, behind "postgres ", a schema.
-pub(crate) fn take_tokens(token_url: &str, store: &str) -> Child {
+pub(crate) fn take_tokens(token_url: &str, store: &str) -> Process {
     child!(host_process, "tokens", store, token_url)
 }
 
 /// Starts a host that holds the lock of the account until it ends.
-pub(crate) fn hold_lock(store: &str) -> Child {
+pub(crate) fn hold_lock(store: &str) -> Process {
     let mut child = child!(host_process, "lock", store, "");
     assert_eq!(child.receive(), "locked");
     child

@@ -6,7 +6,7 @@ use std::time::Duration;
 use envd_sdk::auth::{Event, FileStore, SessionState, StoreErrorKind, TokenStore};
 use envd_sdk::fake::Fake;
 use envd_sdk::{Clock, ErrorKind};
-use processes::{Child, Folder, Mode, Proxy};
+use processes::{Folder, Mode, Process, Proxy, until};
 
 use super::faulty_file::{Fault, FaultyFile};
 use super::host::{hold_lock, take_tokens};
@@ -35,7 +35,7 @@ async fn of_eight_processes_one_refreshes_at_each_of_a_hundred_expiries() {
         for child in &mut children {
             child.send("expire");
         }
-        let tokens: Vec<_> = children.iter_mut().map(Child::receive).collect();
+        let tokens: Vec<_> = children.iter_mut().map(Process::receive).collect();
         assert!(tokens.iter().all(|token| *token == tokens[0]), "{tokens:?}");
         assert!(tokens[0].starts_with("token "), "{tokens:?}");
         assert_eq!(fake.token_requests() - before, round);
@@ -202,7 +202,8 @@ async fn after_a_kill_at_any_moment_the_file_is_whole_and_the_next_process_goes_
         }
         // The new file stands beside the old one until it takes its place.
         if let Fault::During(_) = fault {
-            while names().count() <= files && generation(&file).await == 1 {}
+            let has_begun = async || names().count() > files || generation(&file).await > 1;
+            until("a new file", has_begun).await;
         }
         host.kill();
         assert_eq!(

@@ -52,7 +52,12 @@ fn strict(takes: &'static str, refusal: fn(Value, &str) -> Value) -> (Server, Cl
             .unwrap();
         let column = query.find(&format!(" {field} ")).unwrap() + 2;
         let error = refusal(json!([{"line": 1, "column": column}]), field);
-        Reply::json(400, json!({"errors": [error]}))
+        let errors = if error.is_array() {
+            error
+        } else {
+            json!([error])
+        };
+        Reply::json(400, json!({ "errors": errors }))
     };
     let server = Server::start(move |request| {
         let reply = respond(body(&request));
@@ -88,14 +93,23 @@ async fn the_refusals_of_other_servers_are_recognised() {
 }
 
 #[tokio::test]
-async fn a_field_that_fails_at_execution_is_not_reported_as_missing() {
+async fn only_what_the_document_is_refused_for_is_taken_as_missing() {
     let failed = |at: Value, field: &str| {
         json!({
             "message": format!("Error trying to resolve field '{field}'."), "locations": at,
             "path": ["userDetails", field], "extensions": {"code": "NULL_REFERENCE", "codes": ["NULL_REFERENCE"]},
         })
     };
-    let (server, client) = strict("nothing", failed);
-    assert!(client.user_details().await.is_err());
-    assert_eq!(server.count(), 1);
+    // The message names another field than the one at the place, or another error stands beside it.
+    let unnamed = |at: Value, _: &str| json!({"message": "Cannot query field 'tail' on type 'UserDetails'.", "locations": at, "extensions": {"code": "FIELDS_ON_CORRECT_TYPE"}});
+    let beside = |at: Value, field: &str| {
+        let missing = json!({"message": format!("Cannot query field '{field}' on type 'UserDetails'."), "locations": at, "extensions": {"code": "FIELDS_ON_CORRECT_TYPE"}});
+        json!([missing, {"message": "slow", "path": ["userDetails"]}])
+    };
+    for refusal in [failed, beside, unnamed] as [fn(Value, &str) -> Value; 3] {
+        let (server, client) = strict("nothing", refusal);
+        assert!(client.user_details().await.is_err());
+        assert_eq!(server.count(), 1);
+        assert!(client.profile().operations.is_empty());
+    }
 }

@@ -1,17 +1,15 @@
-//! Plain HTTP requests to a fake.
+//! Plain requests to a fake.
 
 use std::time::SystemTime;
 
+use envd_sdk::Clock;
 use envd_sdk::fake::Fake;
 use envd_sdk::model::Timestamp;
-use envd_sdk::{Clock, Secret};
 use serde_json::{Value, json};
-use url::Url;
 
 use crate::wire;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
-const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
 /// The day on which the fixtures were written.
 pub(super) fn fixture_day() -> Clock {
@@ -25,61 +23,20 @@ pub(super) fn at(text: &str) -> SystemTime {
 pub(super) struct Response {
     pub(super) status: u16,
     pub(super) body: Value,
-    raw: wire::Raw,
-}
-
-impl Response {
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
-        self.raw.header(name)
-    }
-}
-
-pub(super) async fn send(
-    method: &str,
-    url: &Url,
-    headers: &[(&str, &str)],
-    body: &str,
-) -> Response {
-    let raw = wire::send(url, method, headers, body).await.unwrap();
-    Response {
-        status: raw.status,
-        body: serde_json::from_slice(&raw.body).unwrap_or_default(),
-        raw,
-    }
-}
-
-pub(super) async fn get(url: Url) -> Response {
-    send("GET", &url, &[], "").await
-}
-
-/// Posts a form, perhaps with an `Authorization`.
-pub(super) async fn form_with(url: Url, authorization: Option<&str>, body: &str) -> Response {
-    let authorization = authorization.map(|value| ("authorization", value));
-    let headers: Vec<_> = authorization.into_iter().chain([FORM]).collect();
-    send("POST", &url, &headers, body).await
-}
-
-pub(super) async fn form(url: Url, fields: &[(&str, &str)]) -> Response {
-    let mut text = url::form_urlencoded::Serializer::new(String::new());
-    let body = text.extend_pairs(fields).finish();
-    form_with(url, None, &body).await
-}
-
-pub(super) async fn post(url: Url, token: &Secret, body: impl AsRef<str>) -> Response {
-    let bearer = format!("Bearer {}", token.expose());
-    send(
-        "POST",
-        &url,
-        &[JSON, ("authorization", &bearer)],
-        body.as_ref(),
-    )
-    .await
 }
 
 /// Executes a document as the user who logs in.
 pub(super) async fn call(fake: &Fake, query: &str, variables: Value) -> Response {
     let body = json!({"query": query, "variables": variables}).to_string();
-    post(fake.graphql_url(), &fake.access_token(), body).await
+    let bearer = format!("Bearer {}", fake.access_token().expose());
+    let headers = [JSON, ("authorization", bearer.as_str())];
+    let raw = wire::send(&fake.graphql_url(), "POST", &headers, &body)
+        .await
+        .unwrap();
+    Response {
+        status: raw.status,
+        body: raw.json(),
+    }
 }
 
 /// Executes a document and returns its data. There must be no error.

@@ -13,10 +13,12 @@ use tokio::net::TcpStream;
 
 use super::http::{data, fixture_day};
 
+use crate::fixed_date::fake_builder;
+
 const HEAD: &str = "POST /v2/graphql HTTP/1.1\r\nhost: fake\r\n";
 
 async fn start() -> Fake {
-    Fake::builder().clock(fixture_day()).start().await.unwrap()
+    fake_builder().clock(fixture_day()).start().await.unwrap()
 }
 
 async fn connect(fake: &Fake) -> std::io::Result<TcpStream> {

@@ -4,12 +4,13 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
+use envd_sdk::Account;
 use envd_sdk::auth::StaticToken;
-use envd_sdk::{Account, Client};
 use equipment::{Listener, Reply};
 
 use super::{account, end, filter, more, page, serve};
 use crate::gzip::gzip;
+use crate::scripted::client_at;
 use crate::scripted::{ok, take_turns, until};
 
 /// Polls a future once and drops it.
@@ -23,7 +24,7 @@ async fn poll_once(future: impl Future) {
 }
 
 fn account_at(listener: &Listener) -> Account {
-    let client = Client::builder(listener.url()).token_source(StaticToken::new("a-token").unwrap());
+    let client = client_at(listener.url()).token_source(StaticToken::new("a-token").unwrap());
     client.build().unwrap().account("envd-1")
 }
 

@@ -1,12 +1,12 @@
 //! Lists of the caller's own documents.
 
-use envd_sdk::model::{Connection, ListNotice, Position};
+use envd_sdk::model::{Connection, Position};
 use envd_sdk::{ErrorKind, Pager};
 use graphql_client::{GraphQLQuery, QueryBody};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{account, end, more, ok, page, serve};
+use super::{account, more, ok, page, serve};
 use crate::fixed_date::start_fake;
 
 /// What the derive of `graphql_client` makes of a document.
@@ -107,31 +107,6 @@ async fn an_own_list_is_read_page_by_page_and_resumes_after_any_record() {
 }
 
 #[tokio::test]
-async fn totals_gaps_and_repeated_records_are_reported() {
-    let server = serve(|after| {
-        if after.is_empty() {
-            return ok(page(more("2"), &["1", "2"]));
-        }
-        let mut body = page(end(), &["2", "3", "4"]);
-        let list = &mut body["data"]["consignments"];
-        list["totalCount"] = json!(10);
-        list["edges"][1] = json!(null);
-        list["edges"][2]["node"] = json!(null);
-        ok(body)
-    });
-    let mut pager = numbers(account(&server).client(), "envd-1");
-    let first = pager.next_page().await.unwrap().unwrap();
-    assert_eq!((first.total, first.missing), (Some(9), 0));
-    let second = pager.next_page().await.unwrap().unwrap();
-    assert_eq!((second.total_drift, second.missing), (Some(1), 2));
-    assert!(matches!(
-        &second.notices[..],
-        [ListNotice::TotalChanged { now: 10, .. }, ListNotice::Repeated { ids, .. }] if ids == &["2"]
-    ));
-    assert!(pager.next_page().await.unwrap().is_none());
-}
-
-#[tokio::test]
 async fn a_list_that_does_not_end_is_an_error_with_the_operation() {
     // Cursors in a cycle of three, and records without an id.
     let server = serve(|after| match after {
@@ -152,16 +127,6 @@ async fn a_list_that_does_not_end_is_an_error_with_the_operation() {
     };
     assert!(error.kind() == ErrorKind::Stalled && error.operation() == Some("Numbers"));
     assert!(read == 4 && server.count() <= 6, "{read} pages");
-    // Empty pages with new cursors.
-    let server = serve(|after| ok(page(more(&format!("{after}x")), &[])));
-    let pager = numbers(account(&server).client(), "envd-1");
-    let mut pager = pager.max_empty_pages(3);
-    for _ in 0..3 {
-        pager.next_page().await.unwrap().unwrap();
-    }
-    let error = pager.next_page().await.unwrap_err();
-    assert!(error.kind() == ErrorKind::Stalled && error.operation() == Some("Numbers"));
-    assert_eq!(error.resume_from().unwrap().cursor(), Some("xxx"));
 }
 
 #[tokio::test]

@@ -7,13 +7,14 @@ use envd_sdk::{Clock, RetryPolicy};
 use equipment::{Reply, Server};
 
 use super::{page, pic};
+use crate::scripted::register_at;
 use crate::scripted::{take_turns, until};
 
 fn busy(seconds: &str) -> (Server, Register, Clock) {
     let busy = Reply::new(429).header("retry-after", seconds);
     let server = Server::script([busy, page(0, 0, &[])]);
     let clock = Clock::manual(SystemTime::UNIX_EPOCH);
-    let builder = Register::builder(server.url()).clock(clock.clone());
+    let builder = register_at(server.url()).clock(clock.clone());
     (server, builder.build().unwrap(), clock)
 }
 
@@ -66,7 +67,7 @@ async fn all_calls_wait_for_a_short_pause() {
 #[tokio::test]
 async fn a_client_without_retries_fails_at_once_during_a_pause() {
     let (server, _, clock) = busy("20");
-    let builder = Register::builder(server.url()).clock(clock);
+    let builder = register_at(server.url()).clock(clock);
     let register = builder.retry(RetryPolicy::none()).build().unwrap();
     assert!(register.lookup(&pic("QAZZ7777")).await.is_err());
     let error = register.lookup(&pic("QAZZ7777")).await.unwrap_err();

@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 
 use super::{by_pic, client, page, pic};
 use crate::fixed_date::start_fake;
+use crate::scripted::register_at;
 
 /// A short description of a result.
 fn described(look_up: &LookupResult) -> String {
@@ -102,7 +103,7 @@ impl Gate {
     fn start() -> (Self, Register) {
         let gate = Self::default();
         let server = Server::script([Reply::json(404, "{}")]);
-        let builder = Register::builder(server.url()).token_source(gate.clone());
+        let builder = register_at(server.url()).token_source(gate.clone());
         (gate, builder.build().unwrap())
     }
 
@@ -173,7 +174,7 @@ async fn a_hanging_first_look_up_limits_the_look_ups_ahead() {
 async fn results_are_cached_for_the_set_time() {
     let server = scripted();
     let clock = Clock::manual(std::time::SystemTime::UNIX_EPOCH);
-    let register = Register::builder(server.url())
+    let register = register_at(server.url())
         .clock(clock.clone())
         .cache(Duration::from_secs(3_600), 100)
         .build()
@@ -245,7 +246,7 @@ async fn the_concurrency_is_not_exceeded() {
         now: AtomicUsize::new(0),
         most: &MOST,
     };
-    let builder = Register::builder(fake.register_url()).token_source(source);
+    let builder = register_at(fake.register_url()).token_source(source);
     let register = builder.build().unwrap();
     let pics = (1000..1012).map(|number| pic(&format!("QZZZ{number}")));
     let look_ups = register.lookup_many(pics).concurrency(3).collect().await;
@@ -267,7 +268,7 @@ async fn a_refused_token_or_key_stops_the_look_ups_that_are_not_sent_yet() {
             .into_iter()
             .chain(others)
             .chain(["no pic".to_owned(), "QAZZ7777".to_owned()]);
-        let mut register = Register::builder(server.url());
+        let mut register = register_at(server.url());
         if has_token {
             register = register.token_source(StaticToken::new("expired").unwrap());
         }

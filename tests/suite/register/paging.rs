@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use envd_sdk::ErrorKind;
 use envd_sdk::fake::Fake;
-use envd_sdk::register::{PagePosition, PropertySearch, Register};
+use envd_sdk::register::{PagePosition, PropertySearch};
 use equipment::{Reply, Server};
 use futures_core::Stream;
 use serde_json::json;
@@ -13,6 +13,7 @@ use serde_json::json;
 use super::{PropertyPager, all_pics, by_index, client, first, page, register};
 use crate::fixed_date::fake_builder;
 use crate::profiles::paged_from;
+use crate::scripted::register_at;
 use crate::scripted::{self, ok, take_turns, until};
 
 fn search(server: &Server) -> PropertyPager {
@@ -32,10 +33,16 @@ async fn fake_from(first: u32) -> Fake {
 
 #[tokio::test]
 async fn paging_gives_each_property_once_whether_pages_count_from_zero_or_one() {
-    for from in [0, 1] {
+    for (from, is_told) in [(0, false), (1, false), (1, true)] {
         let fake = fake_from(from).await;
-        let register = register(&fake);
-        // The second search uses the index that the first one found.
+        let register = register_at(fake.register_url());
+        let register = if is_told {
+            register.profile(&paged_from(from))
+        } else {
+            register
+        };
+        let register = register.build().unwrap();
+        // The second search uses the index that the first one found, or that the profile has.
         for size in [7, 60] {
             let search = || register.search(&PropertySearch::new().state("QLD").page_size(size));
             let total = first(search()).await.unwrap().total.unwrap();
@@ -47,17 +54,6 @@ async fn paging_gives_each_property_once_whether_pages_count_from_zero_or_one() 
             assert_eq!(pics.len(), total, "from {from}, by {size}");
         }
     }
-}
-
-#[tokio::test]
-async fn a_set_first_page_index_is_sent() {
-    let fake = fake_from(1).await;
-    let builder = Register::builder(fake.register_url());
-    let register = builder.profile(&paged_from(1)).build().unwrap();
-    let search = || register.search(&PropertySearch::text("QLD").page_size(9));
-    let total = first(search()).await.unwrap().total.unwrap();
-    let count = all_pics(search()).await.unwrap().len();
-    assert_eq!(i64::try_from(count).unwrap(), total);
 }
 
 #[tokio::test]
@@ -166,19 +162,6 @@ async fn null_records_count_towards_offsets() {
 }
 
 #[tokio::test]
-async fn a_dropped_future_does_not_lose_its_page() {
-    let fake = fake_from(1).await;
-    let mut search = register(&fake).search(&PropertySearch::text("QLD").page_size(5));
-    tokio::select! {
-        biased;
-        _ = search.next_page() => panic!("a page without a wait"),
-        () = std::future::ready(()) => {}
-    }
-    let page = search.next_page().await.unwrap().unwrap();
-    assert_eq!((page.offset, page.records.len()), (Some(0), 5));
-}
-
-#[tokio::test]
 async fn a_search_fetches_ahead_only_if_set() {
     for (ahead, requests) in [(0, 1), (1, 2)] {
         let server = by_index(|index| {
@@ -193,4 +176,18 @@ async fn a_search_fetches_ahead_only_if_set() {
         assert_eq!(server.count(), requests);
         assert_eq!(all_pics(search).await.unwrap().len(), 2);
     }
+}
+
+#[tokio::test]
+async fn errors_of_settings_name_the_operation() {
+    let server = Server::script([page(0, 5, &["QAZZ7777"])]);
+    // A position of another page size, and a search without a value.
+    let position = first(search(&server)).await.unwrap().next.unwrap();
+    let other_size = client(&server).search(&PropertySearch::text("x").page_size(7));
+    let empty = client(&server).search(&PropertySearch::text(" "));
+    for search in [other_size.start_at(position), empty] {
+        let error = first(search).await.unwrap_err();
+        assert!(error.kind() == ErrorKind::Config && error.operation() == Some("PICRegister"));
+    }
+    assert_eq!(server.count(), 1);
 }

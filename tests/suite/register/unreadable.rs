@@ -147,30 +147,3 @@ async fn a_changed_total_and_repeated_records_are_reported() {
         }]
     ));
 }
-
-#[tokio::test]
-async fn pages_without_new_records_end_the_search_with_an_error() {
-    // New offsets, no total, and the same two records in another order or none.
-    let (one, two) = (record("QAZZ7777"), record("QBZZ2222"));
-    let mut part = vec![[one.clone(), two.clone()], [two.clone(), one.clone()]];
-    part.extend(vec![[json!(null), json!(null)]; 60]);
-    let server = pages(|_| None, part);
-    for (most, pages) in [(None, 21), (Some(3), 4), (Some(0), 2)] {
-        let mut walk = search(&server);
-        if let Some(most) = most {
-            walk = walk.max_empty_pages(most);
-        }
-        let mut read = 0;
-        let error = loop {
-            match walk.next_page().await {
-                Ok(page) => assert!(page.is_some()),
-                Err(error) => break error,
-            }
-            read += 1;
-        };
-        assert_eq!(read, pages);
-        assert!(error.kind() == ErrorKind::Stalled && error.operation() == Some("PICRegister"));
-        // The caller may continue.
-        assert!(walk.next_page().await.unwrap().is_some());
-    }
-}

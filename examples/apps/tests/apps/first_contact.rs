@@ -10,102 +10,28 @@ use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::graphql::SCHEMA;
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput, PropertyStatus, Role};
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::profile::{
-    ComparedDate, FurtherForm, ListOrder, OperationProfile, RecordNames, RecordShape,
-    RegisterAuthentication, ServiceProfile, Sourced,
-};
+use envd_sdk::profile::{RegisterAuthentication, ServiceProfile};
 use envd_sdk::register::{PropertySearch, Register};
 use envd_sync::outbox::DeclarationState;
 use envd_sync::store::MemorySync;
 use envd_sync::{Outbox, Replica};
-use processes::Folder;
+use processes::stories::{Stage, play};
+use processes::{Folder, rows};
 use serde_json::{Value, json};
 
 use super::app;
 
-type Change = fn(&mut ServiceProfile);
-
-fn operation(profile: &mut ServiceProfile, name: &str, at: Option<&str>, left_out: &[&str]) {
-    let mut operation = OperationProfile::default();
-    operation.record_at = at.map(str::to_owned);
-    operation.left_out = left_out.iter().map(|field| (*field).to_owned()).collect();
-    let operations = &mut profile.operations;
-    operations.insert(name.to_owned(), Sourced::seen(operation));
+/// A profile with these entries of `services.txt`.
+fn profile<'t>(rows: impl IntoIterator<Item = &'t Vec<&'static str>>) -> ServiceProfile {
+    let mut profile = serde_json::to_value(ServiceProfile::default()).unwrap();
+    for row in rows {
+        let path = row[0].trim_start_matches('+').split('.');
+        let entry = path.fold(&mut profile, |at, name| &mut at[name]);
+        let value: Value = serde_json::from_str(row[1]).unwrap();
+        *entry = json!({"value": value, "source": "seen"});
+    }
+    ServiceProfile::from_json(&profile.to_string()).unwrap()
 }
-
-fn updates(profile: &mut ServiceProfile, id: Option<&str>, number: Option<&str>) {
-    profile.updates = Sourced::seen(RecordNames {
-        id: id.map(str::to_owned),
-        number: number.map(str::to_owned),
-    });
-}
-
-/// Each guess turned around.
-const CHANGES: [(&str, Change); 20] = [
-    ("user details elsewhere", |it| {
-        operation(it, "userDetails", Some("/userDetailsQuery/data"), &[]);
-    }),
-    ("user details deeper", |it| {
-        operation(it, "userDetails", Some("/viewer/me/0/details"), &[]);
-    }),
-    ("lists elsewhere", |it| {
-        operation(it, "consignments", Some("/account/consignments"), &[]);
-    }),
-    ("saves elsewhere", |it| {
-        operation(
-            it,
-            "createOrSaveConsignment",
-            Some("/saveConsignment/consignment"),
-            &[],
-        );
-    }),
-    ("no accreditations", |it| {
-        operation(it, "userDetails", None, &["accreditations"]);
-    }),
-    ("no comments' authors", |it| {
-        operation(it, "comments", None, &["firstName", "lastName"]);
-    }),
-    ("no eDECs' dates", |it| {
-        operation(it, "edecs", None, &["createdAt"]);
-    }),
-    ("updates by number", |it| updates(it, None, Some("number"))),
-    ("updates by another name", |it| {
-        updates(it, Some("consignmentId"), None);
-    }),
-    ("updates by both", |it| {
-        updates(it, Some("id"), Some("number"));
-    }),
-    ("roles spelled", |it| {
-        it.roles = Sourced::seen([("VENDOR".to_owned(), Role::Producer)].into());
-    }),
-    ("a further form", |it| {
-        it.forms = Sourced::seen(vec![FurtherForm::new("LPAC2")]);
-    }),
-    ("dates of creation", |it| {
-        it.lists = it.lists.clone().comparing(ComparedDate::Creation);
-    }),
-    ("dates of movement", |it| {
-        it.lists = it.lists.clone().comparing(ComparedDate::Movement);
-    }),
-    ("oldest first", |it| {
-        it.lists = it.lists.clone().ordered(ListOrder::OldestFirst);
-    }),
-    ("small pages", |it| {
-        it.lists.largest_page = Sourced::seen(Some(10));
-    }),
-    ("pages from zero", |it| {
-        it.register.first_page_index = Sourced::seen(Some(0));
-    }),
-    ("a record under Value", |it| {
-        it.register.record_shape = Sourced::seen(RecordShape::Value);
-    }),
-    ("a bare record", |it| {
-        it.register.record_shape = Sourced::seen(RecordShape::Bare);
-    }),
-    ("a bearer token", |it| {
-        it.register.authentication = Sourced::seen(RegisterAuthentication::Bearer);
-    }),
-];
 
 /// What programs do, with the profile that was written.
 async fn work(
@@ -279,43 +205,22 @@ async fn contact(name: &str, profile: &ServiceProfile) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn programs_work_with_the_profile_of_each_service() {
-    for (name, change) in CHANGES {
-        let mut profile = ServiceProfile::default();
-        change(&mut profile);
-        Box::pin(contact(name, &profile)).await;
+    let all: Vec<_> = rows(include_str!("services.txt")).collect();
+    for row in all.iter().filter(|row| !row[0].starts_with('+')) {
+        Box::pin(contact(&row.join(" "), &profile([row]))).await;
     }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn programs_work_where_all_guesses_are_wrong() {
-    let mut profile = ServiceProfile::default();
-    for (_, change) in CHANGES {
-        change(&mut profile);
-    }
-    operation(
-        &mut profile,
-        "userDetails",
-        Some("/viewer/me/0/details"),
-        &["accreditations"],
-    );
-    updates(
-        &mut profile,
-        Some("consignmentId"),
-        Some("consignmentNumber"),
-    );
-    Box::pin(contact("all at once", &profile)).await;
+    Box::pin(contact("all at once", &profile(&all))).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hidden_schema_leaves_the_operations_to_be_asked_one_by_one() {
-    let mut profile = ServiceProfile::default();
-    operation(&mut profile, "comments", None, &["firstName"]);
-    operation(
-        &mut profile,
-        "userDetails",
-        Some("/userDetailsQuery/data"),
-        &[],
-    );
+    let profile = profile(&[
+        vec!["operations.comments", r#"{"leftOut": ["firstName"]}"#],
+        vec![
+            "operations.userDetails",
+            r#"{"recordAt": "/userDetailsQuery/data"}"#,
+        ],
+    ]);
     let fake = Fake::builder().profile(&profile).start().await.unwrap();
     let hidden = Fault::status(400).json(json!({"errors": [{"message": "no introspection"}]}));
     fake.on_own_operation("FirstContact")
@@ -330,18 +235,24 @@ async fn a_hidden_schema_leaves_the_operations_to_be_asked_one_by_one() {
     assert_eq!(learned.operations, profile.operations);
 }
 
-fn on_graphql(fake: &Fake, fault: Fault) {
-    fake.on_every_request(move |request| {
-        request.path().ends_with("graphql").then(|| fault.clone())
-    });
+#[tokio::test]
+async fn stories() {
+    let contact = "first_contact --profile envd.json --record record";
+    let stage = Stage {
+        program: app,
+        names: vec![("CONTACT", contact.to_owned())],
+        ..Stage::default()
+    };
+    play(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/apps/first_contact.txt"),
+        stage,
+    )
+    .await;
 }
 
-fn replaces(fake: &Fake, pointer: &str, value: &Value) {
-    let user = fake.on_operation("UserDetails");
-    user.fault(Fault::replaced(pointer, value)).forever();
-}
-
-fn first_pic_is_unknown(fake: &Fake) {
+#[tokio::test]
+async fn a_pic_that_the_register_does_not_know_is_no_failure() {
+    let fake = Fake::start().await;
     let seen = std::sync::Mutex::new(None);
     fake.on_every_request(move |request| {
         let (_, pic) = request.path().split_once("PIC=")?;
@@ -349,123 +260,7 @@ fn first_pic_is_unknown(fake: &Fake) {
         let first = seen.get_or_insert_with(|| pic.to_owned());
         (first == pic).then(|| Fault::status(404).json(json!({"Message": "No such PIC"})))
     });
-}
-
-/// A failure: what it is, what the service does, the exit code, and what the program shows.
-type FailedContact = (&'static str, fn(&Fake), i32, &'static [&'static str]);
-
-const FAILURES: [FailedContact; 6] = [
-    (
-        "a token of another audience",
-        |fake| {
-            let refusal = json!({"errors": [{"message": "the audience is not ours, Kim Example"}]});
-            on_graphql(fake, Fault::status(401).json(refusal));
-        },
-        1,
-        &[
-            "the schema",
-            "userDetails",
-            "look at it",
-            "HTTP 401",
-            "the audience is not ours",
-        ],
-    ),
-    (
-        "a gateway in front",
-        |fake| {
-            let refusal = Fault::status(403).body("text/plain", "no route, Kim Example");
-            on_graphql(fake, refusal);
-        },
-        1,
-        &["userDetails", "HTTP 403", "no route, Kim Example"],
-    ),
-    (
-        "roles as objects",
-        |fake| {
-            let roles = json!([{"name": "Kim Example"}]);
-            replaces(fake, "/data/userDetails/roles", &roles);
-        },
-        1,
-        &[
-            "userDetails",
-            "HTTP 200",
-            "data.userDetails",
-            "levels of the questions",
-        ],
-    ),
-    (
-        "roles that are no codes",
-        |fake| {
-            let roles = json!(["Kim Example, 0400 000 000", "\u{1b}[2J", "VENDOR"]);
-            replaces(fake, "/data/userDetails/roles", &roles);
-        },
-        0,
-        &[
-            "2 of another form",
-            "Kim Example, 0400 000 000",
-            "VENDOR",
-            "one record",
-        ],
-    ),
-    (
-        "lists that fail",
-        |fake| {
-            let failed = json!({"errors": [{"message": "no index, Kim Example"}]});
-            let lists = fake.on_operation("Consignments");
-            lists.fault(Fault::status(500).json(failed)).forever();
-        },
-        0,
-        &[
-            "consignments",
-            "HTTP 500",
-            "no index, Kim Example",
-            "templates",
-        ],
-    ),
-    (
-        "a PIC that the register does not know",
-        first_pic_is_unknown,
-        0,
-        &[
-            "one record                as assumed",
-            "a status in a search      as assumed",
-        ],
-    ),
-];
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_learnt_until_a_failure_is_shown_and_written_without_the_records() {
-    for (name, script, code, shown) in FAILURES {
-        let fake = Fake::start().await;
-        script(&fake);
-        let folder = Folder::new();
-        let (file, record) = (folder.path("envd.json"), folder.path("record"));
-        let program = app("first_contact").at(&fake).arg("--profile").arg(&file);
-        let ended = program.arg("--record").arg(&record).run().with(code);
-        for text in shown {
-            assert!(ended.stdout.contains(text), "{name}, {text}: {ended:?}");
-        }
-        assert_eq!(ended.stderr.starts_with("error: "), code == 1, "{name}");
-        assert!(!ended.stdout.contains('\u{1b}'), "{name}");
-        let written = fs::read_to_string(&file).unwrap();
-        assert!(ServiceProfile::from_json(&written).is_ok(), "{name}");
-        let report = fs::read_to_string(record.join("report.txt")).unwrap();
-        assert!(!report.is_empty(), "{name}");
-        for private in ["Kim", "0400", "\u{1b}"] {
-            assert!(!report.contains(private), "{name}: {report}");
-        }
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_account_of_the_environment_is_asked_about_without_the_user_details() {
-    let fake = Fake::start().await;
-    let user = fake.on_operation("UserDetails");
-    user.fault(Fault::status(500).json(json!({"errors": [{"message": "down"}]})))
-        .forever();
-    let account = fake.account_id();
-    let program = app("first_contact")
-        .at(&fake)
-        .env("ENVD_ACCOUNT_ID", account);
-    program.run().well().shows("a record by its number");
+    let ended = app("first_contact").at(&fake).run().well();
+    let ended = ended.shows("one record                as assumed");
+    ended.shows("a status in a search      as assumed");
 }

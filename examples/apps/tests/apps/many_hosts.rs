@@ -20,7 +20,7 @@ use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 use envd_sdk::profile::{RecordNames, ServiceProfile, Sourced};
 use envd_sync::Replica;
 use envd_sync::outbox::{DeclarationState, Outbox};
-use processes::{Child, Folder, Mode, Program, Proxy};
+use processes::{Folder, Mode, Process, Program, Proxy};
 use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
@@ -241,7 +241,7 @@ impl Yard {
 /// Killed when it is dropped.
 struct Host {
     name: &'static str,
-    process: Child,
+    process: Process,
 }
 
 impl Host {
@@ -251,7 +251,7 @@ impl Host {
         let program = program.args(["--lease", "3", "--settle", "3", "--interval", interval]);
         Self {
             name,
-            process: Child::start(program.0),
+            process: Process::start(program.0),
         }
     }
 }

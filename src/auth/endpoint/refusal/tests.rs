@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use equipment::script::rows;
+
 use super::*;
 use crate::error::ErrorKind;
 use crate::transport::header::HeaderMap;
@@ -27,61 +29,37 @@ fn refusal_of(grant: Grant, status: u16, body: &str) -> Refusal {
 /// Row 34. Only a dead grant or an interaction requires a login.
 #[test]
 fn the_code_decides_and_not_the_status() {
-    for (class, reauth, replies) in [
-        (
-            Class::Dead,
-            true,
-            &[
-                (400, r#"{"error":"invalid_grant"}"#),
-                (401, r#"{"error":"invalid_grant"}"#),
-                (403, r#"{"error":"invalid_grant","error_description":"x"}"#),
-                (200, r#"{"error":"invalid_grant"}"#),
-            ][..],
-        ),
-        (
-            Class::Busy,
-            false,
-            &[
-                (429, r#"{"error":"too_many_requests"}"#),
-                (400, r#"{"error":"slow_down"}"#),
-                (429, "slow"),
-            ],
-        ),
-        (
-            Class::Refused,
-            true,
-            &[(403, r#"{"error":"mfa_required"}"#)],
-        ),
-        (
-            Class::Refused,
-            false,
-            &[
-                (403, r#"{"error":"access_denied"}"#),
-                (401, r#"{"error":"invalid_client"}"#),
-                (418, r#"{"error":"never_heard_of"}"#),
-                (302, ""),
-                (404, "<html>"),
-            ],
-        ),
-        (
-            Class::Ambiguous,
-            false,
-            &[
-                (500, r#"{"error":"access_denied"}"#),
-                (500, ""),
-                (502, "<html>"),
-                (503, "{"),
-                (200, "<html>"),
-                (200, ""),
-                (200, "[]"),
-            ],
-        ),
-    ] {
-        for (status, body) in replies {
-            let refusal = refusal(*status, body);
-            assert_eq!(refusal.class, class, "{status} {body}");
-            assert_eq!(refusal.error.is_reauth_required(), reauth, "{body}");
-        }
+    for row in rows(
+        r#"
+        Dead login   | 400 | {"error":"invalid_grant"}
+        Dead login   | 401 | {"error":"invalid_grant"}
+        Dead login   | 403 | {"error":"invalid_grant","error_description":"x"}
+        Dead login   | 200 | {"error":"invalid_grant"}
+        Busy         | 429 | {"error":"too_many_requests"}
+        Busy         | 400 | {"error":"slow_down"}
+        Busy         | 429 | slow
+        Refused login| 403 | {"error":"mfa_required"}
+        Refused      | 403 | {"error":"access_denied"}
+        Refused      | 401 | {"error":"invalid_client"}
+        Refused      | 418 | {"error":"never_heard_of"}
+        Refused      | 302 |
+        Refused      | 404 | <html>
+        Ambiguous    | 500 | {"error":"access_denied"}
+        Ambiguous    | 500 |
+        Ambiguous    | 502 | <html>
+        Ambiguous    | 503 | {
+        Ambiguous    | 200 | <html>
+        Ambiguous    | 200 |
+        Ambiguous    | 200 | []
+        "#,
+    ) {
+        let refusal = refusal(row[1].parse().unwrap(), row[2]);
+        let login = if refusal.error.is_reauth_required() {
+            " login"
+        } else {
+            ""
+        };
+        assert_eq!(format!("{:?}{login}", refusal.class), row[0], "{row:?}");
     }
     assert!(refusal(503, "").error.is_retryable());
 }

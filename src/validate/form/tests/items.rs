@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use crate::tests::reading;
 use crate::validate::tests::questions::{input, list, prepare, today};
-use crate::validate::{Form, Item, ItemKind, ItemRow, QuestionRef};
+use crate::validate::{Form, ItemKind, QuestionRef};
+
+use super::scenarios::outline;
 
 fn texts() -> Value {
     let mut questions = reading::questions(
@@ -23,40 +25,6 @@ fn texts() -> Value {
 
 fn form(answers: &str) -> Form {
     prepare(&texts()).form(&input(answers), &today())
-}
-
-/// An item with what stands under it, in brackets, and its rows.
-fn outline(items: &[Item]) -> String {
-    let row = |row: &ItemRow| {
-        let index = row.index.unwrap_or(-1);
-        format!("[{index}: {}]", outline(&row.items))
-    };
-    let one = |item: &Item| {
-        let children = match &*item.children {
-            [] => String::new(),
-            children => format!("({})", outline(children)),
-        };
-        let rows: String = item.rows.iter().map(row).collect();
-        format!("{}{children}{rows}", item.question.id)
-    };
-    items.iter().map(one).collect::<Vec<_>>().join(" ")
-}
-
-#[test]
-fn items_are_a_tree_in_display_order_with_rows() {
-    let mut form = form("17=N; 4.2=x; 4.0=x");
-    assert_eq!(
-        outline(&form.items()),
-        "9 1[0: 3 4][2: 3 4] 17(20 21) 30 31"
-    );
-    form.add_row("1").unwrap();
-    assert_eq!(
-        outline(&form.items()),
-        "9 1[0: 3 4][2: 3 4][3: 3 4] 17(20 21) 30 31"
-    );
-    let list = list("3 REPEATABLE { 4; 6 REPEATABLE { 7; 8 } }");
-    let form = list.form(&input("4.0=x; 7.1=x; 4=x"), &today());
-    assert_eq!(outline(&form.items()), "3[-1: 4 6][0: 4 6][1: 4 6[1: 7 8]]");
 }
 
 #[test]
@@ -96,42 +64,6 @@ fn an_item_has_what_a_screen_shows() {
     let json = serde_json::to_value(&items).unwrap();
     assert_eq!(json[2]["children"][0]["question"]["id"], "20");
     assert!(!format!("{items:?}{:?}{form:?}", items[2]).contains("\"N\""));
-}
-
-#[test]
-fn next_goes_through_what_is_open() {
-    let mut form = form("");
-    assert_eq!(form.progress().questions, 3);
-    let next = |form: &Form| form.next().map(|item| item.question.id.to_string());
-    assert_eq!(next(&form).unwrap(), "1");
-    form.add_row("1").unwrap();
-    // Rows that are opened count.
-    let progress = form.progress();
-    assert_eq!((progress.questions, progress.answered), (5, 0));
-    assert_eq!(next(&form).unwrap(), "3");
-    form.answer(("3", 0), "24").unwrap();
-    assert_eq!(next(&form).unwrap(), "4");
-    form.skip(form.next().unwrap().question).unwrap();
-    assert_eq!(next(&form).unwrap(), "17");
-    for id in ["17", "30", "31"] {
-        form.skip(id).unwrap();
-    }
-    assert_eq!(next(&form), None);
-    form.answer("17", "Y").unwrap();
-    assert_eq!(next(&form).unwrap(), "21");
-    // What was skipped is open again once it was answered.
-    form.answer("17", None).unwrap();
-    assert_eq!(next(&form).unwrap(), "17");
-}
-
-#[test]
-fn of_sections_with_one_id_each_gets_its_first_row() {
-    // The row of answers without an index: both sections are outside of numbered rows.
-    let mut form = list("3 REPEATABLE { 4; 3 REPEATABLE { 7 } }").form(&input("4=x"), &today());
-    let section = form.next().unwrap();
-    assert!(section.rows.is_empty() && section.kind == ItemKind::Rows);
-    form.add_row(section.question).unwrap();
-    assert_eq!(form.next().unwrap().question.id, "7");
 }
 
 #[test]
@@ -212,16 +144,4 @@ fn rows_and_skipped_questions_stay_with_another_list() {
     // The same list and input change nothing.
     let same = older.adopt(&form, form.save().into_input());
     assert_eq!(same.save(), form.save());
-}
-
-#[test]
-fn a_section_that_is_left_out_leaves_a_question_of_the_same_id_open() {
-    let mut form = list("1 REPEATABLE { 2 REPEATABLE; 2 }").form(&input(""), &today());
-    form.add_row("1").unwrap();
-    form.skip(form.next().unwrap().question).unwrap();
-    assert!(form.next().is_none());
-    assert_eq!(
-        form.blockers()[0].to_string(),
-        "Row 1 of Section 1 is empty. Fill it in or remove it."
-    );
 }

@@ -3,3 +3,4 @@
 mod edits;
 mod items;
 mod laws;
+mod scenarios;

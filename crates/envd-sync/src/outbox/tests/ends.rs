@@ -250,6 +250,8 @@ async fn the_changes_that_a_look_needs_are_kept_as_long_as_it_does() {
     farm.fault(Fault::dropped_before());
     outbox.passed().await.unwrap();
     assert!(is_held().await);
+    // The outbox is no consumer that somebody named.
+    assert_eq!(outbox.replica().consumers().await.unwrap(), []);
     farm.send(&outbox).await;
     // It was sent twice: for a day a stray is looked for.
     assert!(is_held().await);

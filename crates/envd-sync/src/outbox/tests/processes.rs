@@ -1,9 +1,11 @@
 //! Several processes on one store, loops that are stopped, logins and networks that are gone.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::farm::{Farm, MINUTE, SAVE, load, now, signed, state};
 use crate::outbox::{DeclarationState, Outbox, Reason};
+use crate::store::tests::faulty_store::Moment;
 use crate::tests::script::within;
 use envd_sdk::Clock;
 use envd_sdk::fake::Fault;
@@ -46,11 +48,41 @@ async fn a_process_that_works_keeps_the_lease() {
         }
         let (report, next) = other.passed().await.unwrap();
         assert_eq!((report.confirmed, report.requests), (0, 0));
-        assert!(next.looks_at > Some(farm.clock.now()));
+        // Long before its end.
+        assert!(other.time_until(next.looks_at.unwrap()) > Duration::from_secs(7));
     }
     farm.clock.advance(MINUTE);
     let (report, _) = pass.await.unwrap();
     assert_eq!((report.confirmed, farm.saves()), (1, 1), "{report}");
+}
+
+/// Another process takes the lease between what this one has read and one of its first commits: of the list, and of the mark.
+#[tokio::test]
+async fn a_process_that_is_overtaken_before_it_writes_leaves_the_lease() {
+    for number in [1, 2] {
+        let farm = Arc::new(Farm::start().await);
+        let store = farm.faulty(usize::MAX);
+        let late = farm.outbox_on(store.clone());
+        let id = late.save(load(24)).await.unwrap().id;
+        farm.fault(Fault::latency(MINUTE));
+        let others = Arc::clone(&farm);
+        store.at(Moment::BeforeCommit(number), async move {
+            let other = others.outbox();
+            tokio::spawn(async move { other.passed().await });
+            others.delayed().await;
+        });
+        let (report, _) = late.passed().await.unwrap();
+        assert_eq!(
+            (report.confirmed, farm.saves()),
+            (0, 1),
+            "{number}: {report}"
+        );
+        assert_eq!(
+            state(&late, id).await,
+            DeclarationState::Sending,
+            "{number}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -126,6 +126,12 @@ async fn failures_wait_longer_each_time_and_as_long_as_the_service_says() {
         event = running.next().await;
     }
     assert!((240..=360).contains(&event.1));
+    // The next failure is a first one.
+    site.lock().lists = Some((500, ""));
+    while matches!(event.0, SyncEvent::Synced { .. }) {
+        event = running.next().await;
+    }
+    assert!((24..=36).contains(&event.1), "{}", event.1);
 }
 
 #[tokio::test]

@@ -57,6 +57,8 @@ struct Play {
     replica: Replica,
     /// By name, such as `yard/2` for the second one of the consumer `yard`: a feed, and what it has told.
     feeds: HashMap<String, (Changes, Vec<Change>)>,
+    /// How many rows a new feed reads at once.
+    chunk: usize,
     progress: Arc<Mutex<Vec<String>>>,
     report: Value,
     /// What the report or the error says.
@@ -90,6 +92,7 @@ impl Play {
             store,
             replica,
             feeds: HashMap::new(),
+            chunk: 100,
             progress,
             report: Value::Null,
             text: String::new(),
@@ -119,7 +122,10 @@ impl Play {
     /// A feed tells so many changes, which it leaves to be acknowledged.
     async fn hear(&mut self, name: &str, most: usize) -> Result<()> {
         let consumer = name.split('/').next().unwrap();
-        let new = || (self.replica.changes(consumer), Vec::new());
+        let new = || {
+            let feed = self.replica.changes(consumer);
+            (feed.in_chunks(self.chunk), Vec::new())
+        };
         let (feed, heard) = self.feeds.entry(name.to_owned()).or_insert_with(new);
         let mut told = Vec::new();
         while told.len() < most
@@ -166,6 +172,7 @@ impl Play {
                 let nth: usize = nth.parse().unwrap();
                 feed.acknowledge(&heard[nth - 1]).await?;
             }
+            ["chunks", "of", size] => self.chunk = size.parse().unwrap(),
             ["restart"] => self.feeds.clear(),
             ["remove", consumer] => {
                 let was_there = self.replica.remove_consumer(consumer).await?;
@@ -341,6 +348,15 @@ fn edit_by(records: &mut Records, words: &[&str]) {
             records.save(id, |record| record["origin"] = json!({"pic": pic}));
         }
         ["save", id, name, value] => records.save(id, |record| record[name] = value.into()),
+        // As nobody does who is dated.
+        ["alter", id, name, value] => {
+            let value = if value == "null" {
+                Value::Null
+            } else {
+                value.into()
+            };
+            records.list.record(id, "").value[name] = value;
+        }
         ["day", id, heads] => records.next_day(id, heads.parse().unwrap()),
         ["delete", id] => records.delete(id),
         ["hide", id] => records.list.record(id, "").is_listed = false,

@@ -128,6 +128,7 @@ impl Play {
             ["refused", _] => told(report.refused),
             ["asking", _] => told(report.needs_attention),
             ["waiting", _] => told(report.waiting),
+            ["problems", _] => told(report.confirmed_with_problems),
             ["late-duplicates", _] => told(report.late_duplicates),
             [record, "has", field] => {
                 let path = field.split_once('=').unwrap().0;

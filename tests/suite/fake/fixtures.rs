@@ -1,11 +1,11 @@
 //! The inputs and literal responses of the fixtures.
 
-use envd_sdk::Clock;
-use envd_sdk::fake::{Fake, User, World};
+use envd_sdk::fake::Fake;
 use serde_json::{Value, json};
 
-use super::http::{at, call, data, fixture, fixture_day};
+use super::http::{call, data, fixture, fixture_day};
 use crate::fixed_date::{fake_builder, start_fake};
+use crate::wire;
 
 /// The name has four letters, so that the variables are at the positions in the fixtures.
 const SAVE: &str = "mutation Save($envdAccountId: String!, $input: CreateOrSaveConsignmentInput!) {
@@ -79,64 +79,60 @@ async fn every_valid_fixture_is_saved_without_errors() {
 }
 
 #[tokio::test]
-async fn a_form_is_copied_only_if_the_user_may_create_it() {
-    const COPY: &str = "mutation($id: String!) {
-      copyConsignment(envdAccountId: \"envd-100201\", id: $id) { data { status } }
-    }";
-    let variables = fixture("consignments/euc1.json");
-    for (granted, status) in [(true, 200), (false, 403)] {
-        let world = World::sample().consignment("envd-100201", &variables["input"]);
-        let builder = fake_builder().clock(fixture_day()).world(world);
-        let fake = builder.accreditation("eU", granted).start().await.unwrap();
-        let list = "{ consignments(envdAccountId: \"envd-100201\", first: 1) { edges { node { id forms { type } } } } }";
-        let listed = data(&fake, list, json!({})).await;
-        let node = &listed["consignments"]["edges"][0]["node"];
-        assert_eq!(node["forms"], json!([{"type": "EUC1"}]));
-        let response = call(&fake, COPY, json!({"id": node["id"]})).await;
-        assert_eq!(response.status, status, "{}", response.body);
-    }
-}
-
-#[tokio::test]
-async fn goat_forms_follow_their_dates() {
-    let mut variables = fixture("consignments/invalid/lpag2-after-2024.json");
-    // A day of the fake begins at UTC+11:00.
-    for (day, form, good) in [
-        ("2024-11-18T12:59:59Z", "LPAG2", true),
-        ("2024-11-18T13:00:00Z", "LPAG2", false),
-        ("2024-11-18T12:59:59Z", "LPAG3", false),
-        ("2024-11-18T13:00:00Z", "LPAG3", true),
-        ("2024-09-30T12:59:59Z", "LPAHRG0", false),
-        ("2024-09-30T13:00:00Z", "LPAHRG0", true),
-    ] {
-        variables["input"]["forms"] = json!([form]);
-        variables["input"]["answers"] = json!([]);
-        let fake = fake_builder()
-            .clock(Clock::manual(at(day)))
-            .start()
-            .await
+async fn requests_of_the_fixtures_get_the_literal_bodies() {
+    let fake = start_fake().await;
+    for case in fixture("register/index.json").as_array().unwrap() {
+        let file = case["file"].as_str().unwrap();
+        let call = case["request"]
+            .as_str()
+            .unwrap()
+            .strip_prefix("GET ")
             .unwrap();
-        let response = call(&fake, SAVE, variables.clone()).await;
-        let saved = !response.body["data"]["createOrSaveConsignment"].is_null();
-        assert_eq!(saved, good, "{form} on {day}: {}", response.body);
+        let page = file
+            .strip_prefix("register/page-")
+            .and_then(|rest| rest.get(..1));
+        let page = page
+            .filter(|page| ["1", "2", "3"].contains(page))
+            .unwrap_or("4");
+        let url = fake
+            .register_url()
+            .join(&call.replace("...", page))
+            .unwrap();
+        let response = wire::send(&url, "GET", &[], "").await.unwrap();
+        assert_eq!(response.status, 200, "{file}");
+        assert_eq!(response.json(), fixture(file), "{file}");
     }
 }
 
 #[tokio::test]
-async fn only_the_lpa_account_of_a_producer_creates() {
-    let producer = start_fake().await;
-    let receiver = fake_builder().user(User::Receiver).start().await.unwrap();
-    for (fake, account) in [
-        (&producer, "envd-100203"),
-        (&producer, "envd-100301"),
-        (&receiver, "envd-100301"),
-    ] {
-        let mut variables = fixture("consignments/lpac1.json");
-        variables["envdAccountId"] = account.into();
-        let response = call(fake, SAVE, variables).await;
-        assert_eq!(response.status, 403, "{account}");
-        let error = &response.body["errors"][0];
-        assert_eq!(error["message"], "Access denied");
-        assert_eq!(error["path"], json!(["createOrSaveConsignment"]));
-    }
+async fn a_consignment_has_the_questions_of_its_forms_only() {
+    let fake = start_fake().await;
+    let read = data(
+        &fake,
+        "{ consignment(id: \"C-900000101\", envdAccountId: \"envd-100201\") { pdfUrl forms { type serialNumber }
+             questions { id forms childQuestions { id acceptableAnswers { value } } } } questions { items { id } } }",
+        json!({}),
+    )
+    .await;
+    let consignment = &read["consignment"];
+    let questions = consignment["questions"].as_array().unwrap();
+    let is_of_form = |question: &Value| {
+        question["forms"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("LPAC1"))
+    };
+    assert!(questions.iter().all(is_of_form));
+    assert!(questions.len() < read["questions"]["items"].as_array().unwrap().len());
+    let rows = questions.iter().find(|q| q["id"] == "1").unwrap();
+    let below = rows["childQuestions"].as_array().unwrap().iter();
+    assert_eq!(below.filter(|q| q["id"] == "5").count(), 1);
+    assert!(
+        consignment["pdfUrl"]
+            .as_str()
+            .unwrap()
+            .contains("?authToken=")
+    );
+    let number = consignment["forms"][0]["serialNumber"].as_str().unwrap();
+    assert_eq!(number.len(), 8);
 }

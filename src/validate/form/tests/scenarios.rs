@@ -1,0 +1,140 @@
+//! Edits of forms as a table.
+
+use std::sync::Arc;
+
+use equipment::script::{Stage, listed, play};
+
+use crate::validate::tests::questions::{input, list, shown, today};
+use crate::validate::{Change, Finding, Form, Item, ItemRow, QuestionRef};
+
+const LISTS: [(&str, &str); 8] = [
+    (
+        "yard",
+        "1 { 2 ?1=Yes }; 3 REPEATABLE { 4; 5 ?1=Yes; 6 REPEATABLE { 7 } }; 8 DISPLAY",
+    ),
+    (
+        "most",
+        "1 { 2 ?1=Yes }; 3 REPEATABLE { 4 }; 8 DISPLAY; 9 readonly; 10 @MSAC1; -",
+    ),
+    ("cycles", "1; 3 ?4=x ?1=Yes; 4 ?3=x; 5 ?5=x ?1=Yes"),
+    // Both are required, and their findings are equal.
+    ("twins", "1; 2 ?1=Yes; 2 ?1=Yes ?1=No"),
+    (
+        "screen",
+        "9 DISPLAY; 1 REPEATABLE { 3 NUMBER; 4 optional }; 17 { 20 ?17=N; 21 }; 30 BOOLEAN; 31 COLOUR",
+    ),
+    ("inner", "3 REPEATABLE { 4; 6 REPEATABLE { 7; 8 } }"),
+    ("twin_sections", "3 REPEATABLE { 4; 3 REPEATABLE { 7 } }"),
+    ("section_and_question", "1 REPEATABLE { 2 REPEATABLE; 2 }"),
+];
+
+struct Edits {
+    form: Form,
+    change: Change,
+    said: String,
+}
+
+/// `4.0` as a question in a row.
+fn reference(text: &str) -> QuestionRef {
+    let (id, row) = text.split_once('.').unwrap_or((text, ""));
+    QuestionRef::new(id, row.parse().ok())
+}
+
+/// An item with what stands under it, in brackets, and its rows.
+pub(super) fn outline(items: &[Item]) -> String {
+    let row = |row: &ItemRow| {
+        let index = row.index.unwrap_or(-1);
+        format!("[{index}: {}]", outline(&row.items))
+    };
+    let one = |item: &Item| {
+        let children = match &*item.children {
+            [] => String::new(),
+            children => format!("({})", outline(children)),
+        };
+        let rows: String = item.rows.iter().map(row).collect();
+        format!("{}{children}{rows}", item.question.id)
+    };
+    items.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+impl Stage for Edits {
+    type Error = String;
+
+    async fn start() -> Self {
+        let form = list("").form(&input(""), &today());
+        Self {
+            form,
+            change: Change::default(),
+            said: String::new(),
+        }
+    }
+
+    async fn act(&mut self, words: &[&str]) -> Result<(), String> {
+        let before = self.form.save();
+        let form = &mut self.form;
+        let done = match *words {
+            ["list", name, ref answers @ ..] => {
+                let (_, questions) = LISTS.iter().find(|(known, _)| *known == name).unwrap();
+                *form = list(questions).form(&input(&answers.join("; ")), &today());
+                return Ok(());
+            }
+            ["answer", question] => form.answer(reference(question), None),
+            ["answer", question, value] => form.answer(reference(question), value),
+            ["add", section] => form.add_row(reference(section)),
+            ["remove", section, row] => form.remove_row(section, row.parse::<i64>().ok()),
+            ["skip", question] => form.skip(reference(question)).map(|()| Change::default()),
+            ["field", path, value] => form.field(
+                path,
+                serde_json::from_str::<serde_json::Value>(value).unwrap(),
+            ),
+            _ => {
+                return form
+                    .undo()
+                    .map(|change| self.change = change)
+                    .ok_or_else(String::new);
+            }
+        };
+        match done {
+            Ok(change) => self.change = change,
+            Err(error) => {
+                assert_eq!(self.form.save(), before, "{error}");
+                self.said = error.to_string();
+                return Err(self.said.clone());
+            }
+        }
+        Ok(())
+    }
+
+    async fn see(&mut self, words: &[&str]) -> String {
+        let questions = |questions: &[QuestionRef]| listed(questions.iter().map(shown));
+        let codes = |findings: &[Arc<Finding>]| listed(findings.iter().map(|it| it.code.clone()));
+        let seen = match words[0] {
+            "appeared" => questions(&self.change.appeared),
+            "vanished" => questions(&self.change.vanished),
+            "added" => codes(&self.change.added),
+            "removed" => codes(&self.change.removed),
+            "findings" => codes(self.form.report().findings()),
+            "items" => outline(&self.form.items()),
+            "next" => listed(self.form.next().map(|item| item.question.id.to_string())),
+            "said" => self.said.clone(),
+            _ => {
+                let sent = self.form.to_input();
+                listed(sent.answers().iter().map(|answer| {
+                    let id = answer.question_id.value().unwrap();
+                    let row = answer.index.value().map(|row| format!(".{row}"));
+                    format!(
+                        "{id}{}={}",
+                        row.unwrap_or_default(),
+                        answer.value.value().unwrap()
+                    )
+                }))
+            }
+        };
+        format!("{} {seen}", words[0])
+    }
+}
+
+#[tokio::test]
+async fn edits_change_what_they_say() {
+    play::<Edits>(include_str!("scenarios.txt")).await;
+}

@@ -1,0 +1,207 @@
+//! Processes that run beside a test. Every wait for one has the limit of this file: what hangs fails, and says what it waited for.
+
+use std::env;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+
+use equipment::script::LIMIT;
+pub use equipment::script::within;
+#[cfg(unix)]
+use rustix::process::{Pid, Signal, kill_process};
+
+const TASK: &str = "ENVD_SDK_TEST_TASK";
+/// Distinguishes lines of the protocol from those of the test harness.
+const PREFIX: &str = "@@";
+
+/// Starts a test of this module as a [`Process`], with the texts of its task and commands on stdin.
+#[macro_export]
+macro_rules! child {
+    ($test:ident, $($text:expr),*) => {
+        $crate::Process::start($crate::again!($test, $($text),*))
+    };
+}
+
+/// As [`child!`], a command that is not started yet.
+#[macro_export]
+macro_rules! again {
+    ($test:ident, $($text:expr),*) => {
+        $crate::again(concat!(module_path!(), "::", stringify!($test)), &[$($text.as_ref()),*])
+    };
+}
+
+/// A command that runs a test of this binary, with these texts as its [`task`].
+pub fn again(test: &str, task: &[&str]) -> Command {
+    let (_binary, test) = test.split_once("::").unwrap();
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
+    command.env(TASK, task.join("\n")).stdin(Stdio::piped());
+    command
+}
+
+/// The texts that the parent has set, in a child. A test that is a program for children passes at once without them.
+pub fn task() -> Option<Vec<String>> {
+    let task = env::var(TASK).ok()?;
+    Some(task.split('\n').map(str::to_owned).collect())
+}
+
+/// Writes a line that the parent [receives](Process::receive).
+pub fn reply(text: &str) {
+    println!("\n{PREFIX}{text}");
+    io::stdout().flush().unwrap();
+}
+
+/// Waits for a process, and kills it at the limit.
+pub(crate) fn watched<T>(process: u32, what: &str, wait: impl FnOnce() -> T) -> T {
+    let (waiting, ended) = channel::<()>();
+    thread::scope(|scope| {
+        let watch = scope.spawn(move || {
+            let hangs = ended.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout);
+            if hangs {
+                kill(process);
+            }
+            hangs
+        });
+        let waiting = waiting;
+        let waited = wait();
+        drop(waiting);
+        let hangs = watch.join().unwrap();
+        assert!(!hangs, "{what}: it has not ended after {LIMIT:?}");
+        waited
+    })
+}
+
+/// Waits for a condition.
+pub async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
+    let polled = async {
+        while !is_so().await {
+            tokio::task::yield_now().await;
+        }
+    };
+    within(what, polled).await;
+}
+
+#[cfg(unix)]
+fn kill(process: u32) {
+    signal(process, Signal::KILL);
+}
+
+#[cfg(not(unix))]
+fn kill(process: u32) {
+    let id = process.to_string();
+    let _ = Command::new("taskkill").args(["/F", "/PID", &id]).status();
+}
+
+/// Killed when it is dropped.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Process {
+    pub fn start(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        Self { child, stdout }
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The next line of stdout with its end; empty after the last one.
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        let read = || self.stdout.read_line(&mut line).unwrap();
+        watched(self.child.id(), "a line of a process", read);
+        line
+    }
+
+    /// What it writes until it ends.
+    pub fn rest(&mut self) -> String {
+        let mut rest = String::new();
+        let read = || self.stdout.read_to_string(&mut rest).unwrap();
+        watched(self.child.id(), "the end of a process", read);
+        rest
+    }
+
+    pub fn send(&mut self, line: &str) {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    pub fn receive(&mut self) -> String {
+        self.next().expect("the child has ended")
+    }
+
+    /// Kills the process (with SIGKILL on Unix) and waits for its end.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// The exit code of a process that ends by itself.
+    pub fn wait(&mut self) -> Option<i32> {
+        let id = self.id();
+        watched(id, "the end of a process", || self.child.wait().unwrap()).code()
+    }
+
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
+    /// Stops the process, and waits until all of its threads are: a signal reaches them one after the other.
+    #[cfg(target_os = "linux")]
+    pub fn freeze(&self) {
+        signal(self.id(), Signal::STOP);
+        let folder = format!("/proc/{}/task", self.id());
+        let is_stopped = |task: std::fs::DirEntry| {
+            let stat = std::fs::read_to_string(task.path().join("stat")).unwrap();
+            stat.rsplit_once(") ").unwrap().1.starts_with('T')
+        };
+        let all_stopped = || {
+            let mut tasks = std::fs::read_dir(&folder).unwrap();
+            tasks.all(|task| is_stopped(task.unwrap()))
+        };
+        watched(
+            self.id(),
+            "a stop of all threads",
+            || while !all_stopped() {},
+        );
+    }
+
+    #[cfg(unix)]
+    pub fn go_on(&self) {
+        signal(self.id(), Signal::CONT);
+    }
+}
+
+/// What the process [replies](reply), until it ends.
+impl Iterator for Process {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        loop {
+            let line = self.line();
+            let reply = line.split_once(PREFIX).map(|(_, reply)| reply);
+            if reply.is_some() || line.is_empty() {
+                return reply.map(|reply| reply.trim_end().to_owned());
+            }
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Sends a signal to a process.
+#[cfg(unix)]
+pub fn signal(process: u32, signal: Signal) {
+    let process = Pid::from_raw(process.try_into().unwrap());
+    kill_process(process.unwrap(), signal).unwrap();
+}

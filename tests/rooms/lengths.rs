@@ -1,0 +1,74 @@
+//! The lengths of files, the names of types, and the order of the files of the outbox.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{behind, is_test, product, rust_files, words};
+
+/// A file is as long as what one reads together, and no longer.
+const LONGEST: usize = 700;
+
+/// How many names of types are declared in several files: it only falls.
+const REPEATED_NAMES: usize = 1;
+
+/// The names of the types that a file declares, private ones too.
+fn declared(words: &[String]) -> BTreeSet<&str> {
+    let (mut depth, mut names) = (0, BTreeSet::new());
+    for pair in words.windows(2) {
+        depth += i32::from(pair[0] == "{") - i32::from(pair[0] == "}");
+        let is_kind = ["struct", "enum", "trait", "union", "type"].contains(&&*pair[0]);
+        if is_kind && depth == 0 && pair[1].starts_with(char::is_uppercase) {
+            names.insert(&*pair[1]);
+        }
+    }
+    names
+}
+
+#[test]
+fn files_are_short_and_names_stand_once() {
+    let mut long = Vec::new();
+    let mut declarations: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let files = rust_files("src").into_iter();
+    for (path, text) in files.filter(|(path, _)| !path.ends_with("/generated.rs")) {
+        if text.lines().count() > LONGEST {
+            long.push(path.clone());
+        }
+        if is_test(&path) || path == "lib.rs" {
+            continue;
+        }
+        for name in declared(product(&words(&text))) {
+            let paths = declarations.entry(name.to_owned()).or_default();
+            paths.push(path.clone());
+        }
+    }
+    assert!(long.is_empty(), "more than {LONGEST} lines: {long:#?}");
+    declarations.retain(|_, paths| paths.len() > 1);
+    let count = declarations.len();
+    assert!(
+        count <= REPEATED_NAMES,
+        "{count} names stand in several files: {declarations:#?}"
+    );
+}
+
+/// In the outbox, a file needs only files that do not need it: one can be read after the other.
+#[test]
+fn no_file_of_the_outbox_needs_one_that_needs_it() {
+    let files = rust_files("crates/envd-sync/src/outbox");
+    let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let files = files
+        .iter()
+        .filter(|(path, _)| !is_test(path) && path != "mod.rs");
+    for (path, text) in files {
+        let words = words(text);
+        let used = behind(product(&words), &["super", "::"]).map(|(_, used)| used.to_owned());
+        needs.insert(path.trim_end_matches(".rs").to_owned(), used.collect());
+    }
+    // What needs nothing that is left is taken away, until nothing is.
+    loop {
+        let left: BTreeSet<String> = needs.keys().cloned().collect();
+        needs.retain(|_, used| !used.is_disjoint(&left));
+        if needs.len() == left.len() {
+            break;
+        }
+    }
+    assert!(needs.is_empty(), "a circle: {needs:#?}");
+}

@@ -1,0 +1,169 @@
+//! Walks through lists that do not end, fail, change while they are read, or have records that cannot be read.
+
+use envd_sdk::Page;
+use envd_sdk::model::{ConsignmentSummary, ListNotice};
+use equipment::script::{listed, rows};
+use equipment::{Reply, Server};
+use serde_json::{Value, json};
+
+use super::{account, end, filter, ok, page, serve};
+
+/// The pages of a service, how they are read, and what a reader sees with the number of requests.
+///
+/// A page is `cursor: records`, where `*` is any cursor and the first page needs none. A record is its number, which is its cursor
+/// too, `1+` with the cursor of the page; `!1` cannot be read, `-` is null, and `_` has a null in its place. `>a` leads to the next
+/// page, `>+` to a cursor that is longer by an x; what else stands for the `pageInfo` is its JSON. `500` fails, and `500,` once.
+const WALKS: &str = r#"
+# A cursor that comes again ends the list with an error, also in a cycle.
+*: 1+ >a                                                   |         | 1 / 1a / Stalled at a | 2
+1+ >a / a: 1+ >b / b: 1+ >c / c: 1+ >a                     | ahead=0 | 1 / 1a / 1b / 1c / Stalled at c | 4
+# A missing cursor is an error after the page was returned.
+1 {"hasNextPage":true}                                     |         | 1 / Stalled at start | 1
+1 {"hasNextPage":true,"endCursor":null}                    |         | 1 / Stalled at start | 1
+1 {"hasNextPage":true,"endCursor":""}                      |         | 1 / Stalled at start | 1
+1 {"endCursor":"a"}                                        |         | 1 / Stalled at start | 1
+1 null                                                     |         | 1 / Stalled at start | 1
+# A last page needs none.
+{"hasNextPage":false,"endCursor":null}                     |         | nothing / end | 1
+# Pages without new records end the list with an error, from which the caller may go on.
+1 >x / *: 1 >+                                             | ahead=0 on | 1 / 1 again 1 x20 / Stalled at xxxxxxxxxxxxxxxxxxxxx / 1 again 1 | 22
+1 >x / *: >+                                               | ahead=0 empty=5 on | 1 / nothing x5 / Stalled at xxxxxx / nothing | 7
+1 >x / *: - _ >+                                           | ahead=0 empty=0 on | 1 / nothing -2 / Stalled at xx / nothing -2 | 3
+# Some empty pages do not.
+1 >x / x: >xx / xx: 2 >xxx / xxx: >xxxx / xxxx: 3          | empty=2 | 1 / nothing / 2 / nothing / 3 / end | 5
+# A changed total, null records and repeated ones are reported.
+1 2 3 >a / a: total=7 - _ 3                                |         | 1 2 3 / 3 -2 total 9 to 7 again 3 / end | 2
+1 2 >2 / 2: total=10 2 3 >3 / 3: total=10 4 4              |         | 1 2 / 2 3 total 9 to 10 again 2 / 4 4 again 4 / end | 3
+# A failed page is requested again.
+1 2 >a / a: 500, 3                                         | ahead=0 on | 1 2 / Internal at a / 3 / end | 3
+# A record that cannot be read does not lose its page, and another field does.
+1 !2 3 >a / a: 4                                           |         | 1 3 !edges[1].node.number / 4 / end | 2
+1 !2 "none"                                                |         | Decode at start | 1
+"#;
+
+/// The pages of a row as a server.
+fn service(pages: &'static str) -> Server {
+    let failed = std::sync::atomic::AtomicBool::new(false);
+    serve(move |after| {
+        let of_cursor = |page: &&str| match page.split_once(": ") {
+            Some((cursor, _)) => cursor == after || cursor == "*",
+            None => after.is_empty(),
+        };
+        let page = pages.split(" / ").find(of_cursor).expect("a page");
+        let words = page.split_once(": ").map_or(page, |(_, words)| words);
+        if words.starts_with("500") && !failed.swap(true, std::sync::atomic::Ordering::SeqCst) {
+            return Reply::json(500, r#"{"Message": "no"}"#);
+        }
+        ok(body(words.trim_start_matches("500, "), after))
+    })
+}
+
+fn body(words: &str, after: &str) -> Value {
+    let mut body = page(end(), &[]);
+    let list = &mut body["data"]["consignments"];
+    for word in words.split(' ') {
+        let number = word.trim_start_matches('!').replace('+', after);
+        let edge = |number: Value| json!({"cursor": word.trim_start_matches('!'), "node": number});
+        if let Some(next) = word.strip_prefix('>') {
+            let next = next.replace('+', &format!("{after}x"));
+            list["pageInfo"] = json!({"hasNextPage": true, "endCursor": next});
+        } else if let Some(total) = word.strip_prefix("total=") {
+            list["totalCount"] = total.parse::<u32>().unwrap().into();
+        } else if word.starts_with(['{', '"', 'n']) {
+            list["pageInfo"] = serde_json::from_str(word).unwrap();
+        } else {
+            list["edges"].as_array_mut().unwrap().push(match word {
+                "-" => Value::Null,
+                "_" => edge(Value::Null),
+                _ if word.starts_with('!') => edge(json!({ "number": [number] })),
+                _ => edge(json!({ "number": number })),
+            });
+        }
+    }
+    body
+}
+
+/// What is seen of a page.
+fn seen(page: &Page<ConsignmentSummary>) -> String {
+    let numbers = page.records.iter().map(|record| record.number.as_ref());
+    let numbers: Vec<&str> = numbers.map(|number| number.unwrap().as_str()).collect();
+    let mut seen = if numbers.is_empty() {
+        "nothing".to_owned()
+    } else {
+        numbers.join(" ")
+    };
+    if page.missing > 0 {
+        seen.extend([" -", &page.missing.to_string()]);
+    }
+    for error in &page.unreadable {
+        let path = error.json_path().unwrap();
+        seen += &path.replace("data.consignments.", " !");
+    }
+    for notice in &page.notices {
+        let told = match notice {
+            ListNotice::TotalChanged { before, now, .. } => format!(" total {before} to {now}"),
+            ListNotice::Repeated { ids, .. } => format!(" again {}", listed(ids.clone())),
+            other => panic!("{other:?}"),
+        };
+        seen.push_str(&told);
+    }
+    seen
+}
+
+#[tokio::test]
+async fn walks_end_and_say_what_happened() {
+    let mut wrong = Vec::new();
+    for row in rows(WALKS) {
+        let server = service(row[0]);
+        let mut pager = account(&server).consignments(&filter());
+        for (name, value) in row[1]
+            .split(' ')
+            .filter_map(|option| option.split_once('='))
+        {
+            pager = match name {
+                "ahead" => pager.look_ahead(value.parse().unwrap()),
+                _ => pager.max_empty_pages(value.parse().unwrap()),
+            };
+        }
+        let (mut all, mut may_go_on) = (Vec::<String>::new(), row[1].ends_with("on"));
+        // The list goes on once after an error, to its end or by a page.
+        while all.len() < 60 {
+            match pager.next_page().await {
+                Ok(Some(page)) => all.push(seen(&page)),
+                Ok(None) => {
+                    all.push("end".to_owned());
+                    break;
+                }
+                Err(error) => {
+                    assert_eq!(error.operation(), Some("consignments"));
+                    assert_eq!(error.resume_from(), Some(pager.position()));
+                    let at = pager.position().cursor().unwrap_or("start");
+                    all.push(format!("{:?} at {at}", error.kind()));
+                    if !std::mem::take(&mut may_go_on) {
+                        break;
+                    }
+                    continue;
+                }
+            }
+            if row[1].ends_with("on") && !may_go_on && !row[0].contains("500") {
+                break;
+            }
+        }
+        let runs = all.chunk_by(|one, next| one == next);
+        let runs = runs.map(|run| match run.len() {
+            1 => run[0].clone(),
+            count => format!("{} x{count}", run[0]),
+        });
+        let all = runs.collect::<Vec<_>>().join(" / ");
+        if (all.as_str(), server.count().to_string().as_str()) != (row[2], row[3]) {
+            wrong.push(format!(
+                "{}\n  expected {} | {}\n  seen     {all} | {}",
+                row[0],
+                row[2],
+                row[3],
+                server.count()
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}

@@ -1,0 +1,84 @@
+//! Ends this binary where a test waits for ever on a fake or a clock, and says which test waits, and since where.
+
+use std::collections::HashMap;
+use std::io::Write as _;
+use std::panic::Location;
+use std::process::Command;
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+/// Where and when a test last asked for a fake or a client.
+struct Watched {
+    test: String,
+    at: &'static Location<'static>,
+    since: Instant,
+}
+
+static TESTS: LazyLock<Mutex<HashMap<ThreadId, Watched>>> = LazyLock::new(|| {
+    let limit = std::env::var(LIMIT).map_or(120, |limit| limit.parse().unwrap());
+    thread::spawn(move || watch_all(Duration::from_secs(limit)));
+    Mutex::default()
+});
+
+/// The variable with another limit, in seconds. 120 are more than any test needs on a busy machine.
+const LIMIT: &str = "ENVD_SDK_TEST_LIMIT";
+
+/// Forgets a test that has ended.
+struct Ended(ThreadId);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        tests(|tests| tests.remove(&self.0));
+    }
+}
+
+fn tests<T>(change: impl FnOnce(&mut HashMap<ThreadId, Watched>) -> T) -> T {
+    change(&mut TESTS.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Gives the test of this thread its time again.
+#[track_caller]
+pub(crate) fn watch() {
+    thread_local!(static ENDED: Ended = Ended(thread::current().id()));
+    let id = ENDED.with(|ended| ended.0);
+    let test = thread::current().name().unwrap_or("a thread").to_owned();
+    let (at, since) = (Location::caller(), Instant::now());
+    tests(|tests| tests.insert(id, Watched { test, at, since }));
+}
+
+fn watch_all(limit: Duration) {
+    loop {
+        thread::sleep(limit / 10);
+        tests(|tests| {
+            if let Some(Watched { test, at, .. }) =
+                tests.values().find(|it| it.since.elapsed() > limit)
+            {
+                // Not captured, as what `eprintln` writes would be.
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "the test {test} waits for ever: {limit:?} since {at}"
+                );
+                std::process::exit(101);
+            }
+        });
+    }
+}
+
+#[tokio::test]
+#[ignore = "run by the test below"]
+async fn it_waits_for_ever() {
+    crate::fixed_date::start_fake().await.until_delayed().await;
+}
+
+#[test]
+fn a_test_that_waits_for_ever_fails_and_is_named() {
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "watchdog::it_waits_for_ever", "--ignored"]);
+    let output = child.env(LIMIT, "1").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(101), "{said}");
+    let named =
+        "the test watchdog::it_waits_for_ever waits for ever: 1s since tests/suite/watchdog.rs:";
+    assert!(said.contains(named), "{said}");
+}
