@@ -241,7 +241,7 @@ mod tests {
         let mut overrides = Overrides::default();
         let document = override_of("mutation($mood: M!) { a }", None);
         overrides.add("createComment", &document).unwrap();
-        let given = overrides.of(Document::named("createComment").unwrap());
+        let given = overrides.of(OperationDocument::named("createComment").unwrap());
         for (variables, has_value) in [
             ("{}", false),
             (r#"{"mood": null}"#, false),
