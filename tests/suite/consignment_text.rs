@@ -27,7 +27,7 @@ consignmentId             | {S, "id" :"c-1"}       |                 | {S, "cons
 id reference              | {S}                    | number=C-1 id=c-1 | {S,"reference":"C-1","id":"c-1"}
 - number                  | {S}                    | id=c-1          | by the profile an update names its record by number, which the input does not have
 -                         | {S}                    | id=c-1          | by the profile no update names its record
-z                         | {S}                    | id=c-1          | the field z is there already
+z                         | {S}                    | id=c-1          | the text of a consignment has a field twice
 "#;
 
 const OWN: &str = "mutation Mine($envdAccountId: String!, $input: SaveInput!) {

@@ -331,7 +331,7 @@ impl<'l> Dialogue<'l> {
         };
     }
 
-    /// A change at the fake, each on the website a minute after what was before, unless it is `also_` made.
+    /// A change at the fake, each on the website a minute after what was before, unless its word begins with also.
     fn change(&mut self, word: &str, rest: &str) {
         let fake = self.fake.as_ref().unwrap();
         let (name, fields) = rest.split_once(' ').unwrap_or((rest, "{}"));
