@@ -46,6 +46,8 @@ struct Named {
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+    // `also_` is the beginning of names.
+    let words = words.map(|word| word.trim_end_matches('_'));
     words.map(|word| word.trim_start_matches(|it: char| it.is_ascii_digit()))
 }
 

@@ -64,9 +64,9 @@ pub struct Query {
     pub movement_to: Option<String>,
     /// At most [`RowKeys::updated_at`].
     pub updated_from: Option<String>,
-    /// Greater than [`Row::generation`].
+    /// Greater than [`RecordRow::generation`].
     pub before_generation: Option<u64>,
-    /// At least [`Row::sequence`].
+    /// At least [`RecordRow::sequence`].
     pub up_to_sequence: Option<u64>,
     /// The order.
     pub order: Order,
@@ -85,9 +85,9 @@ pub struct Query {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LocalPosition {
-    /// [`Row::id`].
+    /// [`RecordRow::id`].
     pub id: String,
-    /// [`Row::sequence`].
+    /// [`RecordRow::sequence`].
     pub sequence: u64,
     /// [`RowKeys::updated_at`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,12 +110,12 @@ impl From<&RecordRow> for LocalPosition {
 /// [`Replica::consignments`](crate::replica::Replica::consignments) for an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// By [`Row::id`], as bytes.
+    /// By [`RecordRow::id`], as bytes.
     #[default]
     Id,
     /// By [`RowKeys::updated_at`], the latest first, and those without one last; then by id.
     LastUpdated,
-    /// By [`Row::sequence`].
+    /// By [`RecordRow::sequence`].
     Sequence,
 }
 
@@ -169,7 +169,7 @@ pub struct Batch {
     pub documents: Vec<(String, Option<String>)>,
     /// Rows to write. One with the same id is replaced.
     pub rows: Vec<RecordRow>,
-    /// Rows that a walk listed and found unchanged, by id: only [`Row::generation`] becomes this one. An id without a row is
+    /// Rows that a walk listed and found unchanged, by id: only [`RecordRow::generation`] becomes this one. An id without a row is
     /// passed over.
     pub seen: Option<(u64, Vec<String>)>,
     /// Rows to remove, by id.
