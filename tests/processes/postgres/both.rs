@@ -56,8 +56,9 @@ impl Store {
     pub(super) async fn write(&self) -> Result<(), StoreError> {
         let is_written = match self {
             Self::Tokens(store) => {
+                let before = generation(store).await?;
                 let version = store.load(KEY).await?.map(|stored| stored.version);
-                let written = store.swap(KEY, version, &record(1)).await?;
+                let written = store.swap(KEY, version, &record(before + 1)).await?;
                 written.is_some()
             }
             Self::Copies(store) => {
@@ -73,10 +74,7 @@ impl Store {
     /// How often it was written.
     pub(super) async fn written(&self) -> u64 {
         match self {
-            Self::Tokens(store) => {
-                let stored = store.load(KEY).await.unwrap();
-                stored.map_or(0, |stored| stored.version.number())
-            }
+            Self::Tokens(store) => generation(store).await.unwrap(),
             Self::Copies(store) => copies::contents(store)
                 .await
                 .1
@@ -124,6 +122,11 @@ impl Store {
             Self::Copies(store) => copies::use_everything(store).await,
         }
     }
+}
+
+async fn generation(store: &PostgresStore) -> Result<u64, StoreError> {
+    let stored = store.load(KEY).await?;
+    Ok(stored.map_or(0, |stored| stored.record.tokens().generation()))
 }
 
 /// Checks as well that locks exclude each other and that connections keep no state.
