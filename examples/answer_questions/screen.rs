@@ -16,7 +16,8 @@ fn style() -> Style {
 }
 
 pub(crate) fn note(text: &str) {
-    show(style().dim().apply_to(cli::fitted(text, &Term::stderr())));
+    let text = cli::fitted(text, &Term::stderr());
+    eprintln!("{}", style().dim().apply_to(text));
 }
 
 /// Prints lines that break at blanks.
