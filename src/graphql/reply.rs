@@ -278,6 +278,12 @@ mod tests {
     use crate::profile::{OperationProfile, ServiceProfile, Sourced};
 
     #[test]
+    fn names_of_a_pointer_are_those_of_rfc_6901() {
+        let names = ["a~1b", "m~0n", "~01", "data"].map(unescaped);
+        assert_eq!(names, ["a/b", "m~n", "~1", "data"]);
+    }
+
+    #[test]
     fn a_record_is_named_by_its_id_or_number_in_the_variables_or_in_an_input() {
         let names = |variables: Value| {
             let document = "mutation A { a }";

@@ -439,6 +439,17 @@ mod tests {
     }
 
     #[test]
+    fn a_thousand_unreadable_records_are_a_difference_of_the_interface() {
+        let read = |count: usize| {
+            let records = vec![r#"{"PIC": 5}"#; count].join(",");
+            let body = format!(r#"{{"Value": {{"SubSet": [{records}]}}}}"#);
+            decode(reply("application/json", body.leak()))
+        };
+        assert_eq!(read(1_000).unwrap().unreadable.len(), 1_000);
+        assert_eq!(read(1_001).err().unwrap().kind(), ErrorKind::Decode);
+    }
+
+    #[test]
     fn another_object_is_not_an_empty_page() {
         for (body, path) in [
             ("{}", "."),

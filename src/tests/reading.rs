@@ -59,6 +59,9 @@ pub(crate) const APPLICABLE: &str = "
 // A trigger looks in its row first and then outside.
 1 REPEATABLE { 2 { 3 ?2=Yes }; 4 ?9=Yes }; 9
     2.0=Yes; 2.2=No; 9=Yes -> 1 2.0 3.0 4.0 2.2 4.2 9 / 2.0=Yes; 2.2=No -> 1 2.0 3.0 2.2 9 / -> 1 9
+// An answer outside does not count where the row has one, though the list has the question twice.
+1 REPEATABLE { 2; 3 ?2=Yes }; 2
+    2.0=No; 2=Yes -> 1 2.0 2 3 2
 // A row without an answer of its own does not borrow that of another row, but any row of another question may trigger.
 1 REPEATABLE { 2; 3 ?2=Yes; 4 }
     2.0=Yes; 4.0=x; 4.1=x -> 1 2.0 3.0 4.0 2.1 4.1

@@ -223,6 +223,23 @@ fn what_is_asked_next_has_its_row_its_reason_and_the_names_of_its_choices() {
 }
 
 #[test]
+fn a_day_more_than_half_a_year_away_is_asked_about() {
+    let list = list("1");
+    // 183 days before and after 2026-11-20, and one more.
+    for (day, is_far) in [
+        ("2026-05-21", false),
+        ("2026-05-20", true),
+        ("2027-05-22", false),
+        ("2027-05-23", true),
+    ] {
+        let input = input("").movement(day, "05:15");
+        let report = list.validate(&input, &today().advice(true));
+        let mut advice = report.advice().iter();
+        assert_eq!(advice.any(|it| it.rule == Rule::DayNear), is_far, "{day}");
+    }
+}
+
+#[test]
 fn advice_about_answers_is_given_on_request_only() {
     let list = list("1; 2 ?1=Yes; 3 MULTIPLE_CHOICE");
     let input = input("1=No; 1=No; 2=x; 99=x; 3=a; 3=b");

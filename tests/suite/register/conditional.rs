@@ -8,6 +8,7 @@ use equipment::{Reply, Server};
 
 use super::{client, page, pic, register};
 use crate::fixed_date::{fake_builder, noon};
+use crate::scripted::register_at;
 
 /// Before the first date that a header can hold.
 fn long_ago() -> SystemTime {
@@ -65,4 +66,15 @@ async fn the_date_is_sent_in_the_form_of_http() {
     // A 304 without a condition is an error.
     let error = register.lookup(&pic("QAZZ7777")).await.unwrap_err();
     assert_eq!(error.http_status(), Some(304));
+}
+
+#[tokio::test]
+async fn what_is_cached_does_not_answer_a_condition() {
+    let server = Server::script([page(0, 1, &["QAZZ7777"]), Reply::new(304)]);
+    let register = register_at(server.url()).cache(Duration::from_secs(3_600), 100);
+    let register = register.build().unwrap();
+    assert!(register.lookup(&pic("QAZZ7777")).await.is_ok());
+    let date = UNIX_EPOCH + Duration::from_secs(784_111_777);
+    let answer = register.lookup_since(&pic("QAZZ7777"), date).await.unwrap();
+    assert_eq!((answer.value(), server.count()), (None, 2));
 }

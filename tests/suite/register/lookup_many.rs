@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use envd_sdk::auth::{AccessToken, BoxFuture, StaticToken, TokenSource};
+use envd_sdk::auth::{AccessToken, BoxFuture, MemoryStore, StaticToken, TokenManager, TokenSource};
 use envd_sdk::register::{Lookup, LookupResult, Register};
-use envd_sdk::{Clock, ErrorKind, Result};
+use envd_sdk::{Clock, Error, ErrorKind, Result};
 use equipment::{Reply, Server};
 use futures_core::Stream;
 use tokio::sync::Notify;
@@ -303,4 +303,38 @@ async fn a_refused_token_or_key_stops_the_look_ups_that_are_not_sent_yet() {
         positions.sort_unstable();
         assert_eq!(positions, (0..2_003).collect::<Vec<_>>());
     }
+}
+
+/// A manager without a session, and how often its token was asked for.
+struct LoggedOut {
+    manager: TokenManager,
+    asked: &'static AtomicUsize,
+}
+
+impl TokenSource for LoggedOut {
+    fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        TokenSource::token(&self.manager)
+    }
+
+    fn renew(&self, rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
+        self.manager.renew(rejected)
+    }
+}
+
+#[tokio::test]
+async fn a_login_that_is_needed_stops_the_look_ups_that_are_not_sent_yet() {
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    let fake = start_fake().await;
+    let manager = TokenManager::builder(fake.provider().build().unwrap());
+    let manager = manager.store(MemoryStore::new()).build().unwrap();
+    let asked = &ASKED;
+    let register = register_at(fake.register_url()).token_source(LoggedOut { manager, asked });
+    let register = register.build().unwrap();
+    let pics = (0..500).map(|number| format!("QZ{number:06}"));
+    let look_ups = register.lookup_many(pics).concurrency(4).collect().await;
+    let needs_login =
+        |one: &LookupResult| one.result.as_ref().is_err_and(Error::is_reauth_required);
+    assert_eq!(look_ups.iter().filter(|one| needs_login(one)).count(), 500);
+    assert!(ASKED.load(Ordering::SeqCst) <= 4, "{ASKED:?}");
 }

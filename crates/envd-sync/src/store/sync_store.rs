@@ -49,7 +49,7 @@ use envd_sdk::auth::StoreError;
 /// use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// use async_trait::async_trait;
-/// use envd_sync::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, Row};
+/// use envd_sync::store::rows::{Batch, ChangeRange, ChangeRow, Document, Query, RecordRow};
 /// use envd_sync::store::{MemorySync, StoreError, SyncStore, check_sync_store};
 ///
 /// /// Counts the batches that were written.
@@ -65,11 +65,11 @@ use envd_sdk::auth::StoreError;
 ///         self.inner.documents(account, prefix).await
 ///     }
 ///
-///     async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<Row>, StoreError> {
+///     async fn rows(&self, account: &str, ids: &[String]) -> Result<Vec<RecordRow>, StoreError> {
 ///         self.inner.rows(account, ids).await
 ///     }
 ///
-///     async fn query(&self, account: &str, query: &Query) -> Result<Vec<Row>, StoreError> {
+///     async fn query(&self, account: &str, query: &Query) -> Result<Vec<RecordRow>, StoreError> {
 ///         self.inner.query(account, query).await
 ///     }
 ///
