@@ -29,10 +29,10 @@ pub(crate) fn file(program: &Program) -> String {
         .iter()
         .map(|operation| format!("&{}::DOCUMENT", operation.name.to_snake_case()));
     format!(
-        "use super::document::{{Document, OperationKind, Selection}};\n\
+        "use super::document::{{OperationDocument, OperationKind, Selection}};\n\
          crate::operations! {{\n{}}}\n\
          /// The documents of all operations.\n\
-         pub(super) static DOCUMENTS: [&Document; {}] = [\n{}\n];\n\
+         pub(super) static DOCUMENTS: [&OperationDocument; {}] = [\n{}\n];\n\
          {}{modules}",
         indent(&queries),
         program.operations.len(),
@@ -110,7 +110,7 @@ fn document(program: &Program, operation: &Operation) -> String {
         format!("list: {list}"),
     ];
     format!(
-        "pub(crate) static DOCUMENT: super::Document = super::Document {{\n    text: {sent:?},\n{}\n}};\n",
+        "pub(crate) static DOCUMENT: super::OperationDocument = super::OperationDocument {{\n    text: {sent:?},\n{}\n}};\n",
         fill("   ", members, "    ", 96)
     )
 }
