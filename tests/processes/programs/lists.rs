@@ -54,6 +54,7 @@ fn a_table_fits_its_terminal() {
         ("page_consignments", 80),
         ("save_and_fix", 80),
         ("outbox", 80),
+        ("validate", 60),
     ] {
         let folder = Folder::new();
         let mut program = Program::new(name).env("NO_COLOR", "1");
