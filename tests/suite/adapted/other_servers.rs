@@ -100,16 +100,19 @@ async fn only_what_the_document_is_refused_for_is_taken_as_missing() {
             "path": ["userDetails", field], "extensions": {"code": "NULL_REFERENCE", "codes": ["NULL_REFERENCE"]},
         })
     };
-    // The message names another field than the one at the place, or another error stands beside it.
-    let unnamed = |at: Value, _: &str| json!({"message": "Cannot query field 'tail' on type 'UserDetails'.", "locations": at, "extensions": {"code": "FIELDS_ON_CORRECT_TYPE"}});
+    // Another error stands beside it, or the message names another field than the one at the place: then the record may stand at
+    // another of the four locations.
+    let unnamed = |at: Value, _: &str| json!({"message": "Cannot query field \"tail\" on type \"UserDetails\".", "locations": at});
     let beside = |at: Value, field: &str| {
-        let missing = json!({"message": format!("Cannot query field '{field}' on type 'UserDetails'."), "locations": at, "extensions": {"code": "FIELDS_ON_CORRECT_TYPE"}});
-        json!([missing, {"message": "slow", "path": ["userDetails"]}])
+        let missing = json!({"message": format!("Cannot query field \"{field}\" on type \"UserDetails\"."), "locations": at});
+        json!([missing, {"message": "Access denied", "extensions": {"code": "ACCESS_DENIED"}}])
     };
-    for refusal in [failed, beside, unnamed] as [fn(Value, &str) -> Value; 3] {
+    type Refusal = fn(Value, &str) -> Value;
+    let cases: [(Refusal, usize); 3] = [(failed, 1), (beside, 1), (unnamed, 4)];
+    for (refusal, requests) in cases {
         let (server, client) = strict("nothing", refusal);
         assert!(client.user_details().await.is_err());
-        assert_eq!(server.count(), 1);
+        assert_eq!(server.count(), requests);
         assert!(client.profile().operations.is_empty());
     }
 }
