@@ -38,8 +38,11 @@ async fn the_user_details_are_read_from_each_location() {
     }
 }
 
+/// The errors about a field at a place.
+type Refusal = fn(Value, &str) -> Value;
+
 /// A server that accepts one form of one query, and refuses others in the words of a certain software.
-fn strict(takes: &'static str, refusal: fn(Value, &str) -> Value) -> (Server, Client) {
+fn strict(takes: &'static str, refusal: Refusal) -> (Server, Client) {
     let respond = move |body: Value| {
         let query = body["query"].as_str().unwrap();
         if query.contains(takes) {
@@ -82,7 +85,7 @@ async fn the_refusals_of_other_servers_are_recognised() {
             "extensions": {"code": "GRAPHQL_VALIDATION_FAILED"},
         })
     };
-    for refusal in [dotnet, js, apollo] as [fn(Value, &str) -> Value; 3] {
+    for refusal in [dotnet, js, apollo] as [Refusal; 3] {
         // The last of the four locations: the other name, without `data`.
         let (server, client) = strict("userDetails: userDetailsQuery { auth0Id", refusal);
         let user = client.user_details().await.unwrap().value;
@@ -107,7 +110,6 @@ async fn only_what_the_document_is_refused_for_is_taken_as_missing() {
         let missing = json!({"message": format!("Cannot query field \"{field}\" on type \"UserDetails\"."), "locations": at});
         json!([missing, {"message": "Access denied", "extensions": {"code": "ACCESS_DENIED"}}])
     };
-    type Refusal = fn(Value, &str) -> Value;
     let cases: [(Refusal, usize); 3] = [(failed, 1), (beside, 1), (unnamed, 4)];
     for (refusal, requests) in cases {
         let (server, client) = strict("nothing", refusal);
