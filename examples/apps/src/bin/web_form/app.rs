@@ -92,12 +92,14 @@ impl App {
             }
         }
         all.sort_by_key(|declaration| declaration.id);
-        let mut keyed = Vec::new();
-        for declaration in all.into_iter().rev() {
-            let key = self.key(declaration.id).await;
-            keyed.push((declaration, key));
-        }
-        Ok(keyed)
+        let declarations = self.declarations.lock().await;
+        let keys = declarations.iter().map(|(key, (id, _))| (*id, key));
+        let keys: BTreeMap<_, _> = keys.collect();
+        let keyed = all.into_iter().rev().map(|declaration| {
+            let key = keys.get(&declaration.id).copied();
+            (declaration, key.cloned().unwrap_or_default())
+        });
+        Ok(keyed.collect())
     }
 
     pub(crate) async fn key(&self, id: DeclarationId) -> String {

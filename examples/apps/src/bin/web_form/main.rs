@@ -124,7 +124,7 @@ async fn fill_in(
     let document = Document { key, fields };
     let form = app.form(&document);
     let input = form.to_input();
-    let remarks = page::remarks(&document, &form);
+    let remarks = page::remarks(&document, &form, &form.items());
     let shown = match query.as_deref().unwrap_or_default() {
         "review" | "submit" if remarks.iter().any(|it| it.kind != Asked) => ("form", "stopped"),
         "review" => ("review", ""),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use axum::response::{IntoResponse, Response, Result};
-use envd_sdk::model::{Day, Jurisdiction, Pic, TimeZone};
+use envd_sdk::model::{ConsignmentInput, Day, Jurisdiction, Pic, TimeZone};
 use envd_sdk::validate::{
     Blocker, Finding, Form, Item, ItemKind, Report, Rule, Sentences, compare,
 };
@@ -97,7 +97,7 @@ pub(crate) async fn receipt(app: &App, declaration: &Declaration) -> Result<Resp
     let problems = problems.map(|found| SENTENCES.sentence(&found));
     let shown = context! {
         view => "sent", key => app.key(declaration.id).await, is_sent => is_sent(declaration),
-        declaration => outcome(declaration), problems => problems.collect::<Vec<_>>(), ..answers(app, &form).await
+        declaration => outcome(declaration), problems => problems.collect::<Vec<_>>(), ..answers(app, &form.to_input(), &form.items()).await
     };
     Ok(PAGES.html("page.html", shown).into_response())
 }
@@ -124,9 +124,12 @@ pub(crate) async fn document(
         _ => matches!(field, "row" | "none" | "checked"),
     };
     let hidden = document.fields.iter().filter(|(field, _)| is_hidden(field));
-    let mut remarks = remarks(document, form);
+    let mut remarks = remarks(document, form, &items);
     remarks.retain(|it| said != "unsaved" || it.kind == RemarkKind::BlocksSaving);
-    remarks.extend(kept.into_iter().flat_map(|kept| refused(form, kept)));
+    remarks.extend(
+        kept.into_iter()
+            .flat_map(|kept| refused(form, (&input, &items), kept)),
+    );
     let rows = questions().filter(|item| item.kind == ItemKind::Rows);
     let next_rows = rows.map(|item| (name(&item.question), next_row(document, item)));
     let forms = app.bank.forms().iter();
@@ -141,15 +144,14 @@ pub(crate) async fn document(
         next_rows => next_rows.collect::<BTreeMap<_, _>>(), removed => removed.map(|(row, _)| row).collect::<Vec<_>>(),
         forms => forms.map(|form| (form, form.species(), title(form))).collect::<Vec<_>>(),
         declaration => kept.map(outcome), is_changed => kept.is_some_and(|kept| kept.input.as_ref() != Some(&input)),
-        ..answers(app, form).await
+        ..answers(app, &input, &items).await
     };
     Ok(PAGES.html("page.html", values).into_response())
 }
 
 /// What a form has to read, and what is known about it.
-async fn answers(app: &App, form: &Form) -> Value {
-    let (input, items) = (form.to_input(), form.items());
-    let document = Document::of(String::new(), &input);
+async fn answers(app: &App, input: &ConsignmentInput, items: &[Item]) -> Value {
+    let document = Document::of(String::new(), input);
     let read: BTreeMap<&str, &str> = document.fields.iter().collect();
     let mut properties = BTreeMap::new();
     for party in PARTIES {
@@ -202,7 +204,7 @@ fn outcome(declaration: &Declaration) -> Value {
 
 /// What is said about a document: what is in the way, and what looks odd. Nobody submits a declaration without animals, or that
 /// is not declared.
-pub(crate) fn remarks(document: &Document, form: &Form) -> Vec<Remark> {
+pub(crate) fn remarks(document: &Document, form: &Form, items: &[Item]) -> Vec<Remark> {
     let count = |name: &str| {
         document
             .fields
@@ -238,7 +240,7 @@ pub(crate) fn remarks(document: &Document, form: &Form) -> Vec<Remark> {
         let mut found = match &blocker {
             Blocker::Finding(found) => {
                 let place = place(found);
-                let mut sentence = sentence(form, found);
+                let mut sentence = sentence(items, found);
                 if found.rule == Rule::MaxLength {
                     sentence = format!("{sentence} It has {}.", count(&place));
                 }
@@ -271,7 +273,7 @@ pub(crate) fn remarks(document: &Document, form: &Form) -> Vec<Remark> {
             .value
             .as_deref()
             .is_some_and(|value| value.bytes().all(|it| it == b'0'));
-        let mut asked = remark(place(found), sentence(form, found));
+        let mut asked = remark(place(found), sentence(items, found));
         asked.is_missing = matches!(found.rule, Rule::DeclarationAccepted | Rule::RowsPresent);
         let blocks = asked.is_missing || found.rule == Rule::HeadCount && is_zero;
         if !blocks {
@@ -288,16 +290,20 @@ pub(crate) fn remarks(document: &Document, form: &Form) -> Vec<Remark> {
 }
 
 /// What the service refuses beyond that, as long as the field is as it was sent.
-fn refused(form: &Form, kept: &Declaration) -> Vec<Remark> {
+fn refused(
+    form: &Form,
+    (input, items): (&ConsignmentInput, &[Item]),
+    kept: &Declaration,
+) -> Vec<Remark> {
     let (DeclarationState::Refused, Some(sent)) = (kept.state, &kept.input) else {
         return Vec::new();
     };
-    let [sent, now] = [sent, &form.to_input()].map(|it| Document::of(String::new(), it));
+    let [sent, now] = [sent, input].map(|it| Document::of(String::new(), it));
     let service = Report::from_server_errors(&kept.findings);
     let found = compare(form.report(), &service).only_server.into_iter();
     let found = found.map(|found| Remark {
         place: place(&found),
-        sentence: sentence(form, &found),
+        sentence: sentence(items, &found),
         kind: RemarkKind::Refused,
         is_missing: false,
     });
@@ -308,11 +314,10 @@ fn refused(form: &Form, kept: &Declaration) -> Vec<Remark> {
 }
 
 /// What to do about a finding, beside its field and in a list.
-fn sentence(form: &Form, finding: &Finding) -> String {
+fn sentence(items: &[Item], finding: &Finding) -> String {
     if finding.rule != Rule::Required {
         return SENTENCES.sentence(finding);
     }
-    let items = form.items();
     let mut questions = items.iter().flat_map(Item::descendants);
     let item = questions.find(|item| finding.question.as_ref() == Some(&item.question));
     let what = match item.map_or(&[][..], |item| &item.choices) {
