@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 
 use console::Style;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::answer::Answer;
 use super::cli::{Failure, printable};
@@ -19,7 +19,7 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Writes the headings. The bar is on stderr, and hidden if that is not a terminal.
+    /// Writes the headings. The bar is on stderr, and hidden unless that and stdout are a terminal.
     pub(crate) fn begin(rows: usize) -> Result<Self, Failure> {
         let bar = ProgressBar::new(rows as u64);
         bar.set_style(ProgressStyle::with_template(
@@ -27,6 +27,10 @@ impl Screen {
         )?);
         let columns = Columns::new([10, 24, 18, 5]);
         let has_space = io::stdout().is_terminal();
+        // What reads the output in a pipe writes on the same terminal.
+        if !has_space {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
         show(&columns.headings(["PIC", "NAME", "TOWN", "STATE"], "STATUS"));
         Ok(Self {
             bar,
