@@ -33,7 +33,7 @@ impl ItemKind {
 
 /// A number with commas or spaces between its thousands.
 fn number(text: &str) -> Option<String> {
-    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let (whole, part) = text.split_at(text.find('.').unwrap_or(text.len()));
     let mut groups = whole.split(|c: char| c == ',' || c.is_whitespace());
     let is_digits = |group: &str| !group.is_empty() && group.bytes().all(|it| it.is_ascii_digit());
     let first = groups
@@ -46,10 +46,7 @@ fn number(text: &str) -> Option<String> {
         }
         digits += group;
     }
-    Some(
-        text.split_once('.')
-            .map_or(digits.clone(), |_| format!("{digits}.{part}")),
-    )
+    Some(digits + part)
 }
 
 /// A month with its year last or first.
