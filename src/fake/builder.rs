@@ -1,5 +1,6 @@
 //! Settings of the fake.
 
+use std::borrow::Cow;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, UNIX_EPOCH};
@@ -256,9 +257,7 @@ impl FakeBuilder {
 
 fn bind(port: u16) -> Result<TcpListener, Error> {
     let bound = TcpListener::bind(("127.0.0.1", port));
-    bound.map_err(|source| {
-        Error::config(format!("the fake cannot listen on port {port}")).with_source(source)
-    })
+    bound.map_err(failed(format!("the fake cannot listen on port {port}")))
 }
 
 fn address_of(listener: &TcpListener) -> Result<SocketAddr, Error> {
@@ -274,7 +273,7 @@ fn check_reachable(address: SocketAddr) -> Result<(), Error> {
     connected.map_err(failed("the fake cannot be reached on its loopback address"))
 }
 
-fn failed<E>(message: &'static str) -> impl FnOnce(E) -> Error
+fn failed<E>(message: impl Into<Cow<'static, str>>) -> impl FnOnce(E) -> Error
 where
     E: std::error::Error + Send + Sync + 'static,
 {
