@@ -8,6 +8,8 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+use equipment::script::LIMIT;
+
 /// Where and when a test last asked for a fake or a client.
 struct Watched {
     test: String,
@@ -16,13 +18,14 @@ struct Watched {
 }
 
 static TESTS: LazyLock<Mutex<HashMap<ThreadId, Watched>>> = LazyLock::new(|| {
-    let limit = std::env::var(LIMIT).map_or(120, |limit| limit.parse().unwrap());
-    thread::spawn(move || watch_all(Duration::from_secs(limit)));
+    let seconds = |limit: String| Duration::from_secs(limit.parse().unwrap());
+    let limit = std::env::var(OTHER_LIMIT).map_or(LIMIT, seconds);
+    thread::spawn(move || watch_all(limit));
     Mutex::default()
 });
 
-/// The variable with another limit, in seconds. 120 are more than any test needs on a busy machine.
-const LIMIT: &str = "ENVD_SDK_TEST_LIMIT";
+/// The variable with another limit, in seconds.
+const OTHER_LIMIT: &str = "ENVD_SDK_TEST_LIMIT";
 
 /// Forgets a test that has ended.
 struct Ended(ThreadId);
@@ -75,7 +78,7 @@ async fn it_waits_for_ever() {
 fn a_test_that_waits_for_ever_fails_and_is_named() {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args(["--exact", "watchdog::it_waits_for_ever", "--ignored"]);
-    let output = child.env(LIMIT, "1").output().unwrap();
+    let output = child.env(OTHER_LIMIT, "1").output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(101), "{said}");
     let named =
