@@ -5,16 +5,12 @@ use std::time::{Duration, SystemTime};
 
 use envd_sdk::auth::{AccessToken, BoxFuture, TokenSource};
 use envd_sdk::graphql::generated::{CopyConsignment, copy_consignment};
-use envd_sdk::model::{Condition, ServerError};
-use envd_sdk::ops::TemplateFilter;
 use envd_sdk::{Clock, ErrorKind, Result};
-use equipment::script::rows;
 use equipment::{Reply, Server};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use super::{GRAPHQL, Mutation, Verdict, input, serve, table, verdict};
-use crate::profiles::moved;
+use super::{GRAPHQL, Mutation, serve, table};
 use crate::scripted::{client, ok, typed};
 
 #[tokio::test]
@@ -62,125 +58,6 @@ async fn errors_beside_the_data_of_a_query_do_not_mean_that_it_may_have_applied(
     let read = client.account("envd-1").consignment("c-1").await.unwrap();
     let error = read.strict().unwrap_err();
     assert!(error.is_rejected() && !error.may_have_applied(), "{error}");
-}
-
-#[tokio::test]
-async fn not_found_requires_an_id_in_the_request() {
-    let body = json!({"data": null, "errors": [{
-        "message": "Internal server error", "path": ["a"],
-        "extensions": {"data": {"Code": "", "OutcomeStatus": "ERROR"}},
-    }]});
-    let (_, client) = serve(ok(body));
-    let account = client.account("envd-1");
-    let mut update = input();
-    update.id = "c-1".to_owned().into();
-    let own = |variables: Value| {
-        let client = client.clone();
-        async move {
-            let call = client.execute_document::<Value>("query A { a }", "A", &variables);
-            call.await.unwrap_err()
-        }
-    };
-    let page = account.templates_page(&TemplateFilter::default(), None);
-    let with_id = json!({"consignmentId": "c-1"});
-    for (error, not_found) in [
-        (account.save_consignment(input()).await.unwrap_err(), false),
-        (account.save_consignment(update).await.unwrap_err(), true),
-        (account.delete_consignment("c-1").await.unwrap_err(), true),
-        (account.consignment("c-1").await.unwrap_err(), true),
-        (account.comments("C-1").await.unwrap_err(), true),
-        (page.await.unwrap_err(), false),
-        (client.questions().await.unwrap_err(), false),
-        (own(json!({"first": 1})).await, false),
-        (own(with_id).await, true),
-    ] {
-        assert!(error.is_rejected(), "{error}");
-        assert_eq!(error.kind() == ErrorKind::NotFound, not_found, "{error}");
-        let mut conditions = error.server_errors().iter().map(ServerError::condition);
-        let condition = conditions.any(|it| it == Condition::NotFoundOrForbidden);
-        assert_eq!(condition, not_found, "{error}");
-        let text = error.to_string();
-        assert_eq!(text.contains("NotFound"), not_found, "{text}");
-    }
-}
-
-/// A document of the caller may select the record without the `data` wrapper.
-#[tokio::test]
-async fn an_override_returns_the_record_with_and_without_its_wrapper() {
-    let document = "mutation Copy($envdAccountId: ID!, $id: ID!) {
-        copyConsignment: copy(a: $envdAccountId, b: $id) { id } }";
-    // The last column: the caller sets the location of the record.
-    for row in rows(
-        r#"
-        {"id": "c-9"}                | record |
-        {"data": {"id": "c-9"}}      | record |
-        {"data": null, "id": "c-9"}  | record |
-        {"id": "c-9"}                | record | /copyConsignment
-        {"data": {"id": "c-9"}}      | record | /copyConsignment
-        {"number": "C9"}             | value  | /copyConsignment
-        {"number": "C9"}             | doubt  |
-        {"id": ""}                   | doubt  |
-        {"id": null}                 | doubt  |
-        true                         | doubt  |
-        [{"id": "c-9"}]              | doubt  |
-        {"id": "c-9"}                | doubt  | /elsewhere
-        {}                           | doubt  | /copyConsignment
-        "#,
-    ) {
-        let result: Value = serde_json::from_str(row[0]).unwrap();
-        let (expected, pointer) = (verdict(row[1]), row[2]);
-        let body = json!({"data": {"copyConsignment": result}});
-        let server = Server::script([ok(body.clone())]);
-        let client = match pointer {
-            "" => client(&server).override_operation("copyConsignment", document),
-            at => client(&server).profile(&moved("copyConsignment", document, at)),
-        };
-        let result = Mutation::Copy.send(&client.build().unwrap()).await;
-        let verdict = Verdict::of(&result, server.count());
-        assert_eq!(verdict, Ok(expected), "{body}, {pointer:?}");
-        if let Err(error) = result {
-            assert_eq!(error.raw_data(), Some(&body["data"]), "{body}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_query_without_its_record_keeps_the_reply() {
-    let elsewhere = r#""mine": {"id": "c-9"}"#;
-    for (body, is_rejected, data) in [
-        (
-            format!(r#"{{"data": {{{elsewhere}}}}}"#),
-            false,
-            json!({"mine": {"id": "c-9"}}),
-        ),
-        (
-            format!(r#"{{"data": {{{elsewhere}}}, "errors": [{{"message": "s3cr3t"}}]}}"#),
-            true,
-            json!({"mine": {"id": "c-9"}}),
-        ),
-        // As its text: no value holds the number.
-        (
-            r#"{"data": {"mine": 1e999}}"#.to_owned(),
-            false,
-            json!(r#"{"mine": 1e999}"#),
-        ),
-    ] {
-        let (_server, client) = serve(Reply::json(200, &body));
-        let error = client
-            .account("envd-1")
-            .consignment("c-1")
-            .await
-            .unwrap_err();
-        assert_eq!(error.is_rejected(), is_rejected, "{body}");
-        assert_eq!(error.raw_data(), Some(&data), "{body}");
-        assert_eq!(error.http_status(), Some(200), "{body}");
-        assert!(!error.may_have_applied(), "{body}");
-        let shown = format!("{error} {error:?}");
-        assert!(
-            !shown.contains("c-9") && !shown.contains("s3cr3t"),
-            "{shown}"
-        );
-    }
 }
 
 #[tokio::test]
