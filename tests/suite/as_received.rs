@@ -9,7 +9,7 @@ use envd_sdk::{Account, ErrorKind};
 use equipment::{Reply, Server};
 use serde_json::{Value, json};
 
-use crate::scripted::{client, ok};
+use crate::scripted::client;
 
 fn account(server: &Server) -> Account {
     client(server).build().unwrap().account("envd-1")

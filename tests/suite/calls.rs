@@ -5,6 +5,7 @@
 //! | `reply 503 retry-after=0 {..}` | the next reply: a status, headers, and a body; the last one is repeated |
 //! | `reply close`, `never`, `raw HTTP/1.1\r\n`, `pics QAZZ7777` | the end of the connection, none, these bytes, a page of the register |
 //! | `fake`, `fake Comment.role` | a fake instead, perhaps without fields of its schema |
+//! | `on UserDetails 503 {..} x2`, `html 200`, `processed dropped_before`, .. | a fault of the fake at an operation or a path |
 //! | `with token old/new`, `retry 9`, `header x-a=b`, .. | a setting of client and register |
 //! | `with document copyConsignment mutation ..` | a document in place of ours; `moved` has the place of its record first |
 //! | `copy c-1 idempotent deadline=5s x-a=b` | a call, with its settings and headers; `optional`, `once` for no retries, `holds=1` for `only_if` |
@@ -14,23 +15,21 @@
 //!
 //! What is seen of the last call is `ok x2`, with its attempts, or a kind of error; `unsent` has no attempt, `?` may have been carried
 //! out, `again` is worth a retry. `sent 2` are its requests, `value /id "c-2"` is a part of what came, `sends /variables {..}` of the
-//! last body, `header x-a b` of the last head; `says` is in the text of the error, `reports` in its report, `hides` in neither text
+//! last body, `header x-a b` of the last head, `count 2` the length of a list; `says` is in the text of the error, `reports` in its report, `hides` in neither text
 //! nor `Debug`.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use envd_sdk::auth::{AccessToken, BoxFuture, TokenSource};
-use envd_sdk::fake::Fake;
+use envd_sdk::auth::{AccessToken, BoxFuture, Provider, TokenSource};
+use envd_sdk::fake::{Fake, Fault, Received};
 use envd_sdk::model::{
     CommentInput, ConsignmentInput, FormType, PartyInput, PdfUrl, Pic, TemplateInput,
 };
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
-use envd_sdk::profile::ServiceProfile;
 use envd_sdk::register::{IfModified, Lookup, PropertySearch, Register};
 use envd_sdk::{Call, Client, Clock, Error, HttpOptions, Outcome, Result, RetryPolicy};
 use equipment::script::{Stage, listed, span};
@@ -46,7 +45,7 @@ use crate::profiles::{moved, paged_from};
 use crate::scripted::{client_at, register_at, take_turns, until};
 
 /// An error in a few words.
-pub(crate) fn told(error: &Error) -> String {
+fn told(error: &Error) -> String {
     let mut told = format!("{:?}", error.kind());
     match error.attempts() {
         0 => told += " unsent",
@@ -77,13 +76,9 @@ impl TokenSource for Tokens {
     }
 }
 
-struct Done {
-    value: Value,
-    attempts: u32,
-    request_id: Option<String>,
-}
-
-type Running = Pin<Box<dyn Future<Output = Result<Done>> + Send>>;
+/// The value, the attempts and the request id.
+type Done = Result<(Value, u32, Option<String>)>;
+type Running = BoxFuture<'static, Done>;
 
 /// The replies, and how many were sent.
 #[derive(Default)]
@@ -105,10 +100,31 @@ pub(crate) struct Calls {
     client: Option<Client>,
     register: Option<Register>,
     users: BTreeMap<String, (Option<Client>, Option<Register>)>,
-    running: VecDeque<JoinHandle<Result<Done>>>,
+    running: VecDeque<JoinHandle<Done>>,
     /// How many requests there were before the last call.
     before: usize,
-    came: Result<Done>,
+    came: Done,
+}
+
+/// A header or a setting of a call, such as `x-a=b`.
+fn header(word: &str) -> Option<(&str, &str)> {
+    let is_name = |name: &str| name.bytes().all(|it| it == b'-' || it.is_ascii_lowercase());
+    word.split_once('=').filter(|(name, _)| is_name(name))
+}
+
+/// A status, 200 if there is none, with headers and a body.
+fn parts(text: &str) -> (u16, Vec<(&str, String)>, &str) {
+    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let (status, mut rest) = word.parse().map_or((200, text), |status| (status, rest));
+    let mut headers = Vec::new();
+    while let Some((name, value)) = header(rest.split(' ').next().unwrap()) {
+        headers.push((name, value.replace('_', " ")));
+        rest = rest.split_once(' ').map_or("", |(_, rest)| rest);
+    }
+    if rest.starts_with(['{', '[']) && !headers.iter().any(|(name, _)| *name == "content-type") {
+        headers.push(("content-type", "application/json".to_owned()));
+    }
+    (status, headers, rest)
 }
 
 fn reply(text: &str) -> Reply {
@@ -123,87 +139,86 @@ fn reply(text: &str) -> Reply {
         }
         _ => {}
     }
-    let status = word.parse::<u16>().ok();
-    let mut rest = status.map_or(text, |_| rest);
-    let (mut reply, mut is_typed) = (Reply::new(status.unwrap_or(200)), false);
-    while let Some((name, value)) = rest.split(' ').next().unwrap().split_once('=')
-        && name.bytes().all(|it| it == b'-' || it.is_ascii_lowercase())
-    {
-        rest = rest.split_once(' ').map_or("", |(_, rest)| rest);
-        if name == "gzip" {
-            let reply = reply.header("content-encoding", "gzip");
-            return reply
-                .header("content-type", "application/json")
-                .body(compressed(value, rest));
-        }
-        is_typed |= name == "content-type";
-        reply = reply.header(name, value.replace('_', " "));
-    }
-    if rest.starts_with(['{', '[']) && !is_typed {
-        reply = reply.header("content-type", "application/json");
-    }
-    reply.body(rest)
+    let (status, headers, body) = parts(text);
+    let reply = Reply::new(status).body(body);
+    let add = |reply: Reply, (name, value): &(&str, String)| match *name {
+        "gzip" => compressed(reply, value, body).header("content-encoding", "gzip"),
+        name => reply.header(name, value),
+    };
+    headers.iter().fold(reply, add)
 }
 
-fn compressed(how: &str, body: &str) -> Vec<u8> {
+fn compressed(reply: Reply, how: &str, body: &str) -> Reply {
     let mut bytes = gzip(body.as_bytes());
+    let end = bytes.len();
     match how {
-        "cut" => bytes.truncate(bytes.len() - 9),
-        "damaged" => {
-            // In the checksum.
-            let at = bytes.len() - 8;
-            bytes[at] ^= 1;
-        }
+        "cut" => bytes.truncate(end - 9),
+        // In the checksum.
+        "damaged" => bytes[end - 8] ^= 1,
         "twice" => bytes = gzip(&bytes),
         _ => {}
     }
-    bytes
+    reply.body(bytes)
 }
 
-/// A call with its settings, and how its value is shown.
-fn run<T: Send + 'static>(
-    call: Call<T>,
-    settings: &[&str],
-    shown: impl FnOnce(T) -> Value + Send + 'static,
-) -> Running {
-    let call = settings
-        .iter()
-        .fold(call, |call, setting| match setting.split_once('=') {
+fn fault(text: &str) -> Fault {
+    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let (number, after) = rest.split_once(' ').unwrap_or((rest, ""));
+    match word {
+        "cut" => Fault::cut(rest.parse().unwrap()),
+        "dropped_after" => Fault::dropped_after(),
+        "dropped_before" => Fault::dropped_before(),
+        "garbage" => Fault::garbage(),
+        "html" => Fault::html(rest.parse().unwrap()),
+        "internal" => Fault::internal_server_error(rest),
+        "later" => fault(after).processed_after(number.parse().unwrap()),
+        "processed" => fault(rest).processed(),
+        "replaced" => Fault::replaced(number, serde_json::from_str::<Value>(after).unwrap()),
+        "truncated" => Fault::truncated(rest.parse().unwrap()),
+        _ => {
+            let (status, headers, body) = parts(text);
+            let fault = Fault::status(status).body("application/json", body);
+            let headers = headers
+                .into_iter()
+                .filter(|(name, _)| *name != "content-type");
+            headers.fold(fault, |fault, (name, value)| fault.header(name, value))
+        }
+    }
+}
+
+/// The settings of a call.
+struct Set<'a>(Vec<&'a str>);
+
+impl Set<'_> {
+    fn run<T: Send + 'static>(
+        &self,
+        call: Call<T>,
+        shown: impl FnOnce(T) -> Value + Send + 'static,
+    ) -> Running {
+        let set = |call: Call<T>, setting: &&str| match header(setting) {
             None if *setting == "idempotent" => call.idempotent(),
-            None => call.retry(RetryPolicy::none()),
+            None if *setting == "once" => call.retry(RetryPolicy::none()),
+            None => call,
             Some(("deadline", time)) => call.deadline(span(time)),
             Some(("holds", times)) => {
                 let (times, asked) = (times.parse().unwrap(), AtomicUsize::new(0));
                 call.only_if(move || asked.fetch_add(1, Ordering::Relaxed) < times)
             }
             Some((name, value)) => call.header(name, value),
-        });
-    let response = call.response();
-    Box::pin(async move {
-        let response = response.await?;
-        let (attempts, request_id) = (response.attempts, response.request_id);
-        let value = shown(response.value);
-        Ok(Done {
-            value,
-            attempts,
-            request_id,
+        };
+        let response = self.0.iter().fold(call, set).response();
+        Box::pin(async move {
+            let done = response.await?;
+            Ok((shown(done.value), done.attempts, done.request_id))
         })
-    })
-}
-
-fn run_outcome<T: Serialize + Send + 'static>(
-    call: Call<Outcome<T>>,
-    settings: &[&str],
-) -> Running {
-    if settings.contains(&"optional") {
-        let settings: Vec<_> = settings
-            .iter()
-            .copied()
-            .filter(|it| *it != "optional")
-            .collect();
-        return run(call.optional(), &settings, |outcome| json!(outcome.value));
     }
-    run(call, settings, |outcome| json!(outcome.value))
+
+    fn outcome<T: Serialize + Send + 'static>(&self, call: Call<Outcome<T>>) -> Running {
+        if self.0.contains(&"optional") {
+            return self.run(call.optional(), |outcome| json!(outcome.value));
+        }
+        self.run(call, |outcome| json!(outcome.value))
+    }
 }
 
 fn found(lookup: &Lookup) -> String {
@@ -220,55 +235,87 @@ pub(crate) fn input() -> ConsignmentInput {
 }
 
 impl Calls {
-    fn client(&mut self) -> Result<Client> {
-        if self.client.is_none() {
-            let mut builder = match &self.fake {
-                Some(fake) => fake.client(),
-                None => client_at(self.address()).token_source(Tokens::new("b34r3r")),
-            };
-            builder = builder
-                .clock(self.clock.clone())
-                .http(self.http())
-                .retry(self.retry());
-            for (name, value) in &self.settings {
-                let (first, rest) = value.split_once([' ', '=']).unwrap_or((value, ""));
-                builder = match name.as_str() {
-                    "token" => builder.token_source(Tokens::new(value)),
-                    "header" => builder.header(first, rest),
-                    "document" => builder.override_operation(first, rest),
-                    "moved" => {
-                        let (at, document) = rest.split_once(' ').unwrap();
-                        builder.profile(&moved(first, document, at))
-                    }
-                    "profile" => builder.profile(&ServiceProfile::from_json(value).unwrap()),
-                    _ => builder,
-                };
-            }
-            self.client = Some(builder.build()?);
+    /// After steps, of which the last one is a call, with this reply to each request.
+    pub(crate) async fn after(reply: Reply, steps: &[&str]) -> Self {
+        let mut calls = Self::start().await;
+        calls.script.lock().unwrap().0.push(Some(reply));
+        for step in steps {
+            let Ok(()) = calls.act(&step.split(' ').collect::<Vec<_>>()).await;
         }
-        Ok(self.client.clone().unwrap())
+        calls
+    }
+
+    /// What came of the last call.
+    pub(crate) fn verdict(&self) -> String {
+        match &self.came {
+            Ok((_, 1, _)) => "ok".to_owned(),
+            Ok((_, attempts, _)) => format!("ok x{attempts}"),
+            Err(error) => told(error),
+        }
+    }
+
+    pub(crate) fn value(&self) -> Option<&Value> {
+        self.came.as_ref().ok().map(|(value, ..)| value)
+    }
+
+    pub(crate) fn error(&self) -> &Error {
+        self.came.as_ref().expect_err("an error")
+    }
+
+    /// How many requests the last call had.
+    pub(crate) fn sent(&self) -> usize {
+        self.count() - self.before
+    }
+
+    fn count(&self) -> usize {
+        let of_fake = self.fake.as_ref().map(|fake| fake.requests().len());
+        of_fake.unwrap_or_else(|| self.server.count())
+    }
+
+    fn client(&mut self) -> Result<Client> {
+        if let Some(client) = &self.client {
+            return Ok(client.clone());
+        }
+        let builder = match &self.fake {
+            Some(fake) => fake.client(),
+            None => client_at(self.address()).token_source(Tokens::new("b34r3r")),
+        };
+        let mut builder = builder.clock(self.clock.clone()).retry(self.retry());
+        for (name, value) in &self.settings {
+            let (first, rest) = value.split_once([' ', '=']).unwrap_or((value, ""));
+            builder = match name.as_str() {
+                "token" => builder.token_source(Tokens::new(value)),
+                "header" => builder.header(first, rest),
+                "document" => builder.override_operation(first, rest),
+                "moved" => {
+                    let (at, document) = rest.split_once(' ').unwrap();
+                    builder.profile(&moved(first, document, at))
+                }
+                _ => builder,
+            };
+        }
+        let client = builder.http(self.http()).build()?;
+        Ok(self.client.insert(client).clone())
     }
 
     fn register(&mut self) -> Result<Register> {
-        if self.register.is_none() {
-            let mut builder = register_at(self.address());
-            builder = builder
-                .clock(self.clock.clone())
-                .http(self.http())
-                .retry(self.retry());
-            for (name, value) in &self.settings {
-                let (first, rest) = value.split_once('=').unwrap_or((value, ""));
-                builder = match name.as_str() {
-                    "token" => builder.token_source(Tokens::new(value)),
-                    "header" => builder.header(first, rest),
-                    "cache" => builder.cache(span(value), 100),
-                    "pages" => builder.profile(&paged_from(value.parse().unwrap())),
-                    _ => builder,
-                };
-            }
-            self.register = Some(builder.build()?);
+        if let Some(register) = &self.register {
+            return Ok(register.clone());
         }
-        Ok(self.register.clone().unwrap())
+        let builder = register_at(self.address()).clock(self.clock.clone());
+        let mut builder = builder.retry(self.retry()).http(self.http());
+        for (name, value) in &self.settings {
+            let (first, rest) = value.split_once('=').unwrap_or((value, ""));
+            builder = match name.as_str() {
+                "token" => builder.token_source(Tokens::new(value)),
+                "header" => builder.header(first, rest),
+                "cache" => builder.cache(span(value), 100),
+                "pages" => builder.profile(&paged_from(value.parse().unwrap())),
+                _ => builder,
+            };
+        }
+        let register = builder.build()?;
+        Ok(self.register.insert(register).clone())
     }
 
     fn setting(&self, name: &str) -> Option<&str> {
@@ -285,12 +332,11 @@ impl Calls {
     }
 
     fn http(&self) -> HttpOptions {
-        let mut http = HttpOptions::default().gzip(self.setting("gzip") != Some("off"));
-        if let Some(bytes) = self.setting("limit") {
-            http = http.max_body_bytes(bytes.parse().unwrap());
-        }
-        match self.setting("at_most") {
-            Some(requests) => http.max_concurrent_requests(requests.parse().unwrap()),
+        let number = |name| self.setting(name).map(|number| number.parse().unwrap());
+        let http = HttpOptions::default().gzip(self.setting("gzip") != Some("off"));
+        let http = http.max_body_bytes(number("limit").unwrap_or(1 << 20));
+        match number("at_most") {
+            Some(requests) => http.max_concurrent_requests(requests),
             None => http,
         }
     }
@@ -305,163 +351,89 @@ impl Calls {
         }
     }
 
-    fn count(&self) -> usize {
-        let of_fake = self.fake.as_ref().map(|fake| fake.requests().len());
-        of_fake.unwrap_or_else(|| self.server.count())
-    }
-
     fn call(&mut self, words: &[&str]) -> Result<Running> {
-        let is_setting = |word: &&&str| {
-            let is_header = word.split_once('=').is_some_and(|(name, _)| {
-                name.bytes().all(|it| it == b'-' || it.is_ascii_lowercase())
-            });
-            is_header || ["idempotent", "once", "optional"].contains(*word)
+        let is_setting = |word: &&str| {
+            header(word).is_some() || ["idempotent", "once", "optional"].contains(word)
         };
-        let settings: Vec<&str> = words.iter().filter(is_setting).copied().collect();
-        let settings = &settings[..];
-        let words: Vec<&str> = words.iter().filter(|it| !is_setting(it)).copied().collect();
-        let of = words[1..].join(" ");
-        if let Some(call) = self.call_register(words[0], &of, settings) {
-            return call;
+        let (set, words): (Vec<_>, Vec<_>) = words.iter().copied().partition(is_setting);
+        let (set, of) = (Set(set), words[1..].join(" "));
+        if ["lookup", "property", "since", "many", "search", "get"].contains(&words[0]) {
+            return self
+                .register()
+                .map(|it| call_register(&it, words[0], &of, &set));
         }
         let client = self.client()?;
-        let account = match &self.fake {
-            Some(fake) => client.account(fake.account_id()),
-            None => client.account("envd-1"),
-        };
+        let id = self.fake.as_ref().map_or("envd-1", Fake::account_id);
+        let account = client.account(id);
         Ok(match words[0] {
             "query" | "mutation" => {
                 let document = format!("{} A {{ a }}", words[0]);
                 let variables: Value = serde_json::from_str(&of).unwrap_or_else(|_| json!({}));
-                run_outcome(
-                    client.execute_document::<Value>(&document, "A", &variables),
-                    settings,
-                )
+                set.outcome(client.execute_document::<Value>(&document, "A", &variables))
             }
             "own" => {
                 let name = of.split([' ', '(']).nth(1).unwrap();
-                run_outcome(
-                    client.execute_document::<Value>(&of, name, &json!({})),
-                    settings,
-                )
+                set.outcome(client.execute_document::<Value>(&of, name, &json!({})))
             }
-            "user" => run_outcome(client.user_details(), settings),
-            "questions" => run(client.questions(), settings, |list| json!(list.value.items)),
-            "consignment" => run_outcome(account.consignment(&*of), settings),
-            "comments" => run_outcome(account.comments(&*of), settings),
-            "copy" => run_outcome(account.copy_consignment(&*of), settings),
-            "delete" => run_outcome(account.delete_consignment(&*of), settings),
-            "delete_template" => run_outcome(account.delete_template(&*of), settings),
-            "save" => {
-                let mut input = input();
-                if !of.is_empty() {
-                    input.id = of.into();
-                }
-                run_outcome(account.save_consignment(input), settings)
-            }
+            "user" => set.outcome(client.user_details()),
+            "questions" => set.run(client.questions(), |list| json!(list.value.items)),
+            "consignment" => set.outcome(account.consignment(&*of)),
+            "comments" => set.outcome(account.comments(&*of)),
+            "copy" => set.outcome(account.copy_consignment(&*of)),
+            "delete" => set.outcome(account.delete_consignment(&*of)),
+            "delete_template" => set.outcome(account.delete_template(&*of)),
+            "save" if of.is_empty() => set.outcome(account.save_consignment(input())),
+            "save" => set.outcome(account.save_consignment(input().id(of))),
             "save_template" => {
                 let template = TemplateInput::new(of, [FormType::Lpac1]);
-                run_outcome(account.save_template(template), settings)
+                set.outcome(account.save_template(template))
             }
             "comment" => {
                 let comment = CommentInput::new("C-900000101", of);
-                run_outcome(account.create_comment(comment), settings)
+                set.outcome(account.create_comment(comment))
             }
             "list" => {
-                let mut filter = ConsignmentFilter::default();
-                for (name, value) in of.split(' ').filter_map(|it| it.split_once(':')) {
-                    filter = match name {
-                        "first" => filter.page_size(value.parse().unwrap()),
-                        "status" => filter.status(value.parse().unwrap()),
-                        _ => filter.search_text(value),
-                    };
-                }
+                let filter = ConsignmentFilter::default();
+                let filter = match of.split_once(':') {
+                    Some(("first", size)) => filter.page_size(size.parse().unwrap()),
+                    Some(("status", status)) => filter.status(status.parse().unwrap()),
+                    Some((_, text)) => filter.search_text(text),
+                    None => filter,
+                };
                 let page = account.consignments_page(&filter, None);
-                run(page, settings, |page| json!(page.value.edges.len()))
+                set.run(page, |page| json!(page.value.edges.len()))
             }
             "templates" => {
                 let page = account.templates_page(&TemplateFilter::default(), None);
-                run(page, settings, |page| json!(page.value.edges.len()))
+                set.run(page, |page| json!(page.value.edges.len()))
             }
             "candidates" => {
                 let (date, from) = of.split_once(" from ").unwrap_or((&of, ""));
                 let search = account.candidates(&input().movement(date, "05:15"));
-                let search = match from {
-                    "" => search,
-                    from => search.from(from),
+                let is_bounded = !from.is_empty();
+                let search = if is_bounded {
+                    search.from(from)
+                } else {
+                    search
                 };
-                run(search.find(), settings, |all| json!(all))
+                set.run(search.find(), |all| json!(all))
             }
             "pdf" => {
                 let address = PdfUrl::from(of.replace("<service>", &self.server.url()));
-                run(client.pdf(&address), settings, |pdf| json!(pdf.len()))
+                set.run(client.pdf(&address), |pdf| json!(pdf.len()))
+            }
+            "discover" => {
+                let fake = self.fake.as_ref().unwrap();
+                let provider = Provider::builder(fake.client_id()).issuer(fake.issuer());
+                let provider = provider.redirect_uri(fake.redirect_uri());
+                let provider = provider.clock(self.clock.clone()).discover();
+                Box::pin(async {
+                    let provider = provider.await?.build().map(drop);
+                    provider.map(|()| (Value::Null, 1, None))
+                })
             }
             other => panic!("no call {other}"),
         })
-    }
-
-    fn call_register(
-        &mut self,
-        name: &str,
-        of: &str,
-        settings: &[&str],
-    ) -> Option<Result<Running>> {
-        if !["lookup", "property", "since", "many", "search", "get"].contains(&name) {
-            return None;
-        }
-        let register = match self.register() {
-            Ok(register) => register,
-            Err(error) => return Some(Err(error)),
-        };
-        let pic = || Pic::parse(of).unwrap();
-        let ended = |ended: Result<Value>| {
-            ended.map(|value| Done {
-                value,
-                attempts: 1,
-                request_id: None,
-            })
-        };
-        Some(Ok(match name {
-            "lookup" => run(register.lookup(&pic()), settings, |it| found(&it).into()),
-            "property" => run(register.property(&pic()), settings, |it| {
-                json!(it.map(|it| it.pic))
-            }),
-            "since" => run(
-                register.lookup_since(&pic(), SystemTime::UNIX_EPOCH),
-                settings,
-                |it| match it {
-                    IfModified::Changed { value, .. } => found(&value).into(),
-                    _ => "unchanged".into(),
-                },
-            ),
-            "many" => {
-                let many = register.lookup_many(of.split(' ')).concurrency(1).collect();
-                Box::pin(async move {
-                    let many = many.await.into_iter().map(|it| match it.result {
-                        Ok(lookup) => found(&lookup),
-                        Err(error) => told(&error),
-                    });
-                    ended(Ok(many.collect()))
-                })
-            }
-            "search" => {
-                let mut pager = register.search(&PropertySearch::text(of));
-                Box::pin(async move {
-                    let page = pager.next_page().await;
-                    ended(page.map(|page| page.unwrap().records.len().into()))
-                })
-            }
-            _ => {
-                let mut words = of.split(' ');
-                let path = words.next().unwrap();
-                let parameters: Vec<_> = words.filter_map(|it| it.split_once('=')).collect();
-                run(register.get(path, &parameters), settings, |value| value)
-            }
-        }))
-    }
-
-    fn error(&self) -> &Error {
-        self.came.as_ref().err().expect("an error")
     }
 
     /// The last request, of a fake without its head.
@@ -469,19 +441,51 @@ impl Calls {
         let Some(fake) = &self.fake else {
             return self.server.requests().last().unwrap().clone();
         };
-        let (head, body) = (
-            String::new(),
-            fake.requests().last().unwrap().body().to_vec(),
-        );
-        let body = String::from_utf8(body).unwrap();
+        let body = fake.requests().last().unwrap().body().to_vec();
+        let (head, body) = (String::new(), String::from_utf8(body).unwrap());
         Request { head, body }
     }
 }
 
-fn part(value: &Value, pointer: &str) -> String {
-    value
-        .pointer(pointer)
-        .map_or("none".to_owned(), Value::to_string)
+fn call_register(register: &Register, name: &str, of: &str, set: &Set<'_>) -> Running {
+    let pic = || Pic::parse(of).unwrap();
+    match name {
+        "lookup" => set.run(register.lookup(&pic()), |it| found(&it).into()),
+        "property" => set.run(register.property(&pic()), |it| json!(it.map(|it| it.pic))),
+        "since" => {
+            let call = register.lookup_since(&pic(), SystemTime::UNIX_EPOCH);
+            set.run(call, |it| match it {
+                IfModified::Changed { value, .. } => found(&value).into(),
+                _ => "unchanged".into(),
+            })
+        }
+        "many" => {
+            let many = register.lookup_many(of.split(' ')).concurrency(1).collect();
+            let shown = |it: Result<Lookup>| it.map_or_else(|error| told(&error), |it| found(&it));
+            Box::pin(async move {
+                let many = many.await.into_iter().map(|it| shown(it.result));
+                Ok((many.collect(), 1, None))
+            })
+        }
+        "search" => {
+            let mut pager = register.search(&PropertySearch::text(of));
+            Box::pin(async move {
+                let page = pager.next_page().await?;
+                Ok((page.unwrap().records.len().into(), 1, None))
+            })
+        }
+        _ => {
+            let mut words = of.split(' ');
+            let path = words.next().unwrap();
+            let parameters: Vec<_> = words.filter_map(|it| it.split_once('=')).collect();
+            set.run(register.get(path, &parameters), |value| value)
+        }
+    }
+}
+
+fn part(value: Option<&Value>, pointer: &str) -> String {
+    let part = value.and_then(|value| value.pointer(pointer));
+    part.map_or("none".to_owned(), Value::to_string)
 }
 
 fn time(time: Option<Duration>) -> String {
@@ -514,11 +518,7 @@ impl Stage for Calls {
             users: BTreeMap::new(),
             running: VecDeque::new(),
             before: 0,
-            came: Ok(Done {
-                value: Value::Null,
-                attempts: 0,
-                request_id: None,
-            }),
+            came: Ok((Value::Null, 0, None)),
         }
     }
 
@@ -532,34 +532,43 @@ impl Stage for Calls {
             "fake" => {
                 let fields = words[1..].iter().filter_map(|field| field.split_once('.'));
                 let schema = without(&fields.collect::<Vec<_>>());
-                self.fake = Some(fake_builder().schema(schema).start().await.unwrap());
-                self.clock = self.fake.as_ref().unwrap().clock().clone();
+                let fake = fake_builder().schema(schema).start().await.unwrap();
+                self.clock = fake.clock().clone();
+                self.fake = Some(fake);
+            }
+            "on" => {
+                let fake = self.fake.as_ref().unwrap();
+                let times = words
+                    .last()
+                    .and_then(|word| word.strip_prefix('x')?.parse().ok());
+                let end = words.len() - usize::from(times.is_some());
+                let fault = fault(&words[2..end].join(" "));
+                let on = match words[1].starts_with('/') {
+                    true => fake.on_path(words[1]),
+                    false => fake.on_operation(words[1]),
+                };
+                on.fault(fault).times(times.unwrap_or(1));
             }
             "with" => {
-                self.settings
-                    .push((words[1].to_owned(), words[2..].join(" ")));
+                let setting = (words[1].to_owned(), words[2..].join(" "));
+                self.settings.push(setting);
                 (self.client, self.register) = (None, None);
             }
             "as" => {
-                let same = (self.client.clone(), self.register.clone());
-                self.users
-                    .entry("one".to_owned())
-                    .or_insert_with(|| same.clone());
-                let other = || {
-                    let client = same.0.map(|it| it.with_token_source(Tokens::new(&rest)));
-                    (
-                        client,
-                        same.1.map(|it| it.with_token_source(Tokens::new(&rest))),
-                    )
-                };
-                let user = self.users.entry(rest.clone()).or_insert_with(other);
+                let (client, register) = (self.client.clone(), self.register.clone());
+                let first = || (client.clone(), register.clone());
+                self.users.entry("one".to_owned()).or_insert_with(first);
+                let (client, register) = first();
+                let client = client.map(|it| it.with_token_source(Tokens::new(&rest)));
+                let register = register.map(|it| it.with_token_source(Tokens::new(&rest)));
+                let user = self.users.entry(rest).or_insert((client, register));
                 (self.client, self.register) = user.clone();
             }
             "advance" => self.clock.advance(span(&rest)),
             "until" => {
                 let count: usize = words[2].parse().unwrap();
                 match words[1] {
-                    "sent" => until(|| self.count() - self.before >= count).await,
+                    "sent" => until(|| self.sent() >= count).await,
                     _ => until(|| self.clock.sleepers() >= count).await,
                 }
             }
@@ -591,45 +600,45 @@ impl Stage for Calls {
 
     async fn see(&mut self, words: &[&str]) -> String {
         let (word, rest) = (words[0], words[1..].join(" "));
-        let first = || words[1].to_owned();
-        let found = |is_so: bool, text: String| if is_so { rest.clone() } else { text };
+        let found = |is_so: bool, text: &str| if is_so { &rest } else { text }.to_owned();
+        let none = || "none".to_owned();
         let seen = match word {
-            "sent" => (self.count() - self.before).to_string(),
+            "sent" => self.sent().to_string(),
             "waits" => {
                 take_turns().await;
-                let ended = self.running.iter().filter(|it| it.is_finished()).count();
-                return if ended == 0 {
-                    "waits".to_owned()
-                } else {
-                    format!("{ended} ended")
+                return match self.running.iter().filter(|it| it.is_finished()).count() {
+                    0 => word.to_owned(),
+                    ended => format!("{ended} ended"),
                 };
             }
             "tokens" => {
                 let requests = self.server.requests();
                 let sent = requests[self.before..].iter();
-                listed(sent.map(|it| it.header("authorization").unwrap_or("none")))
-                    .replace("Bearer ", "")
-                    .replace(" + ", " ")
+                let sent = sent.map(|it| it.header("authorization").unwrap_or("none"));
+                sent.collect::<Vec<_>>().join(" ").replace("Bearer ", "")
+            }
+            "paths" => {
+                let requests = self.fake.as_ref().unwrap().requests();
+                let sent = requests[self.before..].iter().map(Received::path);
+                sent.collect::<Vec<_>>().join(" ")
             }
             "target" => self.last().target().to_owned(),
-            "header" => format!(
-                "{} {}",
-                first(),
-                self.last().header(words[1]).unwrap_or("none")
-            ),
+            "header" => {
+                let last = self.last();
+                format!("{} {}", words[1], last.header(words[1]).unwrap_or("none"))
+            }
             "sends" => {
                 let body: Value = serde_json::from_str(&self.last().body).unwrap();
-                format!("{} {}", first(), part(&body, words[1]))
+                format!("{} {}", words[1], part(Some(&body), words[1]))
             }
             "value" => {
-                let came = self.came.as_ref().map_or(&Value::Null, |done| &done.value);
-                let part = came.pointer(words[1].trim_end_matches('.'));
-                let is_there = part.filter(|_| self.came.is_ok());
-                format!(
-                    "{} {}",
-                    first(),
-                    is_there.map_or("none".to_owned(), Value::to_string)
-                )
+                let part = part(self.value(), words[1].trim_end_matches('.'));
+                format!("{} {part}", words[1])
+            }
+            "count" => self.value().unwrap().as_array().unwrap().len().to_string(),
+            "late" => {
+                let levers = self.fake.as_ref().unwrap().levers();
+                levers.process_late_requests().to_string()
             }
             "left_out" => {
                 let operations = self.client.as_ref().unwrap().profile().operations;
@@ -637,41 +646,28 @@ impl Stage for Calls {
             }
             "paused" => {
                 let client = self.client.as_ref().and_then(Client::paused_for);
-                time(client.or_else(|| self.register.as_ref().and_then(Register::paused_for)))
+                time(client.or_else(|| self.register.as_ref()?.paused_for()))
             }
-            "id" => self.came.as_ref().unwrap().request_id.clone().unwrap(),
+            "id" => self.came.as_ref().unwrap().2.clone().unwrap(),
             "status" => self.error().http_status().unwrap_or_default().to_string(),
             "after" => time(self.error().retry_after()),
             "operation" => self.error().operation().unwrap_or_default().to_owned(),
             "path" => self.error().json_path().unwrap_or_default().to_owned(),
-            "data" => self
-                .error()
-                .raw_data()
-                .map_or("none".to_owned(), Value::to_string),
-            "message" => self
-                .error()
-                .server_message()
-                .map_or("none".to_owned(), |it| it.to_string()),
-            "says" => found(
-                self.error().to_string().contains(&rest),
-                self.error().to_string(),
-            ),
-            "reports" => found(self.error().report().contains(&rest), self.error().report()),
-            "lacks" => found(
-                !self.error().report().contains(&rest),
-                self.error().report(),
-            ),
+            "data" => self.error().raw_data().map_or_else(none, Value::to_string),
+            "message" => self.error().server_message().map_or_else(none, Into::into),
+            "says" => {
+                let said = self.error().to_string();
+                found(said.contains(&rest), &said)
+            }
+            "reports" | "lacks" => {
+                let report = self.error().report();
+                found(report.contains(&rest) == (word == "reports"), &report)
+            }
             "hides" => {
                 let shown = format!("{} {:?}", self.error(), self.error());
-                found(!shown.contains(&rest), shown)
+                found(!shown.contains(&rest), &shown)
             }
-            _ => {
-                return match &self.came {
-                    Ok(Done { attempts: 1, .. }) => "ok".to_owned(),
-                    Ok(done) => format!("ok x{}", done.attempts),
-                    Err(error) => told(error),
-                };
-            }
+            _ => return self.verdict(),
         };
         format!("{word} {seen}")
     }

@@ -2,76 +2,21 @@
 //!
 //! A verdict is the kind of the error, `x4` if the request was sent so often, and `?` if the change may have applied.
 
-use envd_sdk::model::{CommentInput, Condition, ServerError};
-use envd_sdk::register::PropertySearch;
-use envd_sdk::{Client, Error, Result};
-use equipment::Reply;
+use envd_sdk::model::{Condition, ServerError};
 use equipment::script::{play, rows};
+use equipment::{Reply, Server};
 use serde_json::Value;
 
 use crate::calls::Calls;
 use crate::conditions::fixture;
-use crate::scripted::{self, Renewing, ok, typed};
+use crate::scripted::{self, ok, typed};
 
-/// A server that sends this reply for each request, and clients of it.
-struct Server(equipment::Server);
-
-impl Server {
-    fn replying(reply: Reply) -> Self {
-        Self(equipment::Server::script([reply]))
-    }
-
-    fn client(&self) -> Client {
-        let client = scripted::client(&self.0).token_source(Renewing);
-        client.build().unwrap()
-    }
-
-    /// The verdict on a call, and its error if it has one.
-    async fn verdict<T>(
-        &self,
-        call: impl IntoFuture<Output = Result<T>>,
-    ) -> (String, Option<Error>) {
-        let before = self.0.count();
-        let Err(error) = call.await else {
-            return ("ok".to_owned(), None);
-        };
-        let (sent, attempts) = (self.0.count() - before, error.attempts());
-        // One of them may be with another token as well.
-        let again = sent - attempts as usize;
-        assert!(again == 0 || again == 1 && error.http_status() == Some(401));
-        assert!(error.operation().is_some());
-        let shown = format!("{error} {error:?}");
-        assert!(
-            !shown.contains("hidden") && !shown.contains("s3cr3t"),
-            "{shown}"
-        );
-        let mut verdict = format!("{:?}", error.kind());
-        if attempts > 1 {
-            verdict.extend([" x", &attempts.to_string()]);
-        }
-        let is_in_doubt = error.may_have_applied();
-        let again = attempts > 1 && !is_in_doubt;
-        assert_eq!(error.is_retryable(), again, "{shown}");
-        verdict += if is_in_doubt { " ?" } else { "" };
-        (verdict, Some(error))
-    }
-
-    /// That on a query, a change, an idempotent change, or a search.
-    async fn judged(&self, call: &str) -> (String, Option<Error>) {
-        let input = CommentInput::new("C-900000101", "once");
-        let change = self.client().account("one").create_comment(input);
-        match call {
-            "query" => self.verdict(self.client().user_details()).await,
-            "change" => self.verdict(change).await,
-            "idempotent" => self.verdict(change.idempotent()).await,
-            _ => {
-                let search = PropertySearch::new().town("x");
-                let register = scripted::register(&self.0).build().unwrap();
-                self.verdict(register.search(&search).next_page()).await
-            }
-        }
-    }
-}
+const CALLS: [(&str, &str); 4] = [
+    ("comment x idempotent", "idempotent"),
+    ("comment x", "change"),
+    ("user", "query"),
+    ("search x", "search"),
+];
 
 const GRAPHQL: &str = "application/graphql-response+json";
 const JSON: &str = "application/json";
@@ -114,29 +59,38 @@ async fn each_status_with_each_body_has_the_verdict_of_the_matrix() {
             statuses.flat_map(|it: u16| BODIES.map(|body| (it, body)))
         {
             let body = if status == 304 { "" } else { body };
-            let server = Server::replying(typed(status, media_type, body));
-            for call in ["idempotent", "change", "query", "search"] {
-                let expected = match call {
+            for (call, name) in CALLS {
+                let expected = match name {
                     "idempotent" => row[column].to_owned(),
                     "change" if row[column].ends_with('?') => row[column].replace(" x4", ""),
                     // Anything but a list is unreadable to the register.
                     "search" if column > 2 => continue,
                     _ => row[column].replace(" ?", ""),
                 };
-                let (verdict, error) = server.judged(call).await;
-                let error = error.expect("an error");
+                let again = if expected.ends_with("x4") {
+                    " again"
+                } else {
+                    ""
+                };
+                let reply = typed(status, media_type, body);
+                let calls = Calls::after(reply, &["with token old/new", call]).await;
+                let (verdict, error) = (calls.verdict(), calls.error());
+                // One of them may be with another token as well.
+                let renewals = calls.sent() - error.attempts() as usize;
+                assert!(renewals == 0 || renewals == 1 && status == 401);
+                assert!(error.operation().is_some());
+                assert!(
+                    !format!("{error} {error:?}").contains("hidden"),
+                    "{error:?}"
+                );
                 // For support, where the body was read: its beginning, and the message of the server.
                 let report = error.report();
                 let is_shown = report.contains("hidden") == body.contains("hidden");
                 let message = error.server_message();
-                let is_told = message.as_deref() == Some("hidden words")
-                    || !body.contains("words")
-                    || status < 400;
-                if verdict != expected
-                    || error.http_status() != Some(status)
-                    || !is_shown
-                    || !is_told
-                {
+                let has_message = body.contains("words") && status >= 400;
+                let is_told = message.as_deref() == Some("hidden words") || !has_message;
+                let is_so = is_shown && is_told && error.http_status() == Some(status);
+                if verdict != expected.clone() + again || !is_so {
                     wrong.push(format!(
                         "{call}: {status} {body}: {verdict}, not {expected}: {report}"
                     ));
@@ -153,21 +107,18 @@ async fn each_status_with_each_body_has_the_verdict_of_the_matrix() {
 async fn a_created_record_keeps_its_notices() {
     let body = fixture("required-answer-missing.json");
     for status in [200, 201] {
-        let server = Server::replying(Reply::json(status, &body));
-        let call = server.client();
-        let call = call.execute_document::<Value>("query Q { a }", "Q", &Value::Null);
+        let server = Server::script([Reply::json(status, &body)]);
+        let client = scripted::client(&server).build().unwrap();
+        let call = client.execute_document::<Value>("query Q { a }", "Q", &Value::Null);
         let outcome = call.await.unwrap();
-        assert_eq!(outcome.http_status(), status);
+        assert_eq!((outcome.http_status(), outcome.problems.len()), (status, 2));
         let record = &outcome.value["createOrSaveConsignment"]["data"];
-        assert_eq!(
-            (&record["status"], outcome.problems.len()),
-            (&"DRAFT".into(), 2)
-        );
+        assert_eq!(record["status"], "DRAFT");
     }
-    let refused = Server::replying(ok(fixture("mixed-species.json")));
-    let refused = refused.judged("query").await.1.unwrap();
-    let mut conditions = refused.server_errors().iter().map(ServerError::condition);
-    assert!(refused.is_rejected() && conditions.any(|it| it == Condition::MixedSpecies));
+    let refused = Calls::after(ok(fixture("mixed-species.json")), &["user"]).await;
+    let errors = refused.error().server_errors();
+    let mut conditions = errors.iter().map(ServerError::condition);
+    assert!(refused.error().is_rejected() && conditions.any(|it| it == Condition::MixedSpecies));
 }
 
 const OTHERS: &str = r#"
@@ -245,9 +196,9 @@ async fn other_replies_are_named_for_what_they_are() {
 async fn bytes_that_are_no_reply_are_reported() {
     let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x: 1\r\n".repeat(200));
     for bytes in ["\u{15}\u{3}\u{1}\u{0}\u{2}\u{2}\u{28}", &many] {
-        let server = Server(equipment::Server::script([Reply::raw(bytes)]));
-        for (call, expected) in [("query", "Protocol"), ("change", "Protocol ?")] {
-            assert_eq!(server.judged(call).await.0, expected);
+        for (call, expected) in [("user", "Protocol"), ("comment x", "Protocol ?")] {
+            let calls = Calls::after(Reply::raw(bytes), &[call]).await;
+            assert_eq!(calls.verdict(), expected);
         }
     }
 }

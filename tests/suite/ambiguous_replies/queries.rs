@@ -10,43 +10,37 @@ use equipment::{Reply, Server};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use super::{GRAPHQL, Mutation, serve, table};
+use super::{GRAPHQL, table};
+use crate::calls::Calls;
 use crate::scripted::{client, ok, typed};
 
 #[tokio::test]
 async fn queries_are_retried_after_pages_502_to_504_and_limits_only_and_cannot_have_applied() {
     for row in table() {
         for status in [200, 400, 500, 502, 503, 504] {
-            let body = row.body(Mutation::Create);
-            let body = body.replace("createOrSaveConsignment", "consignment");
-            let (server, client) = serve(typed(status, row.media_type, body.clone()));
-            let result = client.account("envd-1").consignment("c-1").await;
-            let received = server.count();
-            let context = format!("{}, {status}: {result:?}", row.name);
-            let Err(error) = result else {
-                assert_eq!(received, 1, "{context}");
+            let body = row.body("consignment");
+            let reply = typed(status, row.media_type, body.clone());
+            let calls = Calls::after(reply, &["with token old/new", "consignment c-1"]).await;
+            let context = format!("{}, {status}: {}", row.name, calls.verdict());
+            if calls.value().is_some() {
+                assert_eq!(calls.sent(), 1, "{context}");
                 continue;
-            };
+            }
+            let error = calls.error();
             assert!(!error.may_have_applied(), "{context}");
-            let (limited, refused) = (
-                error.kind() == ErrorKind::RateLimited,
-                error.kind() == ErrorKind::Unauthorized,
-            );
+            let kind = error.kind();
             // Data without the record is a final reply with any status.
-            let final_reply = row.media_type == GRAPHQL
-                && error.kind() == ErrorKind::Protocol
-                && body.contains("data");
-            let is_page = error.kind() == ErrorKind::NoAnswer;
-            assert_eq!(
-                is_page,
-                ["nothing", "a page", "a page with media type JSON", "a text"].contains(&row.name)
-                    && status != 503,
-                "{context}"
-            );
-            let transient = (status > 500 && !final_reply) || limited || is_page;
+            let is_graphql = row.media_type == GRAPHQL && body.contains("data");
+            let is_final = is_graphql && kind == ErrorKind::Protocol;
+            let pages = ["nothing", "a page", "a page with media type JSON", "a text"];
+            let is_page = pages.contains(&row.name) && status != 503;
+            assert_eq!(kind == ErrorKind::NoAnswer, is_page, "{context}");
+            let transient =
+                (status > 500 && !is_final) || kind == ErrorKind::RateLimited || is_page;
             assert_eq!(error.is_retryable(), transient, "{context}");
-            let attempts = if error.is_retryable() { 4 } else { 1 };
-            assert_eq!(received, attempts + usize::from(refused), "{context}");
+            let attempts = if transient { 4 } else { 1 };
+            let renewals = usize::from(kind == ErrorKind::Unauthorized);
+            assert_eq!(calls.sent(), attempts + renewals, "{context}");
         }
     }
 }
@@ -54,7 +48,7 @@ async fn queries_are_retried_after_pages_502_to_504_and_limits_only_and_cannot_h
 #[tokio::test]
 async fn errors_beside_the_data_of_a_query_do_not_mean_that_it_may_have_applied() {
     let body = json!({"data": {"consignment": {"id": "c-1"}}, "errors": [{"message": "slow"}]});
-    let (_, client) = serve(ok(body));
+    let client = client(&Server::script([ok(body)])).build().unwrap();
     let read = client.account("envd-1").consignment("c-1").await.unwrap();
     let error = read.strict().unwrap_err();
     assert!(error.is_rejected() && !error.may_have_applied(), "{error}");
@@ -63,7 +57,7 @@ async fn errors_beside_the_data_of_a_query_do_not_mean_that_it_may_have_applied(
 #[tokio::test]
 async fn an_operation_executed_by_its_type_returns_the_unwrapped_record() {
     let body = json!({"data": {"copyConsignment": {"id": "c-9"}}});
-    let (_, client) = serve(ok(body));
+    let client = client(&Server::script([ok(body)])).build().unwrap();
     let variables = copy_consignment::Variables {
         envd_account_id: "envd-1".into(),
         id: "c-1".into(),
