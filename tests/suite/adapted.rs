@@ -193,7 +193,7 @@ async fn roles_that_are_left_out_are_not_known() {
     }
 }
 
-const LEFT_OUT: &str = r#"
+const LEFT_OUT: &str = "
 A field whose name begins with that of another is left out as well
   fake Accreditations.eU Accreditations.eUGFHQB; user -> ok x2, left_out accounts.properties.accreditations.eU + accounts.properties.accreditations.eUGFHQB + accreditations.eU + accreditations.eUGFHQB
 When no place of the user details fits the first error is returned
@@ -209,7 +209,7 @@ An override is sent as it is
 A renamed argument refuses only the calls that use it
   fake Consignment.createdBy Query.searchText; list -> ok x2, value . 8, left_out edges.node.createdBy;
   list status:DRAFT -> ok, value . 5; list search:yards -> SchemaMismatch
-"#;
+";
 
 #[tokio::test]
 async fn what_a_server_lacks_is_left_out_where_a_caller_can_do_without() {

@@ -543,9 +543,10 @@ impl Stage for Calls {
                     .and_then(|word| word.strip_prefix('x')?.parse().ok());
                 let end = words.len() - usize::from(times.is_some());
                 let fault = fault(&words[2..end].join(" "));
-                let on = match words[1].starts_with('/') {
-                    true => fake.on_path(words[1]),
-                    false => fake.on_operation(words[1]),
+                let on = if words[1].starts_with('/') {
+                    fake.on_path(words[1])
+                } else {
+                    fake.on_operation(words[1])
                 };
                 on.fault(fault).times(times.unwrap_or(1));
             }
@@ -649,6 +650,7 @@ impl Stage for Calls {
                 time(client.or_else(|| self.register.as_ref()?.paused_for()))
             }
             "id" => self.came.as_ref().unwrap().2.clone().unwrap(),
+            "kind" => format!("{:?}", self.error().kind()),
             "status" => self.error().http_status().unwrap_or_default().to_string(),
             "after" => time(self.error().retry_after()),
             "operation" => self.error().operation().unwrap_or_default().to_owned(),

@@ -20,7 +20,7 @@ async fn a_declaration_of_the_fake_is_downloaded_until_its_token_is_wrong() {
     assert!(client.pdf(&wrong).await.unwrap_err().kind() == ErrorKind::Unauthorized);
 }
 
-const DOWNLOADS: &str = r#"
+const DOWNLOADS: &str = "
 each: with token access-t0ken; with header x-api-key=k3y; with retry none;
 The other host gets neither the access token nor the headers of the client
   reply content-type=application/octet-stream %PDF-1.7; pdf <service>/C-1/$print?authToken=pr1nt x-trace=1 -> ok, value . 8, header x-trace 1, target /C-1/$print?authToken=pr1nt,
@@ -35,7 +35,7 @@ An address that must not be asked is refused
   pdf {http://print.example/C-1/$print?authToken=pr1nt|https://127.0.0.1/C-1/$print?authToken=pr1nt|https://10.0.0.1/pr1nt|https://100.64.0.1/pr1nt} -> Config unsent, hides pr1nt;
   pdf {https://[64:ff9b::a00:1]/C-1/$print?authToken=pr1nt|https://clerk:pr1nt@print.example/|file:///C-1/pr1nt|pr1nt} -> Config unsent, hides pr1nt;
   pdf https://a.localhost/pr1nt -> Config unsent, hides pr1nt
-"#;
+";
 
 #[tokio::test]
 async fn the_other_host_learns_nothing_and_is_not_believed() {

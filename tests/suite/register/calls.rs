@@ -47,10 +47,10 @@ Found, not found, empty and several are distinguished
   reply 404 content-type=application/xml <Error/>; {lookup|property} QCZZ8888 -> value . {"NotFound"|null};
   reply 204; {lookup|property} QEZZ4444 -> value . {"Empty"|null};
   reply 201 {"Value": {}}; {lookup|property} QFZZ5555 -> value . {"Empty"|null};
-  reply pics QAZZ7777 QAZZ7777; {lookup|property} QAZZ7777 -> value . {"2 records"|none}
+  reply pics QAZZ7777 QAZZ7777; lookup QAZZ7777 -> value . "2 records"; property QAZZ7777 -> kind Protocol
 
 A page with an unreadable record is no answer to a look-up
-  reply {"Value": {"Total": 1, "SubSet": [{"PIC": "QAZZ7777", "Town": ["hidden"]}]}}; lookup QAZZ7777 -> sent 1, path Value.SubSet[0].Town, hides hidden
+  reply {"Value": {"Total": 1, "SubSet": [{"PIC": "QAZZ7777", "Town": ["hidden"]}]}}; lookup QAZZ7777 -> kind UnreadableRecord, sent 1, path Value.SubSet[0].Town, hides hidden
 
 Any path is read with the settings of all calls
   with token old/new; with header x-api-key=s3cr3t; reply 503 retry-after=0; reply 401; reply {"a": [1]}; reply 204;
@@ -58,6 +58,11 @@ Any path is read with the settings of all calls
   get other -> value . null, target /other;
   reply {"a"; get x -> Decode, operation PICRegister;
   with retry none; reply content-type=text/html <html>; get x -> NoAnswer again; reply 404 {}; get x -> NotFound; get ../x -> Config unsent, sent 0
+
+Results are cached for the set time, and failures are not
+  with cache 1h; reply pics QAZZ7777; reply 500 {"Message": "no"}; many QAZZ7777 QBZZ2222 -> value . ["QAZZ7777","Internal"], sent 2;
+  advance 3599s; many QAZZ7777 QBZZ2222 -> value . ["QAZZ7777","Internal"], sent 1; forget; reply pics QAZZ7777; lookup QAZZ7777 -> ok, sent 1;
+  advance 3600s; lookup QAZZ7777 -> ok, sent 1
 
 A short outage is retried
   reply 503 retry-after=0; reply 503 retry-after=0; reply pics QAZZ7777; property QAZZ7777 -> ok x3
