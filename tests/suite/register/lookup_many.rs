@@ -1,7 +1,7 @@
 //! Bulk look-ups.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use envd_sdk::auth::{AccessToken, BoxFuture, MemoryStore, StaticToken, TokenManager, TokenSource};
 use envd_sdk::register::{Lookup, LookupResult, Register};
@@ -66,26 +66,22 @@ async fn each_input_has_a_result_with_one_request_for_each_pic() {
     }
 }
 
-/// A token source that holds back the first look-up until it is opened, and counts how many ask at once.
+/// A token source that holds back the first look-up until it is opened, and counts: all, those at once, and the most at once.
 #[derive(Clone, Default)]
-struct Gate(Arc<(AtomicUsize, Notify, Mutex<(usize, usize)>)>);
+struct Gate(Arc<([AtomicUsize; 3], Notify)>);
 
 impl TokenSource for Gate {
     fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
         Box::pin(async {
-            let (requests, opened, at_once) = &*self.0;
-            if requests.fetch_add(1, Ordering::SeqCst) == 0 {
+            let ([all, now, most], opened) = &*self.0;
+            if all.fetch_add(1, Ordering::SeqCst) == 0 {
                 opened.notified().await;
             }
-            let change = |change: fn(&mut (usize, usize))| change(&mut at_once.lock().unwrap());
-            change(|(now, most)| {
-                *now += 1;
-                *most = (*most).max(*now);
-            });
+            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
             for _ in 0..20 {
                 tokio::task::yield_now().await;
             }
-            change(|(now, _)| *now -= 1);
+            now.fetch_sub(1, Ordering::SeqCst);
             AccessToken::new("t0ken")
         })
     }
@@ -186,7 +182,7 @@ async fn the_concurrency_is_not_exceeded() {
     let look_ups = register.lookup_many(pics).concurrency(3).collect().await;
     assert_eq!(look_ups.len(), 12);
     assert!(look_ups.iter().all(|look_up| look_up.result.is_ok()));
-    assert_eq!(gate.0.2.lock().unwrap().1, 3);
+    assert_eq!(gate.0.0[2].load(Ordering::SeqCst), 3);
 }
 
 #[tokio::test]
