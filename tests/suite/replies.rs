@@ -8,7 +8,7 @@ use equipment::{Reply, Server};
 use serde_json::Value;
 
 use crate::calls::Calls;
-use crate::conditions::fixture;
+use crate::fixed_date::fixture;
 use crate::scripted::{self, ok, typed};
 
 const CALLS: [(&str, &str); 4] = [
@@ -105,7 +105,7 @@ async fn each_status_with_each_body_has_the_verdict_of_the_matrix() {
 
 #[tokio::test]
 async fn a_created_record_keeps_its_notices() {
-    let body = fixture("required-answer-missing.json");
+    let body = fixture("errors/required-answer-missing.json");
     for status in [200, 201] {
         let server = Server::script([Reply::json(status, &body)]);
         let client = scripted::client(&server).build().unwrap();
@@ -115,7 +115,7 @@ async fn a_created_record_keeps_its_notices() {
         let record = &outcome.value["createOrSaveConsignment"]["data"];
         assert_eq!(record["status"], "DRAFT");
     }
-    let refused = Calls::after(ok(fixture("mixed-species.json")), &["user"]).await;
+    let refused = Calls::after(ok(fixture("errors/mixed-species.json")), &["user"]).await;
     let errors = refused.error().server_errors();
     let mut conditions = errors.iter().map(ServerError::condition);
     assert!(refused.error().is_rejected() && conditions.any(|it| it == Condition::MixedSpecies));

@@ -1,21 +1,12 @@
 //! Today in the time zone of the user, and the validation of dates on it.
 
-use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use envd_sdk::Clock;
 use envd_sdk::model::{AnswerInput, ConsignmentInput, Day, Jurisdiction};
 use envd_sdk::validate::{Context, Questionnaire};
-use serde_json::Value;
 
-use crate::fixed_date::fake_builder;
-
-fn fixture(path: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fixtures")
-        .join(path);
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
+use crate::fixed_date::{fake_builder, fixture};
 
 /// 08:00 of 2026-11-20 in Sydney, 2026-11-19T21:00:00Z.
 fn morning_in_sydney() -> SystemTime {

@@ -3,8 +3,8 @@
 use envd_sdk::fake::Fake;
 use serde_json::{Value, json};
 
-use super::http::{call, data, fixture, fixture_day};
-use crate::fixed_date::{fake_builder, start_fake};
+use super::http::{call, data, fixture_day};
+use crate::fixed_date::{fake_builder, fixture, start_fake};
 use crate::wire;
 
 /// The name has four letters, so that the variables are at the positions in the fixtures.
