@@ -2,16 +2,14 @@
 
 use envd_sdk::auth::StaticToken;
 use envd_sdk::graphql::generated::{CopyConsignment, copy_consignment};
-use envd_sdk::model::{
-    CommentInput, ConsignmentInput, ConsignmentStatus, FormType, PartyInput, Role, Species,
-    TemplateInput,
-};
+use envd_sdk::model::{CommentInput, ConsignmentStatus, FormType, Role, Species, TemplateInput};
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
 use envd_sdk::{Call, Client, ErrorKind};
 use equipment::script::rows;
 use equipment::{Reply, Server};
 use serde_json::{Value, json};
 
+use crate::calls::input;
 use crate::scripted::{body, client, ok};
 
 fn serve(reply: Reply) -> (Server, Client) {
@@ -71,11 +69,7 @@ async fn extra_fields_of_an_input_are_sent_beside_the_known_ones() {
     let reply = json!({"data": {"createOrSaveConsignment": {"data": {"id": "c-9"}}}});
     let (server, client) = serve(ok(reply));
     let account = client.account("envd-1");
-    let input = ConsignmentInput::new(
-        [FormType::Lpac1],
-        PartyInput::new("A"),
-        PartyInput::new("B"),
-    );
+    let input = input();
     let _ = account
         .save_consignment(input.clone().extra("revision", 7))
         .await
@@ -84,7 +78,7 @@ async fn extra_fields_of_an_input_are_sent_beside_the_known_ones() {
     assert_eq!(
         body(&requests[0])["variables"],
         json!({"envdAccountId": "envd-1", "input": {
-            "forms": ["LPAC1"], "origin": {"pic": "A"}, "destination": {"pic": "B"}, "revision": 7}})
+            "forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}, "revision": 7}})
     );
     let error = account
         .save_consignment(input.extra("forms", ["LPAG3"]))
@@ -152,8 +146,6 @@ async fn each_call_sends_its_arguments() {
         .to("2026-02-01T00:00:00Z")
         .only_submitted();
     let templates = TemplateFilter::default().page_size(5);
-    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-    let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     let template = TemplateInput::new("To the works", [FormType::Lpac1]);
     let calls = [
         sent(&client.user_details()),
@@ -168,8 +160,8 @@ async fn each_call_sends_its_arguments() {
         sent(&account.user_mappings("C1", Role::AuthenticatedViewer)),
         sent(&account.user_mappings("C1", "Authenticated Viewer")),
         sent(&account.edecs()),
-        sent(&account.save_consignment(input.clone())),
-        sent(&account.submit_consignment(input)),
+        sent(&account.save_consignment(input())),
+        sent(&account.submit_consignment(input())),
         sent(&account.copy_consignment("c-1")),
         sent(&account.delete_consignment("c-1")),
         sent(&account.save_template(template)),

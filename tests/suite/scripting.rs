@@ -7,6 +7,7 @@ use envd_sdk::ops::ConsignmentFilter;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::calls::input;
 use crate::fixed_date::{fake_builder, start_fake};
 
 /// A custom operation, which the schema of the fake does not have.
@@ -66,12 +67,10 @@ async fn an_unscripted_operation_is_an_error_with_its_name_and_a_hint() {
     let fake = fake_builder().scripted_only().start().await.unwrap();
     let client = fake.client().build().unwrap();
     let error = client.execute::<HerdReport>(herd("a")).await.unwrap_err();
-    let first = &error.server_errors()[0];
+    let report = error.report();
     assert!(
-        first
-            .message()
-            .contains("no script for the operation HerdReport"),
-        "{first:?}"
+        report.contains("no script for the operation HerdReport"),
+        "{report}"
     );
     fake.on::<UserDetails>()
         .respond(json!({"userDetails": {"email": "kim@example.com"}}));
@@ -85,16 +84,8 @@ async fn a_scripted_refusal_is_decoded_like_a_real_one() {
     fake.on_operation("createOrSaveConsignment")
         .refuse("origin.pic", "QAZZ777 is not a valid value for PIC");
     let client = fake.client().build().unwrap();
-    let input = envd_sdk::model::ConsignmentInput::new(
-        [envd_sdk::model::FormType::Lpac1],
-        envd_sdk::model::PartyInput::new("QAZZ7777"),
-        envd_sdk::model::PartyInput::new("QDZZ3333"),
-    );
-    let error = client
-        .account("envd-100201")
-        .save_consignment(input)
-        .await
-        .unwrap_err();
+    let saved = client.account("envd-100201").save_consignment(input());
+    let error = saved.await.unwrap_err();
     assert!(error.is_rejected());
     let report = envd_sdk::validate::Report::from_server_errors(error.server_errors());
     assert_eq!(report.at("origin.pic").count(), 1);
@@ -126,12 +117,8 @@ async fn debug_of_a_received_request_hides_token_and_body() {
     let _ = account.comments("C-900000101").await.unwrap();
     let received = &fake.requests()[0];
     let token = fake.access_token();
-    assert!(
-        received
-            .header("authorization")
-            .unwrap()
-            .contains(token.expose())
-    );
+    let sent = received.header("authorization").unwrap();
+    assert!(sent.contains(token.expose()));
     let shown = format!("{received:?} {:?}", fake.on::<Comments>());
     assert!(shown.contains("Comments") && shown.contains("authorization"));
     assert!(
@@ -197,14 +184,8 @@ async fn a_script_for_an_operation_that_is_misspelt_fails_at_once() {
 async fn scripts_name_operations_or_root_fields_in_any_case() {
     let schema = "type Query { herdReport: Int } type Mutation { closeHerd: Int }";
     let fake = fake_builder().schema(schema).start().await.unwrap();
-    for name in [
-        "Consignments",
-        "createorsaveconsignment",
-        "userDetails",
-        "questions",
-        "HerdReport",
-        "closeHerd",
-    ] {
+    let names = "Consignments createorsaveconsignment userDetails questions HerdReport closeHerd";
+    for name in names.split(' ') {
         let _ = fake.on_operation(name);
     }
     assert!(fake.unused_scripts().is_empty());
