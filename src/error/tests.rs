@@ -1,6 +1,23 @@
-//! Each kind is in the guide.
+//! Each kind is in the guide; and the failures of tests in the words of tables.
 
-use super::{Error, ErrorKind};
+use super::{Error, ErrorKind, Result};
+
+/// Checks a failure: `Config: app, url & !s3cr3t` has that kind, its text has each part, and nothing shows what follows `!`.
+#[track_caller]
+pub(crate) fn assert_fails<T>(outcome: Result<T>, expected: &str) {
+    let error = outcome.err().expect(expected);
+    let (kind, parts) = expected.split_once(": ").unwrap_or((expected, ""));
+    let (kind, retryable) = kind.split_once(' ').unwrap_or((kind, ""));
+    let shown = format!("{error} {error:?}");
+    assert_eq!(format!("{:?}", error.kind()), kind, "{expected}: {shown}");
+    assert!(retryable.is_empty() || error.is_retryable(), "{expected}");
+    for part in parts.split(" & ") {
+        match part.strip_prefix('!') {
+            Some(hidden) => assert!(!shown.contains(hidden), "{expected}: {shown}"),
+            None => assert!(error.to_string().contains(part), "{expected}: {shown}"),
+        }
+    }
+}
 
 #[test]
 fn each_kind_is_in_the_guide() {

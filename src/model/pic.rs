@@ -285,15 +285,8 @@ mod tests {
         for good in ["QAZZ7777", "3ZZZZ002", "eeeeeeee", "\tNE000004\n"] {
             assert!(Pic::parse(good).is_ok(), "{good}");
         }
-        for bad in [
-            "",
-            "QAZZ777",
-            "QAZZ77777",
-            "QAZZ 777",
-            "QÄZZ777",
-            "🐄🐄",
-            "🐄🐄🐄🐄🐄🐄🐄🐄",
-        ] {
+        for bad in "|QAZZ777|QAZZ77777|QAZZ 777|QÄZZ777|🐄🐄|🐄🐄🐄🐄🐄🐄🐄🐄".split('|')
+        {
             assert!(Pic::parse(bad).is_err(), "{bad}");
         }
     }

@@ -67,14 +67,11 @@ fn tests() -> BTreeMap<String, String> {
             }
         }
     }
-    for folder in [
-        "src/auth/manager/tests/scenarios",
-        "crates/envd-sync/src/outbox/tests/scenarios",
-        "crates/envd-sync/src/replica/tests",
-        "crates/envd-sync/src/bank/tests",
-        "tests/processes/programs",
-        "examples/apps/tests/apps",
-    ] {
+    for folder in "src/auth/manager/tests/scenarios crates/envd-sync/src/outbox/tests/scenarios \
+        crates/envd-sync/src/replica/tests crates/envd-sync/src/bank/tests tests/processes/programs \
+        examples/apps/tests/apps"
+        .split(' ')
+    {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
