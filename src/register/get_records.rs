@@ -525,7 +525,7 @@ mod tests {
             let is_above = |name: &&str| shape.find(name).is_some_and(|at| at < record);
             let path = ["Value", "SubSet", "Items"].into_iter().filter(is_above);
             let index = if shape.contains("[@]") { "[0]." } else { "." };
-            let path = Vec::from_iter(path).join(".") + index + "Town";
+            let path = path.collect::<Vec<_>>().join(".") + index + "Town";
             let path = Some(path.trim_start_matches('.'));
             assert_eq!(error.json_path(), path, "{shape}");
             assert!(error.kind() == ErrorKind::UnreadableRecord);

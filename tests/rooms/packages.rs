@@ -78,7 +78,7 @@ fn no_dependency_needs_a_newer_compiler_than_the_crate() {
         .unwrap()
         .0;
     let newer = versions.iter().filter(|(version, _)| *version > own);
-    assert_eq!(Vec::from_iter(newer), [] as [&((u32, u32), &str); 0]);
+    assert_eq!(newer.collect::<Vec<_>>(), [] as [&((u32, u32), &str); 0]);
     assert!(versions.len() > 100, "the packages were read");
 }
 
@@ -141,7 +141,7 @@ fn the_default_members_test_the_crate_with_the_same_features() {
                 let named = named.map(|name| name.as_str().unwrap().to_owned());
                 named.chain(defaults.then(|| "default".to_owned()))
             });
-        (&package["name"], BTreeSet::from_iter(of_tests))
+        (&package["name"], of_tests.collect::<BTreeSet<_>>())
     });
     let features: Vec<_> = features.collect();
     assert_eq!(features.len(), 4, "{features:?}");

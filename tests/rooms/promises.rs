@@ -99,7 +99,10 @@ fn rows_and_tests_are_read() {
         "/// Row 1.\n#[test]\nfn a_test() {\n/// Row 2. More.\n#[tokio::test]\nasync fn b() {\n";
     let found = functions(source).into_iter();
     let found = found.map(|(name, comment)| name.to_owned() + &comment);
-    assert_eq!(Vec::from_iter(found), ["a_test Row 1.", "b Row 2. More."]);
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        ["a_test Row 1.", "b Row 2. More."]
+    );
     let found = scenarios("# Row 3.\n\n# Row 4. More.\nA call waits\n  a call\n");
     let cites = |comment: &str| found.iter().filter(|it| it.1 == comment).count();
     let names: Vec<_> = found.iter().map(|it| &*it.0).collect();

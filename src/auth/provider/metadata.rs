@@ -243,9 +243,10 @@ mod tests {
             (Value::Null, true),
         ] {
             let read = read(json!({ "code_challenge_methods_supported": methods }));
-            match is_fine {
-                true => drop(read.unwrap()),
-                false => assert_fails(read, "Config: S256"),
+            if is_fine {
+                read.unwrap();
+            } else {
+                assert_fails(read, "Config: S256");
             }
         }
     }

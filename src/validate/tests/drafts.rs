@@ -112,7 +112,7 @@ fn wire() -> impl Strategy<Value = Value> {
         any::<i64>().prop_map(Value::from),
         any::<f64>().prop_map(Value::from),
         ".{0,8}".prop_map(Value::from),
-        prop::sample::select(Vec::from_iter(texts)).prop_map(Value::from),
+        prop::sample::select(texts.collect::<Vec<_>>()).prop_map(Value::from),
     ];
     let names = "forms origin destination declaration answers questionId index value pic address postcode status movementDate id \
         type childQuestions triggers validators order x";

@@ -107,7 +107,7 @@ fn each_form_needs_the_accreditation_of_its_program() {
         .errors()
         .map(|f| (&*f.message, f.description.as_deref()));
     let refused = Some("The user is not accredited for EUC1.");
-    assert_eq!(Vec::from_iter(said), [("Access denied", refused)]);
+    assert_eq!(said.collect::<Vec<_>>(), [("Access denied", refused)]);
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn only_yes_lets_rangeland_goats_be_created_whether_or_not_questions_are_loaded(
             let case = format!("{form} {answer:?} {status}\n{report}");
             let about = report.question("185").map(|f| f.rule);
             let about = about.filter(|rule| *rule != Rule::Acceptable);
-            assert_eq!(Vec::from_iter(about), Vec::from_iter(rule), "{case}");
+            assert_eq!(about.collect::<Vec<_>>(), Vec::from_iter(rule), "{case}");
             let is_warning = rule == required;
             assert_eq!(report.is_valid(), rule.is_none() || is_warning, "{case}");
             // As a reason of its own: the draft is saved, the consignment not created.
@@ -209,7 +209,7 @@ fn a_value_that_the_schema_cannot_take_is_the_only_finding() {
         .errors()
         .map(|f| format!("{} {} {f}", f.code, f.path.join(".")));
     let message = "INVALID_VALUE status Variable '$input.status' is invalid. Unable to convert 'SENT' to 'ConsignmentStatus'";
-    assert_eq!(Vec::from_iter(said), [message]);
+    assert_eq!(said.collect::<Vec<_>>(), [message]);
 }
 
 #[test]

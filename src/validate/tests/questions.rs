@@ -124,7 +124,7 @@ fn pruning_keeps_what_applies_what_is_unknown_and_what_alone_makes_a_row() {
         input("1=No; 2=stale; 99=newer than the list; 4.0=No; 5.0=stale; 5.1=makes row 1");
     let gone = list.prune(&mut draft);
     let gone = gone.iter().map(|answer| answer.value.value().unwrap());
-    assert_eq!(Vec::from_iter(gone), ["stale", "stale"]);
+    assert_eq!(gone.collect::<Vec<_>>(), ["stale", "stale"]);
     assert_eq!(draft.answers().len(), 4);
 }
 
@@ -189,7 +189,7 @@ fn what_is_asked_next_has_its_row_its_reason_and_the_names_of_its_choices() {
     let asked = &items(&prepare(&questions), "")[0];
     assert_eq!(asked.text, "Bred here?");
     let choices = asked.choices.iter().map(|c| (&*c.value, &*c.name));
-    assert_eq!(Vec::from_iter(choices), [("Y", "Yes"), ("N", "N")]);
+    assert_eq!(choices.collect::<Vec<_>>(), [("Y", "Yes"), ("N", "N")]);
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn tree() -> impl Strategy<Value = Value> {
             "acceptableAnswers": [{"value": value}], "childQuestions": children})
         };
     let parts = |kinds: &'static str| {
-        let kinds = prop::sample::select(Vec::from_iter(kinds.split(' ')));
+        let kinds = prop::sample::select(kinds.split(' ').collect::<Vec<_>>());
         (0..6_u8, kinds, 0..12_u8, text(), any::<Option<i8>>())
     };
     let leaf = parts("REPEATABLE STRING SINGLE_CHOICE MULTIPLE_CHOICE DISPLAY ?");

@@ -29,9 +29,10 @@ fn form(answers: &str) -> Form {
 
 #[test]
 fn an_item_has_what_a_screen_shows() {
+    use ItemKind::{Choice, Display, Rows, Unknown, YesNo};
+
     let form = form("17=N; 20=x");
     let items = form.items();
-    use ItemKind::{Choice, Display, Rows, Unknown, YesNo};
     let kinds: Vec<_> = items.iter().map(|item| item.kind).collect();
     assert_eq!(kinds, [Display, Rows, Choice, YesNo, Unknown]);
     let bred = &items[2];
@@ -54,7 +55,7 @@ fn an_item_has_what_a_screen_shows() {
     assert_eq!(found, whys);
     assert!(items[1].can_add && items[1].rows.is_empty());
     let yes_no = items[3].choices.iter().map(|choice| &*choice.value);
-    assert_eq!(Vec::from_iter(yes_no), ["True", "False"]);
+    assert_eq!(yes_no.collect::<Vec<_>>(), ["True", "False"]);
     assert_eq!(items[3].findings[0].message, "Required");
     let json = serde_json::to_value(&items).unwrap();
     assert_eq!(json[2]["children"][0]["question"]["id"], "20");

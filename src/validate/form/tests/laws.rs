@@ -31,7 +31,7 @@ enum Edit {
 
 fn edit() -> impl Strategy<Value = Edit> {
     let fields = "origin.pic movementDate owner.name forms x.y".split(' ');
-    let field = prop::sample::select(Vec::from_iter(fields));
+    let field = prop::sample::select(fields.collect::<Vec<_>>());
     prop_oneof![
         6 => (0..8_u8, row(), prop::option::of(text())).prop_map(|(id, row, value)| Edit::Answer(id, row, value)),
         3 => (0..7_u8, row()).prop_map(|(id, row)| Edit::AddRow(id, row)),
