@@ -349,21 +349,16 @@ mod tests {
         };
         let ours = Overrides::default();
         let record = r#"{"id": 1.50}"#;
+        let whole = format!(r#"{{"copyConsignment": {{"data": {record}}}}}"#);
         for (overrides, data) in [
             (&moved, format!(r#"{{"copy": [{record}]}}"#)),
             (&moved, format!(r#"{{"copy": [{{"data": {record}}}]}}"#)),
             (&ours, format!(r#"{{"copyConsignment": {record}}}"#)),
-            (
-                &ours,
-                format!(r#"{{"copyConsignment": {{"data": {record}}}}}"#),
-            ),
+            (&ours, whole),
         ] {
             let value = json!({"copyConsignment": {"data": {"id": 1.50}}});
-            assert_eq!(
-                read(overrides, &data),
-                Ok((value, record.to_owned())),
-                "{data}"
-            );
+            let found = read(overrides, &data);
+            assert_eq!(found, Ok((value, record.to_owned())), "{data}");
         }
         for (overrides, data) in [
             (&moved, r#"{"other": 1}"#),
@@ -393,13 +388,9 @@ mod tests {
 
     #[test]
     fn other_bodies_have_none() {
-        for body in [
-            &b"<html>"[..],
-            br#"{"a": "\"pageInfo\": {}"}"#,
-            br#"{"a": "pageInfo"}"#,
-            br#"{"pageInfo": null}"#,
-            b"\xff\xfe",
-        ] {
+        let bodies = r#"<html>|{"a": "\"pageInfo\": {}"}|{"a": "pageInfo"}|{"pageInfo": null}"#;
+        let bodies = bodies.split('|').map(str::as_bytes);
+        for body in bodies.chain([&b"\xff\xfe"[..]]) {
             assert!(early_page_info(body).is_none(), "{body:?}");
         }
     }
