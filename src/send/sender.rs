@@ -44,10 +44,10 @@ impl SenderOptions {
 
 /// Sends the requests of a client. Cheap to clone; clones share connections, limits and pauses.
 #[derive(Clone)]
-pub(crate) struct Sender(pub(super) Arc<User>);
+pub(crate) struct Sender(pub(super) Arc<PoolUser>);
 
 /// A user of a pool. One allocation, so that a clone touches one counter: on several threads each of them is contended.
-pub(super) struct User {
+pub(super) struct PoolUser {
     pub(super) pool: Arc<Pool>,
     pub(super) tokens: Option<Arc<dyn TokenSource>>,
     /// Defers the requests of this user.
@@ -147,7 +147,7 @@ impl Pool {
 
 impl Sender {
     fn new(pool: Arc<Pool>, tokens: Option<Arc<dyn TokenSource>>) -> Self {
-        Self(Arc::new(User {
+        Self(Arc::new(PoolUser {
             pool,
             tokens,
             limited: Backpressure::default(),
