@@ -142,34 +142,25 @@ async fn the_validator_has_no_finding_for_a_stored_record_that_the_server_lacks(
 #[tokio::test]
 async fn a_stored_lpag2_record_is_read() {
     let (_fake, account, context, questionnaire) = serving([stored(record("lpag2"))]).await;
+    let is_old = |record: &Consignment| {
+        let mut forms = record.forms.iter();
+        forms.any(|form| form.form_type == Some(FormType::Lpag2))
+    };
     let mut records = all(&account).await.into_iter();
-    let read = records
-        .find(|record| {
-            record
-                .forms
-                .iter()
-                .any(|form| form.form_type == Some(FormType::Lpag2))
-        })
-        .expect("the record is listed");
+    let read = records.find(is_old).expect("the record is listed");
     assert_eq!(read.status, Some(ConsignmentStatus::Submitted));
     assert_eq!(read.movement_day(), Day::new(2024, 10, 2));
     // Questions that the next version of the form no longer has.
+    let mut answers = read.answers.iter();
     for id in ["23", "24", "87"] {
-        let answered = |answer: &envd_sdk::model::Answer| {
-            answer
-                .question_id
-                .as_ref()
-                .is_some_and(|question| *question == id)
-        };
-        assert!(read.answers.iter().any(answered), "{id}");
+        assert!(
+            answers.any(|it| it.question_id.as_ref().unwrap() == id),
+            "{id}"
+        );
     }
     let input = ConsignmentInput::from(&read);
-    assert!(
-        questionnaire
-            .validate(&input, &context)
-            .findings()
-            .is_empty()
-    );
+    let report = questionnaire.validate(&input, &context);
+    assert!(report.findings().is_empty(), "{report}");
     assert_eq!(save(&account, &input).await, Ok(()));
 
     // A new consignment with the same contents is refused.
