@@ -86,7 +86,7 @@ fn token_of(fake: &Fake) -> StaticToken {
 }
 
 /// What most programs do.
-async fn main_job(account: &Account) -> Result<()> {
+pub(crate) async fn main_job(account: &Account) -> Result<()> {
     let filter = ConsignmentFilter::default().page_size(50);
     let mut records = Vec::new();
     let mut items = account.consignments(&filter).items();

@@ -1,7 +1,6 @@
 //! Settings of a single call, the request that it sends, and dry runs.
 
 use envd_sdk::auth::StaticToken;
-use envd_sdk::graphql::generated::{CopyConsignment, copy_consignment};
 use envd_sdk::model::{CommentInput, ConsignmentStatus, FormType, Role, Species, TemplateInput};
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
 use envd_sdk::{Call, Client, ErrorKind};
@@ -23,18 +22,12 @@ fn copied() -> Reply {
     ok(json!({"data": {"copyConsignment": {"data": {"id": "c-9"}}}}))
 }
 
-fn variables() -> copy_consignment::Variables {
-    copy_consignment::Variables {
-        envd_account_id: "envd-1".into(),
-        id: "c-1".into(),
-    }
-}
-
 #[tokio::test]
 async fn a_dry_run_shows_exactly_what_a_send_sends_and_sends_nothing() {
     let (server, client) = serve(copied());
     let call = client
-        .execute::<CopyConsignment>(variables())
+        .account("envd-1")
+        .copy_consignment("c-1")
         .header("x-office", "Roma");
     let dry = call.dry_run().unwrap();
     assert!(server.requests().is_empty());
@@ -95,8 +88,13 @@ async fn extra_fields_of_an_input_are_sent_beside_the_known_ones() {
 #[tokio::test]
 async fn a_call_that_is_not_awaited_sends_nothing() {
     let (server, client) = serve(copied());
-    drop(client.execute::<CopyConsignment>(variables()));
-    drop(client.execute::<CopyConsignment>(variables()).into_future());
+    drop(client.account("envd-1").copy_consignment("c-1"));
+    drop(
+        client
+            .account("envd-1")
+            .copy_consignment("c-1")
+            .into_future(),
+    );
     drop(client.account("envd-1").consignment("c-1").response());
     assert!(server.requests().is_empty());
 }
