@@ -95,14 +95,9 @@ async fn a_consignment_is_made_from_a_template() {
     input.destination = PartyInput::new("QDZZ3333").into();
     let template = account.save_template(input).await.unwrap().value;
     let template = account.template(template.id.unwrap()).await.unwrap().value;
-    let saved = account
-        .save_consignment(ConsignmentInput::from(&template))
-        .await
-        .unwrap()
-        .value;
+    let saved = account.save_consignment(ConsignmentInput::from(&template));
+    let saved = saved.await.unwrap().value;
     let created = account.consignment(saved.id.unwrap()).await.unwrap().value;
-    assert_eq!(
-        created.destination.unwrap().pic.as_deref(),
-        Some("QDZZ3333")
-    );
+    let destination = created.destination.unwrap().pic;
+    assert_eq!(destination.as_deref(), Some("QDZZ3333"));
 }

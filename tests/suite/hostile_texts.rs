@@ -99,16 +99,12 @@ fn decoded<T: DeserializeOwned + Debug>(value: &Value) -> Option<T> {
 fn judge(place: &str, input: &ConsignmentInput, checks: &(Context, Questionnaire)) {
     let text = serde_json::to_string(input).unwrap();
     let again: ConsignmentInput = serde_json::from_str(&text).unwrap();
-    assert_eq!(
-        serde_json::to_string(&again).unwrap(),
-        text,
-        "nothing is lost"
-    );
+    let again = serde_json::to_string(&again).unwrap();
+    assert_eq!(again, text, "nothing is lost");
     if place.starts_with("/answers") {
         let report = checks.1.validate(input, &checks.0);
-        let again = checks
-            .1
-            .validate_json(&serde_json::to_value(input).unwrap(), &checks.0);
+        let value = serde_json::to_value(input).unwrap();
+        let again = checks.1.validate_json(&value, &checks.0);
         let _ = compare(&report, &again);
         let _ = report.ready_to_submit();
         let form = checks.1.form(input, &checks.0);
@@ -125,15 +121,8 @@ fn checks() -> (Context, Questionnaire) {
     let list = fixture("questions.json");
     let items = list.pointer("/data/questions/items").or(list.get("items"));
     // Few questions: what a text does to its own is the same in a long list.
-    let items: Vec<Value> = items
-        .unwrap()
-        .as_array()
-        .unwrap()
-        .iter()
-        .take(12)
-        .cloned()
-        .collect();
-    let questions: Vec<_> = items.iter().filter_map(decoded).collect();
+    let items = items.unwrap().as_array().unwrap().iter().take(12);
+    let questions: Vec<_> = items.filter_map(decoded).collect();
     assert!(!questions.is_empty());
     (Context::on(today), Questionnaire::prepare(&questions))
 }
@@ -165,12 +154,7 @@ fn records_and_inputs() {
 fn errors_of_the_server() {
     for name in ["invalid-pic", "schema-two-errors", "question-185-no"] {
         each_spoilt(&fixture(&format!("errors/{name}.json")), |_, value| {
-            for error in value
-                .pointer("/errors")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-            {
+            for error in value["errors"].as_array().into_iter().flatten() {
                 let error = ServerError::from_value(error.clone());
                 let said = (error.condition(), error.severity(), error.input_path());
                 let codes = (error.code(), error.description(), error.schema_code());
@@ -184,12 +168,7 @@ fn errors_of_the_server() {
 #[test]
 fn properties_and_users() {
     each_spoilt(&fixture("register/pic-QAZZ7777.json"), |_, value| {
-        for property in value
-            .pointer("/Value/SubSet")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
+        for property in value["Value"]["SubSet"].as_array().into_iter().flatten() {
             let _ = decoded::<Property>(property).map(|property| property.is_active());
         }
     });

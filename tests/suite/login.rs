@@ -38,9 +38,8 @@ async fn a_cancelled_login_and_one_of_another_issuer_are_refused() {
 
     let other = manager(fake.provider().issuer("https://evil.example/"));
     let error = log_in(&fake, &other).await.unwrap_err();
-    assert!(
-        error.kind() == ErrorKind::LoginRefused && error.to_string().contains("issuer_mismatch")
-    );
+    assert_eq!(error.kind(), ErrorKind::LoginRefused);
+    assert!(error.to_string().contains("issuer_mismatch"), "{error}");
 }
 
 #[tokio::test]
@@ -68,10 +67,8 @@ async fn a_revoked_refresh_token_requires_a_new_login() {
     let manager = manager(fake.provider());
     let tokens = log_in(&fake, &manager).await.unwrap();
     let provider = manager.provider();
-    provider
-        .revoke(tokens.refresh_token().unwrap())
-        .await
-        .unwrap();
+    let refresh_token = tokens.refresh_token().unwrap();
+    provider.revoke(refresh_token).await.unwrap();
     provider.revoke(&"unknown-token".into()).await.unwrap();
     let token = manager.access_token().await.unwrap();
     let error = manager.renew(&token).await.unwrap_err();

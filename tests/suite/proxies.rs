@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use envd_sdk::auth::{Provider, StaticToken, TokenManager};
+use envd_sdk::auth::{Provider, StaticToken};
 use envd_sdk::{Client, ErrorKind, HttpOptions, RetryPolicy};
 use equipment::{Reply, Server};
 use url::Url;
@@ -35,20 +35,16 @@ fn provider(token_url: &str, http: HttpOptions) -> envd_sdk::Result<Provider> {
     Provider::builder("app")
         .authorize_url("https://id.example/authorize")
         .token_url(token_url)
+        .revoke_url(token_url)
         .audience("https://api.example")
         .redirect_uri("https://app.example/callback")
         .http(http)
         .build()
 }
 
-/// Requests a token with an unknown code.
-async fn request_token(provider: Provider) -> envd_sdk::Error {
-    let manager = TokenManager::builder(provider.clone()).build().unwrap();
-    let login = provider.authorization().start().unwrap();
-    let state = login.url().query_pairs().find(|(name, _)| name == "state");
-    let state = state.unwrap().1.into_owned();
-    let callback = format!("https://app.example/callback?code=c0de&state={state}");
-    manager.complete_login(login, &callback).await.unwrap_err()
+/// Asks the provider to revoke a token.
+async fn revoke(provider: Provider) {
+    provider.revoke(&"c0de".into()).await.unwrap_err();
 }
 
 #[tokio::test]
@@ -56,15 +52,9 @@ async fn loopback_hosts_are_never_proxied() {
     let (fake, proxy) = (start_fake().await, start_proxy());
     let port = fake.graphql_url().port().unwrap();
     // Some of these addresses may be unreachable here; the proxy receives none of the requests.
-    for origin in [
-        "http://127.0.0.1",
-        "http://127.1.2.3",
-        "http://localhost",
-        "http://LOCALHOST.",
-        "http://[::1]",
-        "http://[::ffff:127.0.0.1]",
-        "https://127.0.0.1",
-    ] {
+    let origins = "http://127.0.0.1 http://127.1.2.3 http://localhost http://LOCALHOST. http://[::1] \
+        http://[::ffff:127.0.0.1] https://127.0.0.1";
+    for origin in origins.split(' ') {
         let address = |path: &str| format!("{origin}:{port}{path}");
         let _ = client(&address("/graphql"), through(&proxy))
             .unwrap()
@@ -77,30 +67,22 @@ async fn loopback_hosts_are_never_proxied() {
             .build()
             .unwrap();
         let _ = register.property(&"QDZZ3333".parse().unwrap()).await;
-        request_token(provider(&address("/token"), through(&proxy)).unwrap()).await;
+        revoke(provider(&address("/token"), through(&proxy)).unwrap()).await;
     }
     assert_eq!(proxy.count(), 0);
 }
 
 #[tokio::test]
-async fn other_hosts_are_proxied_and_the_proxy_receives_neither_token_nor_code() {
+async fn other_hosts_are_proxied_and_the_proxy_receives_no_token() {
     let proxy = start_proxy();
     let client = client("https://api.example.invalid/graphql", through(&proxy)).unwrap();
     let error = client.user_details().await.unwrap_err();
     assert!(error.kind() == ErrorKind::Connect, "{error}");
-    request_token(provider("https://id.example.invalid/token", through(&proxy)).unwrap()).await;
+    revoke(provider("https://id.example.invalid/token", through(&proxy)).unwrap()).await;
     let requests = proxy.requests();
-    assert!(
-        requests[0]
-            .head
-            .starts_with("CONNECT api.example.invalid:443 HTTP/1.1\r\n")
-    );
-    assert!(
-        requests[1]
-            .head
-            .starts_with("CONNECT id.example.invalid:443 HTTP/1.1\r\n")
-    );
-    for request in requests {
+    for (request, host) in requests.into_iter().zip(["api", "id"]) {
+        let connect = format!("CONNECT {host}.example.invalid:443 HTTP/1.1\r\n");
+        assert!(request.head.starts_with(&connect), "{request:?}");
         let request = request.head + &request.body;
         // RFC 7617: clerk:pa55w0rd.
         assert!(request.contains("Y2xlcms6cGE1NXcwcmQ="), "{request}");

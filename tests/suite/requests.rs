@@ -32,10 +32,9 @@ async fn a_dry_run_shows_exactly_what_a_send_sends_and_sends_nothing() {
     let dry = call.dry_run().unwrap();
     assert!(server.requests().is_empty());
     let shown = format!("{dry:?} {call:?}");
-    assert!(
-        !shown.contains("c-1") && !shown.contains("Roma") && !shown.contains("secret"),
-        "{shown}"
-    );
+    for hidden in ["c-1", "Roma", "secret"] {
+        assert!(!shown.contains(hidden), "{shown}");
+    }
     let _ = call.await.unwrap();
     let requests = server.requests();
     let real = &requests[0];
@@ -46,12 +45,8 @@ async fn a_dry_run_shows_exactly_what_a_send_sends_and_sends_nothing() {
         assert_eq!(real.header(name), Some(value.as_str()), "{name}");
     }
     // The difference is the token and the headers that the HTTP library adds.
-    let names = real
-        .head
-        .lines()
-        .skip(1)
-        .map(|line| line.split(':').next().unwrap());
-    let mut left: Vec<_> = names.collect();
+    let lines = real.head.lines().skip(1);
+    let mut left: Vec<_> = lines.map(|line| line.split(':').next().unwrap()).collect();
     left.retain(|name| !dry.headers.iter().any(|(shown, _)| shown == name));
     left.sort_unstable();
     assert_eq!(left, ["authorization", "content-length", "host"]);
@@ -73,11 +68,9 @@ async fn extra_fields_of_an_input_are_sent_beside_the_known_ones() {
         json!({"envdAccountId": "envd-1", "input": {
             "forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}, "revision": 7}})
     );
-    let error = account
-        .save_consignment(input.extra("forms", ["LPAG3"]))
-        .await
-        .unwrap_err();
-    assert!(error.kind() == ErrorKind::Config);
+    let twice = account.save_consignment(input.extra("forms", ["LPAG3"]));
+    let error = twice.await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Config);
     assert!(
         error.to_string().contains("the field forms is there twice"),
         "{error}"

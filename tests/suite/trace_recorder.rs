@@ -111,23 +111,6 @@ impl log::Log for Recorder {
     fn flush(&self) {}
 }
 
-/// Checks what is traced of some work by all. `name` is that of the test, with its module.
-pub(super) fn assert_traced(
-    name: &str,
-    work: impl Future<Output = ()>,
-    part: &str,
-    hidden: &[&str],
-) {
-    trace_in_separate_process(name, async {
-        work.await;
-        let traced = recorded();
-        assert!(traced.contains(part), "{part} is not in\n{traced}");
-        for part in hidden {
-            assert!(!traced.contains(part), "{part} is in\n{traced}");
-        }
-    });
-}
-
 const ALONE: &str = "ENVD_SDK_TEST_ALONE";
 
 /// Runs the future in a separate process that runs only the named test (with its module), and records all traces and logs.
