@@ -12,40 +12,21 @@ use crate::scripted::{client, ok};
 /// Order, digits, escapes and white space that reading and writing would change.
 const SIGNED: &str = "\"z\": 1.50, \"declaration\" : {\"signature\":\"c2ln\",  \"fullName\":\"Zo\\u00eb\"},\n\"forms\":[\"LPAC1\"]";
 
-/// What the profile calls the id and the number of a record; how the signed text S, as it was read, gets names; the input that is
-/// sent, or why the profile cannot name the update.
+/// What the profile says of the service; how the signed text S, as it was read, gets names; the input that is sent, or why the profile
+/// cannot name the update.
 const SAVES: &str = r#"
-# the profile             | text                   | named           | sent
-id                        | {S}                    |                 | {S}
-id                        | {S}                    | id=c-1          | {S,"id":"c-1"}
-own                       | {S}                    |                 | {S}
-own                       | {S}                    | id=c-1          | {S,"id":"c-1"}
-consignmentId             | {S}                    |                 | {S}
-consignmentId             | {S}                    | number=C-1 id=c-1 | {S,"consignmentId":"c-1"}
-consignmentId             | {S, "id" :"c-1"}       |                 | {S, "consignmentId" :"c-1"}
-- reference               | {S}                    | number=C-1 id=c-1 | {S,"reference":"C-1"}
-id reference              | {S}                    | number=C-1 id=c-1 | {S,"reference":"C-1","id":"c-1"}
-- number                  | {S}                    | id=c-1          | by the profile an update names its record by number, which the input does not have
--                         | {S}                    | id=c-1          | by the profile no update names its record
-z                         | {S}                    | id=c-1          | the text of a consignment has a field twice
+{}                                                              | {S} |                   | {S}
+{}                                                              | {S} | id=c-1            | {S,"id":"c-1"}
+{"updates": {"value": {"id": "consignmentId", "number": null}}} | {S} |                   | {S}
+{"updates": {"value": {"id": "consignmentId", "number": null}}} | {S} | number=C-1 id=c-1 | {S,"consignmentId":"c-1"}
+{"updates": {"value": {"id": "consignmentId", "number": null}}} | {S, "id" :"c-1"} |      | {S, "consignmentId" :"c-1"}
+{"updates": {"value": {"id": null, "number": "reference"}}}     | {S} | number=C-1 id=c-1 | {S,"reference":"C-1"}
+{"updates": {"value": {"id": "id", "number": "reference"}}}     | {S} | number=C-1 id=c-1 | {S,"reference":"C-1","id":"c-1"}
+{"updates": {"value": {"id": null, "number": "number"}}}        | {S} | id=c-1            | by the profile an update names its record by number, which the input does not have
+{"updates": {"value": {"id": null, "number": null}}}            | {S} | id=c-1            | by the profile no update names its record
+{"updates": {"value": {"id": "z", "number": null}}}             | {S} | id=c-1            | the text of a consignment has a field twice
+{"operations": {"createOrSaveConsignment": {"value": {"document": "mutation($envdAccountId: ID!, $input: I!) { createOrSaveConsignment(a: $envdAccountId, b: $input) { data { id } } }"}}}} | {S} | id=c-1 | {S,"id":"c-1"}
 "#;
-
-const OWN: &str = "mutation Mine($envdAccountId: String!, $input: SaveInput!) {
-    createOrSaveConsignment(accountId: $envdAccountId, input: $input) { data { id } }
-}";
-
-fn profile(names: &str) -> ServiceProfile {
-    let mut names = names
-        .split(' ')
-        .map(|name| Some(name).filter(|name| *name != "-"));
-    let (id, number) = (names.next().unwrap(), names.next().flatten());
-    let profile = if id == Some("own") {
-        json!({"operations": {"createOrSaveConsignment": {"value": {"document": OWN}}}})
-    } else {
-        json!({"updates": {"value": {"id": id, "number": number}}})
-    };
-    ServiceProfile::from_json(&profile.to_string()).unwrap()
-}
 
 #[tokio::test]
 async fn the_text_on_the_wire_is_the_text_that_was_signed() {
@@ -56,7 +37,10 @@ async fn the_text_on_the_wire_is_the_text_that_was_signed() {
         }
         let record = json!({"data": {"createOrSaveConsignment": {"data": {"id": "c-1"}}}});
         let server = Server::script([ok(record)]);
-        let client = client(&server).profile(&profile(row[0])).build().unwrap();
+        let client = client(&server)
+            .profile(&ServiceProfile::from_json(row[0]).unwrap())
+            .build()
+            .unwrap();
         let saved = client.account("envd-1").save_consignment_text(&text).await;
         if !row[3].starts_with('{') {
             let error = saved.unwrap_err();

@@ -1,4 +1,4 @@
-//! Many users of one connection pool, shared pauses, and headers of a client.
+//! Many users of one connection pool.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -67,23 +67,4 @@ async fn a_function_is_a_token_source() {
     let error = client.build().unwrap().questions().await.unwrap_err();
     assert!(error.kind() == ErrorKind::Unauthorized);
     assert_eq!(tokens(&server), ["token-0", "token-1"]);
-}
-
-#[tokio::test]
-async fn headers_of_a_client_are_sent_and_cannot_replace_built_in_ones() {
-    let server = Server::script([Reply::new(401)]);
-    let client = || client_at(server.url()).token_source(token("one"));
-    let with = client()
-        .header("X-Gateway-Key", "s3cr3t")
-        .header("x-office", "Roma");
-    assert!(!format!("{with:?}").contains("s3cr3t"));
-    let with = with.build().unwrap();
-    assert!(!format!("{with:?} {:?}", with.questions()).contains("s3cr3t"));
-    let call = with.questions().header("x-office", "Dalby");
-    assert!(!format!("{call:?}").contains("Dalby"));
-    call.await.unwrap_err();
-    for request in server.requests() {
-        assert_eq!(request.header("x-gateway-key"), Some("s3cr3t"));
-        assert_eq!(request.header("x-office"), Some("Dalby"));
-    }
 }

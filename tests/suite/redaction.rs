@@ -58,17 +58,20 @@ fn debug_of_user_details_hides_personal_data() {
 }
 
 #[tokio::test]
-async fn debug_of_a_client_hides_the_token() {
+async fn debug_of_a_client_hides_its_token_and_headers() {
     let fake = start_fake().await;
     let token = fake.access_token();
     let source = StaticToken::new(token.expose()).unwrap();
-    let shown = format!("{source:?}");
-    let builder = fake.client().token_source(source);
-    let shown = format!(
-        "{shown} {builder:?} {:?} {fake:?}",
-        fake.client().build().unwrap()
+    let shown = format!("{source:?} {fake:?}");
+    let builder = fake.client().token_source(source).header("x-key", "hush");
+    let shown = format!("{shown} {builder:?}");
+    let client = builder.build().unwrap();
+    let call = client.questions().header("x-office", "hush");
+    let shown = format!("{shown} {client:?} {call:?}");
+    assert!(
+        !shown.contains(token.expose()) && !shown.contains("hush"),
+        "{shown}"
     );
-    assert!(!shown.contains(token.expose()), "{shown}");
 }
 
 #[tokio::test]

@@ -39,7 +39,7 @@ No attempt is sent once the condition of a call no longer holds
 
 Headers of a call are sent with each request of it, and cannot replace those of the client
   with header x-key=s3cr3t; reply x-request-id=r-17 {"data": {"a": 1}}; query x-office=Roma -> ok, id r-17, header x-office Roma, header x-key s3cr3t;
-  query -> ok, header x-office none;
+  query -> ok, header x-office none; with header x-office=Dalby; query -> ok, header x-office Dalby; query x-office=Roma -> ok, header x-office Roma;
   query {authorization=Bearer|accept=text/xml} -> Config unsent, sent 0, hides Bearer
 
 The record of a list that lacks fields is read with the settings of the call, and within its deadline
