@@ -1,10 +1,7 @@
 //! Custom worlds, concurrent fakes, and the shutdown of a fake.
 
-use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::Thread;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use envd_sdk::fake::{Fake, User, UserRecord, World};
@@ -143,27 +140,16 @@ async fn a_client_says_that_its_fake_was_dropped() {
     }
 }
 
-/// A minimal executor: the fake needs no runtime.
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(value) => return value,
-            Poll::Pending => std::thread::park(),
-        }
-    }
-}
-
 #[test]
 fn a_fake_starts_and_answers_without_the_callers_runtime() {
-    let fake = block_on(Fake::start());
+    let mut starting = pin!(Fake::start());
+    let mut context = Context::from_waker(Waker::noop());
+    let fake = loop {
+        if let Poll::Ready(fake) = starting.as_mut().poll(&mut context) {
+            break fake;
+        }
+        std::thread::yield_now();
+    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

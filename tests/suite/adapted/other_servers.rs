@@ -1,9 +1,9 @@
 //! Other locations of a record, and the error texts of other servers.
 
-use envd_sdk::Client;
 use envd_sdk::graphql::SCHEMA;
+use equipment::script::rows;
 use equipment::{Reply, Server};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{client_of, without};
 use crate::scripted::{body, client, ok};
@@ -38,83 +38,57 @@ async fn the_user_details_are_read_from_each_location() {
     }
 }
 
-/// The errors about a field at a place.
-type Refusal = fn(Value, &str) -> Value;
+/// What other servers say of a field at a place: the user details are learned from it, or are an error after so many requests. Another
+/// error may stand beside it, or the message names another field: then the record may stand at another of the four locations.
+const REFUSALS: &str = r#"
+learned | {"message": "Cannot query field '<F>' on type 'UserDetails'.", "locations": <AT>, "extensions": {"code": "FIELDS_ON_CORRECT_TYPE", "codes": ["FIELDS_ON_CORRECT_TYPE"], "number": "5.3.1"}}
+learned | {"message": "Cannot query field \"<F>\" on type \"UserDetails\".", "locations": <AT>}
+learned | {"message": "Cannot query field \"<F>\" on type \"UserDetails\".", "locations": <AT>, "extensions": {"code": "GRAPHQL_VALIDATION_FAILED"}}
+1       | {"message": "Error trying to resolve field '<F>'.", "locations": <AT>, "path": ["userDetails", "<F>"], "extensions": {"code": "NULL_REFERENCE", "codes": ["NULL_REFERENCE"]}}
+1       | {"message": "Cannot query field \"<F>\" on type \"UserDetails\".", "locations": <AT>}, {"message": "Access denied", "extensions": {"code": "ACCESS_DENIED"}}
+4       | {"message": "Cannot query field \"tail\" on type \"UserDetails\".", "locations": <AT>}
+"#;
 
-/// A server that accepts one form of one query, and refuses others in the words of a certain software.
-fn strict(takes: &'static str, refusal: Refusal) -> (Server, Client) {
-    let respond = move |body: Value| {
+/// A server that accepts one form of one query, and refuses others with these errors.
+fn strict(takes: &'static str, errors: &'static str) -> Server {
+    Server::start(move |request| {
+        let body = body(&request);
         let query = body["query"].as_str().unwrap();
-        if query.contains(takes) {
-            let user = json!({"isNewUser": false, "firstName": "Sam"});
-            return ok(json!({"data": {"userDetails": user}}));
-        }
-        let field = ["data", "roles", "isNewUser"]
-            .into_iter()
-            .find(|name| query.contains(&format!(" {name} ")))
-            .unwrap();
-        let column = query.find(&format!(" {field} ")).unwrap() + 2;
-        let error = refusal(json!([{"line": 1, "column": column}]), field);
-        let errors = if error.is_array() {
-            error
+        let at = |name: &&str| query.find(&format!(" {name} "));
+        let mut fields = ["data", "roles", "isNewUser"].into_iter();
+        let reply = if query.contains(takes) {
+            ok(json!({"data": {"userDetails": {"isNewUser": false, "firstName": "Sam"}}}))
         } else {
-            json!([error])
+            let field = fields.find(|name| at(name).is_some()).unwrap();
+            let place = json!([{"line": 1, "column": at(&field).unwrap() + 2}]).to_string();
+            let errors = errors.replace("<F>", field).replace("<AT>", &place);
+            Reply::json(400, format!(r#"{{"errors": [{errors}]}}"#))
         };
-        Reply::json(400, json!({ "errors": errors }))
-    };
-    let server = Server::start(move |request| {
-        let reply = respond(body(&request));
         async { reply }
-    });
-    let client = client(&server).build().unwrap();
-    (server, client)
-}
-
-#[tokio::test]
-async fn the_refusals_of_other_servers_are_recognised() {
-    let dotnet = |at: Value, field: &str| {
-        json!({
-            "message": format!("Cannot query field '{field}' on type 'UserDetails'."), "locations": at,
-            "extensions": {"code": "FIELDS_ON_CORRECT_TYPE", "codes": ["FIELDS_ON_CORRECT_TYPE"], "number": "5.3.1"},
-        })
-    };
-    let js = |at: Value, field: &str| json!({"message": format!("Cannot query field \"{field}\" on type \"UserDetails\"."), "locations": at});
-    let apollo = |at: Value, field: &str| {
-        json!({
-            "message": format!("Cannot query field \"{field}\" on type \"UserDetails\"."), "locations": at,
-            "extensions": {"code": "GRAPHQL_VALIDATION_FAILED"},
-        })
-    };
-    for refusal in [dotnet, js, apollo] as [Refusal; 3] {
-        // The last of the four locations: the other name, without `data`.
-        let (server, client) = strict("userDetails: userDetailsQuery { auth0Id", refusal);
-        let user = client.user_details().await.unwrap().value;
-        assert_eq!(user.first_name.as_deref(), Some("Sam"));
-        let _ = client.user_details().await.unwrap();
-        assert!(server.count() < 9);
-    }
+    })
 }
 
 #[tokio::test]
 async fn only_what_the_document_is_refused_for_is_taken_as_missing() {
-    let failed = |at: Value, field: &str| {
-        json!({
-            "message": format!("Error trying to resolve field '{field}'."), "locations": at,
-            "path": ["userDetails", field], "extensions": {"code": "NULL_REFERENCE", "codes": ["NULL_REFERENCE"]},
-        })
-    };
-    // Another error stands beside it, or the message names another field than the one at the place: then the record may stand at
-    // another of the four locations.
-    let unnamed = |at: Value, _: &str| json!({"message": "Cannot query field \"tail\" on type \"UserDetails\".", "locations": at});
-    let beside = |at: Value, field: &str| {
-        let missing = json!({"message": format!("Cannot query field \"{field}\" on type \"UserDetails\"."), "locations": at});
-        json!([missing, {"message": "Access denied", "extensions": {"code": "ACCESS_DENIED"}}])
-    };
-    let cases: [(Refusal, usize); 3] = [(failed, 1), (beside, 1), (unnamed, 4)];
-    for (refusal, requests) in cases {
-        let (server, client) = strict("nothing", refusal);
-        assert!(client.user_details().await.is_err());
-        assert_eq!(server.count(), requests);
-        assert!(client.profile().operations.is_empty());
+    for row in rows(REFUSALS) {
+        let is_learned = row[0] == "learned";
+        // The last of the four locations: the other name, without `data`.
+        let takes = if is_learned {
+            "userDetails: userDetailsQuery { auth0Id"
+        } else {
+            "nothing"
+        };
+        let server = strict(takes, row[1]);
+        let client = client(&server).build().unwrap();
+        let user = client.user_details().await;
+        assert_eq!(user.is_ok(), is_learned, "{row:?}");
+        if let Ok(user) = user {
+            assert_eq!(user.value.first_name.as_deref(), Some("Sam"));
+            let _ = client.user_details().await.unwrap();
+            assert!(server.count() < 9);
+        } else {
+            assert_eq!(server.count().to_string(), row[0]);
+            assert!(client.profile().operations.is_empty());
+        }
     }
 }
