@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `reply 503 retry-after=0 {..}` | the next reply: a status, headers, and a body; the last one is repeated |
 //! | `reply close`, `never`, `raw HTTP/1.1\r\n`, `pics QAZZ7777` | the end of the connection, none, these bytes, a page of the register |
-//! | `fake`, `fake Comment.role` | a fake instead, perhaps without fields of its schema |
+//! | `fake`, `fake Comment.role`, `fake user=New` | a fake instead, perhaps without fields of its schema, or with another user |
 //! | `on UserDetails 503 {..} x2`, `html 200`, `processed dropped_before`, .. | a fault of the fake at an operation or a path |
 //! | `with token old/new`, `retry 9`, `header x-a=b`, .. | a setting of client and register |
 //! | `with document copyConsignment mutation ..` | a document in place of ours; `moved` has the place of its record first |
@@ -14,9 +14,9 @@
 //! | `as two`, `end_pause`, `forget` | another user of the same connections; the pause and the cache of the register |
 //!
 //! What is seen of the last call is `ok x2`, with its attempts, or a kind of error; `unsent` has no attempt, `?` may have been carried
-//! out, `again` is worth a retry. `sent 2` are its requests, `value /id "c-2"` is a part of what came, `sends /variables {..}` of the
-//! last body, `header x-a b` of the last head, `count 2` the length of a list; `says` is in the text of the error, `reports` in its report, `hides` in neither text
-//! nor `Debug`.
+//! out, `again` is worth a retry; `kind` is the kind alone. `sent 2` are its requests, `value /id "c-2"` is a part of what came,
+//! `count 2` the length of a list, `sends /variables {..}` a part of the last body, `header x-a b` of the last head; `says` is in the
+//! text of the error, `reports` in its report, `lacks` not in that, `hides` in neither text nor `Debug`.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
