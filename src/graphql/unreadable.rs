@@ -169,9 +169,15 @@ impl<'de> Visitor<'de> for MemberSeed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found = None;
         while let Some(name) = map.next_key::<&RawValue>()? {
-            // A name that is no text is another one.
-            let name = serde_json::from_str(name.get());
-            if name.is_ok_and(|BorrowedText(name)| name == self.0) {
+            let quoted = name.get();
+            let is_named = match quoted.trim_matches('"') {
+                // A name that is no text is another one.
+                escaped if escaped.contains('\\') => {
+                    serde_json::from_str(quoted).is_ok_and(|BorrowedText(name)| name == self.0)
+                }
+                name => name == self.0,
+            };
+            if is_named {
                 found = Some(map.next_value()?);
             } else {
                 map.next_value::<IgnoredAny>()?;
