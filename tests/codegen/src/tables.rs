@@ -1,7 +1,6 @@
 //! The tables of operations and elements: which operation uses what, and where it comes from.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 use apollo_compiler::ast::Type;
 use apollo_compiler::executable::{Selection, SelectionSet};
@@ -68,17 +67,11 @@ pub(crate) fn coverage(elements: &Elements, program: &Program) -> String {
     let mut page =
         "| operation | kind | source | arguments |\n| --- | --- | --- | --- |\n".to_owned();
     for kind in ["query", "mutation"] {
-        let operations = program.operations.iter();
-        for operation in
-            operations.filter(|operation| operation.kind == kind && !is_second(operation))
-        {
-            let (source, arguments) = sources(elements, &root(operation).coordinate);
-            writeln!(
-                page,
-                "| `{}` | {kind} | {source} | {arguments} |",
-                root(operation).wire
-            )
-            .unwrap();
+        let is_listed = |operation: &&Operation| operation.kind == kind && !is_second(operation);
+        for operation in program.operations.iter().filter(is_listed) {
+            let root = root(operation);
+            let (source, arguments) = sources(elements, &root.coordinate);
+            page += &format!("| `{}` | {kind} | {source} | {arguments} |\n", root.wire);
         }
     }
     let operations = program.operations.iter();
@@ -102,19 +95,15 @@ pub(crate) fn coverage(elements: &Elements, program: &Program) -> String {
         match coordinate.split_once('.') {
             None => {
                 let head = "| element | type | source | used by |\n| --- | --- | --- | --- |";
-                write!(page, "\n## `{coordinate}`\n\n{head}\n").unwrap();
-                writeln!(
-                    page,
-                    "| (the type) | {kind} | {source} | {} |",
-                    users(coordinate)
-                )
-                .unwrap();
+                page += &format!("\n## `{coordinate}`\n\n{head}\n");
+                let using = users(coordinate);
+                page += &format!("| (the type) | {kind} | {source} | {using} |\n");
             }
             Some((_, field)) if field.ends_with(')') => {}
             Some((of, field)) => {
                 // Documents do not name enum values: a value is used wherever its enum is.
                 let using = users(if kind == "value" { of } else { coordinate });
-                writeln!(page, "| `{field}` | `{kind}` | {source} | {using} |").unwrap();
+                page += &format!("| `{field}` | `{kind}` | {source} | {using} |\n");
             }
         }
     }
@@ -123,27 +112,18 @@ pub(crate) fn coverage(elements: &Elements, program: &Program) -> String {
 
 /// The source of a field of a root type, and its arguments with theirs.
 fn sources(elements: &Elements, coordinate: &str) -> (String, String) {
-    let elements = elements.all.iter();
-    let field = elements
-        .clone()
-        .find(|element| element.coordinate == coordinate);
-    let arguments = elements.filter_map(|element| {
-        let name = element
-            .coordinate
-            .strip_prefix(coordinate)?
-            .strip_prefix('(')?;
-        Some(format!(
-            "`{}` {}",
-            name.strip_suffix(":)")?,
-            source(element)
-        ))
+    let mut fields = elements.all.iter();
+    let field = fields.find(|element| element.coordinate == coordinate);
+    let arguments = elements.all.iter().filter_map(|element| {
+        let name = element.coordinate.strip_prefix(coordinate)?;
+        let name = name.strip_prefix('(')?.strip_suffix(":)")?;
+        Some(format!("`{name}` {}", source(element)))
     });
     let mut arguments: Vec<String> = arguments.collect();
     arguments.sort();
-    let arguments = if arguments.is_empty() {
-        "none".to_owned()
-    } else {
-        arguments.join("; ")
+    let arguments = match &arguments[..] {
+        [] => "none".to_owned(),
+        arguments => arguments.join("; "),
     };
     (source(field.unwrap()).to_owned(), arguments)
 }
