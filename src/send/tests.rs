@@ -63,42 +63,84 @@ fn lost() -> Error {
 }
 
 /// The result, and how many requests were sent.
-async fn run(is_change: bool, failures: Vec<Error>) -> (Result<()>, usize) {
-    let (server, url) = server().await;
+async fn run(operation: Failing) -> (Result<()>, usize) {
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+    run_with(&Settings::default(), operation, 0, clock).await
+}
+
+/// Each reply has this `Retry-After`.
+async fn run_with(
+    settings: &Settings,
+    operation: Failing,
+    wait: u64,
+    clock: Clock,
+) -> (Result<()>, usize) {
+    let (server, url) = server(wait).await;
     let options = SenderOptions {
         retry: RetryPolicy::default().base_wait(Duration::ZERO),
-        clock: Clock::manual(SystemTime::UNIX_EPOCH),
+        clock,
         ..SenderOptions::default()
     };
     let sender = options.build(&url).unwrap();
-    let operation = Failing::new(is_change, failures);
     let request = Box::new(Request::get(url));
-    let settings = Settings::default();
-    let result = sender.send(&operation, request, &settings).await;
+    let result = sender.send(&operation, request, settings).await;
     (result, server.received_requests().await.unwrap().len())
 }
 
-async fn server() -> (MockServer, Url) {
+async fn server(wait: u64) -> (MockServer, Url) {
     let server = MockServer::start().await;
-    let reply = ResponseTemplate::new(200);
+    let reply = ResponseTemplate::new(200).insert_header("retry-after", wait.to_string());
     Mock::given(any()).respond_with(reply).mount(&server).await;
     let url = Url::parse(&server.uri()).unwrap();
     (server, url)
 }
 
-/// `tests/suite/retries.rs` has waits, and what the caller of a repeated change is told.
 #[tokio::test]
 async fn a_read_is_sent_until_it_succeeds_and_a_change_once() {
-    let (result, sent) = run(false, vec![http(503), lost()]).await;
+    let (result, sent) = run(Failing::new(false, vec![http(503), lost()])).await;
     assert!(result.is_ok() && sent == 3);
-    let (result, sent) = run(false, vec![http(503); 9]).await;
+    let (result, sent) = run(Failing::new(false, vec![http(503); 9])).await;
     let error = result.unwrap_err();
     assert_eq!((error.attempts(), error.may_have_applied()), (4, false));
     assert_eq!((error.operation(), sent), (Some("failing"), 4));
-    let (result, sent) = run(true, vec![lost()]).await;
+    let (result, sent) = run(Failing::new(true, vec![lost()])).await;
     let error = result.unwrap_err();
     assert_eq!((error.attempts(), error.may_have_applied()), (1, true));
     assert_eq!(sent, 1);
+}
+
+/// The refusal is of the second request; the first may have been carried out.
+#[tokio::test]
+async fn a_change_stays_in_doubt_when_its_repetition_is_refused() {
+    let settings = Settings {
+        idempotent: true,
+        ..Settings::default()
+    };
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+    let operation = Failing::new(true, vec![lost(), said(400)]);
+    let (result, sent) = run_with(&settings, operation, 0, clock).await;
+    let error = result.unwrap_err();
+    assert_eq!((error.http_status(), sent), (Some(400), 2));
+    assert!(error.may_have_applied());
+}
+
+#[tokio::test]
+async fn a_retry_waits_on_the_clock_until_retry_after_has_passed() {
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+    let operation = Failing::new(true, vec![http(429)]);
+    let its = clock.clone();
+    let task =
+        tokio::spawn(async move { run_with(&Settings::default(), operation, 20, its).await });
+    while clock.sleepers() == 0 {
+        tokio::task::yield_now().await;
+    }
+    clock.advance(Duration::from_secs(19));
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!task.is_finished());
+    clock.advance(Duration::from_secs(1));
+    assert!(matches!(task.await.unwrap(), (Ok(()), 2)));
 }
 
 #[tokio::test]
@@ -159,7 +201,7 @@ async fn a_call_with_a_refused_token_ends_with_the_failure_of_its_renewal_or_wit
     .enumerate()
     {
         for is_change in [false, true] {
-            let (server, url) = server().await;
+            let (server, url) = server(0).await;
             let sender = SenderOptions::default().build(&url).unwrap();
             let sender = sender.with_token_source(Renewal(number));
             let operation = Failing::new(is_change, vec![said(401); 2]);
