@@ -1,6 +1,7 @@
 //! The tables of operations and elements: which operation uses what, and where it comes from.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 
 use apollo_compiler::ast::Type;
 use apollo_compiler::executable::{Selection, SelectionSet};
@@ -71,7 +72,12 @@ pub(crate) fn coverage(elements: &Elements, program: &Program) -> String {
         for operation in program.operations.iter().filter(is_listed) {
             let root = root(operation);
             let (source, arguments) = sources(elements, &root.coordinate);
-            page += &format!("| `{}` | {kind} | {source} | {arguments} |\n", root.wire);
+            writeln!(
+                page,
+                "| `{}` | {kind} | {source} | {arguments} |",
+                root.wire
+            )
+            .unwrap();
         }
     }
     let operations = program.operations.iter();
@@ -95,15 +101,15 @@ pub(crate) fn coverage(elements: &Elements, program: &Program) -> String {
         match coordinate.split_once('.') {
             None => {
                 let head = "| element | type | source | used by |\n| --- | --- | --- | --- |";
-                page += &format!("\n## `{coordinate}`\n\n{head}\n");
+                write!(page, "\n## `{coordinate}`\n\n{head}\n").unwrap();
                 let using = users(coordinate);
-                page += &format!("| (the type) | {kind} | {source} | {using} |\n");
+                writeln!(page, "| (the type) | {kind} | {source} | {using} |").unwrap();
             }
             Some((_, field)) if field.ends_with(')') => {}
             Some((of, field)) => {
                 // Documents do not name enum values: a value is used wherever its enum is.
                 let using = users(if kind == "value" { of } else { coordinate });
-                page += &format!("| `{field}` | `{kind}` | {source} | {using} |\n");
+                writeln!(page, "| `{field}` | `{kind}` | {source} | {using} |").unwrap();
             }
         }
     }
