@@ -1,8 +1,8 @@
 //! Cases that both readings of the specification must get right, the validator's and the fake's, in a short notation.
 //!
 //! Questions: `1 REPEATABLE ?2=Yes { 3; 4 }` is question 1 above the questions 3 and 4. After its id come, in any order, its
-//! type (`STRING` if there is none), triggers (`?id=value`), forms (`@LPAC1,EUC1`; `@` for an empty list, LPAC1 without it),
-//! bounds of the year (`>=2000`, `<=2040`, `<=now`; an underscore is a blank), `optional` (all others are required) and
+//! type (`STRING` if there is none), triggers (`?id=value`; an underscore is a blank), forms (`@LPAC1,EUC1`; `@` for an empty list,
+//! LPAC1 without it), bounds of the year (`>=2000`, `<=2040`, `<=now`), `optional` (all others are required) and
 //! `readonly`, and last its acceptable answers (`[A|B]`). The question `-` has no id.
 //!
 //! Answers: `1=Yes; 2.0=x` answers question 1, and question 2 in row 0. `@LPAG3` sets the forms, which are LPAC1 otherwise.
@@ -91,6 +91,9 @@ pub(crate) const JUDGED: &str = "
     1=A, c -> / 1=A, B -> 1! / 1=a -> 1! / 1=B; 1=x; 1=y -> 1! 1!
 1 MULTIPLE_CHOICE [A|B|A, c]
     1=A, B -> / 1=B; 1=A -> / 1=A, c -> / 1=A, d -> 1! / 1=A,,B -> 1!
+// Of choices that have commas themselves the longest counts that stands in the list.
+1 MULTIPLE_CHOICE [A, b|A|C|D]; 2 ?1=A,_b; 3 ?1=A; 4 ?1=C; 5 ?1=D
+    1=A, b -> 2 / 1=A -> 3 / 1=A, b,C -> 2 4 / 1=C,A, b -> 2 4 / 1=C, A, b , D -> 2 4 5 / 1=A,A, b -> 2 3 / 1=A,C -> 3 4 / 1=A,b -> 1! 3 / 1=A, bc -> 1! 3 / 1=A, b, -> 1! 2
 1 STRING [A|B]
     1=anything ->
 // Validators count whatever the type of the question, and an unknown type may be a choice of several.
@@ -294,7 +297,7 @@ fn question(text: &str) -> Value {
         match (word.split_at(1), word) {
             (("?", trigger), _) => {
                 let (id, value) = trigger.split_once('=').unwrap();
-                triggers.push(json!({"questionId": id, "value": value}));
+                triggers.push(json!({"questionId": id, "value": value.replace('_', " ")}));
             }
             (("@", names), _) => forms = names.split(',').filter(|form| !form.is_empty()).collect(),
             ((sign @ (">" | "<"), bound), _) => {

@@ -5,14 +5,15 @@ mod other_servers;
 
 use envd_sdk::fake::Fake;
 use envd_sdk::graphql::SCHEMA;
-use envd_sdk::model::{CommentInput, FormType, Role, TemplateInput};
+use envd_sdk::model::{FormType, Role, TemplateInput};
 use envd_sdk::ops::{AccountChoice, ConsignmentFilter, TemplateFilter};
 use envd_sdk::{Client, Error, RetryPolicy};
 use equipment::script::play;
 
-use crate::calls::{self, Calls};
+use crate::calls::Calls;
 use crate::fixed_date::fake_builder;
 use crate::pages::collect_up_to;
+use crate::profiles::main_job;
 
 /// The ids of the records that the queries read.
 const NUMBER: &str = "C-900000101";
@@ -248,20 +249,8 @@ async fn no_operation_depends_on_names_of_object_types() {
     let (fake, client) = client_of(&schema).await;
     every_query(&fake, &client).await.unwrap();
     let account = client.account(fake.account_id());
-    let saved = account
-        .save_consignment(calls::input())
-        .await
-        .unwrap()
-        .value;
-    let _ = account
-        .copy_consignment(saved.number.unwrap())
-        .await
-        .unwrap();
-    let _ = account.delete_consignment(saved.id.unwrap()).await.unwrap();
-    let _ = account
-        .create_comment(CommentInput::new(NUMBER, "Five."))
-        .await
-        .unwrap();
+    main_job(&account).await.unwrap();
+    let _ = account.copy_consignment(NUMBER).await.unwrap();
     let template = TemplateInput::new("Again", [FormType::Lpac1]);
     let template = account.save_template(template).await.unwrap().value;
     let _ = account.delete_template(template.id.unwrap()).await.unwrap();

@@ -25,11 +25,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use envd_sdk::auth::{AccessToken, BoxFuture, Provider, TokenSource};
-use envd_sdk::fake::{Fake, Fault, Received};
+use envd_sdk::fake::{Fake, Fault, Received, User};
 use envd_sdk::model::{
     CommentInput, ConsignmentInput, FormType, PartyInput, PdfUrl, Pic, TemplateInput,
 };
-use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
+use envd_sdk::ops::{AccountChoice, ConsignmentFilter, TemplateFilter};
 use envd_sdk::register::{IfModified, Lookup, PropertySearch, Register};
 use envd_sdk::{Call, Client, Clock, Error, HttpOptions, Outcome, Result, RetryPolicy};
 use equipment::script::{Stage, listed, span};
@@ -376,6 +376,20 @@ impl Calls {
                 set.outcome(client.execute_document::<Value>(&of, name, &json!({})))
             }
             "user" => set.outcome(client.user_details()),
+            "registered" => set.outcome(client.registered_user()),
+            "choose" => {
+                let (by, name) = of.split_once(' ').unwrap_or((&of, ""));
+                let choice = match by {
+                    "default" => AccountChoice::Default,
+                    "producer" => AccountChoice::Producer,
+                    "pic" => AccountChoice::Pic(Pic::parse(name).unwrap()),
+                    "role" => AccountChoice::Role(name.into()),
+                    "label" => AccountChoice::Label(name.into()),
+                    _ => AccountChoice::Id(name.into()),
+                };
+                let chosen = client.choose_account(&choice);
+                set.run(chosen, |account| json!(account.id()))
+            }
             "questions" => set.run(client.questions(), |list| json!(list.value.items)),
             "consignment" => set.outcome(account.consignment(&*of)),
             "comments" => set.outcome(account.comments(&*of)),
@@ -532,7 +546,12 @@ impl Stage for Calls {
             "fake" => {
                 let fields = words[1..].iter().filter_map(|field| field.split_once('.'));
                 let schema = without(&fields.collect::<Vec<_>>());
-                let fake = fake_builder().schema(schema).start().await.unwrap();
+                let mut builder = fake_builder().schema(schema);
+                if let Some(user) = rest.strip_prefix("user=") {
+                    let is_new = user == "New";
+                    builder = builder.user(if is_new { User::New } else { User::Receiver });
+                }
+                let fake = builder.start().await.unwrap();
                 self.clock = fake.clock().clone();
                 self.fake = Some(fake);
             }
@@ -636,6 +655,11 @@ impl Stage for Calls {
                 let part = part(self.value(), words[1].trim_end_matches('.'));
                 format!("{} {part}", words[1])
             }
+            "chosen" => self
+                .value()
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned(),
             "count" => self.value().unwrap().as_array().unwrap().len().to_string(),
             "late" => {
                 let levers = self.fake.as_ref().unwrap().levers();

@@ -1,18 +1,13 @@
 //! Every row of the error table (spec 7.2) and every other body of `tests/fixtures/errors`, from literal bodies.
 
-use std::path::Path;
-
 use envd_sdk::model::{Condition, ServerError, Severity};
 use equipment::script::rows;
-use serde_json::Value;
 
-pub(crate) fn fixture(file: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/errors");
-    serde_json::from_str(&std::fs::read_to_string(path.join(file)).unwrap()).unwrap()
-}
+use crate::fixed_date::fixture;
 
 fn errors(file: &str) -> Vec<ServerError> {
-    serde_json::from_value(fixture(file)["errors"].clone()).unwrap()
+    let mut body = fixture(&format!("errors/{file}.json"));
+    serde_json::from_value(body["errors"].take()).unwrap()
 }
 
 /// File, condition, severity, and the field of the input.
@@ -57,7 +52,7 @@ const ROWS: [(&str, Condition, Severity, &str); 30] = {
 #[test]
 fn each_body_has_its_condition_its_severity_and_its_field() {
     for (file, condition, severity, field) in ROWS {
-        let errors = errors(&format!("{file}.json"));
+        let errors = errors(file);
         let first = &errors[0];
         assert_eq!(first.condition(), condition, "{file}");
         assert_eq!(first.severity(), severity, "{file}");
@@ -67,7 +62,7 @@ fn each_body_has_its_condition_its_severity_and_its_field() {
             "{file}"
         );
     }
-    let rows = errors("required-answer-missing.json");
+    let rows = errors("required-answer-missing");
     assert_eq!(rows[1].input_path(), ["answers", "3", "0"]);
 }
 
@@ -104,7 +99,7 @@ fn an_outcome_status_of_warning_is_a_warning() {
 
 #[test]
 fn a_server_error_keeps_all_received_fields() {
-    let body = fixture("schema-resolver-threw.json");
+    let body = fixture("errors/schema-resolver-threw.json");
     let error: ServerError = serde_json::from_value(body["errors"][0].clone()).unwrap();
     assert_eq!(error.raw(), &body["errors"][0]);
     assert_eq!(error.path()[0], "comments");

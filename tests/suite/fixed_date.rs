@@ -1,10 +1,11 @@
-//! Fakes on a fixed date, so that no test depends on the system clock, and logins at them.
+//! Fakes on a fixed date, so that no test depends on the system clock, logins at them, and what fixtures hold.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use envd_sdk::auth::{ProviderBuilder, TokenManager, TokenSet};
 use envd_sdk::fake::{Fake, FakeBuilder};
 use envd_sdk::{Clock, Result};
+use serde_json::Value;
 
 use crate::watchdog::watch;
 
@@ -44,4 +45,27 @@ pub(super) async fn log_in(fake: &Fake, manager: &TokenManager) -> Result<TokenS
     let login = manager.provider().authorization().start()?;
     let callback = fake.consent(login.url())?;
     manager.complete_login(login, callback.as_str()).await
+}
+
+/// A file below tests/fixtures.
+pub(super) fn fixture(path: &str) -> Value {
+    let path = format!("{}/tests/fixtures/{path}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The JSON files of a folder below tests/fixtures, with their names in order.
+pub(super) fn fixtures(folder: &str) -> Vec<(String, Value)> {
+    let path = format!("{}/tests/fixtures/{folder}", env!("CARGO_MANIFEST_DIR"));
+    let files = std::fs::read_dir(path).unwrap();
+    let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut files: Vec<_> = files
+        .filter(|name| name.split('.').next_back() == Some("json"))
+        .collect();
+    files.sort();
+    let read = |name: String| {
+        let value = fixture(&format!("{folder}/{name}"));
+        (name, value)
+    };
+    files.into_iter().map(read).collect()
 }

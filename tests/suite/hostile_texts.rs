@@ -3,8 +3,6 @@
 //! Another party wrote the records of a list: one that ends the program of whoever reads it stops a saleyard.
 
 use std::fmt::{Debug, Write};
-use std::fs;
-use std::path::Path;
 
 use envd_sdk::model::{
     Consignment, ConsignmentInput, ConsignmentSummary, Day, Pic, Property, SavedConsignment,
@@ -14,16 +12,11 @@ use envd_sdk::validate::{Context, Questionnaire, Report, compare, validate_field
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::fixed_date::fixture;
+
 /// Characters of 2, 3 and 4 bytes, digits of other scripts, and controls: they cut the places at which formats are read, and are
 /// no digits where `char::is_numeric` says so.
 const HOSTILE: [&str; 7] = ["é", "牧", "🐄", "１", "٣", "\u{1b}", "\0"];
-
-fn read(path: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fixtures")
-        .join(path);
-    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
-}
 
 /// Each text of a value, by its pointer.
 fn texts(value: &Value, at: &str, found: &mut Vec<(String, String)>) {
@@ -129,7 +122,7 @@ fn judge(place: &str, input: &ConsignmentInput, checks: &(Context, Questionnaire
 
 fn checks() -> (Context, Questionnaire) {
     let today = Day::parse("2026-11-20").unwrap();
-    let list = read("questions.json");
+    let list = fixture("questions.json");
     let items = list.pointer("/data/questions/items").or(list.get("items"));
     // Few questions: what a text does to its own is the same in a long list.
     let items: Vec<Value> = items
@@ -148,7 +141,7 @@ fn checks() -> (Context, Questionnaire) {
 #[test]
 fn records_and_inputs() {
     let checks = checks();
-    let mut record = read("records/with-zones.json");
+    let mut record = fixture("records/with-zones.json");
     // Those that follow are of the same kind.
     record["answers"].as_array_mut().unwrap().truncate(3);
     each_spoilt(&record, |place, value| {
@@ -171,7 +164,7 @@ fn records_and_inputs() {
 #[test]
 fn errors_of_the_server() {
     for name in ["invalid-pic", "schema-two-errors", "question-185-no"] {
-        each_spoilt(&read(&format!("errors/{name}.json")), |_, value| {
+        each_spoilt(&fixture(&format!("errors/{name}.json")), |_, value| {
             for error in value
                 .pointer("/errors")
                 .and_then(Value::as_array)
@@ -190,7 +183,7 @@ fn errors_of_the_server() {
 
 #[test]
 fn properties_and_users() {
-    each_spoilt(&read("register/pic-QAZZ7777.json"), |_, value| {
+    each_spoilt(&fixture("register/pic-QAZZ7777.json"), |_, value| {
         for property in value
             .pointer("/Value/SubSet")
             .and_then(Value::as_array)
@@ -200,7 +193,7 @@ fn properties_and_users() {
             let _ = decoded::<Property>(property).map(|property| property.is_active());
         }
     });
-    each_spoilt(&read("user-details.json"), |_, value| {
+    each_spoilt(&fixture("user-details.json"), |_, value| {
         let user = value.pointer("/data/userDetails").unwrap_or(value);
         if let Some(user) = decoded::<UserDetails>(user) {
             let _ = (user.producer_accounts().count(), user.default_account());

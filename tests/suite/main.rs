@@ -38,7 +38,6 @@ mod requests;
 mod retries;
 mod scripted;
 mod scripting;
-mod today;
 mod tokens_secrets;
 mod trace_recorder;
 mod traces;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use envd_sdk::auth::{AccessToken, StaticToken};
-use envd_sdk::model::{ConsignmentInput, FormType, PartyInput, SavedConsignment};
+use envd_sdk::model::SavedConsignment;
 use envd_sdk::{Call, Client, ErrorKind, Outcome};
 use equipment::{Reply, Server};
 use serde_json::json;
 
+use crate::calls::input;
 use crate::scripted::client_at;
 use crate::scripted::ok;
 
@@ -34,9 +35,7 @@ fn tokens(server: &Server) -> Vec<String> {
 }
 
 fn save(client: &Client) -> Call<Outcome<SavedConsignment>> {
-    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-    let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
-    client.account("envd-1").save_consignment(input)
+    client.account("envd-1").save_consignment(input())
 }
 
 // On a single thread: with several, the connection may return to the pool shortly after the reply is read.

@@ -120,6 +120,9 @@ A query without its record keeps the reply
   reply {"data": {"mine": {"id": "c-9"}}, "errors": [{"message": "s3cr3t"}]}; consignment c-1 -> Rejected, data {"mine":{"id":"c-9"}}, hides c-9, hides s3cr3t;
   reply {"data": {"mine": 1e999}}; consignment c-1 -> Protocol, data "{\"mine\": 1e999}"
 
+A record with an unreadable part is an error
+  reply {"data": {"consignment": {"number": "C-1", "forms": [{"serialNumber": 5}]}}}; consignment C-1 -> Decode
+
 Another consignment than the one requested is refused
   reply {"data": {"consignment": {"id": "c-1", "number": "C-1"}}}; consignment {c-1|C-1} -> ok; consignment c-1 optional -> ok;
   reply {"data": {"consignment": {"id": "ABC-D"}}}; consignment abc-d -> ok;

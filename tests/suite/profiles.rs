@@ -14,6 +14,7 @@ use envd_sdk::register::PropertySearch;
 use envd_sdk::{Account, ErrorKind, Result};
 use equipment::script::rows;
 
+use crate::calls::input;
 use crate::fixed_date::fake_builder;
 use crate::pages::collect_up_to;
 use crate::scripted::client_at;
@@ -84,29 +85,16 @@ fn token_of(fake: &Fake) -> StaticToken {
     StaticToken::new(fake.access_token().expose()).unwrap()
 }
 
-fn input(forms: [FormType; 1]) -> ConsignmentInput {
-    ConsignmentInput::new(
-        forms,
-        PartyInput::new("QAZZ7777"),
-        PartyInput::new("QDZZ3333"),
-    )
-}
-
 /// What most programs do.
-async fn main_job(account: &Account) -> Result<()> {
+pub(crate) async fn main_job(account: &Account) -> Result<()> {
     let filter = ConsignmentFilter::default().page_size(50);
     let mut records = Vec::new();
     let mut items = account.consignments(&filter).items();
     collect_up_to(&mut items, 100, &mut records).await?;
     assert_eq!(records.len(), 8);
-    let saved = account
-        .save_consignment(input([FormType::Lpac1]))
-        .await?
-        .value;
+    let saved = account.save_consignment(input()).await?.value;
     let (id, number) = (saved.id.unwrap(), saved.number.unwrap());
-    let update = input([FormType::Lpac1])
-        .id(id.clone())
-        .number(number.clone());
+    let update = input().id(id.clone()).number(number.clone());
     let update = update.movement("2099-01-15", "05:15");
     let updated = account.save_consignment(update).await?.value;
     assert_eq!(updated.id.as_ref(), Some(&id));

@@ -1,7 +1,5 @@
 //! A record that was read can be saved: the input made from it has the formats of section 2 of the specification.
 
-use std::path::Path;
-
 use envd_sdk::Account;
 use envd_sdk::fake::{Fake, World};
 use envd_sdk::model::{
@@ -12,30 +10,9 @@ use envd_sdk::validate::{Context, Operation, Questionnaire, Report, compare};
 use equipment::script::rows;
 use serde_json::{Value, json};
 
-use crate::fixed_date::manual;
+use crate::fixed_date::{fixture, fixtures, manual};
 
 const ACCOUNT: &str = "envd-100201";
-
-/// The JSON files of a folder of fixtures, by name.
-fn fixtures(folder: &str) -> Vec<(String, Value)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fixtures")
-        .join(folder);
-    let mut found: Vec<(String, Value)> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|kind| kind == "json"))
-        .map(|path| {
-            let text = std::fs::read_to_string(&path).unwrap();
-            (
-                path.display().to_string(),
-                serde_json::from_str(&text).unwrap(),
-            )
-        })
-        .collect();
-    found.sort_by(|(a, _), (b, _)| a.cmp(b));
-    found
-}
 
 /// Records in the formats of public material, as the service may return them.
 fn records() -> Vec<(String, Value)> {
@@ -43,11 +20,7 @@ fn records() -> Vec<(String, Value)> {
 }
 
 fn record(name: &str) -> Value {
-    let mut records = records().into_iter();
-    records
-        .find(|(path, _)| path.ends_with(&format!("/{name}.json")))
-        .unwrap()
-        .1
+    fixture(&format!("records/{name}.json"))
 }
 
 /// A record as a world expects it: form types by name, the rest unchanged.
@@ -169,34 +142,25 @@ async fn the_validator_has_no_finding_for_a_stored_record_that_the_server_lacks(
 #[tokio::test]
 async fn a_stored_lpag2_record_is_read() {
     let (_fake, account, context, questionnaire) = serving([stored(record("lpag2"))]).await;
+    let is_old = |record: &Consignment| {
+        let mut forms = record.forms.iter();
+        forms.any(|form| form.form_type == Some(FormType::Lpag2))
+    };
     let mut records = all(&account).await.into_iter();
-    let read = records
-        .find(|record| {
-            record
-                .forms
-                .iter()
-                .any(|form| form.form_type == Some(FormType::Lpag2))
-        })
-        .expect("the record is listed");
+    let read = records.find(is_old).expect("the record is listed");
     assert_eq!(read.status, Some(ConsignmentStatus::Submitted));
     assert_eq!(read.movement_day(), Day::new(2024, 10, 2));
     // Questions that the next version of the form no longer has.
+    let mut answers = read.answers.iter();
     for id in ["23", "24", "87"] {
-        let answered = |answer: &envd_sdk::model::Answer| {
-            answer
-                .question_id
-                .as_ref()
-                .is_some_and(|question| *question == id)
-        };
-        assert!(read.answers.iter().any(answered), "{id}");
+        assert!(
+            answers.any(|it| it.question_id.as_ref().unwrap() == id),
+            "{id}"
+        );
     }
     let input = ConsignmentInput::from(&read);
-    assert!(
-        questionnaire
-            .validate(&input, &context)
-            .findings()
-            .is_empty()
-    );
+    let report = questionnaire.validate(&input, &context);
+    assert!(report.findings().is_empty(), "{report}");
     assert_eq!(save(&account, &input).await, Ok(()));
 
     // A new consignment with the same contents is refused.

@@ -8,13 +8,8 @@ use envd_sdk::model::{ConsignmentInput, UserDetails};
 use envd_sdk::register::PropertySearch;
 use serde_json::{Value, json};
 
-use crate::fixed_date::{fake_builder, start_fake};
+use crate::fixed_date::{fake_builder, fixture, start_fake};
 use crate::scripted::register_at;
-
-fn fixture(text: &str, pointer: &str) -> Value {
-    let value: Value = serde_json::from_str(text).unwrap();
-    value.pointer(pointer).unwrap().clone()
-}
 
 /// Every text of a JSON value at one of these keys.
 fn texts<'a>(value: &'a Value, keys: &[&str], found: &mut Vec<&'a str>) {
@@ -45,8 +40,7 @@ fn assert_hidden(shown: &impl Debug, wire: &Value, keys: &[&str]) {
 
 #[test]
 fn debug_of_an_input_hides_personal_data_signature_and_answers() {
-    let text = include_str!("../fixtures/consignments/lpahrg0.json");
-    let wire = fixture(text, "/input");
+    let wire = fixture("consignments/lpahrg0.json")["input"].take();
     let input: ConsignmentInput = serde_json::from_value(wire.clone()).unwrap();
     let keys = ["name", "line1", "fullName", "phone", "email", "signature"];
     assert_hidden(&input, &wire, &keys);
@@ -57,8 +51,7 @@ fn debug_of_an_input_hides_personal_data_signature_and_answers() {
 
 #[test]
 fn debug_of_user_details_hides_personal_data() {
-    let text = include_str!("../fixtures/user-details.json");
-    let wire = fixture(text, "/data/userDetails");
+    let wire = fixture("user-details.json")["data"]["userDetails"].take();
     let user: UserDetails = serde_json::from_value(wire.clone()).unwrap();
     let keys = ["auth0Id", "email", "firstName", "lastName", "mobilePhone"];
     assert_hidden(&user, &wire, &keys);

@@ -3,7 +3,6 @@
 mod calls;
 mod lookup_many;
 mod paging;
-mod unreadable;
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -53,7 +52,7 @@ fn parameters(request: &Request) -> Vec<(String, String)> {
 }
 
 /// A server that replies by the index of a page, if the request has one.
-fn by_index(answer: impl Fn(Option<usize>) -> Reply + Send + Sync + 'static) -> Server {
+pub(crate) fn by_index(answer: impl Fn(Option<usize>) -> Reply + Send + Sync + 'static) -> Server {
     Server::start(move |request| {
         let pairs = parameters(&request);
         let index = pairs.iter().find(|(name, _)| name == "pageindex");

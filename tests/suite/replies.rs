@@ -8,7 +8,7 @@ use equipment::{Reply, Server};
 use serde_json::Value;
 
 use crate::calls::Calls;
-use crate::conditions::fixture;
+use crate::fixed_date::fixture;
 use crate::scripted::{self, ok, typed};
 
 const CALLS: [(&str, &str); 4] = [
@@ -18,47 +18,32 @@ const CALLS: [(&str, &str); 4] = [
     ("search x", "search"),
 ];
 
-const GRAPHQL: &str = "application/graphql-response+json";
-const JSON: &str = "application/json";
-
-/// The bodies of each column of the matrix.
-const BODIES: [(usize, &str, &str); 13] = [
-    (1, "", ""),
-    (1, "text/html", "<html>hidden</html>"),
-    (1, JSON, "<html>hidden</html>"),
-    (1, "text/plain", "hidden"),
-    (2, JSON, r#"{"Message": "hidden words"}"#),
-    (
-        2,
-        "application/xml",
-        "<Error><Message>hidden words</Message></Error>",
-    ),
-    (3, JSON, r#"{"errors": [{"message": "hidden"}]}"#),
-    (3, GRAPHQL, r#"{"errors": [{"message": "hidden"}]}"#),
-    (4, GRAPHQL, "{}"),
-    (5, GRAPHQL, r#"{"errors": [{"mess"#),
-    (
-        6,
-        JSON,
-        r#"{"errors": [{"message": "hidden", "extensions": {"code": "RATE_LIMITED"}}]}"#,
-    ),
-    (
-        7,
-        JSON,
-        r#"{"errors": [{"message": "hidden", "extensions": {"code": "INVALID_VALUE"}}]}"#,
-    ),
-    (8, JSON, r#"{"data": {"#),
-];
+/// The bodies of each column of the matrix, with their media types.
+const BODIES: &str = r#"
+1 |                                   |
+1 | text/html                         | <html>hidden</html>
+1 | application/json                  | <html>hidden</html>
+1 | text/plain                        | hidden
+2 | application/json                  | {"Message": "hidden words"}
+2 | application/xml                   | <Error><Message>hidden words</Message></Error>
+3 | application/json                  | {"errors": [{"message": "hidden"}]}
+3 | application/graphql-response+json | {"errors": [{"message": "hidden"}]}
+4 | application/graphql-response+json | {}
+5 | application/graphql-response+json | {"errors": [{"mess
+6 | application/json                  | {"errors": [{"message": "hidden", "extensions": {"code": "RATE_LIMITED"}}]}
+7 | application/json                  | {"errors": [{"message": "hidden", "extensions": {"code": "INVALID_VALUE"}}]}
+8 | application/json                  | {"data": {
+"#;
 
 #[tokio::test]
 async fn each_status_with_each_body_has_the_verdict_of_the_matrix() {
     let (mut wrong, mut checked) = (Vec::new(), 0);
     for row in rows(include_str!("replies.txt")) {
         let statuses = row[0].split(' ').map(|status| status.parse().unwrap());
-        for (status, (column, media_type, body)) in
-            statuses.flat_map(|it: u16| BODIES.map(|body| (it, body)))
-        {
-            let body = if status == 304 { "" } else { body };
+        let bodies = |status: u16| rows(BODIES).map(move |body| (status, body));
+        for (status, of) in statuses.flat_map(bodies) {
+            let (column, media_type): (usize, _) = (of[0].parse().unwrap(), of[1]);
+            let body = if status == 304 { "" } else { of[2] };
             for (call, name) in CALLS {
                 let expected = match name {
                     "idempotent" => row[column].to_owned(),
@@ -105,7 +90,7 @@ async fn each_status_with_each_body_has_the_verdict_of_the_matrix() {
 
 #[tokio::test]
 async fn a_created_record_keeps_its_notices() {
-    let body = fixture("required-answer-missing.json");
+    let body = fixture("errors/required-answer-missing.json");
     for status in [200, 201] {
         let server = Server::script([Reply::json(status, &body)]);
         let client = scripted::client(&server).build().unwrap();
@@ -115,7 +100,7 @@ async fn a_created_record_keeps_its_notices() {
         let record = &outcome.value["createOrSaveConsignment"]["data"];
         assert_eq!(record["status"], "DRAFT");
     }
-    let refused = Calls::after(ok(fixture("mixed-species.json")), &["user"]).await;
+    let refused = Calls::after(ok(fixture("errors/mixed-species.json")), &["user"]).await;
     let errors = refused.error().server_errors();
     let mut conditions = errors.iter().map(ServerError::condition);
     assert!(refused.error().is_rejected() && conditions.any(|it| it == Condition::MixedSpecies));

@@ -1,17 +1,14 @@
 //! Settings of a single call, the request that it sends, and dry runs.
 
 use envd_sdk::auth::StaticToken;
-use envd_sdk::graphql::generated::{CopyConsignment, copy_consignment};
-use envd_sdk::model::{
-    CommentInput, ConsignmentInput, ConsignmentStatus, FormType, PartyInput, Role, Species,
-    TemplateInput,
-};
+use envd_sdk::model::{CommentInput, ConsignmentStatus, FormType, Role, Species, TemplateInput};
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
 use envd_sdk::{Call, Client, ErrorKind};
 use equipment::script::rows;
 use equipment::{Reply, Server};
 use serde_json::{Value, json};
 
+use crate::calls::input;
 use crate::scripted::{body, client, ok};
 
 fn serve(reply: Reply) -> (Server, Client) {
@@ -25,18 +22,12 @@ fn copied() -> Reply {
     ok(json!({"data": {"copyConsignment": {"data": {"id": "c-9"}}}}))
 }
 
-fn variables() -> copy_consignment::Variables {
-    copy_consignment::Variables {
-        envd_account_id: "envd-1".into(),
-        id: "c-1".into(),
-    }
-}
-
 #[tokio::test]
 async fn a_dry_run_shows_exactly_what_a_send_sends_and_sends_nothing() {
     let (server, client) = serve(copied());
     let call = client
-        .execute::<CopyConsignment>(variables())
+        .account("envd-1")
+        .copy_consignment("c-1")
         .header("x-office", "Roma");
     let dry = call.dry_run().unwrap();
     assert!(server.requests().is_empty());
@@ -71,11 +62,7 @@ async fn extra_fields_of_an_input_are_sent_beside_the_known_ones() {
     let reply = json!({"data": {"createOrSaveConsignment": {"data": {"id": "c-9"}}}});
     let (server, client) = serve(ok(reply));
     let account = client.account("envd-1");
-    let input = ConsignmentInput::new(
-        [FormType::Lpac1],
-        PartyInput::new("A"),
-        PartyInput::new("B"),
-    );
+    let input = input();
     let _ = account
         .save_consignment(input.clone().extra("revision", 7))
         .await
@@ -84,7 +71,7 @@ async fn extra_fields_of_an_input_are_sent_beside_the_known_ones() {
     assert_eq!(
         body(&requests[0])["variables"],
         json!({"envdAccountId": "envd-1", "input": {
-            "forms": ["LPAC1"], "origin": {"pic": "A"}, "destination": {"pic": "B"}, "revision": 7}})
+            "forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}, "revision": 7}})
     );
     let error = account
         .save_consignment(input.extra("forms", ["LPAG3"]))
@@ -101,8 +88,13 @@ async fn extra_fields_of_an_input_are_sent_beside_the_known_ones() {
 #[tokio::test]
 async fn a_call_that_is_not_awaited_sends_nothing() {
     let (server, client) = serve(copied());
-    drop(client.execute::<CopyConsignment>(variables()));
-    drop(client.execute::<CopyConsignment>(variables()).into_future());
+    drop(client.account("envd-1").copy_consignment("c-1"));
+    drop(
+        client
+            .account("envd-1")
+            .copy_consignment("c-1")
+            .into_future(),
+    );
     drop(client.account("envd-1").consignment("c-1").response());
     assert!(server.requests().is_empty());
 }
@@ -152,8 +144,6 @@ async fn each_call_sends_its_arguments() {
         .to("2026-02-01T00:00:00Z")
         .only_submitted();
     let templates = TemplateFilter::default().page_size(5);
-    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-    let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
     let template = TemplateInput::new("To the works", [FormType::Lpac1]);
     let calls = [
         sent(&client.user_details()),
@@ -168,8 +158,8 @@ async fn each_call_sends_its_arguments() {
         sent(&account.user_mappings("C1", Role::AuthenticatedViewer)),
         sent(&account.user_mappings("C1", "Authenticated Viewer")),
         sent(&account.edecs()),
-        sent(&account.save_consignment(input.clone())),
-        sent(&account.submit_consignment(input)),
+        sent(&account.save_consignment(input())),
+        sent(&account.submit_consignment(input())),
         sent(&account.copy_consignment("c-1")),
         sent(&account.delete_consignment("c-1")),
         sent(&account.save_template(template)),

@@ -1,83 +1,26 @@
 //! A session from login to logout at log level TRACE: the output has none of twelve secrets.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
-use envd_sdk::auth::{PendingLogin, StaticToken, TokenManager, TokenSet, TokenSource};
+use envd_sdk::auth::{StaticToken, TokenManager, TokenSet, TokenSource};
 use envd_sdk::fake::{Fake, Fault};
-use envd_sdk::model::{ConsignmentInput, DeclarationInput, FormType, PartyInput};
+use envd_sdk::model::{DeclarationInput, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Client, RetryPolicy};
-use serde_json::json;
+use equipment::{Reply, Server};
+use serde_json::{Value, json};
 use url::Url;
-use wiremock::matchers::any;
-use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::trace_recorder::{recorded, trace_in_separate_process};
+use crate::calls;
 use crate::fixed_date::start_fake;
 use crate::scripted::client_at;
-
-/// Secrets secrets by name.
-#[derive(Default)]
-struct Secrets(Vec<(&'static str, String)>);
-
-impl Secrets {
-    fn add(&mut self, name: &'static str, text: impl Into<String>) {
-        let text = text.into();
-        // A short text may be part of another.
-        assert!(text.len() >= 8, "{name}");
-        self.0.push((name, text));
-    }
-
-    fn names(&self) -> usize {
-        let mut names: Vec<_> = self.0.iter().map(|(name, _)| name).collect();
-        names.sort();
-        names.dedup();
-        names.len()
-    }
-}
-
-fn parameter(url: &Url, name: &str) -> String {
-    let mut pairs = url.query_pairs();
-    pairs
-        .find(|(secrets, _)| secrets == name)
-        .unwrap()
-        .1
-        .into_owned()
-}
-
-fn add_login(secrets: &mut Secrets, login: &PendingLogin, callback: &Url) {
-    secrets.add("state", parameter(login.url(), "state"));
-    secrets.add("nonce", parameter(login.url(), "nonce"));
-    secrets.add("code", parameter(callback, "code"));
-    let saved: serde_json::Value = serde_json::from_str(login.to_secret_json().expose()).unwrap();
-    secrets.add("verifier", saved["verifier"].as_str().unwrap());
-}
-
-fn add_tokens(secrets: &mut Secrets, tokens: &TokenSet) {
-    let bearer = format!("Bearer {}", tokens.access_token().expose());
-    secrets.add("authorization header", bearer);
-    secrets.add("access token", tokens.access_token().expose());
-    secrets.add("refresh token", tokens.refresh_token().unwrap().expose());
-    secrets.add("id token", tokens.id_token().unwrap().expose());
-}
 
 const CLIENT_SECRET: &str = "cl13nt-s3cr3t-0001";
 const COOKIE: &str = "c00k13-s3cr3t-0002";
 const SIGNATURE: &str = "c2lnbmF0dXJlLXMzY3IzdC0wMDAz";
-
-fn consignment(number: u32) -> ConsignmentInput {
-    let mut declaration = DeclarationInput::default();
-    declaration.signature = SIGNATURE.into();
-    let destination = format!("QDZZ{number:04}");
-    let mut input = ConsignmentInput::new(
-        [FormType::Lpac1],
-        PartyInput::new("QAZZ7777"),
-        PartyInput::new(destination),
-    );
-    input.declaration = declaration.into();
-    input
-}
 
 /// Row 47.
 #[test]
@@ -88,160 +31,177 @@ fn none_of_twelve_secrets_appears_in_the_traces_of_a_session() {
     );
 }
 
+struct Session {
+    fake: Fake,
+    manager: TokenManager,
+    secrets: BTreeMap<&'static str, Vec<String>>,
+    /// All that `Display` and `Debug` have shown.
+    shown: String,
+}
+
 async fn session_without_secrets() {
-    let mut secrets = Secrets::default();
-    secrets.add("client secret", CLIENT_SECRET);
-    secrets.add("cookie", COOKIE);
-    secrets.add("signature", SIGNATURE);
-    let mut shown = String::new();
-
     let fake = start_fake().await;
-    let provider = fake
-        .provider()
-        .client_secret(CLIENT_SECRET)
-        .build()
-        .unwrap();
+    let provider = fake.provider().client_secret(CLIENT_SECRET).build();
+    let provider = provider.unwrap();
     // Two renewals in a row, as after refused tokens.
-    let manager = TokenManager::builder(provider.clone())
-        .timing(|it| it.between_forced = Duration::ZERO)
-        .build()
-        .unwrap();
+    let manager = TokenManager::builder(provider.clone());
+    let manager = manager.timing(|it| it.between_forced = Duration::ZERO);
+    let manager = manager.build().unwrap();
     let mut events = manager.events();
-    let tokens = log_in(&fake, &manager, &mut secrets, &mut shown).await;
-    write!(shown, "{provider:?}").unwrap();
+    let (secrets, shown) = (BTreeMap::new(), format!("{provider:?}"));
+    let mut session = Session {
+        fake,
+        manager,
+        secrets,
+        shown,
+    };
+    session.add("client secret", CLIENT_SECRET);
+    session.add("cookie", COOKIE);
+    session.add("signature", SIGNATURE);
+    let tokens = session.log_in().await;
 
-    let client = fake.client().token_source(manager.clone()).build().unwrap();
-    calls(&fake, &client, &mut secrets, &mut shown).await;
-    let renewed = manager.access_token().await.unwrap();
-    secrets.add("access token", renewed.expose());
+    let client = session.fake.client().token_source(session.manager.clone());
+    session.call(&client.build().unwrap()).await;
+    let renewed = session.manager.access_token().await.unwrap();
+    session.add("access token", renewed.expose());
     assert_eq!(renewed.generation(), 2);
-    call_that_is_echoed(renewed.expose(), &mut shown).await;
+    session.call_that_is_echoed(renewed.expose()).await;
 
     // A refused refresh, a refused login, and the logout.
-    let first = tokens.refresh_token().unwrap();
-    provider.revoke(first).await.unwrap();
-    let error = manager.renew(&renewed).await.unwrap_err();
+    provider
+        .revoke(tokens.refresh_token().unwrap())
+        .await
+        .unwrap();
+    let error = session.manager.renew(&renewed).await.unwrap_err();
     assert!(error.is_reauth_required());
-    write!(shown, "{error} {error:?}").unwrap();
-    refused_login(&fake, &manager, &mut secrets, &mut shown).await;
-    write!(shown, "{:?}", manager.logout(None).await).unwrap();
+    session.show(&error);
+    let login = provider.authorization().start().unwrap();
+    let callback = session.fake.refuse(login.url()).unwrap();
+    session.add("state", parameter(login.url(), "state"));
+    let refused = session
+        .manager
+        .complete_login(login, callback.as_str())
+        .await;
+    session.show(&refused.unwrap_err());
+    write!(session.shown, "{:?}", session.manager.logout(None).await).unwrap();
     for _ in 0..3 {
-        write!(shown, "{:?}", events.next().await).unwrap();
+        write!(session.shown, "{:?}", events.next().await).unwrap();
     }
-    refusal_that_repeats_tokens(&fake, &manager, &mut secrets, &mut shown).await;
+    session.refuse_with_the_tokens().await;
 
-    assert_eq!(secrets.names(), 12);
-    assert_hidden(&secrets, &shown);
+    assert_eq!(session.secrets.len(), 12);
+    session.assert_hidden();
 }
 
-/// A refresh after a further login.
-async fn refusal_that_repeats_tokens(
-    fake: &Fake,
-    manager: &TokenManager,
-    secrets: &mut Secrets,
-    shown: &mut String,
-) {
-    let tokens = log_in(fake, manager, secrets, shown).await;
-    let access = manager.access_token().await.unwrap();
-    let refresh = tokens.refresh_token().unwrap();
-    let repeated = format!("{} {}", refresh.expose(), access.expose());
-    let refusal = json!({"error": "invalid_client", "error_description": repeated});
-    fake.on_path("/oauth/token")
-        .fault(Fault::status(401).json(refusal));
-    let error = manager.renew(&access).await.unwrap_err();
-    write!(shown, "{error} {error:?}").unwrap();
-}
+impl Session {
+    fn add(&mut self, name: &'static str, text: impl Into<String>) {
+        let text = text.into();
+        // A short text may be part of another.
+        assert!(text.len() >= 8, "{name}");
+        self.secrets.entry(name).or_default().push(text);
+    }
 
-async fn log_in(
-    fake: &Fake,
-    manager: &TokenManager,
-    secrets: &mut Secrets,
-    shown: &mut String,
-) -> TokenSet {
-    let login = manager.provider().authorization().start().unwrap();
-    let callback = fake.consent(login.url()).unwrap();
-    add_login(secrets, &login, &callback);
-    write!(shown, "{login:?} {manager:?}").unwrap();
-    let tokens = manager
-        .complete_login(login, callback.as_str())
-        .await
+    fn show(&mut self, error: &envd_sdk::Error) {
+        write!(self.shown, "{error} {error:?}").unwrap();
+    }
+
+    async fn log_in(&mut self) -> TokenSet {
+        let login = self.manager.provider().authorization().start().unwrap();
+        let callback = self.fake.consent(login.url()).unwrap();
+        self.add("state", parameter(login.url(), "state"));
+        self.add("nonce", parameter(login.url(), "nonce"));
+        self.add("code", parameter(&callback, "code"));
+        let saved: Value = serde_json::from_str(login.to_secret_json().expose()).unwrap();
+        self.add("verifier", saved["verifier"].as_str().unwrap());
+        write!(self.shown, "{login:?} {:?}", self.manager).unwrap();
+        let tokens = self.manager.complete_login(login, callback.as_str()).await;
+        let tokens = tokens.unwrap();
+        let access = tokens.access_token().expose();
+        self.add("authorization header", format!("Bearer {access}"));
+        self.add("access token", access);
+        self.add("refresh token", tokens.refresh_token().unwrap().expose());
+        self.add("id token", tokens.id_token().unwrap().expose());
+        write!(
+            self.shown,
+            "{tokens:?} {:?}",
+            self.manager.access_token().await
+        )
         .unwrap();
-    add_tokens(secrets, &tokens);
-    write!(shown, "{tokens:?} {:?}", manager.access_token().await).unwrap();
-    tokens
+        tokens
+    }
+
+    /// Calls, one of them refused, and a renewal with rotation.
+    async fn call(&mut self, client: &Client) {
+        let account = client.account(self.fake.account_id());
+        for destination in ["QDZZ3333", "QDZZ33"] {
+            let mut input = calls::input();
+            input.destination = PartyInput::new(destination);
+            let mut declaration = DeclarationInput::default();
+            declaration.signature = SIGNATURE.into();
+            let saved = account
+                .save_consignment(input.declaration(declaration))
+                .await;
+            assert_eq!(saved.is_ok(), destination == "QDZZ3333");
+            write!(self.shown, "{saved:?}").unwrap();
+        }
+        self.fake.expire_access_tokens();
+        let page = account.consignments_page(&ConsignmentFilter::default(), None);
+        let page = page.await.unwrap();
+        let consignment = account.consignment("C-900000101").await.unwrap();
+        write!(self.shown, "{page:?} {consignment:?}").unwrap();
+        let address = consignment.value.pdf_url.unwrap();
+        let print = Url::parse(address.expose()).unwrap();
+        self.add("authToken", parameter(&print, "authToken"));
+        let download = client.pdf(&address);
+        write!(self.shown, "{download:?}").unwrap();
+        write!(self.shown, "{:?}", download.await).unwrap();
+    }
+
+    /// A call to a service that responds with a page, a cookie and the request itself.
+    async fn call_that_is_echoed(&mut self, token: &str) {
+        let echo = Reply::new(503).header("set-cookie", format!("session={COOKIE}"));
+        let echo = echo.body(format!("<html>{COOKIE} {SIGNATURE} {token}</html>"));
+        let client = client_at(Server::script([echo]).url()).retry(RetryPolicy::none());
+        let client = client.token_source(StaticToken::new(token).unwrap());
+        let client = client.build().unwrap();
+        self.show(&client.user_details().await.unwrap_err());
+        write!(self.shown, "{client:?}").unwrap();
+    }
+
+    /// The refusal of a refresh, after a further login, repeats its tokens.
+    async fn refuse_with_the_tokens(&mut self) {
+        let tokens = self.log_in().await;
+        let access = self.manager.access_token().await.unwrap();
+        let refresh = tokens.refresh_token().unwrap();
+        let repeated = format!("{} {}", refresh.expose(), access.expose());
+        let refusal = json!({"error": "invalid_client", "error_description": repeated});
+        let refusal = Fault::status(401).json(refusal);
+        self.fake.on_path("/oauth/token").fault(refusal);
+        let error = self.manager.renew(&access).await.unwrap_err();
+        self.show(&error);
+    }
+
+    fn assert_hidden(&self) {
+        let traced = recorded();
+        for event in ["envd.call", "tokens renewed", "the refresh token is dead"] {
+            assert!(traced.contains(event), "{event} is not traced");
+        }
+        for (name, secrets) in &self.secrets {
+            for secret in secrets {
+                assert!(!traced.contains(secret), "{name} is traced");
+                assert!(!self.shown.contains(secret), "{name} is shown");
+            }
+        }
+    }
 }
 
-async fn refused_login(
-    fake: &Fake,
-    manager: &TokenManager,
-    secrets: &mut Secrets,
-    shown: &mut String,
-) {
-    let login = manager.provider().authorization().start().unwrap();
-    let callback = fake.refuse(login.url()).unwrap();
-    secrets.add("state", parameter(login.url(), "state"));
-    let error = manager
-        .complete_login(login, callback.as_str())
-        .await
-        .unwrap_err();
-    write!(shown, "{error} {error:?}").unwrap();
-}
-
-/// Calls, one of them refused, and a renewal with rotation.
-async fn calls(fake: &Fake, client: &Client, secrets: &mut Secrets, shown: &mut String) {
-    let account = client.account(fake.account_id());
-    let saved = account.save_consignment(consignment(3333)).await;
-    write!(shown, "{saved:?}").unwrap();
-    let refused = account.save_consignment(consignment(33)).await;
-    write!(shown, "{refused:?}").unwrap();
-    fake.expire_access_tokens();
-    let page = account
-        .consignments_page(&ConsignmentFilter::default(), None)
-        .await
-        .unwrap();
-    write!(shown, "{page:?}").unwrap();
-    let id = page.value.edges[0]
-        .node
-        .as_ref()
+fn parameter(url: &Url, name: &str) -> String {
+    let mut pairs = url.query_pairs();
+    pairs
+        .find(|(known, _)| known == name)
         .unwrap()
-        .id
-        .clone()
-        .unwrap();
-    let consignment = account.consignment(id.as_str()).await.unwrap();
-    write!(shown, "{consignment:?}").unwrap();
-    let address = consignment.value.pdf_url.unwrap();
-    let print = Url::parse(address.expose()).unwrap();
-    secrets.add("authToken", parameter(&print, "authToken"));
-    let download = client.pdf(&address);
-    write!(shown, "{download:?}").unwrap();
-    write!(shown, "{:?}", download.await).unwrap();
-}
-
-/// A call to a service that responds with a page, a cookie and the request itself.
-async fn call_that_is_echoed(token: &str, shown: &mut String) {
-    let service = MockServer::start().await;
-    let echo = ResponseTemplate::new(503)
-        .insert_header("set-cookie", format!("session={COOKIE}"))
-        .set_body_string(format!("<html>{COOKIE} {SIGNATURE} {token}</html>"));
-    Mock::given(any()).respond_with(echo).mount(&service).await;
-    let client = client_at(service.uri())
-        .token_source(StaticToken::new(token).unwrap())
-        .retry(RetryPolicy::none())
-        .build()
-        .unwrap();
-    let error = client.user_details().await.unwrap_err();
-    write!(shown, "{client:?} {error} {error:?}").unwrap();
-}
-
-fn assert_hidden(secrets: &Secrets, shown: &str) {
-    let traced = recorded();
-    for event in ["envd.call", "tokens renewed", "the refresh token is dead"] {
-        assert!(traced.contains(event), "{event} is not traced");
-    }
-    for (name, secret) in &secrets.0 {
-        assert!(!traced.contains(secret), "{name} is traced");
-        assert!(!shown.contains(secret), "{name} is shown");
-    }
+        .1
+        .into_owned()
 }
 
 /// Negative control: a secret that is traced or logged is found.

@@ -1,20 +1,16 @@
 //! An instant that cannot be read is an error where it is given, and nothing is sent.
 
 use envd_sdk::ErrorKind;
-use envd_sdk::model::{ConsignmentInput, FormType, PartyInput, Timestamp};
+use envd_sdk::model::Timestamp;
 use envd_sdk::ops::ConsignmentFilter;
 
+use crate::calls::input;
 use crate::fixed_date::start_fake;
 
 #[tokio::test]
 async fn a_list_with_an_instant_that_cannot_be_read_is_not_asked_for() {
     let fake = start_fake().await;
     let account = fake.client().build().unwrap().account(fake.account_id());
-    let input = ConsignmentInput::new(
-        [FormType::Lpac1],
-        PartyInput::new("QAZZ7777"),
-        PartyInput::new("QDZZ3333"),
-    );
     for text in equipment::UNREADABLE_INSTANTS.split('|') {
         let filters = [
             ConsignmentFilter::default().from(text),
@@ -43,7 +39,7 @@ async fn a_list_with_an_instant_that_cannot_be_read_is_not_asked_for() {
                 assert!(error.kind() == ErrorKind::Config, "{text}: {error}");
             }
         }
-        let error = account.candidates(&input).from(text).find().await;
+        let error = account.candidates(&input()).from(text).find().await;
         assert!(error.unwrap_err().kind() == ErrorKind::Config, "{text}");
     }
     assert_eq!(fake.requests().len(), 0);

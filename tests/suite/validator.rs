@@ -3,7 +3,6 @@
 mod edits;
 mod lists;
 
-use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use envd_sdk::fake::{Fake, World};
@@ -18,7 +17,7 @@ use tokio::runtime::Runtime;
 use edits::{Edit, edit};
 use lists::{answers, list};
 
-use crate::fixed_date::{fake_builder, noon};
+use crate::fixed_date::{fake_builder, fixtures, noon};
 
 /// A fake, the list that it serves, and what is known of its user. The port outlives each test's own runtime.
 struct Setting {
@@ -74,18 +73,9 @@ fn setting() -> &'static Setting {
 }
 
 fn valid() -> Vec<Value> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/consignments");
-    let files = std::fs::read_dir(folder).unwrap();
-    let files = files.map(|file| file.unwrap().path());
-    let mut files: Vec<_> = files
-        .filter(|path| path.extension().is_some_and(|kind| kind == "json"))
-        .collect();
-    files.sort();
-    let read = |path: &PathBuf| {
-        let text = std::fs::read_to_string(path).unwrap();
-        serde_json::from_str::<Value>(&text).unwrap()["input"].take()
-    };
-    files.iter().map(read).filter(Value::is_object).collect()
+    let files = fixtures("consignments").into_iter();
+    let inputs = files.map(|(_, mut seed)| seed["input"].take());
+    inputs.filter(Value::is_object).collect()
 }
 
 /// What the fake says to a consignment, as the client decodes it.
@@ -180,68 +170,5 @@ fn both_readings_agree_on_what_the_random_ones_seldom_hit() {
             let mirrored = mirrored.map(|f| (&f.path, f.rule));
             assert_eq!(mirrored, Some((&said.path, said.rule)));
         }
-    }
-}
-
-/// Choices with commas, alone and with others; each question behind the first is required, and asked for one of its choices.
-#[test]
-fn both_readings_know_choices_with_commas_in_a_list_of_choices() {
-    let choices = ["Drench, oral", "Drench", "Backline", "Other"];
-    let question = |id: usize, of: Value| {
-        let mut question = json!({"id": id.to_string(), "type": "STRING", "text": "?", "forms": ["LPAC1"], "triggers": [],
-            "validators": [{"type": "required", "parameter": "", "errorMessage": "no"}], "acceptableAnswers": [], "childQuestions": []});
-        let question_of = question.as_object_mut().unwrap();
-        question_of.extend(of.as_object().unwrap().clone());
-        question
-    };
-    let accepted = choices.map(|choice| json!({"displayName": choice, "value": choice}));
-    let several = json!({"type": "MULTIPLE_CHOICE", "acceptableAnswers": accepted});
-    let mut list = vec![question(1, several)];
-    list.extend((2..).zip(choices).map(|(id, choice)| {
-        question(
-            id,
-            json!({"triggers": [{"questionId": "1", "value": choice}]}),
-        )
-    }));
-    let setting = setting();
-    let (fake, questions) = setting.runtime.block_on(async {
-        let world = World::sample().questions(json!(list));
-        let builder = fake_builder().clock(Clock::manual(noon())).world(world);
-        let fake = builder.start().await.unwrap();
-        let client = fake.client().build().unwrap();
-        let questions = client.questions().await.unwrap().value;
-        (fake, questions)
-    });
-    let account = fake.client().build().unwrap().account(fake.account_id());
-    let questionnaire = Questionnaire::prepare(&questions.items);
-    for (answer, wanted) in [
-        ("Drench, oral", "2"),
-        ("Drench", "3"),
-        ("Drench, oral,Backline", "2 4"),
-        ("Backline,Drench, oral", "2 4"),
-        ("Backline, Drench, oral , Other", "2 4 5"),
-        ("Drench,Drench, oral", "2 3"),
-        ("Drench,Backline", "3 4"),
-        ("Drench,oral", "1 3"),
-        ("Drench, orally", "1 3"),
-        ("Drench, oral,", "1 2"),
-    ] {
-        let input = json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"},
-            "answers": [{"questionId": "1", "value": answer}]});
-        let consignment: ConsignmentInput = serde_json::from_value(input.clone()).unwrap();
-        let mirror = questionnaire.validate(&consignment, &setting.context);
-        let codes = mirror
-            .findings()
-            .iter()
-            .map(|finding| finding.code.as_str());
-        let found: Vec<_> = codes
-            .filter_map(|code| code.strip_prefix("answers."))
-            .collect();
-        assert_eq!(found.join(" "), wanted, "{answer}");
-        agree(
-            &mirror,
-            &ask(&setting.runtime, &account, &consignment),
-            &input,
-        );
     }
 }

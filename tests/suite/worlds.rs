@@ -7,20 +7,13 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::Duration;
 
-use envd_sdk::auth::TokenManager;
 use envd_sdk::fake::{Fake, User, UserRecord, World};
-use envd_sdk::model::{CommentInput, ConsignmentInput, FormType, PartyInput};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::{Account, ErrorKind};
 use serde_json::json;
 
-use crate::fixed_date::{fake_builder, start_fake};
-
-fn input() -> ConsignmentInput {
-    let parties = [PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333")];
-    let [origin, destination] = parties;
-    ConsignmentInput::new([FormType::Lpac1], origin, destination)
-}
+use crate::calls::input;
+use crate::fixed_date::{fake_builder, manager, start_fake};
 
 fn kim() -> UserRecord {
     let kim = UserRecord::new("kim@example.com")
@@ -137,27 +130,16 @@ async fn a_dropped_fake_has_closed_its_port() {
 #[tokio::test]
 async fn a_client_says_that_its_fake_was_dropped() {
     let client = start_fake().await.client().build().unwrap();
-    let comment = CommentInput::new("C-900000101", "lost");
-    for error in [
-        client.user_details().await.map(drop).unwrap_err(),
-        client
-            .account("envd-100201")
-            .create_comment(comment)
-            .await
-            .map(drop)
-            .unwrap_err(),
-    ] {
+    let read = client.user_details().await.map(drop);
+    let deleted = client.account("envd-1").delete_consignment("C-1").await;
+    for error in [read.unwrap_err(), deleted.unwrap_err()] {
+        assert_eq!(error.kind(), ErrorKind::Config);
+        assert!(!error.may_have_applied() && error.attempts() == 0);
+        let report = error.report();
         assert!(
-            error.kind() == ErrorKind::Config && !error.may_have_applied(),
-            "{error:?}"
+            report.contains("the fake of this client was dropped"),
+            "{report}"
         );
-        assert!(
-            error
-                .report()
-                .contains("the fake of this client was dropped"),
-            "{error:?}"
-        );
-        assert_eq!(error.attempts(), 0);
     }
 }
 
@@ -208,16 +190,14 @@ async fn each_login_is_that_of_the_user_it_names_or_of_the_one_at_the_browser() 
     let fake = fake_builder().world(world).start().await.unwrap();
 
     fake.log_in_as(User::Nth(1)).unwrap();
-    let cases = [
-        (None, "envd-2"),
-        (Some("ann@example.com"), "envd-1"),
-        (Some("CAT@example.com"), "envd-3"),
-    ];
-    for (hint, account) in cases {
-        let manager = TokenManager::builder(fake.provider().build().unwrap());
-        let manager = manager.build().unwrap();
+    for (hint, account) in [
+        ("", "envd-2"),
+        ("ann@example.com", "envd-1"),
+        ("CAT@example.com", "envd-3"),
+    ] {
+        let manager = manager(fake.provider());
         let mut login = manager.provider().authorization();
-        if let Some(hint) = hint {
+        if !hint.is_empty() {
             login = login.param("login_hint", hint);
         }
         let login = login.start().unwrap();

@@ -26,8 +26,8 @@ use equipment::script::{span, within};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::http::{at, fixture, fixture_day};
-use crate::fixed_date::fake_builder;
+use super::http::{at, fixture_day};
+use crate::fixed_date::{fake_builder, fixture};
 use crate::profiles::paged_from;
 use crate::wire::{self, Raw};
 

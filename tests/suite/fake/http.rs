@@ -46,10 +46,3 @@ pub(super) async fn data(fake: &Fake, query: &str, variables: Value) -> Value {
     assert_eq!(response.body["errors"], Value::Null, "{}", response.body);
     response.body["data"].clone()
 }
-
-/// A file below tests/fixtures.
-pub(super) fn fixture(path: &str) -> Value {
-    let path = format!("{}/tests/fixtures/{path}", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    serde_json::from_str(&text).unwrap()
-}

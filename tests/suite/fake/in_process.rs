@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 use std::time::{Duration, UNIX_EPOCH};
 
-use envd_sdk::auth::{Provider, StaticToken, TokenManager};
+use envd_sdk::auth::{Provider, StaticToken};
 use envd_sdk::fake::{InProcess, InProcessReply, NoReply};
 use envd_sdk::model::Pic;
 use envd_sdk::{Account, ClientBuilder, Clock, ErrorKind, HttpOptions, RetryPolicy};
@@ -32,29 +32,6 @@ fn builder(service: InProcess) -> ClientBuilder {
 
 fn account(service: InProcess) -> Account {
     builder(service).build().unwrap().account("envd-1")
-}
-
-fn manager(service: InProcess, clock: &Clock) -> TokenManager {
-    let provider = Provider::builder("app")
-        .http(http(service))
-        .authorize_url("https://sso.example.com/authorize")
-        .token_url("https://sso.example.com/oauth/token")
-        .redirect_uri("https://app.example.com/callback")
-        .scopes(["offline_access"])
-        .clock(clock.clone());
-    TokenManager::builder(provider.build().unwrap())
-        .background(false)
-        .build()
-        .unwrap()
-}
-
-async fn log_in(manager: &TokenManager) -> Result<(), envd_sdk::Error> {
-    let login = manager.provider().authorization().start()?;
-    let mut pairs = login.url().query_pairs();
-    let state = pairs.find(|(name, _)| name == "state").unwrap().1;
-    let callback = format!("https://app.example.com/callback?code=s3cr3t-code&state={state}");
-    manager.complete_login(login, &callback).await?;
-    Ok(())
 }
 
 #[tokio::test]
@@ -135,7 +112,7 @@ async fn a_request_that_is_never_answered_ends_with_the_deadline_of_its_call() {
 }
 
 #[tokio::test]
-async fn clients_registers_and_token_managers_may_have_one_service() {
+async fn clients_registers_and_providers_may_have_one_service() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&seen);
     let service = InProcess::new(move |request| {
@@ -158,8 +135,14 @@ async fn clients_registers_and_token_managers_may_have_one_service() {
         .await;
     assert!(found.unwrap_err().kind() == ErrorKind::Transport);
 
-    let manager = manager(service, &Clock::manual(UNIX_EPOCH));
-    assert!(log_in(&manager).await.is_err());
+    let provider = Provider::builder("app").http(http(service));
+    let provider = provider
+        .authorize_url("https://sso.example.com/authorize")
+        .token_url("https://sso.example.com/oauth/token")
+        .revoke_url("https://sso.example.com/oauth/revoke")
+        .redirect_uri("https://app.example.com/callback");
+    let revoked = provider.build().unwrap().revoke(&"a-token".into()).await;
+    assert!(revoked.is_err());
 
     let seen = seen.lock().unwrap();
     assert_eq!(
@@ -167,7 +150,7 @@ async fn clients_registers_and_token_managers_may_have_one_service() {
         [
             "POST https://api.example.com/query",
             "GET https://register.example.com/api/v2/PICRegister/(PIC=QAZZ7777)",
-            "POST https://sso.example.com/oauth/token",
+            "POST https://sso.example.com/oauth/revoke",
         ]
     );
 }

@@ -1,18 +1,22 @@
 //! Walks through lists that do not end, fail, change while they are read, or have records that cannot be read.
 
-use envd_sdk::Page;
-use envd_sdk::model::{ConsignmentSummary, ListNotice};
+use envd_sdk::model::ListNotice;
+use envd_sdk::register::PropertySearch;
+use envd_sdk::{ErrorKind, Page};
 use equipment::script::{listed, rows};
 use equipment::{Reply, Server};
 use serde_json::{Value, json};
 
-use super::{account, end, filter, ok, page, serve};
+use super::{account, assert_resumes, end, filter, ok, page, placed, serve};
+use crate::profiles::paged_from;
+use crate::scripted;
 
 /// The pages of a service, how they are read, and what a reader sees with the number of requests.
 ///
 /// A page is `cursor: records`, where `*` is any cursor and the first page needs none. A record is its number, which is its cursor
 /// too, `1+` with the cursor of the page; `!1` cannot be read, `-` is null, and `_` has a null in its place. `>a` leads to the next
-/// page, `>+` to a cursor that is longer by an x; what else stands for the `pageInfo` is its JSON. `500` fails, and `500,` once.
+/// page, `>+` to a cursor that is longer by an x; what else stands for the `pageInfo` is its JSON. `500` fails, and `500,` once. A
+/// list that `resumes` has a page behind each record.
 const WALKS: &str = r#"
 # A cursor that comes again ends the list with an error, also in a cycle.
 *: 1+ >a                                                   |         | 1 / 1a / Stalled at a | 2
@@ -37,7 +41,8 @@ const WALKS: &str = r#"
 # A failed page is requested again.
 1 2 >a / a: 500, 3                                         | ahead=0 on | 1 2 / Internal at a / 3 / end | 3
 # A record that cannot be read does not lose its page, and another field does.
-1 !2 3 >a / a: 4                                           |         | 1 3 !edges[1].node.number / 4 / end | 2
+1 !2 3 >3 / 3: 4 !5 >5 / 5: !6 7                           | resumes | 1 3 !edges[1].node.number / 4 !edges[1].node.number / 7 !edges[0].node.number / end | 3
+1 - _ 2 >2 / 2: 3                                          | resumes | 1 2 -2 / 3 / end | 2
 1 !2 "none"                                                |         | Decode at start | 1
 "#;
 
@@ -49,7 +54,14 @@ fn service(pages: &'static str) -> Server {
             Some((cursor, _)) => cursor == after || cursor == "*",
             None => after.is_empty(),
         };
-        let page = pages.split(" / ").find(of_cursor).expect("a page");
+        let Some(page) = pages.split(" / ").find(of_cursor) else {
+            let mut words = pages.split(' ');
+            words
+                .find(|word| word.trim_start_matches('!') == after)
+                .expect("a record");
+            let rest: Vec<&str> = words.take_while(|word| *word != "/").collect();
+            return ok(body(&rest.join(" "), after));
+        };
         let words = page.split_once(": ").map_or(page, |(_, words)| words);
         if words.starts_with("500") && !failed.swap(true, std::sync::atomic::Ordering::SeqCst) {
             return Reply::json(500, r#"{"Message": "no"}"#);
@@ -61,7 +73,7 @@ fn service(pages: &'static str) -> Server {
 fn body(words: &str, after: &str) -> Value {
     let mut body = page(end(), &[]);
     let list = &mut body["data"]["consignments"];
-    for word in words.split(' ') {
+    for word in words.split_whitespace() {
         let number = word.trim_start_matches('!').replace('+', after);
         let edge = |number: Value| json!({"cursor": word.trim_start_matches('!'), "node": number});
         if let Some(next) = word.strip_prefix('>') {
@@ -84,20 +96,22 @@ fn body(words: &str, after: &str) -> Value {
 }
 
 /// What is seen of a page.
-fn seen(page: &Page<ConsignmentSummary>) -> String {
-    let numbers = page.records.iter().map(|record| record.number.as_ref());
-    let numbers: Vec<&str> = numbers.map(|number| number.unwrap().as_str()).collect();
-    let mut seen = if numbers.is_empty() {
+fn seen<T, P>(page: &Page<T, P>, name: impl Fn(&T) -> &str) -> String {
+    let names: Vec<&str> = page.records.iter().map(name).collect();
+    let mut seen = if names.is_empty() {
         "nothing".to_owned()
     } else {
-        numbers.join(" ")
+        names.join(" ")
     };
     if page.missing > 0 {
         seen.extend([" -", &page.missing.to_string()]);
     }
     for error in &page.unreadable {
         let path = error.json_path().unwrap();
-        seen += &path.replace("data.consignments.", " !");
+        let path = path.replace("data.consignments.", " !");
+        seen += &path.replace("Value.SubSet", " !");
+        assert!(!format!("{error} {error:?} {seen}").contains("hidden"));
+        assert!(error.raw_data().is_some() && error.kind() == ErrorKind::UnreadableRecord);
     }
     for notice in &page.notices {
         let told = match notice {
@@ -115,6 +129,11 @@ async fn walks_end_and_say_what_happened() {
     let mut wrong = Vec::new();
     for row in rows(WALKS) {
         let server = service(row[0]);
+        if row[1] == "resumes" {
+            let list = || account(&server).consignments(&filter());
+            assert_resumes(|place| list().start_at(placed(place)).items()).await;
+        }
+        let server = service(row[0]);
         let mut pager = account(&server).consignments(&filter());
         for (name, value) in row[1]
             .split(' ')
@@ -129,7 +148,7 @@ async fn walks_end_and_say_what_happened() {
         // The list goes on once after an error, to its end or by a page.
         while all.len() < 60 {
             match pager.next_page().await {
-                Ok(Some(page)) => all.push(seen(&page)),
+                Ok(Some(page)) => all.push(seen(&page, |it| it.number.as_ref().unwrap().as_str())),
                 Ok(None) => {
                     all.push("end".to_owned());
                     break;
@@ -166,4 +185,55 @@ async fn walks_end_and_say_what_happened() {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Pages of two records of the register, and what is seen of them. `!A` cannot be read, `-` is null, `A:7` has a number of its own.
+const REGISTER: &str = "
+A B total=5 / B C total=6 / D D:7 total=6      | A B / B C total 5 to 6 again B / D D
+- A total=4 / B C total=4                      | A -1 / B C
+!A B total=6 / C !D total=6 / !E F total=6     | B ![0].Town / C ![1].Town / F ![0].Town
+A B / C D / E                                  | A B / C D / E
+";
+
+fn page_of_register(words: &str, index: usize) -> Value {
+    let mut value = json!({"Offset": 2 * index, "Limit": 2, "SubSet": []});
+    for word in words.split_whitespace() {
+        let (pic, number) = word
+            .trim_start_matches('!')
+            .split_once(':')
+            .unwrap_or((word, "0"));
+        if let Some(total) = word.strip_prefix("total=") {
+            value["Total"] = total.parse::<u32>().unwrap().into();
+            continue;
+        }
+        let mut record = json!({ "PIC": pic.trim_start_matches('!') });
+        match (word.starts_with('!'), number.parse::<u32>().unwrap()) {
+            (true, _) => record["Town"] = json!(["hidden"]),
+            (false, 0) => {}
+            (false, number) => record["PICRegisterId"] = number.into(),
+        }
+        let record = if word == "-" { Value::Null } else { record };
+        value["SubSet"].as_array_mut().unwrap().push(record);
+    }
+    json!({ "Value": value })
+}
+
+#[tokio::test]
+async fn an_unreadable_record_does_not_lose_its_page() {
+    for row in rows(REGISTER) {
+        let pages: Vec<&str> = row[0].split(" / ").collect();
+        let server = crate::register::by_index(move |index| {
+            let index = index.unwrap_or(0);
+            ok(page_of_register(pages.get(index).unwrap_or(&""), index))
+        });
+        let register = scripted::register(&server).profile(&paged_from(0));
+        let register = register.build().unwrap();
+        let list = || register.search(&PropertySearch::text("x"));
+        let (mut all, mut walk) = (Vec::new(), list());
+        while let Some(page) = walk.next_page().await.unwrap() {
+            all.push(seen(&page, |it| it.pic.as_deref().unwrap()));
+        }
+        assert_eq!(all.join(" / "), row[1]);
+        assert_resumes(|place| list().start_at(placed(place)).items()).await;
+    }
 }

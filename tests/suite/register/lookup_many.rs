@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use envd_sdk::auth::{AccessToken, BoxFuture, MemoryStore, StaticToken, TokenManager, TokenSource};
+use envd_sdk::auth::{AccessToken, BoxFuture, StaticToken, TokenSource};
 use envd_sdk::register::{Lookup, LookupResult, Register};
 use envd_sdk::{Error, ErrorKind, Result};
 use equipment::{Reply, Server};
@@ -11,7 +11,7 @@ use futures_core::Stream;
 use tokio::sync::Notify;
 
 use super::{by_pic, client, page, pic};
-use crate::fixed_date::start_fake;
+use crate::fixed_date::{manager, start_fake};
 use crate::scripted::register_at;
 
 /// A short description of a result.
@@ -235,36 +235,24 @@ async fn a_refused_token_or_key_stops_the_look_ups_that_are_not_sent_yet() {
     }
 }
 
-/// A manager without a session, and how often its token was asked for.
-struct LoggedOut {
-    manager: TokenManager,
-    asked: &'static AtomicUsize,
-}
-
-impl TokenSource for LoggedOut {
-    fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
-        self.asked.fetch_add(1, Ordering::SeqCst);
-        TokenSource::token(&self.manager)
-    }
-
-    fn renew(&self, rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
-        self.manager.renew(rejected)
-    }
-}
-
 #[tokio::test]
 async fn a_login_that_is_needed_stops_the_look_ups_that_are_not_sent_yet() {
-    static ASKED: AtomicUsize = AtomicUsize::new(0);
     let fake = start_fake().await;
-    let manager = TokenManager::builder(fake.provider().build().unwrap());
-    let manager = manager.store(MemoryStore::new()).build().unwrap();
-    let asked = &ASKED;
-    let register = register_at(fake.register_url()).token_source(LoggedOut { manager, asked });
+    // Without a session.
+    let manager = manager(fake.provider());
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let source = move || {
+        count.fetch_add(1, Ordering::SeqCst);
+        let manager = manager.clone();
+        async move { manager.access_token().await }
+    };
+    let register = register_at(fake.register_url()).token_source(source);
     let register = register.build().unwrap();
     let pics = (0..500).map(|number| format!("QZ{number:06}"));
     let look_ups = register.lookup_many(pics).concurrency(4).collect().await;
     let needs_login =
         |one: &LookupResult| one.result.as_ref().is_err_and(Error::is_reauth_required);
     assert_eq!(look_ups.iter().filter(|one| needs_login(one)).count(), 500);
-    assert!(ASKED.load(Ordering::SeqCst) <= 4, "{ASKED:?}");
+    assert!(asked.load(Ordering::SeqCst) <= 4, "{asked:?}");
 }

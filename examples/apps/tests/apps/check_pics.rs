@@ -223,24 +223,14 @@ async fn a_hundred_thousand_rows_are_checked_with_one_request_for_each_pic() {
 /// Runs in 256 MB of address space, so that a file which takes more ends the program without its exit code.
 #[cfg(target_os = "linux")]
 fn check_in_little_memory(list: &Path) -> Program {
-    use std::process::Command;
-
     let Program(check) = check(list);
-    let mut limited = Command::new("sh");
     let limits = "ulimit -v 262144 && exec \"$@\"";
-    limited
-        .args(["-c", limits, "sh"])
-        .arg(check.get_program())
-        .args(check.get_args());
-    for (name, value) in check.get_envs() {
-        match value {
-            Some(value) => limited.env(name, value),
-            None => limited.env_remove(name),
-        };
-    }
+    let limited = Program::new("/bin/sh").args(["-c", limits, "sh"]);
+    let limited = limited.arg(check.get_program()).args(check.get_args());
     // Each thread reserves address space.
-    limited.envs([("TOKIO_WORKER_THREADS", "1"), ("MALLOC_ARENA_MAX", "1")]);
-    Program(limited)
+    limited
+        .env("TOKIO_WORKER_THREADS", "1")
+        .env("MALLOC_ARENA_MAX", "1")
 }
 
 #[cfg(target_os = "linux")]
@@ -274,6 +264,19 @@ fn a_workbook_with_cells_far_apart_takes_little_memory() {
     );
 }
 
+/// The cells of a sheet, another part with its body, what the file says of the size of that, and the refusal.
+#[cfg(target_os = "linux")]
+const UNPACKED: &str = "
+shared   | xl/sharedStrings.xml | strings   |           | more than 200 MB
+diagonal |                      |           |           | 9999 rows of 9999 columns are too many cells
+none     | xl/styles.xml        | styles    |           | more than 200 MB
+none     | xl/sharedStrings.xml | empty     |           | more than 200 MB
+none     | xl/sharedStrings.xml | room      |           | more than 200 MB
+none     | xl/sharedStrings.xml | some room |           | more than 200 MB
+none     | xl/media/image.png   | long      | 201000000 | more than 200 MB
+none     | xl/sharedStrings.xml | strings   | 1000      | larger than its declared uncompressed size
+";
+
 /// A text that many cells share, a column of its own for each cell, a font that all styles share, and false sizes.
 #[cfg(target_os = "linux")]
 #[test]
@@ -298,52 +301,26 @@ fn a_workbook_that_unpacks_to_gigabytes_is_refused_in_little_memory() {
         "<xf fontId=\"0\"/>".repeat(2_000)
     );
     let none = Vec::new();
-    let unpacked = "more than 200 MB";
     let empty = format!("<sst>{}</sst>", "<si/>".repeat(3_900_000));
     let room = "<sst uniqueCount = '18446744073709551615'><si><t>x</t></si></sst>".to_owned();
     let some_room = "<sst count=\"1\" uniqueCount=\"40000000\"><si><t>x</t></si></sst>".to_owned();
-    let cut = "larger than its declared uncompressed size";
-    for (cells, part, said, refusal) in [
-        (
-            &shared,
-            Some(("xl/sharedStrings.xml", &strings)),
-            None,
-            unpacked,
-        ),
-        (
-            &diagonal,
-            None,
-            None,
-            "9999 rows of 9999 columns are too many cells",
-        ),
-        (&none, Some(("xl/styles.xml", &styles)), None, unpacked),
-        (
-            &none,
-            Some(("xl/sharedStrings.xml", &empty)),
-            None,
-            unpacked,
-        ),
-        (&none, Some(("xl/sharedStrings.xml", &room)), None, unpacked),
-        (
-            &none,
-            Some(("xl/sharedStrings.xml", &some_room)),
-            None,
-            unpacked,
-        ),
-        // What the file says of its sizes, and what comes out.
-        (
-            &none,
-            Some(("xl/media/image.png", &long)),
-            Some(201_000_000_u32),
-            unpacked,
-        ),
-        (
-            &none,
-            Some(("xl/sharedStrings.xml", &strings)),
-            Some(1_000),
-            cut,
-        ),
-    ] {
+    let parts = [
+        ("strings", &strings),
+        ("styles", &styles),
+        ("empty", &empty),
+        ("room", &room),
+        ("some room", &some_room),
+        ("long", &long),
+    ];
+    for row in processes::rows(UNPACKED) {
+        let cells = match row[0] {
+            "shared" => &shared,
+            "diagonal" => &diagonal,
+            _ => &none,
+        };
+        let body = parts.iter().find(|(name, _)| *name == row[2]);
+        let part = body.map(|(_, body)| (row[1], *body));
+        let (said, refusal) = (row[3].parse::<u32>().ok(), row[4]);
         let rows: Vec<&[String]> = cells.chunks(1).collect();
         write_with(&file, &[("Sale", &rows), ("Pics", &[pics])], part);
         if let (Some(said), Some((_, body))) = (said, part) {

@@ -6,7 +6,7 @@ use std::fs;
 use envd_codegen::Generator;
 use envd_sdk::Client;
 use envd_sdk::auth::StaticToken;
-use envd_sdk::fake::{Fake, Fault};
+use envd_sdk::fake::{Fake, Fault, Received};
 use envd_sdk::graphql::SCHEMA;
 use envd_sdk::model::{ConsignmentInput, FormType, PartyInput, PropertyStatus, Role};
 use envd_sdk::ops::ConsignmentFilter;
@@ -117,30 +117,19 @@ async fn contact(name: &str, profile: &ServiceProfile) {
     let (file, record) = (folder.path("envd.json"), folder.path("record"));
     let ask = || {
         let program = app("first_contact").at(&fake).arg("--profile").arg(&file);
-        program
-            .arg("--record")
-            .arg(&record)
-            .args(["--role", "VENDOR=Producer"])
-            .run()
-            .well()
+        let program = program.arg("--record").arg(&record);
+        program.args(["--role", "VENDOR=Producer"]).run().well()
     };
     ask();
     let requests = fake.requests().len();
     assert!(requests <= 60, "{name}: {requests}");
-    assert!(
-        fake.requests().iter().all(|request| {
-            let body = String::from_utf8_lossy(request.body()).into_owned();
-            !body.contains("\"mutation ")
-        }),
-        "{name}"
-    );
+    let is_change = |it: &Received| String::from_utf8_lossy(it.body()).contains("\"mutation ");
+    assert!(!fake.requests().iter().any(is_change), "{name}");
     let written = fs::read_to_string(&file).unwrap();
     // Safe to repeat, and then nothing is new.
     let again = ask().stdout;
-    assert!(
-        again.contains("The service is as this profile says."),
-        "{name}: {again}"
-    );
+    let is_known = again.contains("The service is as this profile says.");
+    assert!(is_known, "{name}: {again}");
     assert_eq!(fs::read_to_string(&file).unwrap(), written, "{name}");
     let learned = ServiceProfile::from_json(&written).unwrap();
     // What was kept is read as it was.

@@ -60,19 +60,34 @@ impl<'s> Browser<'s> {
 
     fn log_in(&mut self) {
         let callback = self.begin();
-        let reply = self.get(callback.as_str());
-        assert!(reply.starts_with("HTTP/1.1 303 "), "{reply}");
+        self.gets(callback.as_str(), 303);
         assert!(self.is_logged_in());
+    }
+
+    /// The reply to a callback or an action, which has this status.
+    fn gets(&mut self, target: &str, status: u16) -> String {
+        let reply = self.get(target);
+        assert_status(&reply, status);
+        reply
+    }
+
+    /// A logout by a page of this origin.
+    fn log_out(&mut self, origin: &str, status: u16) -> String {
+        let reply = self.send("POST", "/logout", &[&format!("origin: {origin}")]);
+        assert_status(&reply, status);
+        reply
     }
 
     fn is_logged_in(&mut self) -> bool {
         let page = self.get("/");
-        assert!(
-            page.contains("Good day, Sam") != page.contains(">Log in</a>"),
-            "{page}"
-        );
-        page.contains("Good day, Sam")
+        let is_so = page.contains("Good day, Sam");
+        assert_ne!(is_so, page.contains(">Log in</a>"), "{page}");
+        is_so
     }
+}
+
+fn assert_status(reply: &str, status: u16) {
+    assert!(reply.starts_with(&format!("HTTP/1.1 {status} ")), "{reply}");
 }
 
 fn assert_secure(reply: &str) {
@@ -110,14 +125,8 @@ fn a_user_sees_accounts_and_latest_consignments() {
     assert!(!browser.is_logged_in());
     browser.log_in();
     let page = browser.get("/");
-    for part in [
-        "<html lang=\"en\">",
-        "<title>Sam Sample ",
-        "name=\"viewport\"",
-        "Example Downs (QBZZ2222)",
-        "C-900000108",
-        "sam.sample@example.com",
-    ] {
+    let parts = "<html lang=\"en\">|<title>Sam Sample |name=\"viewport\"|Example Downs (QBZZ2222)|C-900000108|sam.sample@example.com";
+    for part in parts.split('|') {
         assert_has(&page, part);
     }
     let other = browser.get("/?account=envd-100202");
@@ -125,21 +134,14 @@ fn a_user_sees_accounts_and_latest_consignments() {
     assert!(!other.contains("C-900000108"), "{other}");
     // Accounts of other users, and no account at all.
     for account in ["envd-100301", "", "%3Cscript%3E", "envd-100201%00"] {
-        let page = browser.get(&format!("/?account={account}"));
-        assert!(page.starts_with("HTTP/1.1 404 "), "{account}: {page}");
+        let page = browser.gets(&format!("/?account={account}"), 404);
         assert!(!page.contains("<script"), "{account}: {page}");
     }
-    assert!(browser.get("/no-such-page").starts_with("HTTP/1.1 404 "));
-    let style = send(
-        "GET",
-        &server.url("url").join("style.css").unwrap(),
-        &[],
-        "",
-    );
-    assert_eq!(
-        header(&style, "content-type"),
-        Some("text/css; charset=utf-8")
-    );
+    browser.gets("/no-such-page", 404);
+    let style = server.url("url").join("style.css").unwrap();
+    let style = send("GET", &style, &[], "");
+    let media_type = header(&style, "content-type");
+    assert_eq!(media_type, Some("text/css; charset=utf-8"));
 }
 
 #[test]
@@ -149,29 +151,20 @@ fn a_forged_callback_does_not_use_up_the_login() {
     let (callback, others) = (browser.begin(), other.begin());
     let state = callback.query_pairs().find(|(name, _)| name == "state");
     let state = state.unwrap().1.into_owned();
-    for forged in [
-        "/callback".to_owned(),
-        "/callback?code=c".to_owned(),
-        "/callback?code=c&state=another".to_owned(),
-        "/callback?error=access_denied".to_owned(),
-        "/callback?error=access_denied&state=%00".to_owned(),
-        format!("/callback?code=c&state=another&state={state}"),
-        format!("/callback?code=c&state={state}x"),
-        // Of another browser, as in an attack that logs the victim in to the attacker's account.
-        others.to_string(),
-    ] {
-        let reply = browser.get(&forged);
-        assert!(reply.starts_with("HTTP/1.1 400 "), "{forged}: {reply}");
+    let forged = "|code=c|code=c&state=another|error=access_denied|error=access_denied&state=%00|code=c&state=another&state=STATE|code=c&state=STATEx";
+    let forged = forged
+        .split('|')
+        .map(|query| format!("/callback?{query}").replace("STATE", &state));
+    // The last one is of another browser, as in an attack that logs the victim in to the attacker's account.
+    for forged in forged.chain(["/callback".to_owned(), others.to_string()]) {
+        let reply = browser.gets(&forged, 400);
         assert_eq!(header(&reply, "set-cookie"), None, "{forged}");
     }
-    let stolen = Browser::of(&server).get(callback.as_str());
-    assert!(stolen.starts_with("HTTP/1.1 400 "), "{stolen}");
-    let reply = browser.get(callback.as_str());
-    assert!(reply.starts_with("HTTP/1.1 303 "), "{reply}");
+    Browser::of(&server).gets(callback.as_str(), 400);
+    browser.gets(callback.as_str(), 303);
     assert!(browser.is_logged_in());
     // Used once.
-    let again = browser.get(callback.as_str());
-    assert!(again.starts_with("HTTP/1.1 400 "), "{again}");
+    browser.gets(callback.as_str(), 400);
     assert!(browser.is_logged_in() && !other.is_logged_in());
 }
 
@@ -201,13 +194,12 @@ fn a_page_of_another_origin_cannot_log_a_user_out() {
         "null",
         &format!("{own}.evil.example"),
     ] {
-        let reply = browser.send("POST", "/logout", &[&format!("origin: {origin}")]);
-        assert!(reply.starts_with("HTTP/1.1 403 "), "{origin}: {reply}");
+        browser.log_out(origin, 403);
     }
-    assert!(browser.get("/logout").starts_with("HTTP/1.1 405 "));
+    browser.gets("/logout", 405);
     assert!(browser.is_logged_in());
     let old = browser.cookies.clone();
-    let reply = browser.send("POST", "/logout", &[&format!("origin: {own}")]);
+    let reply = browser.log_out(&own, 303);
     assert!(location(&reply).path().ends_with("/logout"), "{reply}");
     assert!(!browser.cookies.contains_key("session"));
     browser.cookies = old;
@@ -232,8 +224,7 @@ fn cookies_are_secure_where_the_address_is_https() {
     // A cookie without the prefix may be of another host.
     let login = browser.cookies.remove("__Host-login").unwrap();
     browser.cookies.insert("login".to_owned(), login.clone());
-    let reply = browser.get(callback.as_str());
-    assert!(reply.starts_with("HTTP/1.1 400 "), "{reply}");
+    browser.gets(callback.as_str(), 400);
     browser.cookies.insert("__Host-login".to_owned(), login);
     let reply = browser.get(callback.as_str());
     let cookies = reply
@@ -249,9 +240,7 @@ fn cookies_are_secure_where_the_address_is_https() {
     }
     assert!(browser.is_logged_in());
     // The origin is that of the browser.
-    let reply = browser.send("POST", "/logout", &["origin: http://desk.example"]);
-    assert!(reply.starts_with("HTTP/1.1 403 "), "{reply}");
-    let reply = browser.send("POST", "/logout", &["origin: https://desk.example"]);
-    assert!(reply.starts_with("HTTP/1.1 303 "), "{reply}");
+    browser.log_out("http://desk.example", 403);
+    browser.log_out("https://desk.example", 303);
     assert!(!browser.is_logged_in());
 }
