@@ -62,32 +62,22 @@ impl TryFrom<&Timestamp> for jiff::Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::dates::check_dates;
 
     #[test]
     fn days_and_instants_come_back_as_they_were() {
-        for text in ["0001-01-01", "2024-02-29", "9999-12-31"] {
+        let day = |text: &str| {
             let day = Day::parse(text).unwrap();
             let date = Date::try_from(day).unwrap();
-            assert_eq!(date.to_string(), text);
             assert_eq!(Day::try_from(date), Ok(day));
-        }
+            date.to_string()
+        };
+        check_dates(day, |text| {
+            let time = jiff::Timestamp::try_from(&Timestamp::from(text)).ok()?;
+            Some(Timestamp::from(time).as_str().to_owned())
+        });
         assert!(Day::try_from(Date::MIN).is_err());
-        for (text, utc) in [
-            ("2026-11-20T08:00:00+11:00", "2026-11-19T21:00:00Z"),
-            (
-                "2022-11-02T03:04:05.1234567+00:00",
-                "2022-11-02T03:04:05.123456700Z",
-            ),
-            ("1969-12-31T23:59:59.5", "1969-12-31T23:59:59.500Z"),
-        ] {
-            let time = jiff::Timestamp::try_from(&Timestamp::from(text)).unwrap();
-            assert_eq!(Timestamp::from(time).as_str(), utc);
-        }
-        assert!(jiff::Timestamp::try_from(&Timestamp::from("soon")).is_err());
-        assert!(
-            Timestamp::from(jiff::Timestamp::MAX)
-                .as_str()
-                .starts_with("9999-12-30T")
-        );
+        let last = Timestamp::from(jiff::Timestamp::MAX);
+        assert!(last.as_str().starts_with("9999-12-30T"));
     }
 }

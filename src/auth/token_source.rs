@@ -228,7 +228,7 @@ impl Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorKind;
+    use crate::error::tests::assert_fails;
 
     #[test]
     fn the_header_is_bearer_and_marked_sensitive() {
@@ -240,10 +240,7 @@ mod tests {
     #[test]
     fn texts_that_cannot_be_a_header_are_refused() {
         for bad in ["", " ", "a b", "a\r\nx: y", "tok\u{e9}n", "a\0"] {
-            assert!(
-                AccessToken::new(bad).unwrap_err().kind() == ErrorKind::Config,
-                "{bad:?}"
-            );
+            assert_fails(AccessToken::new(bad), "Config");
         }
     }
 

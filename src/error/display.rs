@@ -188,38 +188,31 @@ mod tests {
             "extensions": {"data": {"Code": "answers.17", "Description": "Maybe"}}
         }))])
         .with_operation("createOrSaveConsignment");
-        assert_eq!(
-            error.to_string(),
-            "createOrSaveConsignment: the server refused: OutsideAcceptableAnswers at answers.17 (HTTP 200); see Error::report()"
-        );
+        let said = "createOrSaveConsignment: the server refused: OutsideAcceptableAnswers at answers.17 (HTTP 200); see Error::report()";
+        assert_eq!(error.to_string(), said);
         assert!(!format!("{error:?}").contains("Maybe"));
     }
 
     #[test]
     fn an_error_without_a_code_or_a_path_has_a_text() {
         let unnamed = ServerError::from_value(json!({"message": "No"}));
-        assert_eq!(
-            rejected(vec![unnamed]).to_string(),
-            "the server refused: another reason (HTTP 200); see Error::report()"
-        );
+        let said = "the server refused: another reason (HTTP 200); see Error::report()";
+        assert_eq!(rejected(vec![unnamed]).to_string(), said);
+        let said = "the reply does not have the expected shape: it ends too early";
         assert_eq!(
             decode("", "it ends too early", Vec::new()).to_string(),
-            "the reply does not have the expected shape: it ends too early"
+            said
         );
     }
 
     #[test]
     fn names_and_codes_that_a_server_chose_are_not_shown() {
-        let chosen = [
-            "Sam Sample, 0491",
-            "SamSample0491",
-            "eyJhbGciOi.eyJzdWIi.c2ln",
-            "pic\n2026-11-21 ERROR lost",
-        ];
-        for chosen in chosen {
-            let errors = vec![ServerError::from_value(
-                json!({"message": "", "extensions": {"data": {"Code": chosen}, "code": chosen}}),
-            )];
+        let chosen =
+            "Sam Sample, 0491|SamSample0491|eyJhbGciOi.eyJzdWIi.c2ln|pic\n2026-11-21 ERROR lost";
+        for chosen in chosen.split('|') {
+            let extensions = json!({"data": {"Code": chosen}, "code": chosen});
+            let error = json!({"message": "", "extensions": extensions});
+            let errors = vec![ServerError::from_value(error)];
             assert_eq!(codes(&errors), "FieldRule");
             let path = format!("data.{chosen}[3].pic");
             let decode = decode(&path, "a value of another type", errors.clone());
@@ -230,27 +223,18 @@ mod tests {
                 }
             }
         }
-        let error = decode(
-            "data.extra.Sam[3].pic",
-            "a value of another type",
-            Vec::new(),
-        );
-        assert!(
-            error.to_string().contains(" at data[..][3].pic: "),
-            "{error}"
-        );
+        let error = decode("data.extra.Sam[3].pic", "of another type", Vec::new());
+        let shown = error.to_string();
+        assert!(shown.contains(" at data[..][3].pic: "), "{shown}");
         assert_eq!(error.json_path(), Some("data.extra.Sam[3].pic"));
     }
 
     #[test]
     fn the_text_stays_short_and_on_one_line() {
         let long = "Täg\n".repeat(200);
-        let errors = vec![
-            ServerError::from_value(
-                json!({"message": "", "extensions": {"data": {"Code": "declaration.certificateNumber"}}})
-            );
-            2_000
-        ];
+        let data = json!({"Code": "declaration.certificateNumber"});
+        let error = json!({"message": "", "extensions": {"data": data}});
+        let errors = vec![ServerError::from_value(error); 2_000];
         let path = vec!["createOrSaveConsignment"; 50].join(".");
         for error in [
             Error::config(long.clone()),

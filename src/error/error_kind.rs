@@ -198,6 +198,7 @@ impl Error {
 
 #[cfg(test)]
 mod tests {
+    use equipment::script::rows;
     use serde_json::json;
 
     use super::*;
@@ -240,20 +241,19 @@ mod tests {
 
     #[test]
     fn each_server_error_has_its_kind() {
-        for row in ERRORS.trim().lines() {
-            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-            let [status, words, rejected, decoded] = cells[..] else {
-                panic!("{row}");
+        for row in rows(ERRORS) {
+            let [status, words, rejected, decoded] = row[..] else {
+                panic!("{row:?}");
             };
             let (status, errors) = (status.parse().unwrap(), errors(words));
             let (received, same) = (ReplyParts::status_only(status), errors.clone());
             let decode = Error::decode(received.clone(), "data".to_owned(), "", same.into());
             let error = Error::rejected(received, errors.into());
-            assert_eq!(format!("{:?}", error.kind()), rejected, "{row}");
-            assert_eq!(format!("{:?}", decode.kind()), decoded, "{row}");
-            assert!(error.is_rejected() && !decode.is_rejected(), "{row}");
+            assert_eq!(format!("{:?}", error.kind()), rejected, "{row:?}");
+            assert_eq!(format!("{:?}", decode.kind()), decoded, "{row:?}");
+            assert!(error.is_rejected() && !decode.is_rejected(), "{row:?}");
             let unreadable = decode.with_case(ErrorCase::UnreadableRecord);
-            assert_eq!(unreadable.kind(), ErrorKind::UnreadableRecord, "{row}");
+            assert_eq!(unreadable.kind(), ErrorKind::UnreadableRecord, "{row:?}");
         }
     }
 }

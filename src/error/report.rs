@@ -125,26 +125,17 @@ mod tests {
     #[test]
     fn a_body_of_another_kind_is_shown_in_part_or_by_its_message() {
         let of = |media_type: &str, excerpt: &str| {
-            Error::http(ReplyParts::new(
-                500,
-                Some(media_type),
-                excerpt.as_bytes(),
-                None,
-            ))
-            .report()
+            let excerpt = excerpt.as_bytes();
+            Error::http(ReplyParts::new(500, Some(media_type), excerpt, None)).report()
         };
         let long = "ä<br>\n".repeat(300);
         let report = of("text/html", &long);
         assert!(report.contains(r"  body: ä<br>\n"), "{report}");
         assert!((900..1_500).contains(&report.len()), "{}", report.len());
-        let report = of(
-            "application/json",
-            r#"{"Message": "No\u0007 Sample", "Trace": "x"}"#,
-        );
-        assert!(
-            report.ends_with("\n  server message: No\\u{7} Sample"),
-            "{report}"
-        );
+        let body = r#"{"Message": "No\u0007 Sample", "Trace": "x"}"#;
+        let report = of("application/json", body);
+        let end = "\n  server message: No\\u{7} Sample";
+        assert!(report.ends_with(end), "{report}");
         assert_eq!(of("text/html", "").lines().count(), 1);
     }
 }

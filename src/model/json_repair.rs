@@ -159,6 +159,7 @@ fn decoded(string: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
+    use equipment::script::rows;
     use serde_json::{Value, json};
 
     use super::*;
@@ -183,19 +184,17 @@ mod tests {
 
     #[test]
     fn the_last_member_of_a_name_counts() {
-        for (sent, left) in [
-            (r#"{"a": 1, "a": 2}"#, r#"{"a":2}"#),
-            (
-                r#"{"a":[1],"b":{"a":1,"a":5,"a":2},"a":"é"}"#,
-                r#"{"b":{"a":2},"a":"é"}"#,
-            ),
-            ("{\"a\":\n\"é\n,\" ,\"\\u0061\":2}", "{\n\n\"\\u0061\":2}"),
-            (
-                r#"[{"a":{"a":1}},{"a":2}, {"a":1,"a":2}]"#,
-                r#"[{"a":{"a":1}},{"a":2},{"a":2}]"#,
-            ),
-        ] {
-            let repaired = repaired(sent).unwrap();
+        // `$` is a line break.
+        for row in rows(
+            r#"
+            {"a": 1, "a": 2}                              | {"a":2}
+            {"a":[1],"b":{"a":1,"a":5,"a":2},"a":"é"}     | {"b":{"a":2},"a":"é"}
+            {"a":$"é$," ,"\u0061":2}                      | {$$"\u0061":2}
+            [{"a":{"a":1}},{"a":2}, {"a":1,"a":2}]        | [{"a":{"a":1}},{"a":2},{"a":2}]
+            "#,
+        ) {
+            let [sent, left] = [0, 1].map(|column| row[column].replace('$', "\n"));
+            let repaired = repaired(&sent).unwrap();
             assert_eq!(repaired.replace(' ', ""), left);
             assert_eq!(repaired.len(), sent.len());
         }
@@ -203,17 +202,8 @@ mod tests {
 
     #[test]
     fn any_other_text_stays() {
-        for text in [
-            "",
-            "{",
-            "{\"a",
-            "}}]],::",
-            r#""\ud83d\ude00 \\ud83d""#,
-            r#"{"a":1,"A":2,"b":{"a":1}}"#,
-            r#""\u12"#,
-            "{\"a\":\"a\",\"b\":\"a\"}",
-            r#"{"a",:"a"}"#,
-        ] {
+        let texts = r#"|{|{"a|}}]],::|"\ud83d\ude00 \\ud83d"|{"a":1,"A":2,"b":{"a":1}}|"\u12|{"a":"a","b":"a"}|{"a",:"a"}"#;
+        for text in texts.split('|') {
             assert_eq!(repaired(text), None, "{text}");
         }
         let members = |count: usize| {

@@ -137,11 +137,8 @@ mod tests {
             .split('|')
         {
             let time = Timestamp::from(text);
-            assert_eq!(
-                (time.to_time(), time.day_in(TimeZone::UTC)),
-                (None, None),
-                "{text}"
-            );
+            assert_eq!(time.to_time(), None, "{text}");
+            assert_eq!(time.day_in(TimeZone::UTC), None, "{text}");
         }
     }
 
@@ -158,10 +155,7 @@ mod tests {
             let read = written.to_time().unwrap();
             assert_eq!(Timestamp::from(read), written);
             let ends = ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999Z"];
-            assert!(
-                read == time || ends.contains(&written.as_str()),
-                "{written}"
-            );
+            assert!(read == time || ends.contains(&written.as_str()));
             for minutes in [-1439, 0, 600, 1439] {
                 let zone = TimeZone::fixed(minutes).unwrap();
                 let day = Day::today_in(zone, time);
@@ -184,11 +178,6 @@ mod tests {
             assert_eq!(Timestamp::from(time).as_str(), text);
             assert_eq!(Timestamp::from(text).to_time(), Some(time));
         }
-        let same = UNIX_EPOCH + Duration::from_secs(1_795_132_800);
-        for text in ["2026-11-20T00:00:00", "2026-11-20T10:00:00+10:00"] {
-            assert_eq!(Timestamp::from(text).to_time(), Some(same));
-        }
-        assert_eq!(Timestamp::from("yesterday").to_time(), None);
         let before = UNIX_EPOCH - Duration::from_millis(1);
         assert_eq!(Timestamp::from(before).as_str(), "1969-12-31T23:59:59.999Z");
     }

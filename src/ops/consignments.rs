@@ -479,8 +479,10 @@ mod tests {
             let written = serde_json::to_string(&NamedInput { input, names });
             assert_eq!(written.unwrap(), row[3]);
         }
-        let (input, names) = (&json!({"id": "1"}), &names("-", "number"));
-        let error = serde_json::to_string(&NamedInput { input, names }).unwrap_err();
-        assert!(error.to_string().contains("by number"), "{error}");
+        for input in [&json!({"id": "1"}), &json!({"id": "1", "number": null})] {
+            let names = &names("-", "number");
+            let error = serde_json::to_string(&NamedInput { input, names }).unwrap_err();
+            assert!(error.to_string().contains("by number"), "{error}");
+        }
     }
 }

@@ -96,6 +96,7 @@ impl Address {
 
 #[cfg(test)]
 mod tests {
+    use equipment::script::rows;
     use equipment::seeded::cases;
     use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
@@ -128,10 +129,9 @@ mod tests {
 
     #[test]
     fn an_address_that_has_the_path_already_is_taken_and_another_one_refused() {
-        for row in BASES.trim().lines() {
-            let (base, sent) = row.trim().split_once('|').unwrap();
+        for row in rows(BASES) {
             let pic = Pic::parse("qazz7777").unwrap();
-            let found = match Address::new(base.trim()) {
+            let found = match Address::new(row[0]) {
                 Ok(address) => {
                     let sent = address.property(pic);
                     assert!(sent.as_str().starts_with("https://e.com/"), "{sent}");
@@ -140,7 +140,7 @@ mod tests {
                 Err(error) if error.kind() == ErrorKind::Config => "refused".to_owned(),
                 Err(error) => error.to_string(),
             };
-            assert_eq!(found, sent.trim(), "{base}");
+            assert_eq!(found, row[1], "{row:?}");
         }
     }
 

@@ -18,6 +18,16 @@ struct Failing {
     failures: Mutex<std::vec::IntoIter<Error>>,
 }
 
+impl Failing {
+    fn new(is_change: bool, failures: Vec<Error>) -> Self {
+        let failures = Mutex::new(failures.into_iter());
+        Self {
+            is_change,
+            failures,
+        }
+    }
+}
+
 impl SentOperation for Failing {
     type Value = ();
 
@@ -44,72 +54,56 @@ fn http(status: u16) -> Error {
 
 /// As the service says it.
 fn said(status: u16) -> Error {
-    let body = br#"{"Message": "no"}"#;
-    Error::http(ReplyParts::new(
-        status,
-        Some("application/json"),
-        body,
-        None,
-    ))
+    let (json, body) = ("application/json", br#"{"Message": "no"}"#);
+    Error::http(ReplyParts::new(status, Some(json), body, None))
 }
 
 fn lost() -> Error {
     Error::no_reply(false, true)
 }
 
-/// The result, and how many requests were sent. Each reply has this `Retry-After`.
-async fn run(
-    is_change: bool,
-    failures: Vec<Error>,
-    wait: u64,
-    clock: &Clock,
-) -> (Result<()>, usize) {
-    run_with(&Settings::default(), is_change, failures, wait, clock).await
+/// The result, and how many requests were sent.
+async fn run(operation: Failing) -> (Result<()>, usize) {
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+    run_with(&Settings::default(), operation, 0, clock).await
 }
 
+/// Each reply has this `Retry-After`.
 async fn run_with(
     settings: &Settings,
-    is_change: bool,
-    failures: Vec<Error>,
+    operation: Failing,
     wait: u64,
-    clock: &Clock,
+    clock: Clock,
 ) -> (Result<()>, usize) {
-    let server = MockServer::start().await;
-    let reply = ResponseTemplate::new(200).insert_header("retry-after", wait.to_string());
-    Mock::given(any()).respond_with(reply).mount(&server).await;
-    let url = Url::parse(&server.uri()).unwrap();
+    let (server, url) = server(wait).await;
     let options = SenderOptions {
         retry: RetryPolicy::default().base_wait(Duration::ZERO),
-        clock: clock.clone(),
+        clock,
         ..SenderOptions::default()
     };
     let sender = options.build(&url).unwrap();
-    let operation = Failing {
-        is_change,
-        failures: Mutex::new(failures.into_iter()),
-    };
     let request = Box::new(Request::get(url));
     let result = sender.send(&operation, request, settings).await;
     (result, server.received_requests().await.unwrap().len())
 }
 
-fn clock() -> Clock {
-    Clock::manual(SystemTime::UNIX_EPOCH)
+async fn server(wait: u64) -> (MockServer, Url) {
+    let server = MockServer::start().await;
+    let reply = ResponseTemplate::new(200).insert_header("retry-after", wait.to_string());
+    Mock::given(any()).respond_with(reply).mount(&server).await;
+    let url = Url::parse(&server.uri()).unwrap();
+    (server, url)
 }
 
 #[tokio::test]
-async fn a_read_is_sent_until_it_succeeds_and_its_error_counts_the_attempts() {
-    let (result, sent) = run(false, vec![http(503), lost()], 0, &clock()).await;
+async fn a_read_is_sent_until_it_succeeds_and_a_change_once() {
+    let (result, sent) = run(Failing::new(false, vec![http(503), lost()])).await;
     assert!(result.is_ok() && sent == 3);
-    let (result, sent) = run(false, vec![http(503); 9], 0, &clock()).await;
+    let (result, sent) = run(Failing::new(false, vec![http(503); 9])).await;
     let error = result.unwrap_err();
     assert_eq!((error.attempts(), error.may_have_applied()), (4, false));
     assert_eq!((error.operation(), sent), (Some("failing"), 4));
-}
-
-#[tokio::test]
-async fn a_change_that_may_have_been_carried_out_is_not_sent_again() {
-    let (result, sent) = run(true, vec![lost()], 0, &clock()).await;
+    let (result, sent) = run(Failing::new(true, vec![lost()])).await;
     let error = result.unwrap_err();
     assert_eq!((error.attempts(), error.may_have_applied()), (1, true));
     assert_eq!(sent, 1);
@@ -122,8 +116,9 @@ async fn a_change_stays_in_doubt_when_its_repetition_is_refused() {
         idempotent: true,
         ..Settings::default()
     };
-    let failures = vec![lost(), said(400)];
-    let (result, sent) = run_with(&settings, true, failures, 0, &clock()).await;
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+    let operation = Failing::new(true, vec![lost(), said(400)]);
+    let (result, sent) = run_with(&settings, operation, 0, clock).await;
     let error = result.unwrap_err();
     assert_eq!((error.http_status(), sent), (Some(400), 2));
     assert!(error.may_have_applied());
@@ -131,11 +126,11 @@ async fn a_change_stays_in_doubt_when_its_repetition_is_refused() {
 
 #[tokio::test]
 async fn a_retry_waits_on_the_clock_until_retry_after_has_passed() {
-    let clock = clock();
-    let task = tokio::spawn({
-        let clock = clock.clone();
-        async move { run(true, vec![http(429)], 20, &clock).await }
-    });
+    let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+    let operation = Failing::new(true, vec![http(429)]);
+    let its = clock.clone();
+    let task =
+        tokio::spawn(async move { run_with(&Settings::default(), operation, 20, its).await });
     while clock.sleepers() == 0 {
         tokio::task::yield_now().await;
     }
@@ -153,10 +148,7 @@ async fn a_request_without_a_token_is_not_sent() {
     let url = Url::parse("http://127.0.0.1:1/").unwrap();
     let sender = SenderOptions::default().build(&url).unwrap();
     let sender = sender.with_token_source(|| async { Err(Error::login_needed()) });
-    let operation = Failing {
-        is_change: true,
-        failures: Mutex::new(Vec::new().into_iter()),
-    };
+    let operation = Failing::new(true, Vec::new());
     let (request, settings) = (Box::new(Request::get(url)), Settings::default());
     let result = sender.send(&operation, request, &settings).await;
     let error = result.unwrap_err();
@@ -164,8 +156,8 @@ async fn a_request_without_a_token_is_not_sent() {
     assert_eq!(error.attempts(), 0);
 }
 
-/// A source with this renewal of its token.
-struct Renewal(fn() -> Result<AccessToken>);
+/// A source whose renewal ends like this one of the rows below.
+struct Renewal(usize);
 
 impl TokenSource for Renewal {
     fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
@@ -173,7 +165,15 @@ impl TokenSource for Renewal {
     }
 
     fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
-        Box::pin(std::future::ready(self.0()))
+        let renewed = match self.0 {
+            0 => Err(Error::token_unavailable(std::io::Error::other("x"))),
+            1 => Err(Error::login_needed()),
+            2 => Err(Error::config("x")),
+            3 => Err(StoreError::lock_timeout().into()),
+            4 => AccessToken::new("old"),
+            _ => AccessToken::new("new"),
+        };
+        Box::pin(std::future::ready(renewed))
     }
 }
 
@@ -187,53 +187,24 @@ fn below(error: &Error) -> (Option<u16>, bool) {
 
 #[tokio::test]
 async fn a_call_with_a_refused_token_ends_with_the_failure_of_its_renewal_or_with_the_refusal() {
-    type Row = (fn() -> Result<AccessToken>, ErrorKind, (Option<u16>, bool));
-    let rows: [Row; 6] = [
-        (
-            || Err(Error::token_unavailable(std::io::Error::other("x"))),
-            ErrorKind::TokenUnavailable,
-            (Some(401), false),
-        ),
-        (
-            || Err(Error::login_needed()),
-            ErrorKind::ReauthRequired,
-            (Some(401), false),
-        ),
-        (
-            || Err(Error::config("x")),
-            ErrorKind::Config,
-            (Some(401), false),
-        ),
+    for (number, (kind, source)) in [
+        (ErrorKind::TokenUnavailable, (Some(401), false)),
+        (ErrorKind::ReauthRequired, (Some(401), false)),
+        (ErrorKind::Config, (Some(401), false)),
         // The failure of a store stays the source.
-        (
-            || Err(StoreError::lock_timeout().into()),
-            ErrorKind::Store,
-            (None, true),
-        ),
+        (ErrorKind::Store, (None, true)),
         // No other token: the refusal itself.
-        (
-            || AccessToken::new("old"),
-            ErrorKind::Unauthorized,
-            (None, false),
-        ),
-        (
-            || AccessToken::new("new"),
-            ErrorKind::Unauthorized,
-            (None, false),
-        ),
-    ];
-    for (number, (renewal, kind, source)) in rows.into_iter().enumerate() {
+        (ErrorKind::Unauthorized, (None, false)),
+        (ErrorKind::Unauthorized, (None, false)),
+    ]
+    .into_iter()
+    .enumerate()
+    {
         for is_change in [false, true] {
-            let server = MockServer::start().await;
-            let reply = ResponseTemplate::new(200);
-            Mock::given(any()).respond_with(reply).mount(&server).await;
-            let url = Url::parse(&server.uri()).unwrap();
+            let (server, url) = server(0).await;
             let sender = SenderOptions::default().build(&url).unwrap();
-            let sender = sender.with_token_source(Renewal(renewal));
-            let operation = Failing {
-                is_change,
-                failures: Mutex::new(vec![said(401); 2].into_iter()),
-            };
+            let sender = sender.with_token_source(Renewal(number));
+            let operation = Failing::new(is_change, vec![said(401); 2]);
             let request = Box::new(Request::get(url));
             let settings = Settings::default();
             let result = sender.send(&operation, request, &settings).await;

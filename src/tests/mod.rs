@@ -1,3 +1,5 @@
-//! What unit tests of several rooms share: cases that both readings of the specification judge.
+//! What unit tests of several rooms share.
 
+#[cfg(any(feature = "chrono", feature = "jiff", feature = "time"))]
+pub(crate) mod dates;
 pub(crate) mod reading;

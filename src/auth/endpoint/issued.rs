@@ -167,9 +167,14 @@ mod tests {
 
     const HOUR: Duration = Duration::from_secs(3_600);
 
-    fn set(reply: Value, old: Option<&TokenSet>) -> TokenSet {
+    /// On this clock of the server.
+    fn issued(reply: Value, server: Option<SystemTime>) -> Issued {
         let fields: ReplyFields = serde_json::from_value(reply).unwrap();
-        let issued = fields.into_issued(None).unwrap();
+        fields.into_issued(server).unwrap()
+    }
+
+    fn set(reply: Value, old: Option<&TokenSet>) -> TokenSet {
+        let issued = issued(reply, None);
         issued.into_set(old, SystemTime::UNIX_EPOCH, HOUR)
     }
 
@@ -213,9 +218,7 @@ mod tests {
 
     #[test]
     fn a_lifetime_of_zero_is_never_longer_than_the_default() {
-        let reply = json!({"access_token": "opaque", "expires_in": 0});
-        let fields: ReplyFields = serde_json::from_value(reply).unwrap();
-        let issued = fields.into_issued(None).unwrap();
+        let issued = issued(json!({"access_token": "opaque", "expires_in": 0}), None);
         let default = Duration::from_secs(20);
         let set = issued.into_set(None, SystemTime::UNIX_EPOCH, default);
         assert_eq!(set.lifetime, default);
@@ -226,9 +229,8 @@ mod tests {
     fn without_a_lifetime_the_end_is_compared_with_the_servers_clock() {
         // {"exp":1060}; the server's clock shows 1000, and ours is not read.
         let jwt = "e30.eyJleHAiOjEwNjB9.s";
-        let fields: ReplyFields = serde_json::from_value(json!({"access_token": jwt})).unwrap();
         let server = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);
-        let issued = fields.into_issued(Some(server)).unwrap();
+        let issued = issued(json!({"access_token": jwt}), Some(server));
         let ours = SystemTime::UNIX_EPOCH + Duration::from_secs(700);
         let set = issued.into_set(None, ours, HOUR);
         assert_eq!(set.lifetime, Duration::from_secs(60));
@@ -286,10 +288,8 @@ mod tests {
             assert!(next.refresh_token.unwrap().matches("r1"));
             assert_eq!(next.generation, 2);
         }
-        let next = set(
-            json!({"access_token": "b", "refresh_token": "r2"}),
-            Some(&old),
-        );
+        let other = json!({"access_token": "b", "refresh_token": "r2"});
+        let next = set(other, Some(&old));
         assert!(next.refresh_token.unwrap().matches("r2"));
     }
 

@@ -58,15 +58,15 @@ async fn the_refresh_token_is_stored_and_the_access_token_stays_in_memory() {
 #[tokio::test]
 async fn a_foreign_entry_is_an_error_and_is_not_overwritten() {
     let (keyring, here, _there, _folder) = keyring_and_two();
-    for (text, newer) in [("", false), ("hunter2", false), ("{\"form\":2}", true)] {
+    use StoreErrorKind::{NewerVersion, Unreadable};
+    for (text, kind) in [
+        ("", Unreadable),
+        ("hunter2", Unreadable),
+        ("{\"form\":2}", NewerVersion),
+    ] {
         let entry = keyring.build("app", "sam", None).unwrap();
         entry.set_secret(text.as_bytes()).unwrap();
         let error = here.load("sam").await.unwrap_err();
-        let kind = if newer {
-            StoreErrorKind::NewerVersion
-        } else {
-            StoreErrorKind::Unreadable
-        };
         assert_eq!(error.kind(), kind);
         assert!(here.swap("sam", None, &record(1)).await.is_err());
         assert_eq!(entry.get_secret().unwrap(), text.as_bytes());
@@ -88,16 +88,10 @@ async fn without_a_session_bus_the_keyring_is_unsupported() {
     }
 }
 
-#[test]
-fn debug_shows_no_token() {
+#[tokio::test]
+async fn debug_shows_no_token() {
     let (here, _there, _folder) = two();
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    runtime
-        .block_on(here.swap("sam", None, &record(1)))
-        .unwrap();
+    here.swap("sam", None, &record(1)).await.unwrap();
     let shown = format!("{here:?}");
-    assert!(
-        !shown.contains("s3cr3t") && !shown.contains("sam"),
-        "{shown}"
-    );
+    assert!(!shown.contains("s3cr3t") && !shown.contains("sam"));
 }

@@ -182,35 +182,25 @@ mod tests {
                 "device_authorization_endpoint": "https://mtls.id.example/device",
             },
         });
-        let metadata = Metadata::read(
-            document.to_string().as_bytes(),
-            "https://id.example/",
-            false,
-        );
+        let document = document.to_string();
+        let metadata = Metadata::read(document.as_bytes(), "https://id.example/", false);
         let mut builder = Provider::builder("app");
         builder.found = Some(Arc::new(metadata.unwrap()));
         let addresses = |builder: ProviderBuilder| {
             let filled = builder.with_found();
-            let addresses = [
-                filled.authorize_url,
-                filled.token_url,
-                filled.revoke_url,
-                filled.device_authorization_url,
-            ];
-            addresses.map(Option::unwrap)
+            let (revoke, device) = (filled.revoke_url, filled.device_authorization_url);
+            [filled.authorize_url, filled.token_url, revoke, device].map(Option::unwrap)
         };
         let certificate = HttpOptions::default().client_certificate("PEM");
         let with = builder.clone().http(certificate);
-        assert_eq!(
-            addresses(with.clone()),
-            [
-                "https://id.example/authorize",
-                "https://mtls.id.example/token",
-                // Has no alias.
-                "https://id.example/revoke",
-                "https://mtls.id.example/device",
-            ]
-        );
+        let expected = [
+            "https://id.example/authorize",
+            "https://mtls.id.example/token",
+            // Has no alias.
+            "https://id.example/revoke",
+            "https://mtls.id.example/device",
+        ];
+        assert_eq!(addresses(with.clone()), expected);
         let [_, token, _, device] = addresses(builder);
         assert_eq!(token, "https://id.example/token");
         assert_eq!(device, "https://id.example/device");

@@ -23,4 +23,4 @@ pub use self::token_store::{StoreFuture, StoreGuard, TokenStore, Version, Versio
 
 pub(super) use self::record::{Ended, RecordClient, StoredMark, read_stored};
 #[cfg(test)]
-pub(super) use self::tests::{Gate, HookedStore, StoreCall, fault, tokens};
+pub(super) use self::tests::{Gate, HookedStore, StoreCall, fault, generation, tokens};

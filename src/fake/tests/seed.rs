@@ -29,24 +29,24 @@ fn differences(schema: &ServedSchema, of: &Type, value: &Value, path: &str) -> V
         (_, Value::Null) => Vec::new(),
         (Type::List(item) | Type::NonNullList(item), Value::Array(values)) => {
             let values = values.iter().enumerate();
-            let found = values
-                .flat_map(|(at, value)| differences(schema, item, value, &format!("{path}.{at}")));
-            found.collect()
+            let place = |at| format!("{path}.{at}");
+            let found = values.map(|(at, value)| differences(schema, item, value, &place(at)));
+            found.flatten().collect()
         }
         (Type::List(_) | Type::NonNullList(_), _) => wrong("not a list"),
         (Type::Named(name) | Type::NonNullNamed(name), _) => match &schema.types[name] {
-            ExtendedType::Object(it) => members(
-                it.fields
-                    .iter()
-                    .map(|(name, it)| (name.as_str(), &it.ty))
-                    .collect(),
-            ),
-            ExtendedType::InputObject(it) => members(
-                it.fields
-                    .iter()
-                    .map(|(name, it)| (name.as_str(), Node::as_ref(&it.ty)))
-                    .collect(),
-            ),
+            ExtendedType::Object(it) => {
+                let fields = it.fields.iter();
+                members(fields.map(|(name, it)| (name.as_str(), &it.ty)).collect())
+            }
+            ExtendedType::InputObject(it) => {
+                let fields = it.fields.iter();
+                members(
+                    fields
+                        .map(|(name, it)| (name.as_str(), Node::as_ref(&it.ty)))
+                        .collect(),
+                )
+            }
             ExtendedType::Enum(it) => match value.as_str() {
                 Some(text) if it.values.contains_key(text) => Vec::new(),
                 _ => wrong("no such value"),
@@ -93,12 +93,12 @@ fn the_sample_has_the_shapes_of_the_schema() {
     }
     assert_eq!(found, [""; 0]);
     let wrong = json!({"forms": ["NONE"], "origin": {"pik": "QAZZ7777"}, "answers": {}});
-    assert_eq!(
-        named(&schema, "CreateOrSaveConsignmentInput", &wrong),
-        [
-            "CreateOrSaveConsignmentInput.answers: not a list",
-            "CreateOrSaveConsignmentInput.forms.0: no such value",
-            "CreateOrSaveConsignmentInput.origin.pik: no such field",
-        ]
-    );
+    let input = "CreateOrSaveConsignmentInput";
+    let faults = [
+        "answers: not a list",
+        "forms.0: no such value",
+        "origin.pik: no such field",
+    ];
+    let expected = faults.map(|fault| format!("{input}.{fault}"));
+    assert_eq!(named(&schema, input, &wrong), expected);
 }

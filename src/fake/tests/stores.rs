@@ -24,6 +24,18 @@ async fn the_file_store_keeps_all_laws() {
     check_token_store(move || FileStore::new(&file)).await;
 }
 
+#[cfg(feature = "keyring")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_keyring_store_keeps_all_laws() {
+    use crate::auth::keyring::KeyringStore;
+    use keyring_core::mock::Store;
+
+    let folder = TestFolder::new();
+    let (keyring, locks) = (Store::new().unwrap(), folder.path().join("locks"));
+    let open = move || KeyringStore::with_keyring(keyring.clone(), "app".to_owned(), locks.clone());
+    check_token_store(open).await;
+}
+
 /// A store with one mistake.
 #[derive(Clone)]
 struct Broken {

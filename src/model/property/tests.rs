@@ -14,10 +14,8 @@ fn a_record_keeps_its_wire_form() {
     });
     let property: Property = serde_json::from_value(wire.clone()).unwrap();
     assert_eq!(property.register_id, Some(900_001));
-    assert_eq!(
-        *property.species,
-        [SpeciesCode::Cattle, SpeciesCode::Unrecognized("Z".into())]
-    );
+    let species = [SpeciesCode::Cattle, SpeciesCode::Unrecognized("Z".into())];
+    assert_eq!(*property.species, species);
     assert_eq!(serde_json::to_value(&property).unwrap(), wire);
 }
 
@@ -39,11 +37,9 @@ fn nothing_need_be_there() {
 
 #[test]
 fn the_name_of_a_status_tells_where_its_code_does_not() {
+    let both = json!({"ShortCode": "M", "Description": "Amalgamated"});
     for (wire, status) in [
-        (
-            json!({"ShortCode": "M", "Description": "Amalgamated"}),
-            "Amalgamated",
-        ),
+        (both, "Amalgamated"),
         (json!({"Description": "Blocked"}), "Blocked"),
         (json!("I"), "Inactive"),
         (json!({"ShortCode": "X"}), "X"),
@@ -62,12 +58,8 @@ fn unknown_fields_come_back() {
     let property: Property = serde_json::from_value(wire.clone()).unwrap();
     let unknown = property.unknown_fields().unwrap();
     assert_eq!((unknown.len(), &unknown["Latitude"]), (2, &json!(-27.5)));
-    assert!(
-        property.contacts[0]
-            .unknown_fields()
-            .unwrap()
-            .contains_key("Email")
-    );
+    let of_contact = property.contacts[0].unknown_fields().unwrap();
+    assert!(of_contact.contains_key("Email"));
     let written = serde_json::to_value(&property).unwrap();
     for name in ["PIC", "Latitude", "Nested"] {
         assert_eq!(written[name], wire[name]);

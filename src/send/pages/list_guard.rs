@@ -222,24 +222,16 @@ mod tests {
 
     #[test]
     fn a_page_with_other_records_is_another_page() {
+        let (a, b) = ((Some(1), "a"), (Some(2), "b"));
         for (one, other) in [
             // A register that gives all records the same id.
             (&[(Some(1), "a")][..], &[(Some(1), "b")][..]),
             (&[(Some(1), "a")], &[(Some(1), "b"), (Some(1), "c")]),
-            (
-                &[(Some(1), "a"), (Some(1), "b")],
-                &[(Some(1), "a"), (Some(1), "c")],
-            ),
+            (&[a, (Some(1), "b")], &[a, (Some(1), "c")]),
             (&[(None, "a")], &[(None, "b")]),
-            (
-                &[(Some(1), "a"), (Some(2), "b")],
-                &[(Some(2), "b"), (Some(1), "a")],
-            ),
+            (&[a, b], &[b, a]),
             (&[(Some(1), "a")], &[(Some(1), "a"), (None, "b")]),
-            (
-                &[(Some(1), "a"), (Some(2), "b")],
-                &[(Some(2), "b"), (Some(3), "c")],
-            ),
+            (&[a, b], &[b, (Some(3), "c")]),
             (&[], &[]),
         ] {
             assert!(!last_repeats(&[one, other]), "{one:?} {other:?}");

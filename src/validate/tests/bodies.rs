@@ -19,6 +19,12 @@ pub(super) fn fixture(file: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
+/// The stored consignments that are valid or not, with what is said of each.
+pub(super) fn cases(kind: &str) -> Vec<Value> {
+    let index = fixture("consignments/index.json");
+    index[kind].as_array().unwrap().clone()
+}
+
 pub(super) fn questions() -> Vec<Question> {
     let list: QuestionList =
         serde_json::from_value(fixture("questions.json")["data"]["questions"].clone()).unwrap();
@@ -65,22 +71,18 @@ fn shown(finding: &Finding) -> [String; 4] {
     let end = finding
         .path
         .last()
-        .filter(|_| finding.code != "INVALID_VALUE")
-        .cloned()
-        .unwrap_or_default();
-    [
+        .filter(|_| finding.code != "INVALID_VALUE");
+    let (severity, end) = (
         finding.severity.to_string(),
-        finding.code.clone(),
-        end,
-        finding.message.clone(),
-    ]
+        end.cloned().unwrap_or_default(),
+    );
+    [severity, finding.code.clone(), end, finding.message.clone()]
 }
 
 #[test]
 fn each_invalid_consignment_has_exactly_the_findings_of_the_table() {
     let questionnaire = Questionnaire::prepare(&questions());
-    let index = fixture("consignments/index.json");
-    for case in index["invalid"].as_array().unwrap() {
+    for case in &cases("invalid") {
         let file = case["file"].as_str().unwrap();
         let report = questionnaire.validate(&input(file), &context(case));
         if file.ends_with("/unknown-form.json") {
@@ -90,16 +92,13 @@ fn each_invalid_consignment_has_exactly_the_findings_of_the_table() {
         }
         let mut found: Vec<_> = report.findings().iter().map(|f| shown(f)).collect();
         let text = |finding: &Value, name: &str| finding[name].as_str().unwrap().to_owned();
-        let mut wanted: Vec<_> = case["findings"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|f| ["severity", "code", "path_ends_with", "message"].map(|name| text(f, name)))
-            .map(|[severity, code, end, message]| {
-                let message = cut(&message, &code);
-                [severity, code, end, message]
-            })
-            .collect();
+        let wanted = case["findings"].as_array().unwrap().iter().map(|f| {
+            let message = cut(&text(f, "message"), &text(f, "code"));
+            let [severity, code, end] =
+                ["severity", "code", "path_ends_with"].map(|name| text(f, name));
+            [severity, code, end, message]
+        });
+        let mut wanted: Vec<_> = wanted.collect();
         found.sort();
         wanted.sort();
         assert_eq!(found, wanted, "{file}");
@@ -122,17 +121,12 @@ fn each_invalid_consignment_has_exactly_the_findings_of_the_table() {
 #[test]
 fn valid_consignments_have_no_findings() {
     let questionnaire = Questionnaire::prepare(&questions());
-    let index = fixture("consignments/index.json");
-    let cases = index["valid"].as_array().unwrap();
+    let cases = cases("valid");
     assert_eq!(cases.len(), 16);
-    for case in cases {
+    for case in &cases {
         let file = case["file"].as_str().unwrap();
         let report = questionnaire.validate(&input(file), &context(case).advice(true));
-        assert!(
-            report.findings().is_empty(),
-            "{file}: {:?}",
-            report.findings()
-        );
+        assert!(report.findings().is_empty(), "{file}: {report}");
         assert!(report.ready_to_submit());
         assert!(report.unchecked().is_empty());
         // The properties are made up, and so are their check letters.
@@ -194,11 +188,8 @@ fn the_findings_are_those_of_each_literal_body() {
         let context = Context::on(Day::new(2026, 11, 20).unwrap()).account_pic("QAZZ7777");
         // "Access denied" may mean much else, and the server's answer hangs on the flags of the user.
         let is_denied = file == "not-accredited";
-        let context = if is_denied {
-            context.accreditations(&Accreditations::default())
-        } else {
-            context
-        };
+        let denied = is_denied.then(Accreditations::default);
+        let context = denied.iter().fold(context, Context::accreditations);
         let report = if input["forms"] == json!(["LPAC1"]) {
             questionnaire.validate_json(&input, &context)
         } else {

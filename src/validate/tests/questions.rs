@@ -304,11 +304,3 @@ fn it_is_explained_why_a_question_does_not_apply() {
     let outside = "question 3 above it does not apply";
     assert_eq!(why("5", "1=Perhaps; 6.2=x"), outside);
 }
-
-#[test]
-fn findings_are_found_by_their_question() {
-    let report = list("1; 2").validate(&input(""), &today());
-    let codes: Vec<_> = report.question("2").map(|f| f.code.as_str()).collect();
-    assert_eq!(codes, ["answers.2"]);
-    assert_eq!(report.question("3").count(), 0);
-}

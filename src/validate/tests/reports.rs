@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::questions::{input, list, today};
 use super::server_errors;
-use crate::model::{ConsignmentInput, Day, FormType, Maybe};
+use crate::model::{Day, FormType, Maybe};
 use crate::validate::{
     Change, Context, Finding, Report, Rule, compare, validate_fields, validate_fields_json,
 };
@@ -92,14 +92,6 @@ fn a_report_comes_back_from_its_json_and_debug_shows_no_text_of_it() {
     let logged = format!("{finding:?}");
     assert!(logged.contains("Time") && logged.contains("movementTime"));
     assert!(!format!("{logged}{report:?}").contains("Jo"));
-}
-
-#[test]
-fn an_invalid_report_is_not_ready_and_its_finding_names_the_field() {
-    let report = validate_fields(&ConsignmentInput::default(), &today());
-    assert!(!report.is_valid() && !report.can_create() && !report.ready_to_submit());
-    let empty = report.at("programs").next().unwrap();
-    assert_eq!(empty.input_path(), ["forms"]);
 }
 
 #[test]

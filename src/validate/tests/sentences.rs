@@ -133,10 +133,9 @@ fn no_sentence_of_any_rule_at_any_field_is_technical() {
 
 #[test]
 fn no_sentence_about_a_real_consignment_is_technical() {
-    use super::bodies::{fixture, input, questions};
+    use super::bodies::{cases, input, questions};
     let questionnaire = crate::validate::Questionnaire::prepare(&questions());
-    let index = fixture("consignments/index.json");
-    for case in index["invalid"].as_array().unwrap() {
+    for case in cases("invalid") {
         let report = questionnaire.validate(&input(case["file"].as_str().unwrap()), &today());
         for finding in report.findings().iter().chain(report.not_judged()) {
             let sentence = finding.sentence();

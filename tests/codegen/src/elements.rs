@@ -58,11 +58,8 @@ fn listed(schema: &Schema) -> Vec<Element> {
                     add(coordinate.clone(), &kind, definition.description.as_ref());
                     for argument in &definition.arguments {
                         let coordinate = format!("{coordinate}({}:)", argument.name);
-                        add(
-                            coordinate,
-                            &input_type(argument),
-                            argument.description.as_ref(),
-                        );
+                        let kind = input_type(argument);
+                        add(coordinate, &kind, argument.description.as_ref());
                     }
                 }
             }
@@ -76,12 +73,8 @@ fn listed(schema: &Schema) -> Vec<Element> {
             ExtendedType::InputObject(input) => {
                 add_type("input");
                 for (field, definition) in &input.fields {
-                    let coordinate = format!("{name}.{field}");
-                    add(
-                        coordinate,
-                        &input_type(definition),
-                        definition.description.as_ref(),
-                    );
+                    let (coordinate, kind) = (format!("{name}.{field}"), input_type(definition));
+                    add(coordinate, &kind, definition.description.as_ref());
                 }
             }
             _ => panic!("{name}: interfaces and unions are not supported"),

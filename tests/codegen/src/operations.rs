@@ -24,10 +24,8 @@ pub(crate) fn file(program: &Program) -> String {
         queries += &query;
         modules += &module;
     }
-    let all = program
-        .operations
-        .iter()
-        .map(|operation| format!("&{}::DOCUMENT", operation.name.to_snake_case()));
+    let all = program.operations.iter();
+    let all = all.map(|operation| format!("&{}::DOCUMENT", operation.name.to_snake_case()));
     format!(
         "use super::document::{{OperationDocument, OperationKind, Selection}};\n\
          crate::operations! {{\n{}}}\n\
@@ -44,20 +42,13 @@ pub(crate) fn file(program: &Program) -> String {
 /// The selections of each fragment as data.
 fn selections(program: &Program) -> String {
     // The result of a change: its document has the selections of its record.
-    let records = program
-        .records
-        .iter()
-        .filter(|record| record.generic != Some("Saved"));
+    let records = program.records.iter();
+    let records = records.filter(|record| record.generic != Some("Saved"));
     let records = records.map(|record| {
-        let fields = record.fields.iter();
-        let fields =
-            fields.map(|field| format!("Selection({:?}, {})", field.wire, selected(field)));
-        let fields: Vec<String> = fields.collect();
-        format!(
-            "pub(super) const {}: &[Selection] = &[{}];\n",
-            constant(&record.name),
-            fields.join(", ")
-        )
+        let one = |field: &Field| format!("Selection({:?}, {})", field.wire, selected(field));
+        let fields: Vec<String> = record.fields.iter().map(one).collect();
+        let (name, fields) = (constant(&record.name), fields.join(", "));
+        format!("pub(super) const {name}: &[Selection] = &[{fields}];\n")
     });
     let records = indent(&records.collect::<String>());
     format!(
@@ -67,10 +58,8 @@ fn selections(program: &Program) -> String {
 
 /// The constant with the selections of a field, which are those of one fragment.
 fn selected(field: &Field) -> String {
-    field
-        .spread
-        .as_deref()
-        .map_or_else(|| "&[]".to_owned(), constant)
+    let fragment = field.spread.as_deref();
+    fragment.map_or_else(|| "&[]".to_owned(), constant)
 }
 
 fn constant(fragment: &str) -> String {
@@ -86,14 +75,11 @@ fn document(program: &Program, operation: &Operation) -> String {
     let variables = operation.variables.fields.iter();
     let variables = variables.map(|field| format!("({:?}, {:?})", field.wire, field.graphql));
     let variables: Vec<String> = variables.collect();
-    let record = program
-        .records
-        .iter()
-        .find(|record| root.spread.as_ref() == Some(&record.name));
+    let mut records = program.records.iter();
+    let record = records.find(|record| root.spread.as_ref() == Some(&record.name));
     let result = record.filter(|record| record.generic == Some("Saved"));
-    let record = result
-        .and_then(|result| result.fields.first())
-        .unwrap_or(root);
+    let record = result.and_then(|result| result.fields.first());
+    let record = record.unwrap_or(root);
     let list = match (root.lists, root.leaf.generic) {
         (0, Some("Connection")) => format!("&[{:?}, \"edges\"]", root.wire),
         (0, _) => "&[]".to_owned(),
@@ -117,12 +103,9 @@ fn document(program: &Program, operation: &Operation) -> String {
 
 /// The one field of the root type.
 pub(crate) fn root(operation: &Operation) -> &Field {
-    assert!(
-        operation.reply.fields.len() == 1,
-        "{} has several fields",
-        operation.name
-    );
-    &operation.reply.fields[0]
+    let Operation { name, reply, .. } = operation;
+    assert!(reply.fields.len() == 1, "{name} has several fields");
+    &reply.fields[0]
 }
 
 /// The module with the variables of these names and types.
@@ -151,21 +134,12 @@ fn one(program: &Program, operation: &Operation, shared: &mut SharedVariables) -
     let variables = variables(operation, shared, &mut used);
     use_of_model(&mut used, &field.leaf);
     let reply = STYLE.record(&operation.reply);
-    let body = format!(
-        "{}{}{variables}{reply}",
-        import("crate::model", used.iter().map(String::as_str), 1),
-        document(program, operation),
-    );
-    (
-        format!(
-            "{}{name} => {module}, {module}::DOCUMENT.text;\n",
-            comment(head)
-        ),
-        format!(
-            "/// Variables and reply of `{root}`.\npub mod {module} {{\n{}}}\n",
-            indent(&body)
-        ),
-    )
+    let import = import("crate::model", used.iter().map(String::as_str), 1);
+    let body = import + &document(program, operation) + &variables + &reply;
+    let (head, body) = (comment(head), indent(&body));
+    let query = format!("{head}{name} => {module}, {module}::DOCUMENT.text;\n");
+    let module = format!("/// Variables and reply of `{root}`.\npub mod {module} {{\n{body}}}\n");
+    (query, module)
 }
 
 fn variables(
@@ -175,17 +149,16 @@ fn variables(
 ) -> String {
     let types = operation.variables.fields.iter().map(|field| {
         let plain = STYLE.plain(field);
+        let optional = || format!("Option<{plain}>");
         let rust_type = if field.required {
-            plain
+            plain.clone()
         } else {
-            format!("Option<{plain}>")
+            optional()
         };
         (field.rust.clone(), rust_type)
     });
     let module = operation.name.to_snake_case();
-    let owner = shared
-        .entry(types.collect())
-        .or_insert_with(|| module.clone());
+    let owner = shared.entry(types.collect()).or_insert(module.clone());
     if *owner != module {
         return format!("pub use super::{owner}::Variables;\n");
     }
@@ -217,10 +190,8 @@ pub(crate) fn import<'a>(
     if line.len() <= width {
         return line + "\n";
     }
-    format!(
-        "use {module}::{{\n{}\n}};\n",
-        fill("   ", names, "    ", width)
-    )
+    let names = fill("   ", names, "    ", width);
+    format!("use {module}::{{\n{names}\n}};\n")
 }
 
 /// Words with a comma after each, in lines of at most `width`. Lines after the first one are indented.

@@ -16,30 +16,17 @@ const STYLE: Style = Style {
     shared: "",
 };
 
-const USES: [&str; 12] = [
-    "AccountId",
-    "AccountType",
-    "ConsignmentId",
-    "ConsignmentNumber",
-    "Maybe",
-    "PdfUrl",
-    "QuestionId",
-    "QuestionType",
-    "Role",
-    "TemplateId",
-    "Timestamp",
-    "ValidatorType",
-];
+const USES: &str = "AccountId AccountType ConsignmentId ConsignmentNumber Maybe PdfUrl QuestionId QuestionType Role TemplateId \
+    Timestamp ValidatorType";
 
 pub(crate) fn file(program: &Program) -> String {
     let mut items = String::new();
     let mut debugs = BTreeMap::new();
     // The outermost question has all fields and is used for all levels of the tree; generic types are written by hand.
-    let records = program
-        .records
-        .iter()
-        .filter(|record| record.generic.is_none());
-    for record in records.filter(|record| envd_codegen::type_name(&record.name) == record.name) {
+    let is_written = |record: &&Struct| {
+        record.generic.is_none() && envd_codegen::type_name(&record.name) == record.name
+    };
+    for record in program.records.iter().filter(is_written) {
         items += &STYLE.record(record);
         debugs.insert(record.name.as_str(), debug(record));
     }
@@ -48,16 +35,14 @@ pub(crate) fn file(program: &Program) -> String {
         items += &setters(input);
         debugs.insert(&input.name, debug(input));
     }
-    let enums = program
-        .enums
-        .iter()
-        .map(|one| rust::open_enum(one, "open_enum", ""));
+    let enums = program.enums.iter();
+    let enums = enums.map(|one| rust::open_enum(one, "open_enum", ""));
     format!(
         "use serde::{{Deserialize, Serialize}};\n\
          use super::open_enum::open_enum;\n\
          use super::redact::redacted_debug;\n\
          {}{items}redacted_debug! {{\n{}}}\n{}",
-        import("super", USES, 0),
+        import("super", USES.split(' '), 0),
         debugs.into_values().flatten().collect::<String>(),
         enums.collect::<String>(),
     )
@@ -68,25 +53,19 @@ fn setters(input: &Struct) -> String {
     let mut setters = String::new();
     for field in &input.fields {
         let rust = &field.rust;
-        let argument = if field.lists > 0 {
-            format!(
-                "{rust}: impl IntoIterator<Item = {}>",
-                STYLE.leaf(&field.leaf)
-            )
-        } else {
-            format!("{rust}: impl Into<{}>", STYLE.input_type(field))
+        let argument = match field.lists {
+            0 => format!("impl Into<{}>", STYLE.input_type(field)),
+            _ => format!("impl IntoIterator<Item = {}>", STYLE.leaf(&field.leaf)),
         };
+        let argument = format!("{rust}: {argument}");
         let value = match (field.lists > 0, field.required) {
             (true, true) => format!("{rust}.into_iter().collect()"),
             (true, false) => format!("Maybe::Value({rust}.into_iter().collect())"),
             (false, _) => format!("{rust}.into()"),
         };
         setters += &comment(&field.docs);
-        setters += &one_setter(
-            names::setter(field),
-            &argument,
-            &format!("it.{rust} = {value};"),
-        );
+        let change = format!("|it| it.{rust} = {value};");
+        setters += &one_setter(names::setter(field), &argument, &change);
     }
     let setters = format!("setters! {{\n{}}}\n", indent(&setters));
     format!("impl {} {{\n{}}}\n", input.name, indent(&setters))
@@ -94,10 +73,7 @@ fn setters(input: &Struct) -> String {
 
 /// A line of `setters!`, or two if it is long.
 fn one_setter(name: &str, argument: &str, change: &str) -> String {
-    let (head, change) = (
-        format!("pub fn {name}({argument})"),
-        format!("|it| {change}"),
-    );
+    let head = format!("pub fn {name}({argument})");
     if head.len() + change.len() <= 90 {
         format!("{head} {change}\n")
     } else {
@@ -115,11 +91,7 @@ fn debug(record: &Struct) -> Option<String> {
         let mode = if field.is_hidden() { ": hidden" } else { "" };
         format!("{}{mode}", field.rust)
     };
-    let row = fill(
-        &format!("    {} {{", record.name),
-        record.fields.iter().map(word),
-        "        ",
-        100,
-    );
+    let start = format!("    {} {{", record.name);
+    let row = fill(&start, record.fields.iter().map(word), "        ", 100);
     Some(row.trim_end_matches(',').to_owned() + " }\n")
 }

@@ -68,15 +68,14 @@ pub(crate) fn coverage(elements: &Elements, program: &Program) -> String {
     let mut page =
         "| operation | kind | source | arguments |\n| --- | --- | --- | --- |\n".to_owned();
     for kind in ["query", "mutation"] {
-        let operations = program.operations.iter();
-        for operation in
-            operations.filter(|operation| operation.kind == kind && !is_second(operation))
-        {
-            let (source, arguments) = sources(elements, &root(operation).coordinate);
+        let is_listed = |operation: &&Operation| operation.kind == kind && !is_second(operation);
+        for operation in program.operations.iter().filter(is_listed) {
+            let root = root(operation);
+            let (source, arguments) = sources(elements, &root.coordinate);
             writeln!(
                 page,
                 "| `{}` | {kind} | {source} | {arguments} |",
-                root(operation).wire
+                root.wire
             )
             .unwrap();
         }
@@ -103,12 +102,8 @@ pub(crate) fn coverage(elements: &Elements, program: &Program) -> String {
             None => {
                 let head = "| element | type | source | used by |\n| --- | --- | --- | --- |";
                 write!(page, "\n## `{coordinate}`\n\n{head}\n").unwrap();
-                writeln!(
-                    page,
-                    "| (the type) | {kind} | {source} | {} |",
-                    users(coordinate)
-                )
-                .unwrap();
+                let using = users(coordinate);
+                writeln!(page, "| (the type) | {kind} | {source} | {using} |").unwrap();
             }
             Some((_, field)) if field.ends_with(')') => {}
             Some((of, field)) => {
@@ -123,27 +118,18 @@ pub(crate) fn coverage(elements: &Elements, program: &Program) -> String {
 
 /// The source of a field of a root type, and its arguments with theirs.
 fn sources(elements: &Elements, coordinate: &str) -> (String, String) {
-    let elements = elements.all.iter();
-    let field = elements
-        .clone()
-        .find(|element| element.coordinate == coordinate);
-    let arguments = elements.filter_map(|element| {
-        let name = element
-            .coordinate
-            .strip_prefix(coordinate)?
-            .strip_prefix('(')?;
-        Some(format!(
-            "`{}` {}",
-            name.strip_suffix(":)")?,
-            source(element)
-        ))
+    let mut fields = elements.all.iter();
+    let field = fields.find(|element| element.coordinate == coordinate);
+    let arguments = elements.all.iter().filter_map(|element| {
+        let name = element.coordinate.strip_prefix(coordinate)?;
+        let name = name.strip_prefix('(')?.strip_suffix(":)")?;
+        Some(format!("`{name}` {}", source(element)))
     });
     let mut arguments: Vec<String> = arguments.collect();
     arguments.sort();
-    let arguments = if arguments.is_empty() {
-        "none".to_owned()
-    } else {
-        arguments.join("; ")
+    let arguments = match &arguments[..] {
+        [] => "none".to_owned(),
+        arguments => arguments.join("; "),
     };
     (source(field.unwrap()).to_owned(), arguments)
 }

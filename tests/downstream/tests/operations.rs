@@ -20,13 +20,8 @@ async fn a_fragment_of_the_sdk_is_a_record_of_the_sdk() {
         account: fake.account_id().into(),
         since: None,
     };
-    let page = client
-        .execute::<Heads>(variables)
-        .await
-        .unwrap()
-        .value
-        .consignments
-        .unwrap();
+    let page = client.execute::<Heads>(variables).await.unwrap();
+    let page = page.value.consignments.unwrap();
     let mut nodes = page.edges.into_iter().filter_map(|edge| edge.node);
     let origin: Party = nodes.find_map(|node| node.origin).unwrap();
     assert!(origin.pic.is_some());

@@ -30,13 +30,8 @@ async fn records_of_the_sdk_come_where_a_document_selects_its_fragments() {
         first: None,
         after: None,
     };
-    let page = client
-        .execute::<Page>(variables)
-        .await
-        .unwrap()
-        .value
-        .consignments
-        .unwrap();
+    let page = client.execute::<Page>(variables).await.unwrap();
+    let page = page.value.consignments.unwrap();
     assert_eq!((page.total_count, page.edges.len()), (Some(8), 8));
     let summary: &ConsignmentSummary = page.edges[0].node.as_ref().unwrap();
 
@@ -56,24 +51,12 @@ async fn records_of_the_sdk_come_where_a_document_selects_its_fragments() {
     let variables = rows::Variables {
         account: fake.account_id().into(),
     };
-    let rows = client
-        .execute::<Rows>(variables)
-        .await
-        .unwrap()
-        .value
-        .consignments
-        .unwrap();
-    let owner = rows
-        .edges
-        .into_iter()
-        .find_map(|edge| edge.node?.owner)
-        .unwrap();
+    let rows = client.execute::<Rows>(variables).await.unwrap();
+    let mut edges = rows.value.consignments.unwrap().edges.into_iter();
+    let owner = edges.find_map(|edge| edge.node?.owner).unwrap();
     // Personal data does not appear in `Debug`.
     let shown = format!("{owner:?}");
-    assert!(
-        shown.contains("pic") && !shown.contains(&owner.name.unwrap()),
-        "{shown}"
-    );
+    assert!(shown.contains("pic") && !shown.contains(&owner.name.unwrap()));
 }
 
 #[tokio::test]
@@ -111,20 +94,16 @@ fn a_field_of_an_input_is_absent_null_or_a_value() {
         within: Box::new(within).into(),
         ..MoveInput::default()
     };
-    assert_eq!(
-        sent::<Move>(move_::Variables { input }),
-        json!({"input": {"note": null, "within": {"kind": "A_B"}}})
-    );
+    let expected = json!({"input": {"note": null, "within": {"kind": "A_B"}}});
+    assert_eq!(sent::<Move>(move_::Variables { input }), expected);
     // So is a variable of a change.
     assert_eq!(sent::<Note>(note::Variables::default()), json!({}));
     let variables = note::Variables {
         note: Maybe::Null,
         kind: Kind::Self_.into(),
     };
-    assert_eq!(
-        sent::<Note>(variables),
-        json!({"note": null, "kind": "SELF"})
-    );
+    let expected = json!({"note": null, "kind": "SELF"});
+    assert_eq!(sent::<Note>(variables), expected);
     // A variable of a query is sent or not.
     assert_eq!(sent::<Herd>(herd::Variables::default()), json!({}));
 }
@@ -148,16 +127,12 @@ fn replies_are_read_leniently_whatever_their_names() {
     let _: Option<Party> = herd.party;
     assert_eq!(reply.grid, [vec![1, 2], vec![]]);
     assert_eq!(reply.thing.unwrap().typename.as_deref(), Some("Cow"));
-    assert_eq!(
-        serde_json::from_value::<herd::ResponseData>(json!({})).unwrap(),
-        herd::ResponseData::default()
-    );
+    let empty: herd::ResponseData = serde_json::from_value(json!({})).unwrap();
+    assert_eq!(empty, herd::ResponseData::default());
     // Values that differ in GraphQL, differ in Rust.
-    let kinds = ["A_B", "AB", "UNRECOGNIZED", "SELF", "_1"].map(Kind::from);
-    assert_eq!(
-        kinds.each_ref().map(Kind::as_str),
-        ["A_B", "AB", "UNRECOGNIZED", "SELF", "_1"]
-    );
+    let names = ["A_B", "AB", "UNRECOGNIZED", "SELF", "_1"];
+    let kinds = names.map(Kind::from);
+    assert_eq!(kinds.each_ref().map(Kind::as_str), names);
     assert!(kinds.iter().all(Kind::is_known));
 }
 
@@ -168,23 +143,12 @@ async fn a_query_is_retried_a_change_is_not_and_both_are_scripted_by_their_types
     fake.on::<Herd>().fault(Fault::status(503));
     fake.on::<Herd>().respond(json!({"herd": {"type": "stud"}}));
     let herd = client.execute::<Herd>(herd::Variables::default());
-    let herd = herd
-        .header("x-office", "Roma")
-        .await
-        .unwrap()
-        .value
-        .herd
-        .unwrap();
-    assert_eq!(
-        (herd.type_.as_deref(), fake.request_count("Herd")),
-        (Some("stud"), 2)
-    );
+    let reply = herd.header("x-office", "Roma").await.unwrap().value;
+    assert_eq!(reply.herd.unwrap().type_.as_deref(), Some("stud"));
+    assert_eq!(fake.request_count("Herd"), 2);
 
     fake.on::<Move>().fault(Fault::status(503));
-    let error = client
-        .execute::<Move>(move_::Variables::default())
-        .await
-        .unwrap_err();
-    assert!(error.may_have_applied());
+    let change = client.execute::<Move>(move_::Variables::default());
+    assert!(change.await.unwrap_err().may_have_applied());
     assert_eq!(fake.request_count("Move"), 1);
 }

@@ -220,6 +220,20 @@ impl IdpState {
     }
 }
 
+/// The addresses of a provider that no network reaches, on this clock.
+pub(super) fn addressed(client: ProviderBuilder, clock: &Clock) -> ProviderBuilder {
+    let base = "http://127.0.0.1:1";
+    client
+        .authorize_url(format!("{base}/authorize"))
+        .token_url(format!("{base}/oauth/token"))
+        .revoke_url(format!("{base}/oauth/revoke"))
+        .device_authorization_url(format!("{base}/oauth/device/code"))
+        .logout_url(format!("{base}/v2/logout"))
+        .audience("https://api.example")
+        .redirect_uri("https://app.example/cb")
+        .clock(clock.clone())
+}
+
 /// The bodies of replies in scripts; other words are codes of errors.
 pub(super) fn body(word: &str) -> String {
     match word {
@@ -281,10 +295,8 @@ impl Bench {
     fn http(&self) -> HttpOptions {
         let idp = self.idp.clone();
         HttpOptions::default().in_process(InProcess::new(move |request| {
-            let form = url::form_urlencoded::parse(request.body())
-                .into_owned()
-                .collect();
-            let (reply, gate) = idp.process(request.path(), form);
+            let form = url::form_urlencoded::parse(request.body()).into_owned();
+            let (reply, gate) = idp.process(request.path(), form.collect());
             async move {
                 // A reply takes some steps, at each of which a caller may be dropped.
                 yields(5).await;
@@ -300,17 +312,7 @@ impl Bench {
 
     /// With the addresses of this provider.
     pub(in crate::auth) fn provider_of(&self, client: ProviderBuilder) -> ProviderBuilder {
-        let base = "http://127.0.0.1:1";
-        client
-            .http(self.http())
-            .authorize_url(format!("{base}/authorize"))
-            .token_url(format!("{base}/oauth/token"))
-            .revoke_url(format!("{base}/oauth/revoke"))
-            .device_authorization_url(format!("{base}/oauth/device/code"))
-            .logout_url(format!("{base}/v2/logout"))
-            .audience("https://api.example")
-            .redirect_uri("https://app.example/cb")
-            .clock(self.clock.clone())
+        addressed(client, &self.clock).http(self.http())
     }
 
     pub(in crate::auth) fn builder(&self) -> TokenManagerBuilder {
@@ -413,11 +415,8 @@ pub(in crate::auth) fn callback(
     manager: &TokenManager,
     sub: &str,
 ) -> (PendingLogin, String) {
-    callback_of(
-        bench,
-        manager.provider().authorization().start().unwrap(),
-        sub,
-    )
+    let login = manager.provider().authorization().start();
+    callback_of(bench, login.unwrap(), sub)
 }
 
 /// As [`callback`], for a login with settings of its own.

@@ -23,10 +23,7 @@ async fn a_login_over_a_damaged_file_reports_that_nothing_was_stored() {
     assert!(error.kind() == ErrorKind::Store, "{error:?}");
     let text = below(&error).to_string();
     assert!(below(&error).kind() == StoreErrorKind::Unreadable, "{text}");
-    assert!(
-        text.contains("not saved") && text.contains("log out"),
-        "{text}"
-    );
+    assert!(text.contains("not saved") && text.contains("log out"));
     // The session is not lost: this process continues with it, and the file stays.
     assert_eq!(manager.current().unwrap().expose(), "at-2");
     assert_eq!(folder.text(), "not json");

@@ -17,18 +17,13 @@ async fn nothing_of_a_manager_shows_a_token_or_a_user() {
     bench.idp.reply(reply(401, body));
     let error = refusal(&manager).await;
     let session = manager.inspect().await;
-    assert_eq!(
-        (&*session.account, &*session.store),
-        ("sam@example.com", "memory of this process")
-    );
     let fields = [
-        &session.store,
-        &session.account,
-        session.subject.as_ref().unwrap(),
+        session.store.clone(),
+        session.account.clone(),
+        session.subject.clone().unwrap(),
     ];
-    for token in ["at-2", "rt-2"] {
-        assert!(fields.iter().all(|field| !field.contains(token)));
-    }
+    let expected = ["memory of this process", "sam@example.com", "auth0|sam"];
+    assert_eq!(fields, expected);
     let report = manager.logout(Some("https://app.example/pr1vate")).await;
     assert!(report.url.as_ref().unwrap().as_str().contains("pr1vate"));
     let shown = format!(

@@ -4,4 +4,4 @@ mod hooked_store;
 mod record;
 
 pub(in crate::auth) use self::hooked_store::{Gate, HookedStore, StoreCall, fault};
-pub(in crate::auth) use self::record::tokens;
+pub(in crate::auth) use self::record::{generation, tokens};

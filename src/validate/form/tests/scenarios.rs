@@ -2,31 +2,22 @@
 
 use std::sync::Arc;
 
-use equipment::script::{Stage, listed, play};
+use equipment::script::{Stage, listed, play, rows};
 
 use crate::validate::tests::questions::{input, list, shown, today};
 use crate::validate::{Change, Finding, Form, Item, ItemRow, QuestionRef};
 
-const LISTS: [(&str, &str); 8] = [
-    (
-        "yard",
-        "1 { 2 ?1=Yes }; 3 REPEATABLE { 4; 5 ?1=Yes; 6 REPEATABLE { 7 } }; 8 DISPLAY",
-    ),
-    (
-        "most",
-        "1 { 2 ?1=Yes }; 3 REPEATABLE { 4 }; 8 DISPLAY; 9 readonly; 10 @MSAC1; -",
-    ),
-    ("cycles", "1; 3 ?4=x ?1=Yes; 4 ?3=x; 5 ?5=x ?1=Yes"),
-    // Both are required, and their findings are equal.
-    ("twins", "1; 2 ?1=Yes; 2 ?1=Yes ?1=No"),
-    (
-        "screen",
-        "9 DISPLAY; 1 REPEATABLE { 3 NUMBER; 4 optional }; 17 { 20 ?17=N; 21 }; 30 BOOLEAN; 31 COLOUR",
-    ),
-    ("inner", "3 REPEATABLE { 4; 6 REPEATABLE { 7; 8 } }"),
-    ("twin_sections", "3 REPEATABLE { 4; 3 REPEATABLE { 7 } }"),
-    ("section_and_question", "1 REPEATABLE { 2 REPEATABLE; 2 }"),
-];
+const LISTS: &str = "
+    yard     | 1 { 2 ?1=Yes }; 3 REPEATABLE { 4; 5 ?1=Yes; 6 REPEATABLE { 7 } }; 8 DISPLAY
+    most     | 1 { 2 ?1=Yes }; 3 REPEATABLE { 4 }; 8 DISPLAY; 9 readonly; 10 @MSAC1; -
+    cycles   | 1; 3 ?4=x ?1=Yes; 4 ?3=x; 5 ?5=x ?1=Yes
+    # Both are required, and their findings are equal.
+    twins    | 1; 2 ?1=Yes; 2 ?1=Yes ?1=No
+    screen   | 9 DISPLAY; 1 REPEATABLE { 3 NUMBER; 4 optional }; 17 { 20 ?17=N; 21 }; 30 BOOLEAN; 31 COLOUR
+    inner    | 3 REPEATABLE { 4; 6 REPEATABLE { 7; 8 } }
+    twin_sections        | 3 REPEATABLE { 4; 3 REPEATABLE { 7 } }
+    section_and_question | 1 REPEATABLE { 2 REPEATABLE; 2 }
+";
 
 struct Edits {
     form: Form,
@@ -74,8 +65,8 @@ impl Stage for Edits {
         let form = &mut self.form;
         let done = match *words {
             ["list", name, ref answers @ ..] => {
-                let (_, questions) = LISTS.iter().find(|(known, _)| *known == name).unwrap();
-                *form = list(questions).form(&input(&answers.join("; ")), &today());
+                let row = rows(LISTS).find(|row| row[0] == name).unwrap();
+                *form = list(row[1]).form(&input(&answers.join("; ")), &today());
                 return Ok(());
             }
             ["answer", question] => form.answer(reference(question), None),
@@ -122,11 +113,8 @@ impl Stage for Edits {
                 listed(sent.answers().iter().map(|answer| {
                     let id = answer.question_id.value().unwrap();
                     let row = answer.index.value().map(|row| format!(".{row}"));
-                    format!(
-                        "{id}{}={}",
-                        row.unwrap_or_default(),
-                        answer.value.value().unwrap()
-                    )
+                    let (row, value) = (row.unwrap_or_default(), answer.value.value());
+                    format!("{id}{row}={}", value.unwrap())
                 }))
             }
         };

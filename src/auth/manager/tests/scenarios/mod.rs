@@ -52,11 +52,8 @@ fn span(text: &str) -> Duration {
 /// A number as it was seen, or the bound that it keeps: `at most 10s`.
 fn measured(seen: f64, unit: &str, expected: &str) -> String {
     let bound = |sign: &str| {
-        expected
-            .strip_prefix(sign)?
-            .strip_suffix(unit)?
-            .parse()
-            .ok()
+        let number = expected.strip_prefix(sign)?.strip_suffix(unit)?;
+        number.parse().ok()
     };
     let keeps = bound("at most ").is_some_and(|most: f64| seen <= most)
         || bound("at least ").is_some_and(|least: f64| seen >= least);
@@ -98,12 +95,8 @@ impl Play {
         for word in &words[1..] {
             match word.split_once('=') {
                 Some(("claim.exp", time)) => {
-                    let seconds = self
-                        .when(time)
-                        .duration_since(UNIX_EPOCH)
-                        .unwrap()
-                        .as_secs();
-                    fields.push(("claim.exp", seconds.to_string()));
+                    let end = self.when(time).duration_since(UNIX_EPOCH).unwrap();
+                    fields.push(("claim.exp", end.as_secs().to_string()));
                 }
                 Some(("date", time)) => {
                     fields.push(("date", httpdate::fmt_http_date(self.when(time))));
@@ -120,19 +113,20 @@ impl Play {
                 "late" => Some(Err(NoReply::TimedOut)),
                 "unsent" => Some(Err(NoReply::Unreachable)),
                 "lost" => Some(Ok(reply(502, ""))),
-                status => Some(Ok(fields.iter().fold(
-                    reply(status.parse().unwrap(), &text),
-                    |reply, (name, value)| reply.header(name, value),
-                ))),
+                status => {
+                    let reply = reply(status.parse().unwrap(), &text);
+                    let fields = fields.iter();
+                    Some(Ok(
+                        fields.fold(reply, |it, (name, value)| it.header(name, value))
+                    ))
+                }
             };
             let rotates = rotates || ["late", "lost"].contains(&words[0]);
             let changes = fields
                 .iter()
                 .map(|(name, value)| ((*name).to_owned(), value.clone()));
-            let gate = self
-                .bench
-                .idp
-                .script(rotates, reply, changes.collect(), is_held);
+            let idp = &self.bench.idp;
+            let gate = idp.script(rotates, reply, changes.collect(), is_held);
             self.held.extend(is_held.then_some(gate));
         }
     }
@@ -212,12 +206,8 @@ impl Play {
         let (bench, expected) = (self.bench.clone(), words[1..].join(" "));
         #[expect(clippy::cast_precision_loss, reason = "a small number")]
         let count = |number: usize| measured(number as f64, "", &expected);
-        let record = bench
-            .store
-            .load(KEY)
-            .await
-            .unwrap()
-            .map(|stored| stored.record);
+        let record = bench.store.load(KEY).await.unwrap();
+        let record = record.map(|stored| stored.record);
         let of_record = |text: Option<Option<String>>| {
             text.map_or("nothing".to_owned(), |it| it.unwrap_or("none".to_owned()))
         };
@@ -234,20 +224,17 @@ impl Play {
             "marked" => record.unwrap().refresh_mark.is_some().to_string(),
             "shows" => {
                 let text = record.unwrap().to_secret_json();
-                let shown = ["at-", "rt-"]
-                    .into_iter()
-                    .filter(|it| text.expose().contains(it));
-                listed(shown)
+                let shown = ["at-", "rt-"].into_iter();
+                listed(shown.filter(|it| text.expose().contains(it)))
             }
             "lock" => ["held", "free"][usize::from(bench.lock_is_free().await)].to_owned(),
             "refreshes" => count(bench.idp.refreshes()),
             "requests" => count(bench.idp.requests()),
             "revoked" => listed(bench.idp.revoked()),
-            "sent" => format!(
-                "{} {}",
-                words[1],
-                bench.idp.forms("/oauth/token")[0][words[1]]
-            ),
+            "sent" => {
+                let form = &bench.idp.forms("/oauth/token")[0];
+                format!("{} {}", words[1], form[words[1]])
+            }
             "assertions" => {
                 let forms = bench.idp.forms("/oauth/token").into_iter();
                 let sent = forms.map(|mut form| form.remove("client_assertion").unwrap());

@@ -81,28 +81,36 @@ impl Faults {
                 &["writes", "saves"][..=usize::from(is_new)]
             }
         };
-        let kind = match self.next(names).as_deref() {
-            None => return Ok(()),
-            Some("logout") => {
-                drop(manager.unwrap().logout(None));
-                return Ok(());
-            }
-            Some("suspend") => {
-                bench.clock.advance(DAY);
-                return Ok(());
-            }
-            Some("Denied") => Kind::Denied,
-            Some("Full") => Kind::Full,
-            Some("Insecure") => Kind::Insecure,
-            Some("LockTimeout") => Kind::LockTimeout,
-            Some("Missing") => Kind::Missing,
-            Some("NewerVersion") => Kind::NewerVersion,
-            Some("Unreachable") => Kind::Unreachable,
-            Some("Unreadable") => Kind::Unreadable,
-            Some("Unsupported") => Kind::Unsupported,
-            Some(_) => Kind::Other,
+        let Some(how) = self.next(names) else {
+            return Ok(());
         };
-        Err(StoreError::new(kind, "planned"))
+        match &*how {
+            "logout" => drop(manager.unwrap().logout(None)),
+            "suspend" => bench.clock.advance(DAY),
+            kind => {
+                let kinds = [
+                    [Kind::Denied, Kind::Full, Kind::Insecure, Kind::LockTimeout],
+                    [
+                        Kind::Missing,
+                        Kind::NewerVersion,
+                        Kind::Other,
+                        Kind::Unreachable,
+                    ],
+                    [
+                        Kind::Unreadable,
+                        Kind::Unsupported,
+                        Kind::Other,
+                        Kind::Other,
+                    ],
+                ];
+                let kind = kinds
+                    .as_flattened()
+                    .iter()
+                    .find(|it| format!("{it:?}") == kind);
+                return Err(StoreError::new(*kind.unwrap(), "planned"));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -135,9 +143,8 @@ fn current(manager: Option<&TokenManager>) -> String {
 
 /// The kind of an error, and that of the store's error below it.
 fn kinds(error: &Error) -> String {
-    let below = error
-        .source()
-        .and_then(|it| it.downcast_ref::<StoreError>());
+    let below = error.source();
+    let below = below.and_then(|it| it.downcast_ref::<StoreError>());
     let below = below.map_or(String::new(), |it| format!(" {:?}", it.kind()));
     format!("{:?}{below}", error.kind())
 }
@@ -153,11 +160,7 @@ fn event_text(event: &Event, now: SystemTime) -> String {
         let left = retry_at.duration_since(now).unwrap().as_secs();
         text.extend([" ", &left.to_string(), "s"]);
     }
-    text + if shown.contains("elsewhere: true") {
-        " elsewhere"
-    } else {
-        ""
-    }
+    text + ["", " elsewhere"][usize::from(shown.contains("elsewhere: true"))]
 }
 
 /// What a process does, in the words of a step.
@@ -222,12 +225,10 @@ impl Process {
         let faults = Arc::new(Faults::default());
         let (meet, world) = (faults.clone(), bench.clone());
         let mut store = HookedStore::new(&bench.store, move |call| meet.meet(&world, call));
-        let option = |name: &str| {
-            let mut options = options
-                .iter()
-                .map(|it| it.split_once('=').unwrap_or((it, "")));
-            Some(options.find(|it| it.0 == name)?.1)
-        };
+        let options = options
+            .iter()
+            .map(|it| it.split_once('=').unwrap_or((it, "")));
+        let option = |name: &str| Some(options.clone().find(|it| it.0 == name)?.1);
         let client = Provider::builder(option("client").unwrap_or("app"));
         let mut provider = bench.provider_of(client);
         if let Some(path) = option("token-url") {
@@ -244,10 +245,8 @@ impl Process {
             provider = provider.id_token_check(|it| {
                 let claims: Value = it.claims()?;
                 assert!(claims["panics"].is_null(), "planned");
-                let forged = claims
-                    .get("forged")
-                    .map(|_| "the signature is wrong".into());
-                forged.map_or(Ok(()), Err)
+                let forged = claims.get("forged");
+                forged.map_or(Ok(()), |_| Err("the signature is wrong".into()))
             });
         }
         if option("fragile").is_some() {
@@ -328,11 +327,7 @@ impl Process {
     }
 
     fn gate(&self, calls: &str) -> &Gate {
-        if calls == "loads" {
-            &self.store.loaded
-        } else {
-            &self.store.removing
-        }
+        [&self.store.removing, &self.store.loaded][usize::from(calls == "loads")]
     }
 
     pub(super) async fn act(&mut self, bench: &Bench, words: &[&str]) {
@@ -411,16 +406,15 @@ impl Process {
             Ok(later) => format!("{}s", later.as_secs()),
             Err(earlier) => format!("-{}s", earlier.duration().as_secs()),
         };
-        let times = [
+        let ends = [session.access_token_ends_at, session.session_ends_at];
+        let began = [
             session.logged_in_at,
             session.renewed_at,
-            session.access_token_ends_at,
-            session.session_ends_at,
             session.refresh_began_at,
         ];
-        let failure = session
-            .last_failure
-            .map(|it| kinds(&it.error) + ": " + &it.error.report());
+        let times = [began[0], began[1], ends[0], ends[1], began[2]];
+        let failure = session.last_failure.map(|it| it.error);
+        let failure = failure.map(|it| kinds(&it) + ": " + &it.report());
         let state = format!("{:?}", session.state);
         let why = match session.state {
             SessionState::NeedsLogin { reason } => reason.report(),
@@ -465,11 +459,7 @@ impl Process {
             "omits" => {
                 let shown = |it: &Error| format!("{it:?} {}", it.report());
                 let shown = listed(self.errors().map(shown));
-                if shown.contains(&expected) {
-                    shown
-                } else {
-                    expected
-                }
+                [&expected, &shown][usize::from(shown.contains(&expected))].clone()
             }
             "retryable" => listed(self.errors().map(|it| it.is_retryable().to_string())),
             "retry" => {

@@ -23,11 +23,9 @@ use tokio::runtime::Runtime;
 use tokio::task::{JoinHandle, yield_now};
 
 use self::world::{Access, Shared, World, answer, lock};
-use super::bench::{KEY, SECOND};
+use super::bench::{KEY, SECOND, addressed};
 use crate::auth::store::tokens;
-use crate::auth::{
-    AccessToken, LogoutReport, Provider, Record, TokenManager, TokenSource, Version, Versioned,
-};
+use crate::auth::{AccessToken, Provider, Record, TokenManager, TokenSource, Version, Versioned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fake::InProcess;
 use crate::transport::{Clock, HttpOptions};
@@ -55,7 +53,6 @@ struct Process {
     last_ready: Option<JoinHandle<()>>,
     is_idle: bool,
     call: Option<JoinHandle<Result<AccessToken>>>,
-    logout: Option<JoinHandle<LogoutReport>>,
     /// The newest generation that was served.
     served: Option<u64>,
     /// When a token was served last.
@@ -83,9 +80,8 @@ impl Process {
         if self.is_idle {
             return;
         }
-        let last_ready = self
-            .last_ready
-            .get_or_insert_with(|| self.runtime.spawn(async {}));
+        let spawn = || self.runtime.spawn(async {});
+        let last_ready = self.last_ready.get_or_insert_with(spawn);
         self.runtime.block_on(yield_now());
         if last_ready.is_finished() {
             (self.last_ready, self.is_idle) = (None, true);
@@ -142,15 +138,7 @@ impl Schedule {
         let http = HttpOptions::default().in_process(InProcess::new(move |request| {
             answer(world.clone(), clock.clone(), number, request)
         }));
-        let base = "http://127.0.0.1:1";
-        let provider = Provider::builder("app")
-            .http(http)
-            .authorize_url(format!("{base}/authorize"))
-            .token_url(format!("{base}/token"))
-            .revoke_url(format!("{base}/revoke"))
-            .audience("https://api.example")
-            .redirect_uri("https://app.example/cb")
-            .clock(self.clock.clone());
+        let provider = addressed(Provider::builder("app"), &self.clock).http(http);
         let store = Access {
             world: self.world.clone(),
             clock: self.clock.clone(),
@@ -176,7 +164,6 @@ impl Schedule {
             last_ready: None,
             is_idle: true,
             call: None,
-            logout: None,
             served: None,
             served_at: None,
             needs_login: false,
@@ -258,17 +245,13 @@ impl Schedule {
         }
         let now = self.clock.monotonic();
         let mut world = lock(&self.world);
-        let (due, later): (Vec<_>, _) = world
+        let due: Vec<_> = world
             .late
-            .drain(..)
-            .partition(|late| late.arrives_at <= now);
-        world.late = later;
+            .extract_if(.., |late| late.arrives_at <= now)
+            .collect();
         for late in due {
-            let overtaken = world
-                .used_by
-                .get(&late.token)
-                .is_some_and(|used| *used > late.sent_at);
-            if !overtaken {
+            let used = world.used_by.get(&late.token);
+            if used.is_none_or(|used| *used <= late.sent_at) {
                 world.refresh(late.token, late.sent_at, None);
                 continue;
             }
@@ -313,10 +296,8 @@ impl Schedule {
         match called {
             Ok(token) => {
                 let generation = token.generation();
-                assert!(
-                    world.offered.contains(&generation),
-                    "at-{generation} is not stored"
-                );
+                let is_offered = world.offered.contains(&generation);
+                assert!(is_offered, "at-{generation} is not stored");
                 let process = &mut self.processes[at];
                 process.served = process.served.max(Some(generation));
                 process.served_at = Some(self.clock.monotonic());
@@ -326,10 +307,10 @@ impl Schedule {
                 assert!(is_over, "the session has not ended: {error:?}");
             }
             // A full disk is not worth another try at once.
-            Err(error) => assert!(
-                error.is_retryable() || error.kind() == ErrorKind::Store,
-                "{error:?}"
-            ),
+            Err(error) => {
+                let passes = error.is_retryable() || error.kind() == ErrorKind::Store;
+                assert!(passes, "{error:?}");
+            }
         }
     }
 
@@ -350,10 +331,8 @@ impl Schedule {
             process.disturb();
         }
         let token = process.manager.access_token().now_or_never();
-        let token = token
-            .expect("a caller waits while its token is valid")
-            .unwrap();
-        assert!(token.generation() >= served);
+        let token = token.expect("a caller waits while its token is valid");
+        assert!(token.unwrap().generation() >= served);
         let now = process.manager.current();
         assert!(now.is_none_or(|now| now.generation() >= served));
     }
@@ -373,10 +352,7 @@ impl Schedule {
             self.processes[at].served = None;
             self.settle(LIFE / 4);
             let is_lost = lock(&self.world).is_lost;
-            assert!(
-                is_lost || self.processes[at].served.is_some(),
-                "no token at the end"
-            );
+            assert!(is_lost || self.processes[at].served.is_some(), "no token");
         }
         let world = lock(&self.world);
         for (generation, requests) in &world.requests {
@@ -415,27 +391,14 @@ impl Schedule {
         let process = &mut self.processes[0];
         let logout = process.manager.clone();
         process.disturb();
-        process.logout = Some(
-            process
-                .runtime
-                .spawn(async move { logout.logout(None).await }),
-        );
+        let logout = process
+            .runtime
+            .spawn(async move { logout.logout(None).await });
         self.settle(LIFE / 2);
-        let process = &mut self.processes[0];
-        let report = process
-            .logout
-            .take()
-            .unwrap()
-            .now_or_never()
-            .unwrap()
-            .unwrap();
+        let report = logout.now_or_never().unwrap().unwrap();
         assert!(report.problems.is_empty(), "{:?}", report.problems);
-        for process in &self.processes {
-            assert!(
-                process.manager.current().is_none(),
-                "a token after the logout"
-            );
-        }
+        let mut processes = self.processes.iter();
+        assert!(processes.all(|it| it.manager.current().is_none()));
         let world = lock(&self.world);
         assert!(world.record.is_none());
         let last = format!("rt-{}", world.current);

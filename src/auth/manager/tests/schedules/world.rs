@@ -1,16 +1,15 @@
 //! The world of the processes, which judges each request when it arrives, and the store and the provider as a process sees them.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use equipment::schedules::note;
 use fastrand::Rng;
-use serde_json::json;
 use tokio::task::yield_now;
 
 use super::LIFE;
-use crate::auth::manager::tests::bench::{SECOND, error, reply};
+use crate::auth::manager::tests::bench::{SECOND, error, renewed, reply};
 use crate::auth::store::fault;
 use crate::auth::{Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
 use crate::error::Result;
@@ -65,9 +64,7 @@ pub(super) struct Late {
 pub(super) type Shared = Arc<Mutex<World>>;
 
 pub(super) fn lock(world: &Shared) -> MutexGuard<'_, World> {
-    world
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
+    world.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl World {
@@ -124,12 +121,8 @@ impl Access {
             let faults = world.store_faults;
             let pause = world.happens(5).then(|| world.random.u64(1..3_000));
             let after = world.happens(faults / 4);
-            (
-                world.random.usize(0..3),
-                pause,
-                world.happens(faults),
-                after,
-            )
+            let steps = world.random.usize(0..3);
+            (steps, pause, world.happens(faults), after)
         };
         for _ in 0..steps {
             yield_now().await;
@@ -174,14 +167,9 @@ impl TokenStore for Access {
                 world.writes += 1;
                 let version = Version::new(world.writes);
                 world.record = Some(Versioned::new(version, new.clone()));
-                note(|| {
-                    format!(
-                        "{version:?}: {:?}, mark {:?}",
-                        new.tokens().generation(),
-                        new.refresh_mark
-                    )
-                });
-                world.stored.insert(new.tokens().generation());
+                let (generation, mark) = (new.tokens().generation(), &new.refresh_mark);
+                note(|| format!("{version:?}: {generation}, mark {mark:?}"));
+                world.stored.insert(generation);
                 Some(version)
             })
             .await
@@ -248,9 +236,7 @@ enum Fate {
     /// The provider carries it out, and its reply is lost.
     ReplyIsLost,
     /// The sender gives up, and it may arrive after that.
-    TimesOut {
-        arrives: bool,
-    },
+    TimesOut(bool),
 }
 
 /// The provider as a process sees it.
@@ -263,14 +249,12 @@ pub(super) async fn answer(
     let form: HashMap<String, String> = url::form_urlencoded::parse(request.body())
         .into_owned()
         .collect();
-    if request.path() == "/revoke" {
+    if request.path() == "/oauth/revoke" {
         lock(&world).revoked.insert(form["token"].clone());
         return Ok(reply(200, ""));
     }
-    let sent: u64 = form["refresh_token"]
-        .trim_start_matches("rt-")
-        .parse()
-        .unwrap();
+    let sent = form["refresh_token"].trim_start_matches("rt-");
+    let sent: u64 = sent.parse().unwrap();
     let (asked_at, sent_at) = (clock.now(), clock.monotonic());
     let (fate, back) = {
         let mut world = lock(&world);
@@ -281,21 +265,23 @@ pub(super) async fn answer(
             Some(1) => Fate::IsRefused(429),
             Some(2) => Fate::IsRefused(503),
             Some(3) => Fate::ReplyIsLost,
-            Some(fate) => Fate::TimesOut { arrives: fate == 4 },
+            Some(fate) => Fate::TimesOut(fate == 4),
         };
         *world.requests.entry(sent).or_default() += 1;
         if !matches!(fate, Fate::Arrives) {
             *world.failed.entry(sent).or_default() += 1;
         }
-        if matches!(fate, Fate::TimesOut { arrives: true }) {
+        if matches!(fate, Fate::TimesOut(true)) {
             // Within thirty seconds after it was sent, also when its sender is suspended meanwhile.
             let arrives_at = sent_at + Duration::from_secs(world.random.u64(0..30));
-            world.late.push(Late {
+            let token = sent;
+            let late = Late {
                 arrives_at,
                 sent_at,
-                token: sent,
+                token,
                 process,
-            });
+            };
+            world.late.push(late);
         }
         (fate, Duration::from_millis(world.random.u64(0..8_000)))
     };
@@ -310,10 +296,8 @@ pub(super) async fn answer(
             let Some(n) = issued else {
                 return Ok(error(403, "invalid_grant"));
             };
-            let tokens = json!({
-                "access_token": format!("at-{n}"), "refresh_token": format!("rt-{n}"),
-                "expires_in": LIFE.as_secs(), "token_type": "Bearer",
-            });
+            let mut tokens = renewed(n);
+            tokens["expires_in"] = LIFE.as_secs().into();
             Ok(reply(200, tokens))
         }
         Fate::IsNotSent => Err(NoReply::Unreachable),
@@ -323,7 +307,7 @@ pub(super) async fn answer(
             clock.sleep(back).await;
             Ok(reply(502, ""))
         }
-        Fate::TimesOut { .. } => {
+        Fate::TimesOut(_) => {
             clock.sleep(5 * SECOND).await;
             Err(NoReply::TimedOut)
         }

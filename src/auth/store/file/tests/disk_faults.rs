@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::super::token_file::{WriteFaults, WriteStep};
-use super::folder::{Folder, generation, put, record};
+use super::folder::{Folder, put, record};
+use crate::auth::store::generation;
 use crate::auth::{FileStore, StoreErrorKind, TokenStore};
 
 /// A store whose disk fails at one point for as long as the switch is on.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use equipment::TestFolder;
 
 use crate::auth::store::tokens;
-use crate::auth::{FileStore, Record, TokenStore, Versioned};
+use crate::auth::{FileStore, Record, StoreError, StoreErrorKind, TokenStore, Versioned};
 
 const FILE: &str = "tokens.json";
 
@@ -63,7 +63,7 @@ pub(super) async fn put(store: &FileStore, key: &str, generation: u64) -> Versio
     store.load(key).await.unwrap().unwrap()
 }
 
-pub(super) async fn generation(store: &FileStore, key: &str) -> Option<u64> {
-    let stored = store.load(key).await.unwrap();
-    stored.map(|stored| stored.record.tokens().generation())
+/// The kind of the error of a call.
+pub(super) fn kind<T>(outcome: Result<T, StoreError>) -> StoreErrorKind {
+    outcome.err().unwrap().kind()
 }

@@ -6,7 +6,8 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::Semaphore;
 
 use super::super::token_file::{WriteFaults, WriteStep};
-use super::folder::{Folder, generation, put, record};
+use super::folder::{Folder, put, record};
+use crate::auth::store::generation;
 use crate::auth::{StoreErrorKind, TokenStore};
 use crate::transport::Clock;
 
