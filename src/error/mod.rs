@@ -198,7 +198,7 @@ impl Error {
         self.0.operation.as_deref()
     }
 
-    /// How often the request was sent; 0 when it was not sent at all.
+    /// How often the request was sent; 0 when it was not sent at all, and for what was found wrong in a reply that had been read.
     pub fn attempts(&self) -> u32 {
         self.0.attempts
     }
