@@ -57,8 +57,8 @@ async fn the_refresh_token_is_stored_and_the_access_token_stays_in_memory() {
 
 #[tokio::test]
 async fn a_foreign_entry_is_an_error_and_is_not_overwritten() {
-    let (keyring, here, _there, _folder) = keyring_and_two();
     use StoreErrorKind::{NewerVersion, Unreadable};
+    let (keyring, here, _there, _folder) = keyring_and_two();
     for (text, kind) in [
         ("", Unreadable),
         ("hunter2", Unreadable),
