@@ -4,4 +4,4 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 cargo build --quiet --locked --examples
-tidily cargo test --quiet --locked -p codegen -p apps -p processes
+tidily cargo test --quiet --locked -p codegen -p generated -p apps -p processes

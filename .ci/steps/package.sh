@@ -19,7 +19,7 @@ done
 for name in envd-sdk envd-codegen; do
     [[ $(grep -c "^$name-[0-9.]*/graphql/[a-z]*\.graphql\$" <<<"$list") == 3 ]] || fail "the package $name lacks graphql"
 done
-foreign="^envd-[^/]*/(\.ci|\.github|crates|benches/peers|examples/(apps|serve_fake/graphiql)|tests/(browser|codegen|downstream|processes|validator-only))/"
+foreign="^envd-[^/]*/(\.ci|\.github|crates|benches/peers|examples/(apps|serve_fake/graphiql)|tests/(browser|codegen|downstream|generated|processes|validator-only))/"
 if grep -E "$foreign" <<<"$list"; then fail "that does not belong into the package"; fi
 large=$(find "$work"/envd-* -type f -size +150k)
 [[ -z $large ]] || fail "too large for the package: $large"

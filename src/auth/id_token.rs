@@ -264,14 +264,7 @@ mod tests {
         let claims =
             Claims::read("e30.eyJzdWIiOiIxMjM0NTY3ODkwIiwiZXhwIjoxNTE2MjM5MDIyfQ.sig").unwrap();
         assert_eq!(claims.sub.as_deref(), Some("1234567890"));
-        for bad in [
-            "",
-            "a.b",
-            "e30.!!.sig",
-            "e30.e30.a.b.c",
-            "e30.eyJ.sig",
-            "opaque",
-        ] {
+        for bad in "|a.b|e30.!!.sig|e30.e30.a.b.c|e30.eyJ.sig|opaque".split('|') {
             assert!(Claims::read(bad).is_none(), "{bad}");
         }
     }

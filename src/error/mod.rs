@@ -15,7 +15,7 @@ mod report;
 mod repr;
 mod server_message;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::borrow::Cow;
 use std::sync::Arc;

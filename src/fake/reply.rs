@@ -159,14 +159,7 @@ mod tests {
 
     #[test]
     fn gzip_is_sent_to_those_who_accept_it() {
-        for accepts in [
-            "gzip",
-            "GZIP",
-            "x-gzip",
-            "*",
-            "br, gzip;q=0.5",
-            "gzip; q=1.0",
-        ] {
+        for accepts in "gzip|GZIP|x-gzip|*|br, gzip;q=0.5|gzip; q=1.0".split('|') {
             assert!(accepts_gzip(accepts), "{accepts}");
         }
         for refuses in ["", "identity", "br", "gzip;q=0", "gzip; q=0.000", "gzipped"] {

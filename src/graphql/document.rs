@@ -346,6 +346,8 @@ fn offset(error: &ServerError) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use equipment::script::rows;
+
     use super::*;
     use crate::graphql::lexer::operations;
 
@@ -399,39 +401,25 @@ mod tests {
 
     #[test]
     fn a_profile_leaves_fields_out_and_moves_the_record() {
-        for (name, record_at, left_out, text) in [
-            (
-                "deleteTemplate",
-                None,
-                &["id", "number", "name"][..],
-                "mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { data { __typename } } }",
-            ),
-            (
-                "edecs",
-                Some("/me/0/edecs"),
-                &["status"],
-                "query Edecs($envdAccountId: String) { edecs: me(envdAccountId: $envdAccountId) { edecs { id number createdAt } } }",
-            ),
-            (
-                "template",
-                Some("/template"),
-                &[
-                    "species",
-                    "owner",
-                    "origin",
-                    "destination",
-                    "consignee",
-                    "forms.type",
-                ],
-                "query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { id number name forms { serialNumber } } }",
-            ),
-        ] {
+        for row in rows(
+            "
+            deleteTemplate | -           | id number name
+                | mutation DeleteTemplate($envdAccountId: String!, $id: String!) { deleteTemplate(envdAccountId: $envdAccountId, id: $id) { data { __typename } } }
+            edecs          | /me/0/edecs | status
+                | query Edecs($envdAccountId: String) { edecs: me(envdAccountId: $envdAccountId) { edecs { id number createdAt } } }
+            template       | /template   | species owner origin destination consignee forms.type
+                | query Template($id: String!, $envdAccountId: String!) { template(id: $id, envdAccountId: $envdAccountId) { id number name forms { serialNumber } } }
+            ",
+        ).collect::<Vec<_>>().chunks(2) {
+            let [name, record_at, left_out] = row[0][..] else {
+                panic!("{row:?}")
+            };
             let profile = OperationProfile {
-                record_at: record_at.map(str::to_owned),
-                left_out: left_out.iter().map(|path| (*path).to_owned()).collect(),
+                record_at: Some(record_at.to_owned()).filter(|it| it != "-"),
+                left_out: left_out.split(' ').map(str::to_owned).collect(),
                 ..OperationProfile::default()
             };
-            assert_eq!(rendered(name, &profile), text);
+            assert_eq!(rendered(name, &profile), row[1][1]);
         }
     }
 }

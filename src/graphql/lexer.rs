@@ -168,41 +168,22 @@ mod tests {
             { short }"#;
         let found = operations(document).unwrap();
         let names: Vec<_> = found.iter().map(|found| (found.kind, found.name)).collect();
+        let (query, mutation) = (Some(OperationKind::Query), Some(OperationKind::Mutation));
         assert_eq!(
             names,
-            [
-                (Some(OperationKind::Query), Some("Read")),
-                (Some(OperationKind::Mutation), None),
-                (Some(OperationKind::Query), None),
-            ]
+            [(query, Some("Read")), (mutation, None), (query, None)]
         );
-        let variables: Vec<_> = found[0]
-            .variables
-            .iter()
-            .map(|variable| (variable.name.as_str(), variable.required))
-            .collect();
-        assert_eq!(
-            variables,
-            [("a", false), ("b", true), ("c", false), ("d", true)]
-        );
+        let variables = found[0].variables.iter();
+        let variables: Vec<_> = variables.map(|it| (&*it.name, it.required)).collect();
+        let expected = [("a", false), ("b", true), ("c", false), ("d", true)];
+        assert_eq!(variables, expected);
     }
 
     #[test]
     fn what_is_no_document_is_not_read() {
-        for bad in [
-            "query",
-            "query Q",
-            "query Q {",
-            "nonsense {a}",
-            "query Q($a) { a }",
-            "query Q($a: Int { a }",
-            "{ a(x: \"open) }",
-            "{ a } }",
-            "query Q(] { a }",
-            "\"d\" query Q { a }",
-            "{ a ? }",
-            "{ a(x: \"\"\"open) }",
-        ] {
+        let bad = r#"query|query Q|query Q {|nonsense {a}|query Q($a) { a }|query Q($a: Int { a }|{ a } }
+            |query Q(] { a }|"d" query Q { a }|{ a ? }|{ a(x: "open) }|{ a(x: """open) }"#;
+        for bad in bad.split('|') {
             assert_eq!(operations(bad), None, "{bad}");
         }
         assert_eq!(operations("").unwrap(), []);

@@ -248,27 +248,22 @@ mod tests {
             (r#"{"input": {"mood": null}}"#, false),
             (r#"{"input": {"mood": "calm"}}"#, true),
         ] {
-            let sent = given
-                .unwrap()
-                .variables(serde_json::from_str(variables).unwrap());
+            let read = serde_json::from_str(variables).unwrap();
+            let sent = given.unwrap().variables(read);
             assert_eq!(sent.is_ok(), has_value, "{variables}");
         }
     }
 
     #[test]
     fn a_document_that_may_work_is_taken() {
-        for (name, document) in [
-            ("questions", "{ questions: questionList { items { id } } }"),
-            (
-                "Consignments",
-                "query($envdAccountId: ID!, $first: Int! = 5) { a }",
-            ),
-            (
-                "consignments",
-                "query L($envdAccountId: ID!, $more: Int) { a }",
-            ),
-        ] {
-            assert_eq!(refusal(name, document, Some("/a/0")), "", "{document}");
+        for row in rows(
+            "
+            questions    | { questions: questionList { items { id } } }
+            Consignments | query($envdAccountId: ID!, $first: Int! = 5) { a }
+            consignments | query L($envdAccountId: ID!, $more: Int) { a }
+            ",
+        ) {
+            assert_eq!(refusal(row[0], row[1], Some("/a/0")), "", "{row:?}");
         }
     }
 }

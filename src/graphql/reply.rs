@@ -35,8 +35,25 @@ struct FoundRecord<'a> {
     received: &'a str,
     /// As our types read it; null where there is none.
     json: &'a str,
+    has_id: bool,
+    /// What leads to it below the data.
+    members: Vec<Cow<'static, str>>,
+}
+
+impl FoundRecord<'_> {
+    /// Whether our types find it in the data as it was received.
+    fn is_at(&self, expected: &[&str]) -> bool {
+        std::ptr::eq(self.json, self.received) && self.members == expected
+    }
+
     /// Where it was received, below the data.
-    path: String,
+    fn path(&self) -> String {
+        self.members.iter().fold(String::new(), |path, name| {
+            let index = name.parse::<usize>();
+            let step = index.map_or_else(|_| name.to_string(), |index| format!("[{index}]"));
+            joined(&path, &step)
+        })
+    }
 }
 
 impl Encoded {
@@ -97,25 +114,27 @@ impl Encoded {
         let raw_data = || Some(reply_memory::value(data));
         let (found, expected) = (self.record(data), self.expected_path());
         let record = found.as_ref().map_or(data, |found| found.json);
-        if self.is_change() && is_void(&reply_memory::value(record), false) {
+        let has_id = found.as_ref().is_some_and(|found| found.has_id);
+        if self.is_change() && !has_id && is_void(&reply_memory::value(record), false) {
             return Err(rest
                 .without_record()
                 .with_received(reply.received(raw_data())));
         }
         let names = expected.iter().rev();
         let text = match &found {
-            Some(_) => names.fold(Cow::from(record), |text, name| {
-                format!("{{\"{name}\":{text}}}").into()
-            }),
-            None => data.into(),
+            Some(found) if !found.is_at(&expected) => names
+                .fold(Cow::from(record), |text, name| {
+                    format!("{{\"{name}\":{text}}}").into()
+                }),
+            _ => data.into(),
         };
         let received_path = |path: &str| match &found {
             Some(found) => match path.strip_prefix(expected.join(".").as_str()) {
                 Some(inside) => {
-                    let record = joined(&found.path, inside.trim_start_matches('.'));
+                    let record = joined(&found.path(), inside.trim_start_matches('.'));
                     joined(DATA, &record)
                 }
-                None => joined(DATA, &found.path),
+                None => joined(DATA, &found.path()),
             },
             None => joined(DATA, path),
         };
@@ -161,36 +180,34 @@ impl Encoded {
     fn record<'a>(&self, data: &'a str) -> Option<FoundRecord<'a>> {
         let known = self.known?;
         let is_change = known.is_change();
-        let names: Vec<String> = match &self.moved {
-            Some(pointer) => pointer.split('/').skip(1).map(unescaped).collect(),
-            None if is_change => vec![known.name.to_owned()],
+        let mut members: Vec<Cow<'static, str>> = match &self.moved {
+            Some(pointer) => {
+                let names = pointer.split('/').skip(1);
+                names.map(|name| unescaped(name).into()).collect()
+            }
+            None if is_change => vec![known.name.into()],
             None => return None,
         };
-        let mut path = names.iter().fold(String::new(), |path, name| {
-            let index = name.parse::<usize>();
-            let step = index.map_or_else(|_| name.clone(), |index| format!("[{index}]"));
-            joined(&path, &step)
-        });
-        let mut received = part_of(data, &names).unwrap_or(NULL);
+        let mut received = part_of(data, &members).unwrap_or(NULL);
         let inside = part_of(received, &[DATA]).filter(|inside| is_change && *inside != NULL);
         if let Some(inside) = inside {
-            (received, path) = (inside, joined(&path, DATA));
+            received = inside;
+            members.push(DATA.into());
         }
-        let is_record = || {
-            let id = part_of(received, &[known.id()]);
-            !is_change || inside.is_some() || self.moved.is_some() || id.is_some_and(can_be_id)
-        };
+        let has_id = part_of(received, &[known.id()]).is_some_and(can_be_id);
+        let is_record = !is_change || inside.is_some() || self.moved.is_some() || has_id;
         let json = match received {
             // Not nothing, and no field of a record.
             "true" if known.deletes() => r#"{"deleted":true}"#,
             "false" if known.deletes() => NULL,
-            _ if is_record() => received,
+            _ if is_record => received,
             _ => NULL,
         };
         Some(FoundRecord {
             received,
             json,
-            path,
+            has_id,
+            members,
         })
     }
 
@@ -332,21 +349,16 @@ mod tests {
         };
         let ours = Overrides::default();
         let record = r#"{"id": 1.50}"#;
+        let whole = format!(r#"{{"copyConsignment": {{"data": {record}}}}}"#);
         for (overrides, data) in [
             (&moved, format!(r#"{{"copy": [{record}]}}"#)),
             (&moved, format!(r#"{{"copy": [{{"data": {record}}}]}}"#)),
             (&ours, format!(r#"{{"copyConsignment": {record}}}"#)),
-            (
-                &ours,
-                format!(r#"{{"copyConsignment": {{"data": {record}}}}}"#),
-            ),
+            (&ours, whole),
         ] {
             let value = json!({"copyConsignment": {"data": {"id": 1.50}}});
-            assert_eq!(
-                read(overrides, &data),
-                Ok((value, record.to_owned())),
-                "{data}"
-            );
+            let found = read(overrides, &data);
+            assert_eq!(found, Ok((value, record.to_owned())), "{data}");
         }
         for (overrides, data) in [
             (&moved, r#"{"other": 1}"#),
@@ -376,13 +388,9 @@ mod tests {
 
     #[test]
     fn other_bodies_have_none() {
-        for body in [
-            &b"<html>"[..],
-            br#"{"a": "\"pageInfo\": {}"}"#,
-            br#"{"a": "pageInfo"}"#,
-            br#"{"pageInfo": null}"#,
-            b"\xff\xfe",
-        ] {
+        let bodies = r#"<html>|{"a": "\"pageInfo\": {}"}|{"a": "pageInfo"}|{"pageInfo": null}"#;
+        let bodies = bodies.split('|').map(str::as_bytes);
+        for body in bodies.chain([&b"\xff\xfe"[..]]) {
             assert!(early_page_info(body).is_none(), "{body:?}");
         }
     }

@@ -200,28 +200,19 @@ mod tests {
     #[test]
     fn the_kind_is_that_of_the_named_operation_and_a_change_in_doubt() {
         let two = "query Read { a } mutation Write { b }";
+        let twice = "query Twice { a } mutation Twice { b }";
+        let noted = "# query Write\nmutation Write { b }";
+        let quoted = "# a mutation\nquery Read { a(x: \"mutation Read\") }";
         for (document, name, kind) in [
             (two, "Read", OperationKind::Query),
             (two, "Write", OperationKind::Mutation),
             ("query Read($a: Int) { a }", "Read", OperationKind::Query),
             ("{ a }", "", OperationKind::Mutation),
-            (
-                "# query Write\nmutation Write { b }",
-                "Write",
-                OperationKind::Mutation,
-            ),
+            (noted, "Write", OperationKind::Mutation),
             // No operation has this name.
             ("fragment query on T { a }", "on", OperationKind::Mutation),
-            (
-                "# a mutation\nquery Read { a(x: \"mutation Read\") }",
-                "Read",
-                OperationKind::Query,
-            ),
-            (
-                "query Twice { a } mutation Twice { b }",
-                "Twice",
-                OperationKind::Mutation,
-            ),
+            (quoted, "Read", OperationKind::Query),
+            (twice, "Twice", OperationKind::Mutation),
             ("subscription Live { a }", "Live", OperationKind::Mutation),
             ("query Read { a", "Read", OperationKind::Mutation),
         ] {

@@ -171,13 +171,10 @@ mod tests {
 
     #[test]
     fn a_callback_gives_its_query() {
+        let other = "host:127.0.0.1:8400\r\naccept: */*";
         for (line, host, expected) in [
             ("/callback?code=c&state=s HTTP/1.1", HOST, "code=c&state=s"),
-            (
-                "/callback HTTP/1.1",
-                "host:127.0.0.1:8400\r\naccept: */*",
-                "",
-            ),
+            ("/callback HTTP/1.1", other, ""),
             ("/callback?a?b HTTP/1.0", "HOST: 127.0.0.1:8400", "a?b"),
         ] {
             let head = format!("GET {line}\r\n{host}\r\n\r\n");
@@ -205,10 +202,8 @@ mod tests {
             let head = format!("{line} HTTP/1.1\r\n{host}\r\n\r\n");
             assert_eq!(query(&head), Some(Err(response)), "{head}");
         }
-        let many = format!(
-            "GET / HTTP/1.1\r\n{}\r\n",
-            "a: b\r\n".repeat(MAX_HEADERS + 1)
-        );
+        let many = "a: b\r\n".repeat(MAX_HEADERS + 1);
+        let many = format!("GET / HTTP/1.1\r\n{many}\r\n");
         assert_eq!(query(&many), Some(Err(TooLarge)));
     }
 

@@ -125,9 +125,10 @@ mod tests {
     use tokio::task::yield_now;
 
     use super::*;
-    use crate::auth::test_settings as settings;
-    use crate::error::ErrorKind;
+    use crate::error::tests::assert_fails;
     use crate::loopback::Loopback;
+    use crate::loopback::tests::{login, state};
+    use crate::transport::Clock;
 
     const ADDRESSES: [IpAddr; 2] = [
         IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -152,20 +153,14 @@ mod tests {
             if TcpListener::bind((address, 0)).await.is_err() {
                 continue;
             }
-            let listener = Loopback::builder()
-                .redirect_uri("http://localhost:0/callback")
-                .bind()
-                .await
-                .unwrap();
+            let builder = Loopback::builder().redirect_uri("http://localhost:0/callback");
+            let listener = builder.bind().await.unwrap();
             let uri = listener.redirect_uri().clone();
             let (host, port) = (uri.authority(), uri.port().unwrap());
             assert_eq!(host, format!("localhost:{port}"));
             assert_eq!(uri.path(), "/callback");
-            let provider = settings().redirect_uri(uri.as_str()).build().unwrap();
-            let login = provider.authorization().start().unwrap();
-            let mut pairs = login.url().query_pairs();
-            let (_, state) = pairs.find(|(name, _)| name == "state").unwrap();
-            let target = format!("/callback?code=c0d3&state={state}");
+            let login = login(uri.as_str(), &Clock::system());
+            let target = format!("/callback?code=c0d3&state={}", state(&login));
             let receiving = tokio::spawn(listener.receive(login));
             for other in [format!("{address}:{port}"), "evil.example".to_owned()] {
                 let response = get((address, port), &other, &target).await;
@@ -187,7 +182,7 @@ mod tests {
             let port = other.local_addr().unwrap().port();
             let taken = format!("http://localhost:{port}/callback");
             let bound = Loopback::builder().redirect_uri(taken).bind().await;
-            assert!(bound.unwrap_err().kind() == ErrorKind::Config, "{address}");
+            assert_fails(bound, "Config");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use equipment::script::rows;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, yield_now};
@@ -10,7 +11,8 @@ use url::Url;
 
 use super::{Loopback, LoopbackBuilder, RedirectFile};
 use crate::auth::{CheckedCallback, PendingLogin, test_settings as settings};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
+use crate::error::tests::assert_fails;
 use crate::transport::Clock;
 
 pub(super) struct Trial {
@@ -21,7 +23,7 @@ pub(super) struct Trial {
     waiting: JoinHandle<Result<CheckedCallback>>,
 }
 
-fn login(redirect_uri: &str, clock: &Clock) -> PendingLogin {
+pub(super) fn login(redirect_uri: &str, clock: &Clock) -> PendingLogin {
     let settings = settings().redirect_uri(redirect_uri);
     let provider = settings.clock(clock.clone()).build().unwrap();
     provider.authorization().start().unwrap()
@@ -33,13 +35,10 @@ async fn bound(mut builder: LoopbackBuilder) -> (Clock, Loopback) {
     (clock, builder.bind().await.unwrap())
 }
 
-fn state(login: &PendingLogin) -> String {
+pub(super) fn state(login: &PendingLogin) -> String {
     let mut pairs = login.url().query_pairs();
-    pairs
-        .find(|(name, _)| name == "state")
-        .unwrap()
-        .1
-        .into_owned()
+    let (_, state) = pairs.find(|(name, _)| name == "state").unwrap();
+    state.into_owned()
 }
 
 impl Trial {
@@ -66,6 +65,20 @@ impl Trial {
     /// A GET as a browser sends it, and the whole response.
     async fn get(&self, target: &str) -> String {
         self.send(&self.request(target)).await
+    }
+
+    /// The status of the response to a request, and its reason.
+    async fn status(&self, request: &str) -> String {
+        let response = self.send(request).await;
+        let (line, _) = response.split_once("\r\n").unwrap();
+        line.trim_start_matches("HTTP/1.1 ").to_owned()
+    }
+
+    /// The callback of the login ends it.
+    async fn ends_well(self) {
+        let good = self.request(&self.good());
+        assert_eq!(self.status(&good).await, "200 OK");
+        self.end().await.unwrap();
     }
 
     pub(super) fn request(&self, target: &str) -> String {
@@ -118,32 +131,25 @@ async fn the_browser_gets_a_page_without_secrets() {
 #[tokio::test]
 async fn foreign_requests_are_refused_and_change_nothing() {
     let trial = Trial::start().await;
-    let good = trial.good();
-    for (target, status) in [
-        ("/favicon.ico", "404"),
-        ("/", "404"),
-        ("/callback", "400"),
-        ("/callback?code=c&state=another", "400"),
-        ("/callback?error=access_denied", "400"),
-        ("/callback?error=access_denied&state=another", "400"),
-        ("/callback?code=c&code=d", "400"),
+    let (good, own) = (trial.good(), trial.host.clone());
+    for (method, target, host, status) in [
+        ("GET", "/favicon.ico", &*own, "404"),
+        ("GET", "/", &own, "404"),
+        ("GET", "/callback", &own, "400"),
+        ("GET", "/callback?code=c&state=another", &own, "400"),
+        ("GET", "/callback?error=access_denied", &own, "400"),
+        ("GET", "/callback?error=no&state=another", &own, "400"),
+        ("GET", "/callback?code=c&code=d", &own, "400"),
+        ("GET", &good, "evil.example", "400"),
+        ("GET", &good, "localhost", "400"),
+        ("GET", &good, "127.0.0.1", "400"),
+        ("POST", &good, &own, "405"),
     ] {
-        let response = trial.get(target).await;
-        assert!(
-            response.starts_with(&format!("HTTP/1.1 {status}")),
-            "{target}: {response}"
-        );
+        let request = format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        let found = trial.status(&request).await;
+        assert!(found.starts_with(status), "{request}: {found}");
     }
-    for wrong in ["evil.example", "localhost", "127.0.0.1"] {
-        let response = trial
-            .send(&format!("GET {good} HTTP/1.1\r\nHost: {wrong}\r\n\r\n"))
-            .await;
-        assert!(response.starts_with("HTTP/1.1 400"), "{wrong}: {response}");
-    }
-    let posted = format!("POST {good} HTTP/1.1\r\nHost: {}\r\n\r\n", trial.host);
-    assert!(trial.send(&posted).await.starts_with("HTTP/1.1 405"));
-    trial.get(&good).await;
-    trial.end().await.unwrap();
+    trial.ends_well().await;
 }
 
 #[tokio::test]
@@ -167,8 +173,7 @@ async fn the_program_says_how_the_login_ended() {
     let target = format!("/callback?error=access_denied&state={}", trial.state);
     let response = trial.get(&target).await;
     assert!(response.contains("<h1>No login</h1><p>R&amp;D works without one.</p>"));
-    let error = trial.end().await.unwrap_err();
-    assert!(error.kind() == ErrorKind::LoginRefused && error.to_string().contains("access_denied"));
+    assert_fails(trial.end().await, "LoginRefused: access_denied");
 }
 
 /// Row 46.
@@ -201,8 +206,7 @@ async fn silent_and_slow_connections_delay_no_other() {
         stream.read_to_string(&mut response).await.unwrap();
         assert!(response.starts_with("HTTP/1.1 408"), "{response}");
     }
-    assert!(trial.get(&trial.good()).await.starts_with("HTTP/1.1 200"));
-    trial.end().await.unwrap();
+    trial.ends_well().await;
 }
 
 /// Row 46. Another program of the machine can open as many connections as it likes.
@@ -219,8 +223,7 @@ async fn many_silent_connections_do_not_block_the_callback() {
         others.push(other);
     }
     // The clock stands still: no time limit of theirs has passed.
-    assert!(trial.get(&trial.good()).await.starts_with("HTTP/1.1 200"));
-    trial.end().await.unwrap();
+    trial.ends_well().await;
 }
 
 /// Row 46. The browser was there first, while the program was busy.
@@ -275,11 +278,7 @@ async fn a_missing_callback_ends_in_a_time_out() {
     let trial = Trial::start().await;
     trial.get("/").await;
     trial.clock.advance(Duration::from_secs(600));
-    let error = trial.end().await.unwrap_err();
-    assert!(
-        error.kind() == ErrorKind::LoginRefused
-            && error.to_string().contains("no_callback_in_time")
-    );
+    assert_fails(trial.end().await, "LoginRefused: no_callback_in_time");
 }
 
 /// Row 46.
@@ -313,7 +312,7 @@ async fn a_dropped_listener_frees_its_port_and_connections() {
     let again = timeout(Duration::from_secs(30), again).await.unwrap();
     assert_eq!(again.redirect_uri().as_str(), address);
     let taken = Loopback::builder().redirect_uri(&address).bind().await;
-    assert!(taken.unwrap_err().kind() == ErrorKind::Config);
+    assert_fails(taken, "Config");
 }
 
 /// Row 46.
@@ -333,10 +332,7 @@ async fn only_loopback_addresses_are_listened_on() {
     }
     for path in ["", "callback", "/a?b", "/a#b", "/a b", "/../a", ":1/x"] {
         let builder = Loopback::builder().redirect_uri(format!("http://127.0.0.1:0{path}"));
-        assert!(
-            builder.bind().await.unwrap_err().kind() == ErrorKind::Config,
-            "{path}"
-        );
+        assert_fails(builder.bind().await, "Config");
     }
 }
 
@@ -347,59 +343,36 @@ async fn any_registered_address_of_this_machine_is_served() {
         "http://localhost:0/callback/envd/",
     ] {
         let trial = Trial::start_with(Loopback::builder().redirect_uri(address)).await;
-        let response = trial.get(&trial.good()).await;
-        assert!(
-            response.starts_with("HTTP/1.1 200"),
-            "{address}: {response}"
-        );
-        trial.end().await.unwrap();
+        trial.ends_well().await;
     }
-    for (address, what) in [
-        ("http://192.0.2.1:0/callback", "not one of this machine"),
-        ("http://0.0.0.0:0/callback", "not one of this machine"),
-        (
-            "http://login.invalid:0/callback",
-            "port 0 cannot be listened on",
-        ),
-        (
-            "http://127.0.0.1:0",
-            "browsers write it as http://127.0.0.1:0/",
-        ),
-        (
-            "http://LOCALHOST:0/callback",
-            "browsers write it as http://localhost:0/",
-        ),
-        ("http://127.0.0.1:0/callback?a=b", "alone"),
-        ("http://127.0.0.1:0/callback#a", "alone"),
-        ("http://me@127.0.0.1:0/callback", "alone"),
-        ("com.example.app:/callback", "alone"),
-        ("callback", "no address"),
-    ] {
-        let builder = Loopback::builder().redirect_uri(address);
-        let error = builder.bind().await.unwrap_err();
-        assert!(
-            error.kind() == ErrorKind::Config && error.to_string().contains(what),
-            "{address}: {error}"
-        );
+    for row in rows(
+        "
+        http://192.0.2.1:0/callback     | Config: not one of this machine
+        http://0.0.0.0:0/callback       | Config: not one of this machine
+        http://login.invalid:0/callback | Config: port 0 cannot be listened on
+        http://127.0.0.1:0              | Config: browsers write it as http://127.0.0.1:0/
+        http://LOCALHOST:0/callback     | Config: browsers write it as http://localhost:0/
+        http://127.0.0.1:0/callback?a=b | Config: alone
+        http://127.0.0.1:0/callback#a   | Config: alone
+        http://me@127.0.0.1:0/callback  | Config: alone
+        com.example.app:/callback       | Config: alone
+        callback                        | Config: no address
+        ",
+    ) {
+        let builder = Loopback::builder().redirect_uri(row[0]);
+        assert_fails(builder.bind().await, row[1]);
     }
     let pem = "-----BEGIN PRIVATE KEY-----\ns3cr3t";
     let builder = Loopback::builder().certificate(pem);
     assert!(!format!("{builder:?}").contains("s3cr3t"));
-    assert!(
-        builder
-            .bind()
-            .await
-            .unwrap_err()
-            .to_string()
-            .contains("not https")
-    );
+    assert_fails(builder.bind().await, "Config: not https");
 }
 
 #[tokio::test]
 async fn a_login_with_another_redirect_uri_is_refused_at_once() {
     let listener = Loopback::bind().await.unwrap();
     let login = login("http://127.0.0.1:1/callback", &Clock::system());
-    assert!(listener.receive(login).await.unwrap_err().kind() == ErrorKind::Config);
+    assert_fails(listener.receive(login).await, "Config");
 }
 
 /// Not `file`, or a scheme that starts another program.
@@ -407,10 +380,6 @@ async fn a_login_with_another_redirect_uri_is_refused_at_once() {
 async fn only_http_addresses_are_opened() {
     for address in ["file:///etc/passwd", "javascript:alert(1)", "mailto:a@b.c"] {
         let address = Url::parse(address).unwrap();
-        let error = RedirectFile::open(&address).await.unwrap_err();
-        assert!(
-            error.kind() == ErrorKind::Config && error.to_string().contains("http"),
-            "{error}"
-        );
+        assert_fails(RedirectFile::open(&address).await, "Config: http");
     }
 }

@@ -248,12 +248,8 @@ mod tests {
         for row in TABLE.lines().filter(|row| !row.is_empty()) {
             for change in changes {
                 let (condition, error) = error_of(row, change);
-                assert_eq!(
-                    format!("{:?}", error.condition()),
-                    condition,
-                    "{}",
-                    error.raw()
-                );
+                let found = format!("{:?}", error.condition());
+                assert_eq!(found, condition, "{}", error.raw());
             }
         }
     }
@@ -271,16 +267,12 @@ mod tests {
         let no_field = r#"Cannot query field "x" on type "Query"."#;
         let no_argument = r#"Unknown argument "x" on field "Query.comments"."#;
         let past = "The date is in the past";
+        let executed = json!({"message": unknown_field, "path": ["save"]});
         let none = r#"Variable "$id" of required type "String!" was not provided."#;
+        let (invalid, unread) = ("GRAPHQL_VALIDATION_FAILED", "GRAPHQL_PARSE_FAILED");
         for (error, condition) in [
-            (
-                apollo("GRAPHQL_VALIDATION_FAILED", no_field),
-                C::SchemaMismatch,
-            ),
-            (
-                apollo("GRAPHQL_PARSE_FAILED", "Syntax Error: Unexpected Name."),
-                C::SchemaMismatch,
-            ),
+            (apollo(invalid, no_field), C::SchemaMismatch),
+            (apollo(unread, "Syntax Error: Name."), C::SchemaMismatch),
             (apollo("BAD_USER_INPUT", unknown_field), C::SchemaMismatch),
             (apollo("BAD_USER_INPUT", missing), C::SchemaMismatch),
             (apollo("BAD_USER_INPUT", form), C::UnknownForm),
@@ -293,10 +285,7 @@ mod tests {
             (plain("Unexpected error."), C::Other),
             (plain("Variable weather"), C::Other),
             // With a path it comes from an execution, which may have changed something.
-            (
-                json!({"message": unknown_field, "path": ["save"]}),
-                C::Other,
-            ),
+            (executed, C::Other),
         ] {
             let error = ServerError::from_value(error);
             assert_eq!(error.condition(), condition, "{error}");

@@ -219,6 +219,8 @@ debug_shows!(ConsignmentText);
 
 #[cfg(test)]
 mod tests {
+    use equipment::script::rows;
+
     use super::*;
 
     fn text(text: &str) -> ConsignmentText {
@@ -227,31 +229,22 @@ mod tests {
 
     #[test]
     fn one_field_is_changed_and_all_other_bytes_stay() {
-        for (before, with, without) in [
-            ("{}", r#"{"id":"a\"b"}"#, "{}"),
-            ("{ }", r#"{ "id":"a\"b"}"#, "{ }"),
-            (
-                r#"{"w":1.50}"#,
-                r#"{"w":1.50,"id":"a\"b"}"#,
-                r#"{"w":1.50}"#,
-            ),
-            (r#"{ "id" : null }"#, r#"{ "id" : "a\"b" }"#, "{  }"),
-            (
-                r#"{"\u0069d":1,"w":2}"#,
-                r#"{"\u0069d":"a\"b","w":2}"#,
-                r#"{"w":2}"#,
-            ),
-            (
-                "{\"z\" : {\"id\":\"\\\"\"} ,\n \"id\":[1, 2],\t\"a\":\"é\"\n}",
-                "{\"z\" : {\"id\":\"\\\"\"} ,\n \"id\":\"a\\\"b\",\t\"a\":\"é\"\n}",
-                "{\"z\" : {\"id\":\"\\\"\"},\t\"a\":\"é\"\n}",
-            ),
-            (
-                r#"{"a:\"":"\"id\":","id":"1"}"#,
-                r#"{"a:\"":"\"id\":","id":"a\"b"}"#,
-                r#"{"a:\"":"\"id\":"}"#,
-            ),
-        ] {
+        // `$` is a line break.
+        for row in rows(
+            r#"
+            {}                    | {"id":"a\"b"}              | {}
+            { }                   | { "id":"a\"b"}             | { }
+            {"w":1.50}            | {"w":1.50,"id":"a\"b"}     | {"w":1.50}
+            { "id" : null }       | { "id" : "a\"b" }          | {  }
+            {"\u0069d":1,"w":2}   | {"\u0069d":"a\"b","w":2}   | {"w":2}
+            {"a:\"":"\"id\":","id":"1"} | {"a:\"":"\"id\":","id":"a\"b"} | {"a:\"":"\"id\":"}
+            {"z" : {"id":"\""} ,$ "id":[1, 2],$"a":"é"$} | {"z" : {"id":"\""} ,$ "id":"a\"b",$"a":"é"$} | {"z" : {"id":"\""},$"a":"é"$}
+            "#,
+        ) {
+            let texts = row.iter().map(|it| it.replace('$', "\n"));
+            let [before, with, without] = &texts.collect::<Vec<_>>()[..] else {
+                panic!("{row:?}")
+            };
             let before = text(before);
             assert_eq!(before.with("id", "a\"b").as_str(), with);
             assert_eq!(before.without("id").as_str(), without);
@@ -263,11 +256,9 @@ mod tests {
     fn fields_are_renamed_all_at_once_and_never_there_twice() {
         let names = |id, number| [("id", id), ("number", number)];
         let both = text(r#"{"w":1.50,"id":"1","number":"2"}"#);
+        let swapped = r#"{"w":1.50,"number":"1","id":"2"}"#;
         for (names, expected) in [
-            (
-                names(Some("number"), Some("id")),
-                r#"{"w":1.50,"number":"1","id":"2"}"#,
-            ),
+            (names(Some("number"), Some("id")), swapped),
             (names(Some("number"), None), r#"{"w":1.50,"number":"1"}"#),
             (names(None, None), r#"{"w":1.50}"#),
         ] {

@@ -196,16 +196,11 @@ mod tests {
 
     #[test]
     fn names_of_the_interfaces_and_positions_are_shown() {
-        for path in [
-            "data",
-            "data.consignments.edges[0].node.origin.pic",
-            "data.createOrSaveConsignment.data.answers[12].questionId",
-            "Value.SubSet[49].ContactDetails[0].LastName",
-            "answers.17.18",
-            "envdAccountId",
-            "consignorPic",
-            "programs",
-        ] {
+        for path in "data data.consignments.edges[0].node.origin.pic \
+            data.createOrSaveConsignment.data.answers[12].questionId Value.SubSet[49].ContactDetails[0].LastName \
+            answers.17.18 envdAccountId consignorPic programs"
+            .split(' ')
+        {
             assert_eq!(shown_path(path), path);
         }
     }

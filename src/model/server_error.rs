@@ -334,6 +334,7 @@ fn translated(mut names: Vec<String>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use equipment::script::rows;
     use serde_json::json;
 
     use super::*;
@@ -354,9 +355,8 @@ mod tests {
 
     #[test]
     fn debug_does_not_repeat_what_the_user_entered() {
-        let error = ServerError::from_value(
-            json!({"message": "Answer: Maybe is not valid. Acceptable answers are: Yes"}),
-        );
+        let answer = "Answer: Maybe is not valid. Acceptable answers are: Yes";
+        let error = ServerError::from_value(json!({ "message": answer }));
         assert!(!format!("{error:?}").contains("Maybe"));
         assert!(error.to_string().contains("Maybe"));
         let error = ServerError::from_value(json!({
@@ -364,62 +364,50 @@ mod tests {
             "extensions": {"data": {"Code": "Sam"}}
         }));
         let shown = format!("{error:?}");
-        assert!(!shown.contains("Sam"), "{shown}");
-        assert!(
-            shown.contains("createOrSaveConsignment.answers.17[..]"),
-            "{shown}"
-        );
+        let place = "createOrSaveConsignment.answers.17[..]";
+        assert!(!shown.contains("Sam") && shown.contains(place), "{shown}");
     }
 
     #[test]
     fn old_names_become_those_of_the_input_and_the_longer_of_path_and_code_counts() {
-        for (given, code, wanted) in [
-            ("op programs", Some("programs"), "forms"),
-            ("op species", Some("species"), "forms"),
-            ("op consignorPic", Some("consignorPic"), "origin.pic"),
-            ("op consigneePic", None, "destination.pic"),
-            ("op fromProperty originPIC", None, "origin.pic"),
-            (
-                "op toProperty propertyAddress town",
-                None,
-                "destination.address.town",
-            ),
-            (
-                "op declaration declare",
-                Some("declaration.declare"),
-                "declaration.accept",
-            ),
-            ("op origin pic", Some("origin.pic"), "origin.pic"),
-            ("op answers 17", Some("answers.17"), "answers.17"),
-            ("op pic", Some("origin.pic"), "origin.pic"),
-            ("op origin pic", Some("pic"), "origin.pic"),
-            ("origin pic", Some("origin.pic"), "origin.pic"),
-            ("", Some("programs[]"), "forms"),
-            ("op", Some(""), ""),
-            ("op", Some("Unauthorized"), ""),
-        ] {
-            let path: Vec<&str> = given.split_whitespace().collect();
+        // Path, code (a dash is none), and the path of the input.
+        for row in rows(
+            "
+            op programs                        | programs            | forms
+            op species                         | species             | forms
+            op consignorPic                    | consignorPic        | origin.pic
+            op consigneePic                    | -                   | destination.pic
+            op fromProperty originPIC          | -                   | origin.pic
+            op toProperty propertyAddress town | -                   | destination.address.town
+            op declaration declare             | declaration.declare | declaration.accept
+            op origin pic                      | origin.pic          | origin.pic
+            op answers 17                      | answers.17          | answers.17
+            op pic                             | origin.pic          | origin.pic
+            op origin pic                      | pic                 | origin.pic
+            origin pic                         | origin.pic          | origin.pic
+                                               | programs[]          | forms
+            op                                 |                     |
+            op                                 | Unauthorized        |
+            ",
+        ) {
+            let path: Vec<&str> = row[0].split_whitespace().collect();
+            let code = Some(row[1]).filter(|code| *code != "-");
             let error =
                 json!({"message": "", "path": path, "extensions": {"data": {"Code": code}}});
-            assert_eq!(
-                of(&ServerError::from_value(error)).join("."),
-                wanted,
-                "{given:?}"
-            );
+            let found = of(&ServerError::from_value(error)).join(".");
+            assert_eq!(found, row[2], "{row:?}");
         }
     }
 
     #[test]
     fn a_variable_is_named_in_the_text_only() {
-        for (message, wanted) in [
-            (
-                "Variable '$input.forms[0]' is invalid. Unable to",
-                "forms.0",
-            ),
-            ("Variable '$input.origin.pic' is invalid.", "origin.pic"),
-            ("Variable '$input' is invalid. Unrecognized", ""),
-            ("Variable '$envdAccountId' is invalid.", ""),
+        for (variable, wanted) in [
+            ("$input.forms[0]", "forms.0"),
+            ("$input.origin.pic", "origin.pic"),
+            ("$input", ""),
+            ("$envdAccountId", ""),
         ] {
+            let message = format!("Variable '{variable}' is invalid. Unable to");
             let error = json!({"message": message, "extensions": {"code": "INVALID_VALUE"}});
             assert_eq!(of(&ServerError::from_value(error)).join("."), wanted);
         }

@@ -101,6 +101,8 @@ impl UserDetails {
 
 #[cfg(test)]
 mod tests {
+    use equipment::script::rows;
+
     use super::*;
 
     fn user(json: &str) -> UserDetails {
@@ -117,10 +119,9 @@ mod tests {
             ("", None),
         ] {
             let user = user(&format!(r#"{{"defaultAccount": "{default}", {accounts}}}"#));
-            let found = user
-                .default_account()
-                .and_then(|account| account.envd_account_id.as_ref());
-            assert_eq!(found.map(super::super::AccountId::as_str), id, "{default}");
+            let found = user.default_account();
+            let found = found.and_then(|account| account.envd_account_id.clone());
+            assert_eq!(found, id.map(Into::into), "{default}");
         }
     }
 
@@ -172,33 +173,19 @@ mod tests {
             assert_eq!(found.nfas, None, "that of another account");
             Some((found.lpa, found.hrg))
         };
-        let (yes, no) = (Some(true), Some(false));
-        for (user, properties, expected) in [
-            (r#"{"lPA": true, "hRG": false}"#, "{}", Some((yes, no))),
-            (
-                "null",
-                r#"[{"accreditations": {"lPA": true, "hRG": false}}]"#,
-                Some((yes, no)),
-            ),
-            (
-                r#"{"lPA": true}"#,
-                r#"[{"accreditations": {"lPA": false}}]"#,
-                Some((yes, None)),
-            ),
-            (
-                r#"{"lPA": false}"#,
-                r#"[{"accreditations": {"lPA": null}}]"#,
-                Some((no, None)),
-            ),
-            (
-                r#"{"hRG": false}"#,
-                r#"[{"accreditations": {"hRG": false}}, {"accreditations": {"hRG": true}}]"#,
-                Some((None, yes)),
-            ),
-            ("{}", "null", None),
-            ("null", r#"[{"accreditations": null}]"#, None),
-        ] {
-            assert_eq!(merged(user, properties), expected, "{user} {properties}");
+        for row in rows(
+            r#"
+            {"lPA": true, "hRG": false} | {}                                                | Some((Some(true), Some(false)))
+            null           | [{"accreditations": {"lPA": true, "hRG": false}}]              | Some((Some(true), Some(false)))
+            {"lPA": true}  | [{"accreditations": {"lPA": false}}]                           | Some((Some(true), None))
+            {"lPA": false} | [{"accreditations": {"lPA": null}}]                            | Some((Some(false), None))
+            {"hRG": false} | [{"accreditations": {"hRG": false}}, {"accreditations": {"hRG": true}}] | Some((None, Some(true)))
+            {}             | null                                                           | None
+            null           | [{"accreditations": null}]                                     | None
+            "#,
+        ) {
+            let found = format!("{:?}", merged(row[0], row[1]));
+            assert_eq!(found, row[2], "{row:?}");
         }
     }
 }

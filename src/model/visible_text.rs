@@ -62,26 +62,11 @@ mod tests {
 
     #[test]
     fn what_is_not_seen_around_a_text_is_cut_off() {
-        for around in [
-            "",
-            " ",
-            "\u{a0}",
-            "\u{feff}",
-            "\u{200b}\n",
-            "\u{200e}",
-            "\t\u{200f}",
-            "\u{ad}",
-            "\u{2060}",
-        ] {
-            assert_eq!(
-                trimmed(&format!("{around}a\u{200b} b{around}")),
-                "a\u{200b} b"
-            );
+        for around in "| |\u{a0}|\u{feff}|\u{200b}\n|\u{200e}|\t\u{200f}|\u{ad}|\u{2060}".split('|')
+        {
+            let text = format!("{around}a\u{200b} b{around}");
+            assert_eq!(trimmed(&text), "a\u{200b} b");
         }
-        assert!(
-            "aé\u{301}-🐄"
-                .chars()
-                .all(|character| !is_hidden(character))
-        );
+        assert!(!"aé\u{301}-🐄".chars().any(is_hidden));
     }
 }

@@ -451,6 +451,7 @@ fn id_or_number<'a>(
 
 #[cfg(test)]
 mod tests {
+    use equipment::script::rows;
     use serde_json::json;
     use serde_json::value::RawValue;
 
@@ -458,47 +459,27 @@ mod tests {
 
     #[test]
     fn an_update_has_the_names_of_the_profile_and_all_else_as_it_was() {
-        let names = |id: Option<&str>, number: Option<&str>| RecordNames {
-            id: id.map(str::to_owned),
-            number: number.map(str::to_owned),
+        let names = |id: &str, number: &str| {
+            let name = |text: &str| Some(text.to_owned()).filter(|it| it != "-");
+            let (id, number) = (name(id), name(number));
+            RecordNames { id, number }
         };
-        let both = r#"{"id":"1","number":"C-1","weight":1.50}"#;
-        let by_id = r#"{"id":"1","number":null,"weight":1.50}"#;
-        for (names, input, sent) in [
-            (
-                names(Some("consignmentId"), None),
-                both,
-                r#"{"consignmentId":"1","weight":1.50}"#,
-            ),
-            (
-                names(None, Some("number")),
-                both,
-                r#"{"number":"C-1","weight":1.50}"#,
-            ),
-            (
-                names(Some("id"), Some("consignmentNumber")),
-                both,
-                r#"{"id":"1","consignmentNumber":"C-1","weight":1.50}"#,
-            ),
-            (
-                names(Some("id"), Some("number")),
-                by_id,
-                r#"{"id":"1","weight":1.50}"#,
-            ),
-            (
-                names(None, Some("number")),
-                r#"{"weight":1.50}"#,
-                r#"{"weight":1.50}"#,
-            ),
-        ] {
-            let (input, names) = (
-                &serde_json::from_str::<Box<RawValue>>(input).unwrap(),
-                &names,
-            );
+        // The names of id and number, the input, and what is sent.
+        for row in rows(
+            r#"
+            consignmentId | -      | {"id":"1","number":"C-1","weight":1.50} | {"consignmentId":"1","weight":1.50}
+            -             | number | {"id":"1","number":"C-1","weight":1.50} | {"number":"C-1","weight":1.50}
+            id | consignmentNumber | {"id":"1","number":"C-1","weight":1.50} | {"id":"1","consignmentNumber":"C-1","weight":1.50}
+            id            | number | {"id":"1","number":null,"weight":1.50}  | {"id":"1","weight":1.50}
+            -             | number | {"weight":1.50}                         | {"weight":1.50}
+            "#,
+        ) {
+            let names = &names(row[0], row[1]);
+            let input = &serde_json::from_str::<Box<RawValue>>(row[2]).unwrap();
             let written = serde_json::to_string(&NamedInput { input, names });
-            assert_eq!(written.unwrap(), sent);
+            assert_eq!(written.unwrap(), row[3]);
         }
-        let (input, names) = (&json!({"id": "1"}), &names(None, Some("number")));
+        let (input, names) = (&json!({"id": "1"}), &names("-", "number"));
         let error = serde_json::to_string(&NamedInput { input, names }).unwrap_err();
         assert!(error.to_string().contains("by number"), "{error}");
     }

@@ -239,18 +239,16 @@ fn is_protected(address: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use equipment::script::rows;
+
     use super::*;
 
     #[test]
     fn a_profile_is_what_was_written() {
-        for profile in [
-            ServiceProfile::default(),
-            ServiceProfile::test_environment(),
-        ] {
-            assert_eq!(
-                ServiceProfile::from_json(&profile.to_json()).unwrap(),
-                profile
-            );
+        let test = ServiceProfile::test_environment();
+        for profile in [ServiceProfile::default(), test] {
+            let read = ServiceProfile::from_json(&profile.to_json());
+            assert_eq!(read.unwrap(), profile);
         }
         for default in ["{}", r#"{"lists": {"comparedDate": {"value": null}}}"#] {
             let read = ServiceProfile::from_json(default).unwrap();
@@ -260,66 +258,48 @@ mod tests {
 
     #[test]
     fn what_is_no_entry_is_an_error_that_names_it() {
-        for (text, named) in [
-            (r#"{"adresses": {}}"#, "adresses"),
-            (r#"{"lists": {"comparedDates": 1}}"#, "comparedDates"),
-            (r#"{"updates": {"source": "seen"}}"#, "value"),
-            (
-                r#"{"lists": {"order": {"value": "sideways", "source": "seen"}}}"#,
-                "sideways",
-            ),
-            (
-                r#"{"forms": {"value": [{"id": "LPAC2", "program": "LPB"}], "source": "seen"}}"#,
-                "LPB",
-            ),
-        ] {
-            let error = ServiceProfile::from_json(text).unwrap_err().to_string();
-            assert!(
-                error.contains(named) && error.contains("line 1"),
-                "{text}: {error}"
-            );
+        for row in rows(
+            r#"
+            {"adresses": {}}                                                           | adresses
+            {"lists": {"comparedDates": 1}}                                            | comparedDates
+            {"updates": {"source": "seen"}}                                            | value
+            {"lists": {"order": {"value": "sideways", "source": "seen"}}}              | sideways
+            {"forms": {"value": [{"id": "LPAC2", "program": "LPB"}], "source": "seen"}} | LPB
+            "#,
+        ) {
+            let error = ServiceProfile::from_json(row[0]).unwrap_err().to_string();
+            let is_named = error.contains(row[1]) && error.contains("line 1");
+            assert!(is_named, "{row:?}: {error}");
         }
     }
 
     #[test]
     fn an_entry_that_cannot_hold_is_named() {
-        let deep = format!(
-            r#"{{"operations": {{"template": {{"value": {{"recordAt": "{}"}}, "source": "seen"}}}}}}"#,
-            "/a".repeat(20_000)
-        );
-        for (text, entry) in [
+        let deep = format!(r#"{{"recordAt": "{}"}}"#, "/a".repeat(20_000));
+        for (room, entry, value, named) in [
+            ("lists", "largestPage", "0", ""),
+            ("lists", "largestPage", "\"1\"", ".value: "),
+            ("register", "firstPageIndex", "2", ""),
+            ("addresses", "token", "\"http://id.example/token\"", ""),
             (
-                r#"{"lists": {"largestPage": {"value": 0, "source": "seen"}}}"#,
-                "lists.largestPage",
+                "addresses",
+                "graphql",
+                "\"http://localhost@evil.example/\"",
+                "",
             ),
-            (
-                r#"{"lists": {"largestPage": {"value": "1", "source": "seen"}}}"#,
-                "lists.largestPage.value: ",
-            ),
-            (
-                r#"{"register": {"firstPageIndex": {"value": 2, "source": "seen"}}}"#,
-                "register.firstPageIndex",
-            ),
-            (
-                r#"{"addresses": {"token": {"value": "http://id.example/token", "source": "seen"}}}"#,
-                "addresses.token",
-            ),
-            (
-                r#"{"addresses": {"graphql": {"value": "http://localhost@evil.example/", "source": "seen"}}}"#,
-                "addresses.graphql",
-            ),
-            (&deep, "operations.template.recordAt"),
+            ("operations", "template", &deep, ".recordAt"),
         ] {
-            let error = ServiceProfile::from_json(text).unwrap_err().to_string();
-            assert!(error.contains(entry), "{entry}: {error}");
+            let text =
+                format!(r#"{{"{room}": {{"{entry}": {{"value": {value}, "source": "seen"}}}}}}"#);
+            let error = ServiceProfile::from_json(&text).unwrap_err().to_string();
+            let named = format!("{room}.{entry}{named}");
+            assert!(error.contains(&named), "{named}: {error}");
         }
-        for address in [
-            "https://id.example/token",
-            "HTTPS://id.example",
-            "http://127.0.0.1:1/x",
-            "http://[::1]:5/",
-            "http://localhost:8080",
-        ] {
+        for address in
+            "https://id.example/token HTTPS://id.example http://127.0.0.1:1/x http://[::1]:5/ \
+            http://localhost:8080"
+                .split(' ')
+        {
             let text = format!(
                 r#"{{"addresses": {{"token": {{"value": "{address}", "source": "seen"}}}}}}"#
             );

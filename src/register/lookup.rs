@@ -296,9 +296,10 @@ mod tests {
             cache.store(pic, &Lookup::Empty);
             clock.advance(Duration::from_secs(1));
         }
+        let kept = Some(Lookup::Empty);
         assert_eq!(
-            (cache.get(a), cache.get(b), cache.get(c)),
-            (None, Some(Lookup::Empty), Some(Lookup::Empty))
+            [a, b, c].map(|pic| cache.get(pic)),
+            [None, kept.clone(), kept]
         );
         cache.store(b, &Lookup::NotFound);
         assert_eq!(cache.get(b), Some(Lookup::NotFound));
@@ -308,11 +309,8 @@ mod tests {
 
     #[test]
     fn the_memory_does_not_grow_when_the_same_pic_is_stored_again() {
-        let cache = LookupCache::new(
-            Duration::from_secs(60),
-            2,
-            Clock::manual(SystemTime::UNIX_EPOCH),
-        );
+        let clock = Clock::manual(SystemTime::UNIX_EPOCH);
+        let cache = LookupCache::new(Duration::from_secs(60), 2, clock);
         for _ in 0..100 {
             cache.store(pic("QAZZ7777"), &Lookup::Empty);
         }

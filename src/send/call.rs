@@ -172,7 +172,7 @@ impl<T: Send + 'static> Call<T> {
     /// traces.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         let headers = std::mem::take(&mut self.own_settings().headers).with(name, value);
-        match headers.and_then(|headers| headers.beside_tokens(self.sender.tokens.is_some())) {
+        match headers.and_then(|headers| headers.beside_tokens(self.sender.0.tokens.is_some())) {
             Ok(headers) => self.own_settings().headers = headers,
             Err(error) => self.work = self.work.and(Err(error)),
         }
@@ -268,7 +268,7 @@ impl<T: Send + 'static> Call<T> {
     pub fn dry_run(&self) -> Result<DryRun> {
         let mut request = (*self.work.as_ref().map_err(Clone::clone)?.request).clone();
         self.sender.prepare(&mut request, &self.settings);
-        Ok(DryRun::new(request, self.sender.pool.http.user_agent()))
+        Ok(DryRun::new(request, self.sender.0.pool.http.user_agent()))
     }
 
     /// Sends the call; the value comes with the status, the request id and the number of attempts.

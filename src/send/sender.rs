@@ -44,11 +44,14 @@ impl SenderOptions {
 
 /// Sends the requests of a client. Cheap to clone; clones share connections, limits and pauses.
 #[derive(Clone)]
-pub(crate) struct Sender {
+pub(crate) struct Sender(pub(super) Arc<PoolUser>);
+
+/// A user of a pool. One allocation, so that a clone touches one counter: on several threads each of them is contended.
+pub(super) struct PoolUser {
     pub(super) pool: Arc<Pool>,
     pub(super) tokens: Option<Arc<dyn TokenSource>>,
     /// Defers the requests of this user.
-    pub(super) limited: Arc<Backpressure>,
+    limited: Backpressure,
 }
 
 /// What all users of a client share.
@@ -123,72 +126,69 @@ impl SenderOptions {
             let gzip = HeaderValue::from_static("gzip");
             headers.0.insert(ACCEPT_ENCODING, gzip);
         }
-        Ok(Sender {
-            tokens: self.tokens,
-            ..Sender::new(
-                Http::new(&self.http, &[endpoint])?,
-                headers,
-                self.retry,
-                self.clock,
-            )
-        })
+        let http = Http::new(&self.http, &[endpoint])?;
+        let pool = Pool::new(http, headers, self.retry, self.clock);
+        Ok(Sender::new(Arc::new(pool), self.tokens))
+    }
+}
+
+impl Pool {
+    fn new(http: Http, headers: Headers, retry: RetryPolicy, clock: Clock) -> Self {
+        Self {
+            http,
+            headers,
+            retry,
+            budget: RetryBudget::default(),
+            clock,
+            maintenance: Backpressure::default(),
+        }
     }
 }
 
 impl Sender {
-    /// A sender without tokens.
-    fn new(http: Http, headers: Headers, retry: RetryPolicy, clock: Clock) -> Self {
-        let (budget, maintenance) = (RetryBudget::default(), Backpressure::default());
-        Self {
-            pool: Arc::new(Pool {
-                http,
-                headers,
-                retry,
-                budget,
-                clock,
-                maintenance,
-            }),
-            tokens: None,
-            limited: Arc::default(),
-        }
+    fn new(pool: Arc<Pool>, tokens: Option<Arc<dyn TokenSource>>) -> Self {
+        Self(Arc::new(PoolUser {
+            pool,
+            tokens,
+            limited: Backpressure::default(),
+        }))
     }
 
     /// A sender for another user, over the same pool.
     pub(crate) fn with_token_source(&self, source: impl TokenSource) -> Self {
-        Self {
-            pool: Arc::clone(&self.pool),
-            tokens: Some(Arc::new(source)),
-            limited: Arc::default(),
-        }
+        Self::new(Arc::clone(&self.0.pool), Some(Arc::new(source)))
     }
 
     /// A sender to other hosts than the endpoint, over the same connections: without the token and the headers of the client, and with
     /// pauses of its own.
     pub(crate) fn elsewhere(&self) -> Self {
-        let (http, retry, clock) = (&self.pool.http, &self.pool.retry, &self.pool.clock);
-        Self::new(
+        let Pool {
+            http, retry, clock, ..
+        } = &*self.0.pool;
+        let pool = Pool::new(
             http.clone(),
             Headers::default(),
             retry.clone(),
             clock.clone(),
-        )
+        );
+        Self::new(Arc::new(pool), None)
     }
 
     /// What defers requests, with the status that starts it: too many requests of this user, or maintenance (spec 7.1).
     fn pauses(&self) -> [(u16, &Backpressure); 2] {
-        [(429, &self.limited), (503, &self.pool.maintenance)]
+        [(429, &self.0.limited), (503, &self.0.pool.maintenance)]
     }
 
     /// The remaining time for which requests are deferred.
     pub(crate) fn paused_for(&self) -> Option<Duration> {
         self.pauses()
             .into_iter()
-            .filter_map(|(_, pause)| Some(pause.left(&self.pool.clock)?.0))
+            .filter_map(|(_, pause)| Some(pause.left(&self.0.pool.clock)?.0))
             .max()
     }
 
     pub(crate) fn clock(&self) -> &Clock {
-        &self.pool.clock
+        &self.0.pool.clock
     }
 
     pub(crate) fn end_pause(&self) {
@@ -200,7 +200,7 @@ impl Sender {
     /// Adds the headers and limits that are set, all but the token.
     pub(super) fn prepare(&self, request: &mut Request, settings: &Settings) {
         // None of these headers is one that a request has already (`Headers::with`).
-        let set = [&self.pool.headers.0, &settings.headers.0];
+        let set = [&self.0.pool.headers.0, &settings.headers.0];
         for headers in set.into_iter().filter(|headers| !headers.is_empty()) {
             request.headers.extend(headers.clone());
         }
@@ -264,7 +264,7 @@ impl Exchange<'_> {
 
     /// Ends the call when its deadline has passed.
     async fn run(&mut self) -> Result<Answer> {
-        let (pool, settings) = (&self.sender.pool, self.settings);
+        let (pool, settings) = (&self.sender.0.pool, self.settings);
         let policy = settings.retry.as_ref().unwrap_or(&pool.retry);
         let Some(end) = settings.end else {
             return self.retry(policy).await;
@@ -285,7 +285,7 @@ impl Exchange<'_> {
 
     /// Makes attempts until one succeeds, or the failure or the policy allows no further one.
     async fn retry(&mut self, policy: &RetryPolicy) -> Result<Answer> {
-        let pool = &self.sender.pool;
+        let pool = &self.sender.0.pool;
         if self.sender.paused_for().is_some() {
             // Waits are rare, so they are boxed: the futures around them stay small.
             for (_, pause) in self.sender.pauses() {
@@ -328,12 +328,12 @@ impl Exchange<'_> {
             .filter(|error| self.safety.allows_retry(error))
             .and_then(|error| policy.next_wait(attempts, elapsed, error.retry_after()))
             // Taken last, so that only a retry that is made uses up the budget.
-            .filter(|_| self.sender.pool.budget.take())
+            .filter(|_| self.sender.0.pool.budget.take())
     }
 
     /// Sends a request with a token, and once more with a new one when the first is refused.
     async fn authorize(&mut self) -> Result<Answer> {
-        let Some(tokens) = &self.sender.tokens else {
+        let Some(tokens) = &self.sender.0.tokens else {
             return self.connect(None).await;
         };
         let token = match tokens.current() {
@@ -362,7 +362,7 @@ impl Exchange<'_> {
     async fn connect(&mut self, token: Option<&AccessToken>) -> Result<Answer> {
         // A call that times out in this wait was not sent, so note the facts after it.
         let sender = self.sender;
-        let slot = sender.pool.http.slot().await;
+        let slot = sender.0.pool.http.slot().await;
         if matches!(&self.settings.condition, Some(condition) if !condition()) {
             let what = "the condition of the call no longer held when the request could be sent";
             return Err(Error::said(ErrorKind::Transport, what));
@@ -391,12 +391,12 @@ impl Exchange<'_> {
         if let Some(token) = token {
             request.headers.insert(AUTHORIZATION, token.header());
         }
-        self.sender.pool.http.send(request)
+        self.sender.0.pool.http.send(request)
     }
 
     /// Reads a reply. A refusal with `Retry-After` starts a pause.
     fn read(&mut self, reply: Reply) -> Result<Answer> {
-        let pool = &self.sender.pool;
+        let pool = &self.sender.0.pool;
         let (status, wait) = (reply.status, retry_after(&reply.headers, pool.clock.now()));
         self.settings.note(|facts| {
             facts.status = Some(status);

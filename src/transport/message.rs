@@ -208,6 +208,8 @@ pub(crate) fn server_time(headers: &HeaderMap) -> Option<SystemTime> {
 
 #[cfg(test)]
 mod tests {
+    use equipment::script::rows;
+
     use super::*;
 
     fn headers(name: &'static str, value: &'static str) -> HeaderMap {
@@ -217,38 +219,26 @@ mod tests {
     #[test]
     fn seconds_dates_and_auth0s_reset_are_read() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
-        for (name, value, seconds) in [
-            ("retry-after", "120", Some(120)),
-            ("retry-after", "Sun, 06 Nov 1994 08:50:37 GMT", Some(60)),
-            ("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
-            (
-                "retry-after",
-                "0000000000000000000000000000000000000007",
-                Some(7),
-            ),
-            (
-                "retry-after",
-                "9999999999999999999999999999999999999999",
-                Some(u64::MAX),
-            ),
-            ("retry-after", "86401", Some(86_401)),
-            (
-                "retry-after",
-                "Fri, 31 Dec 9999 23:59:59 GMT",
-                Some(252_618_189_022),
-            ),
-            ("retry-after", "", None),
-            ("retry-after", "-1", None),
-            ("retry-after", "+1", None),
-            ("retry-after", "soon", None),
-            ("x-ratelimit-reset", "784111787", Some(10)),
-            ("x-ratelimit-reset", "18446744073709551615", None),
-        ] {
-            assert_eq!(
-                retry_after(&headers(name, value), now),
-                seconds.map(Duration::from_secs),
-                "{name}: {value}"
-            );
+        for row in rows(
+            "
+            retry-after       | 120                                      | 120
+            retry-after       | Sun, 06 Nov 1994 08:50:37 GMT            | 60
+            retry-after       | Sun, 06 Nov 1994 08:00:00 GMT            | 0
+            retry-after       | 0000000000000000000000000000000000000007 | 7
+            retry-after       | 9999999999999999999999999999999999999999 | 18446744073709551615
+            retry-after       | 86401                                    | 86401
+            retry-after       | Fri, 31 Dec 9999 23:59:59 GMT            | 252618189022
+            retry-after       |                                          | none
+            retry-after       | -1                                       | none
+            retry-after       | +1                                       | none
+            retry-after       | soon                                     | none
+            x-ratelimit-reset | 784111787                                | 10
+            x-ratelimit-reset | 18446744073709551615                     | none
+            ",
+        ) {
+            let wait = retry_after(&headers(row[0], row[1]), now);
+            let wait = wait.map_or("none".to_owned(), |wait| wait.as_secs().to_string());
+            assert_eq!(wait, row[2], "{row:?}");
         }
     }
 

@@ -168,21 +168,36 @@ fn planted_mistakes_are_reported() {
     }
 }
 
-/// All Rust files below a folder of the package, with their paths below it.
-fn rust_files(folder: &str) -> Vec<(String, String)> {
+/// All files below a folder of the repository, with their paths below it. What is no text, such as a picture, is empty.
+fn files(folder: &str) -> Vec<(String, String)> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let (mut folders, mut files) = (vec![top.clone()], Vec::new());
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            if ["target", ".git", "Cargo.lock"].contains(&entry.file_name().to_str().unwrap()) {
+                continue;
+            }
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension() == Some("rs".as_ref()) {
+            } else {
                 let short = path.strip_prefix(&top).unwrap().to_str().unwrap();
-                files.push((short.to_owned(), fs::read_to_string(&path).unwrap()));
+                let text = fs::read_to_string(&path).unwrap_or_default();
+                files.push((short.to_owned(), text));
             }
         }
     }
     assert!(files.len() > 9, "only {} files were read", files.len());
+    files
+}
+
+/// Whether a path has this ending.
+fn ends(path: &str, ending: &str) -> bool {
+    Path::new(path).extension().is_some_and(|it| it == ending)
+}
+
+fn rust_files(folder: &str) -> Vec<(String, String)> {
+    let mut files = files(folder);
+    files.retain(|(path, _)| ends(path, "rs"));
     files
 }

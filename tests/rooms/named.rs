@@ -2,31 +2,21 @@
 //! command of cargo finds its package, target, features and options.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 
 use serde_json::Value;
 
+use super::files;
 use super::packages::metadata;
 
 /// Words that stand on pages alone: names of other programs and formats, and placeholders.
-const OF_OTHERS: &str = "Authenticate Bidi_Control ERR_CERT_AUTHORITY_INVALID ESC GraphQlClient Hello MILLISECONDS MainForm MessagePack \
+const OF_OTHERS: &str = "Authenticate Bidi_Control Desk ERR_CERT_AUTHORITY_INVALID ESC GraphQlClient Hello MILLISECONDS MainForm MessagePack \
     OPEN_CREATE OPEN_URI ReFS Since T09 T13 WARN WWW apalis autovacuum_vacuum_scale_factor base_url default_pool_size e999 \
     end_session_endpoint fffffff gcc id_token_hint libsqlite3 mkcert npm opentelemetry ourName pgcrypto post_logout_redirect_uri realloc \
     rfc7523bis self_signed_tls_client_auth semver sqlite3 sss sys taskset theirName tls_client_auth traceparent tz verb xcode";
 
 /// Endings of the files of the repository; other files that pages name are the reader's.
 const ENDINGS: [&str; 7] = [".rs", ".md", ".sh", ".graphql", ".mjs", ".toml", ".yml"];
-const FOLDERS: [&str; 8] = [
-    "src/",
-    "crates/",
-    "examples/",
-    "tests/",
-    "benches/",
-    "graphql/",
-    ".ci/",
-    ".github/",
-];
+const FOLDERS: &str = "src/ crates/ examples/ tests/ benches/ graphql/ .ci/ .github/";
 
 /// Files of others and of the reader.
 const PATHS_OF_OTHERS: [&str; 2] = ["src/shared/index.js", "DIR/schema.graphql"];
@@ -86,29 +76,18 @@ impl Named {
     }
 
     fn of_repository() -> Self {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let packages = metadata()["packages"].as_array().unwrap().clone();
+        let packages = metadata("--no-deps")["packages"]
+            .as_array()
+            .unwrap()
+            .clone();
         let mut found = Self {
             packages,
             ..Self::default()
         };
-        let mut open = vec![root.to_owned()];
-        while let Some(folder) = open.pop() {
-            for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-                let path = entry.path();
-                let name = path.strip_prefix(root).unwrap().to_str().unwrap();
-                if ["target", ".git", "Cargo.lock"].contains(&entry.file_name().to_str().unwrap()) {
-                    continue;
-                }
-                if path.is_dir() {
-                    open.push(path);
-                } else {
-                    // A picture has no words, and those of GraphiQL are no names of ours.
-                    let text = fs::read_to_string(&path).unwrap_or_default();
-                    let is_ours = !name.contains("/graphiql/");
-                    found.add(name, if is_ours { &text } else { "" });
-                }
-            }
+        for (path, text) in files("") {
+            // The words of GraphiQL are no names of ours.
+            let is_ours = !path.contains("/graphiql/");
+            found.add(&path, if is_ours { &text } else { "" });
         }
         found
     }
@@ -141,7 +120,7 @@ impl Named {
                     code.split([' ', '#', ';', ','])
                         .map(|path| path.trim_end_matches(['/', ':']))
                         .filter(|path| {
-                            let is_ours = FOLDERS.iter().any(|it| path.starts_with(it))
+                            let is_ours = FOLDERS.split(' ').any(|it| path.starts_with(it))
                                 || ENDINGS.iter().any(|it| path.ends_with(it));
                             let is_plain =
                                 |it: char| it.is_ascii_alphanumeric() || "._/-".contains(it);

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::env;
 use std::process::Command;
 
+use equipment::script::rows;
 use serde_json::Value;
 
 /// Packages that only some features link.
@@ -17,28 +18,24 @@ const CLIENT: &str = "reqwest tokio hyper oauth2 graphql_client";
 
 #[test]
 fn a_feature_links_its_packages_and_no_others() {
-    let cases = [
-        ("--no-default-features", ""),
-        ("--no-default-features --features jiff", "jiff"),
-        ("--no-default-features --features time", "time"),
-        ("--no-default-features --features client", CLIENT),
-        (
-            "--no-default-features --features native-tls",
-            "CLIENT native-tls openssl",
-        ),
-        (
-            "--no-default-features --features rustls-aws-lc",
-            "CLIENT rustls",
-        ),
-        ("--features loopback", "CLIENT rustls"),
-        ("--features loopback-https", "CLIENT rustls time"),
-        ("--features sealed", "CLIENT rustls chacha20poly1305"),
-        ("--features fake", "CLIENT rustls wiremock apollo-compiler"),
-    ];
+    let cases = rows(
+        "
+        --no-default-features                          |
+        --no-default-features --features jiff          | jiff
+        --no-default-features --features time          | time
+        --no-default-features --features client        | CLIENT
+        --no-default-features --features native-tls    | CLIENT native-tls openssl
+        --no-default-features --features rustls-aws-lc | CLIENT rustls
+        --features loopback                            | CLIENT rustls
+        --features loopback-https                      | CLIENT rustls time
+        --features sealed                              | CLIENT rustls chacha20poly1305
+        --features fake                                | CLIENT rustls wiremock apollo-compiler
+        ",
+    );
     // `cargo tree` takes a third of a second each.
     std::thread::scope(|scope| {
-        for (features, more) in cases {
-            scope.spawn(move || links(features, more));
+        for case in cases {
+            scope.spawn(move || links(case[0], case[1]));
         }
     });
 }
@@ -49,60 +46,39 @@ fn links(features: &str, more: &str) {
     ));
     let lines = tree.lines().map(|line| line.trim_end_matches(" (*)"));
     let packages: BTreeSet<_> = lines.filter_map(|line| line.split_once(' ')).collect();
-    assert!(
-        packages.iter().any(|(name, _)| *name == "serde"),
-        "{features}"
-    );
+    assert!(packages.iter().any(|(name, _)| *name == "serde"));
     let expected = more.replace("CLIENT", CLIENT);
     for watched in WATCHED.split_whitespace() {
         let versions = packages.iter().filter(|(name, _)| *name == watched);
         let versions: Vec<_> = versions.map(|(_, version)| *version).collect();
-        let is_expected = expected.split(' ').any(|name| name == watched);
-        assert_eq!(
-            versions.len(),
-            usize::from(is_expected),
-            "{features}: {watched} {versions:?}"
-        );
+        let times = expected.split(' ').filter(|name| *name == watched).count();
+        assert_eq!(versions.len(), times, "{features}: {watched} {versions:?}");
     }
 }
 
 #[test]
 fn no_dependency_needs_a_newer_compiler_than_the_crate() {
-    let linux = "--filter-platform x86_64-unknown-linux-gnu";
-    let metadata = cargo(&format!(
-        "metadata --format-version 1 --locked --all-features {linux}"
-    ));
-    let metadata: Value = serde_json::from_str(&metadata).unwrap();
+    fn version(package: &Value) -> Option<((u32, u32), &str)> {
+        // `1.89` or `1.89.0`; null if the package says nothing.
+        let mut numbers = package["rust_version"].as_str()?.split('.');
+        let mut number = || numbers.next()?.parse().ok();
+        Some(((number()?, number()?), package["name"].as_str()?))
+    }
+    let metadata = metadata("--all-features --filter-platform x86_64-unknown-linux-gnu");
     // The metadata has all of the lock file, where a weak feature leaves packages that nothing builds.
     let built = cargo("tree --locked --workspace --all-features --prefix none");
-    let built: BTreeSet<_> = built
-        .lines()
-        .filter_map(|line| line.split(' ').next())
-        .collect();
-    // `1.89` or `1.89.0`; null if the package says nothing.
-    let versions = metadata["packages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|package| {
-            let mut numbers = package["rust_version"]
-                .as_str()?
-                .split('.')
-                .map(str::parse::<u32>);
-            let version = (numbers.next()?.ok()?, numbers.next()?.ok()?);
-            Some((version, package["name"].as_str()?))
-        })
-        .filter(|(_, name)| built.contains(name));
-    let versions: BTreeSet<_> = versions.collect();
-    let (own, _) = versions
+    let built = built.lines().filter_map(|line| line.split(' ').next());
+    let built: BTreeSet<_> = built.collect();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    let versions = packages.filter_map(version);
+    let versions: BTreeSet<_> = versions.filter(|(_, name)| built.contains(name)).collect();
+    let own = versions
         .iter()
         .find(|(_, name)| *name == "envd-sdk")
-        .unwrap();
-    let newer: Vec<_> = versions
-        .iter()
-        .filter(|(version, _)| version > own)
-        .collect();
-    assert_eq!(newer, [] as [&((u32, u32), &str); 0]);
+        .unwrap()
+        .0;
+    let newer = versions.iter().filter(|(version, _)| *version > own);
+    assert_eq!(newer.collect::<Vec<_>>(), [] as [&((u32, u32), &str); 0]);
     assert!(versions.len() > 100, "the packages were read");
 }
 
@@ -113,13 +89,9 @@ fn the_documentation_command_builds_every_page_that_the_front_page_names() {
     let features = command.nth(1).unwrap().split('`').next().unwrap();
     let own = Features::read();
     let built = own.with_implied(features.split(','));
-    let pages = [
-        include_str!("../../src/lib.rs"),
-        include_str!("../../src/guide/token_stores.md"),
-    ];
-    let named = pages
-        .iter()
-        .flat_map(|page| page.split("(feature `").skip(1));
+    let stores = include_str!("../../src/guide/token_stores.md");
+    let pages = [include_str!("../../src/lib.rs"), stores].into_iter();
+    let named = pages.flat_map(|page| page.split("(feature `").skip(1));
     let named: BTreeSet<_> = named.filter_map(|rest| rest.split('`').next()).collect();
     let missing = named.iter().filter(|name| !built.contains(**name));
     assert_eq!(missing.count(), 0, "{features}: of {named:?}");
@@ -137,9 +109,8 @@ fn the_documentation_shows_all_features() {
     let hidden = names.filter(|name| !shown.contains(name.as_str()));
     assert_eq!(hidden.collect::<Vec<_>>(), ["native-tls", "rustls-aws-lc"]);
 
-    let (_, table) = include_str!("../../src/lib.rs")
-        .split_once("# Features\n")
-        .unwrap();
+    let page = include_str!("../../src/lib.rs");
+    let (_, table) = page.split_once("# Features\n").unwrap();
     let (table, _) = table.split_once("\n//! # ").unwrap();
     let cells = table
         .lines()
@@ -148,18 +119,15 @@ fn the_documentation_shows_all_features() {
     let listed = cells.flat_map(|cell| cell.split(", "));
     let listed: BTreeSet<_> = listed.map(|name| name.trim_matches('`')).collect();
     let names = features.0["features"].as_object().unwrap().keys();
-    let expected: BTreeSet<_> = names
-        .filter(|name| *name != "default")
-        .map(|name| &**name)
-        .collect();
-    assert_eq!(listed, expected);
+    let names = names.map(|name| &**name).filter(|name| *name != "default");
+    assert_eq!(listed, names.collect());
 }
 
 /// Cargo unifies features over all default members, dev-dependencies included: with other features in one of them,
 /// `cargo run --example quickstart` would build what only that one needs.
 #[test]
 fn the_default_members_test_the_crate_with_the_same_features() {
-    let metadata = metadata();
+    let metadata = metadata("--no-deps");
     let members = metadata["workspace_default_members"].as_array().unwrap();
     let packages = metadata["packages"].as_array().unwrap().iter();
     let packages = packages.filter(|package| members.contains(&package["id"]));
@@ -173,18 +141,14 @@ fn the_default_members_test_the_crate_with_the_same_features() {
                 let named = named.map(|name| name.as_str().unwrap().to_owned());
                 named.chain(defaults.then(|| "default".to_owned()))
             });
-        (
-            package["name"].to_string(),
-            of_tests.collect::<BTreeSet<_>>(),
-        )
+        (&package["name"], of_tests.collect::<BTreeSet<_>>())
     });
     let features: Vec<_> = features.collect();
     assert_eq!(features.len(), 4, "{features:?}");
-    let (_, first) = &features[0];
-    assert!(
-        first.contains("fake") && features.iter().all(|(_, of)| of == first),
-        "{features:?}"
-    );
+    // The generator works without the crate.
+    let mut users = features.iter().filter(|(_, of)| !of.is_empty());
+    let (_, first) = users.next().unwrap();
+    assert!(first.contains("fake") && users.all(|(_, of)| of == first));
 }
 
 /// What the companions use, every user can use: an item that the documentation hides is for nobody.
@@ -204,8 +168,8 @@ fn no_crate_has_a_hidden_door() {
     }
 }
 
-pub(super) fn metadata() -> Value {
-    let metadata = cargo("metadata --format-version 1 --locked --no-deps");
+pub(super) fn metadata(of: &str) -> Value {
+    let metadata = cargo(&format!("metadata --format-version 1 --locked {of}"));
     serde_json::from_str(&metadata).unwrap()
 }
 
@@ -214,7 +178,7 @@ struct Features(Value);
 
 impl Features {
     fn read() -> Self {
-        let metadata = metadata();
+        let metadata = metadata("--no-deps");
         let mut packages = metadata["packages"].as_array().unwrap().iter();
         let own = packages.find(|package| package["name"] == "envd-sdk");
         Self(own.unwrap().clone())
@@ -239,10 +203,8 @@ fn cargo(arguments: &str) -> String {
     // Cargo sets the variable at run time for tests; the fallback is the cargo of the build.
     let cargo = env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
     let mut command = Command::new(cargo);
-    command
-        .args(arguments.split_whitespace())
-        .current_dir(env!("CARGO_MANIFEST_DIR"));
-    let output = command.output().unwrap();
+    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    let output = command.args(arguments.split_whitespace()).output().unwrap();
     let problems = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "cargo {arguments}: {problems}");
     String::from_utf8(output.stdout).unwrap()

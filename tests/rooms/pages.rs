@@ -1,39 +1,33 @@
 //! The examples in README, in the guide and in the comments of the code.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+
+use super::{ends, files, rust_files};
 
 /// The length of a line of code that a page of documentation shows without scrolling.
 const WIDEST: usize = 100;
 
 /// The text of each page and example, by its path; of the library, the comments alone.
-fn pages() -> Vec<(PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut open = ["src", "crates", "examples", "README.md"]
-        .map(|name| root.join(name))
-        .to_vec();
-    let mut pages = Vec::new();
-    while let Some(path) = open.pop() {
-        if path.is_dir() {
-            let entries = fs::read_dir(&path).unwrap();
-            open.extend(entries.map(|entry| entry.unwrap().path()));
-            continue;
+fn pages() -> impl Iterator<Item = (String, String)> {
+    let folders = ["src", "crates", "examples"].into_iter();
+    let below = |folder| {
+        let files = files(folder).into_iter();
+        files.map(move |(path, text)| (format!("{folder}/{path}"), text))
+    };
+    let readme = include_str!("../../README.md").to_owned();
+    let all = folders
+        .flat_map(below)
+        .chain([("README.md".to_owned(), readme)]);
+    let all = all.filter(|(path, _)| ends(path, "rs") || ends(path, "md"));
+    all.map(|(path, mut text)| {
+        let is_library = path.split('/').any(|part| part == "src");
+        if ends(&path, "rs") && is_library && !path.starts_with("examples") {
+            // The code around examples knows more than they do.
+            let is_doc = |line: &&str| line.trim_start().starts_with("//");
+            text = text.lines().filter(is_doc).collect::<Vec<_>>().join("\n");
         }
-        let is_code = path.extension().is_some_and(|end| end == "rs");
-        if is_code || path.extension().is_some_and(|end| end == "md") {
-            let mut text = fs::read_to_string(&path).unwrap();
-            let is_library = path.components().any(|part| part.as_os_str() == "src");
-            if is_code && is_library && !path.starts_with(root.join("examples")) {
-                // The code around examples knows more than they do.
-                let is_doc = |line: &&str| line.trim_start().starts_with("//");
-                text = text.lines().filter(is_doc).collect::<Vec<_>>().join("\n");
-            }
-            pages.push((path.strip_prefix(root).unwrap().to_owned(), text));
-        }
-    }
-    assert!(pages.len() > 300);
-    pages
+        (path, text)
+    })
 }
 
 /// Lines that ask `is_rejected` before `may_have_applied`, in the same example or function.
@@ -58,12 +52,10 @@ fn rejected_first(text: &str) -> Vec<usize> {
 fn examples_ask_whether_a_change_may_have_applied_before_whether_it_was_rejected() {
     let wrong = "match e {\n  e if e.is_rejected() => {}\n  e if e.may_have_applied() => {}\n}";
     let right = "match e {\n  e if e.may_have_applied() => {}\n  e if e.is_rejected() => {}\n}";
-    assert_eq!(
-        (rejected_first(wrong), rejected_first(right)),
-        (vec![1], vec![])
-    );
+    assert_eq!(rejected_first(wrong), [1]);
+    assert_eq!(rejected_first(right), [0; 0]);
     for (path, text) in pages() {
-        assert_eq!(rejected_first(&text), [0; 0], "{}", path.display());
+        assert_eq!(rejected_first(&text), [0; 0], "{path}");
     }
 }
 
@@ -93,7 +85,7 @@ fn code_on_pages_fits_the_page() {
     for (path, text) in pages() {
         if path.starts_with("src") || path.starts_with("README.md") {
             let lines = wide(&text).into_iter();
-            found.extend(lines.map(|line| format!("{}: {line}", path.display())));
+            found.extend(lines.map(|line| format!("{path}: {line}")));
         }
     }
     assert_eq!(found, [""; 0]);
@@ -113,19 +105,16 @@ fn fallible(path: &str, text: &str) -> Vec<Fallible> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let mut found = Vec::new();
     for (at, line) in lines.iter().enumerate() {
-        let Some(rest) = ["pub fn ", "pub async fn "]
-            .iter()
-            .find_map(|start| line.strip_prefix(start))
-        else {
+        let function = line
+            .strip_prefix("pub fn ")
+            .or(line.strip_prefix("pub async fn "));
+        let Some(rest) = function else {
             continue;
         };
-        let end = lines[at..]
-            .iter()
-            .position(|line| line.contains(['{', '|']));
+        let mut end = lines[at..].iter();
+        let end = end.position(|line| line.contains(['{', '|']));
         let signature = lines[at..at + end.map_or(0, |end| end + 1)].join(" ");
-        let returned = signature
-            .rsplit_once("->")
-            .map_or("", |(_, returned)| returned);
+        let (_, returned) = signature.rsplit_once("->").unwrap_or_default();
         let returned = returned.split(" where ").next().unwrap_or_default();
         let own = returned
             .split_once("Result<")
@@ -133,23 +122,21 @@ fn fallible(path: &str, text: &str) -> Vec<Fallible> {
         if !own && !returned.contains("Call<") && !returned.contains("Pager<") {
             continue;
         }
-        let above = lines[..at].iter().rev();
-        let mut doc: Vec<&str> = above
-            .take_while(|line| line.starts_with("///") || line.starts_with("#["))
-            .copied()
-            .collect();
-        doc.reverse();
-        let doc = doc.join("\n");
-        let errors = doc.split_once("# Errors").map_or("", |(_, errors)| errors);
+        let is_above = |line: &&&str| line.starts_with("///") || line.starts_with("#[");
+        let above = lines[..at].iter().rev().take_while(is_above).count();
+        let doc = lines[at - above..at].join("\n");
+        let (_, errors) = doc.split_once("# Errors").unwrap_or_default();
+        let errors = errors
+            .split("\n/// # ")
+            .next()
+            .unwrap_or_default()
+            .to_owned();
         let name = rest.split(['<', '(']).next().unwrap_or_default().to_owned();
+        let place = format!("{path}: {name}");
         found.push(Fallible {
-            place: format!("{path}: {name}"),
+            place,
             name,
-            errors: errors
-                .split("\n/// # ")
-                .next()
-                .unwrap_or_default()
-                .to_owned(),
+            errors,
         });
     }
     found
@@ -220,21 +207,12 @@ fn each_function_that_can_fail_names_the_kinds_of_its_errors() {
         fn private() -> Result<u8> {}
     ";
     let without = |functions: &[Fallible]| without_kinds(functions).join(", ");
-    assert_eq!(
-        without(&fallible("x", planted)),
-        "x: three, x: four, x: five"
-    );
-    let mut functions = Vec::new();
-    let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
-    while let Some(path) = open.pop() {
-        if path.is_dir() {
-            let entries = fs::read_dir(&path).unwrap();
-            open.extend(entries.map(|entry| entry.unwrap().path()));
-        } else if path.extension().is_some_and(|end| end == "rs") {
-            let text = fs::read_to_string(&path).unwrap();
-            functions.extend(fallible(&path.display().to_string(), &text));
-        }
-    }
+    let found = without(&fallible("x", planted));
+    assert_eq!(found, "x: three, x: four, x: five");
+    let files = rust_files("src").into_iter();
+    let functions: Vec<_> = files
+        .flat_map(|(path, text)| fallible(&path, &text))
+        .collect();
     assert!(functions.len() > 60);
     assert_eq!(without(&functions), "");
 }

@@ -1,10 +1,8 @@
 //! The tables of what is promised: each names tests that exist.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
 
-use super::rust_files;
+use super::{ends, files};
 
 /// Its rows are numbered, and their tests cite them as `Row N.` in a doc comment.
 const FAILURE_MODES: &str = include_str!("../../src/auth/failure_modes.md");
@@ -61,25 +59,13 @@ fn named(cell: &str) -> impl Iterator<Item = &str> {
 fn tests() -> BTreeMap<String, String> {
     let mut tests = BTreeMap::<String, String>::new();
     for folder in ["src", "tests", "crates", "examples/apps/tests"] {
-        for (_, text) in rust_files(folder) {
-            for (name, comment) in functions(&text) {
-                *tests.entry(name.to_owned()).or_default() += &comment;
+        for (path, text) in files(folder) {
+            if ends(&path, "txt") {
+                tests.extend(scenarios(&text));
+                continue;
             }
-        }
-    }
-    for folder in [
-        "src/auth/manager/tests/scenarios",
-        "crates/envd-sync/src/outbox/tests/scenarios",
-        "crates/envd-sync/src/replica/tests",
-        "crates/envd-sync/src/bank/tests",
-        "tests/processes/programs",
-        "examples/apps/tests/apps",
-    ] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.extension().is_some_and(|end| end == "txt") {
-                tests.extend(scenarios(&fs::read_to_string(path).unwrap()));
+            for (name, comment) in functions(&text).into_iter().filter(|_| ends(&path, "rs")) {
+                *tests.entry(name.to_owned()).or_default() += &comment;
             }
         }
     }
@@ -112,10 +98,11 @@ fn rows_and_tests_are_read() {
     let source =
         "/// Row 1.\n#[test]\nfn a_test() {\n/// Row 2. More.\n#[tokio::test]\nasync fn b() {\n";
     let found = functions(source).into_iter();
-    let found: Vec<_> = found
-        .map(|(name, comment)| format!("{name}{comment}"))
-        .collect();
-    assert_eq!(found, ["a_test Row 1.", "b Row 2. More."]);
+    let found = found.map(|(name, comment)| name.to_owned() + &comment);
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        ["a_test Row 1.", "b Row 2. More."]
+    );
     let found = scenarios("# Row 3.\n\n# Row 4. More.\nA call waits\n  a call\n");
     let cites = |comment: &str| found.iter().filter(|it| it.1 == comment).count();
     let names: Vec<_> = found.iter().map(|it| &*it.0).collect();

@@ -5,13 +5,12 @@ mod other_servers;
 
 use envd_sdk::fake::Fake;
 use envd_sdk::graphql::SCHEMA;
-use envd_sdk::model::{
-    CommentInput, ConsignmentInput, ConsignmentStatus, FormType, PartyInput, Question, Role,
-    TemplateInput,
-};
+use envd_sdk::model::{CommentInput, FormType, Role, TemplateInput};
 use envd_sdk::ops::{AccountChoice, ConsignmentFilter, TemplateFilter};
-use envd_sdk::{Client, Error, ErrorKind, RetryPolicy};
+use envd_sdk::{Client, Error, RetryPolicy};
+use equipment::script::play;
 
+use crate::calls::{self, Calls};
 use crate::fixed_date::fake_builder;
 use crate::pages::collect_up_to;
 
@@ -40,7 +39,7 @@ const OPTIONAL: [(&str, &[&str]); 12] = [
 ];
 
 /// The bundled schema without these fields. A type keeps one field, since a type must not be empty.
-fn without(fields: &[(&str, &str)]) -> String {
+pub(crate) fn without(fields: &[(&str, &str)]) -> String {
     let (mut schema, mut owner) = (String::new(), "");
     let mut lines = SCHEMA.lines().peekable();
     // Descriptions are removed together with their elements.
@@ -194,104 +193,27 @@ async fn roles_that_are_left_out_are_not_known() {
     }
 }
 
-#[tokio::test]
-async fn a_field_whose_name_begins_with_that_of_another_is_left_out_as_well() {
-    let flags = ["eU", "eUGFHQB"].map(|name| ("Accreditations", name));
-    let (_fake, client) = client_of(&without(&flags)).await;
-    assert!(client.user_details().await.is_ok());
-    let left_out = &client.profile().operations["userDetails"].value.left_out;
-    for (_, name) in flags {
-        assert!(
-            left_out
-                .iter()
-                .any(|path| path.ends_with(&format!(".{name}"))),
-            "{left_out:?}"
-        );
-    }
-}
+const LEFT_OUT: &str = "
+A field whose name begins with that of another is left out as well
+  fake Accreditations.eU Accreditations.eUGFHQB; user -> ok x2, left_out accounts.properties.accreditations.eU + accounts.properties.accreditations.eUGFHQB + accreditations.eU + accreditations.eUGFHQB
+When no place of the user details fits the first error is returned
+  fake Query.userDetails Query.userDetailsQuery; user -> SchemaMismatch, reports 'userDetails'
+A field that paging needs is never left out
+  fake PageInfo.hasNextPage; list -> SchemaMismatch, sent 1, left_out nothing
+Children of questions are optional in a consignment, whose public queries lack them, and required in the tree
+  fake Question.childQuestions; consignment C-900000101 -> ok x2, value /questions/0/childQuestions []; questions -> SchemaMismatch
+A mutation is never adapted
+  fake Comment.role; comment The truck comes at five. -> SchemaMismatch, sent 1
+An override is sent as it is
+  fake UserDetails.roles; with document userDetails { userDetails { roles } }; user -> SchemaMismatch, sent 1
+A renamed argument refuses only the calls that use it
+  fake Consignment.createdBy Query.searchText; list -> ok x2, value . 8, left_out edges.node.createdBy;
+  list status:DRAFT -> ok, value . 5; list search:yards -> SchemaMismatch
+";
 
 #[tokio::test]
-async fn when_no_place_of_the_user_details_fits_the_first_error_is_returned() {
-    let schema = without(&[("Query", "userDetails"), ("Query", "userDetailsQuery")]);
-    let (_fake, client) = client_of(&schema).await;
-    let error = client.user_details().await.unwrap_err();
-    assert!(error.kind() == ErrorKind::SchemaMismatch);
-    assert!(
-        error.server_errors()[0].message().contains("'userDetails'"),
-        "{:?}",
-        error.server_errors()[0].message()
-    );
-}
-
-#[tokio::test]
-async fn a_field_that_paging_needs_is_never_left_out() {
-    let (fake, client) = client_of(&without(&[("PageInfo", "hasNextPage")])).await;
-    let account = client.account(fake.account_id());
-    let error = account
-        .consignments_page(&ConsignmentFilter::default(), None)
-        .await
-        .unwrap_err();
-    assert!(error.kind() == ErrorKind::SchemaMismatch);
-    assert_eq!(fake.requests().len(), 1);
-    assert!(client.profile().operations.is_empty());
-}
-
-#[tokio::test]
-async fn a_renamed_argument_refuses_only_the_calls_that_use_it() {
-    let schema = without(&[("Consignment", "createdBy")]);
-    let schema = schema.replacen("    searchText: String\n", "    text: String\n", 1);
-    let (fake, client) = client_of(&schema).await;
-    let account = client.account(fake.account_id());
-    let filter = ConsignmentFilter::default();
-    let page = async |filter: ConsignmentFilter| account.consignments_page(&filter, None).await;
-    let all = page(filter.clone()).await.unwrap().value.edges.len();
-    // What was left out for want of a value is sent again once it has one.
-    let adapted = client.profile().operations;
-    assert_eq!(
-        adapted["consignments"].value.left_out,
-        ["edges.node.createdBy"]
-    );
-    let drafts = filter.clone().status(ConsignmentStatus::Draft);
-    let drafts = page(drafts).await.unwrap().value.edges.len();
-    assert!(0 < drafts && drafts < all, "{drafts} of {all}");
-    let full = account.full_consignments(&filter.clone().page_size(1));
-    assert!(full.items().next().await.unwrap().is_ok());
-    let error = page(filter.search_text("yards")).await.unwrap_err();
-    assert!(error.kind() == ErrorKind::SchemaMismatch);
-}
-
-/// Public queries of a consignment do not select children of its questions; the question tree requires them.
-#[tokio::test]
-async fn children_of_questions_are_optional_in_a_consignment_and_required_in_the_tree() {
-    let schema = without(&[("Question", "childQuestions")]);
-    let (fake, client) = client_of(&schema).await;
-    let account = client.account(fake.account_id());
-    let record = account.consignment(NUMBER).await.unwrap().value;
-    assert!(!record.questions.is_empty());
-    let children = |question: &Question| question.child_questions.is_empty();
-    assert!(record.questions.iter().all(children));
-    let error = client.questions().await.unwrap_err();
-    assert!(error.kind() == ErrorKind::SchemaMismatch);
-}
-
-#[tokio::test]
-async fn a_mutation_is_never_adapted() {
-    let (fake, client) = client_of(&without(&[("Comment", "role")])).await;
-    let account = client.account(fake.account_id());
-    let comment = CommentInput::new(NUMBER, "The truck comes at five.");
-    let error = account.create_comment(comment).await.unwrap_err();
-    assert!(error.kind() == ErrorKind::SchemaMismatch);
-    assert_eq!(fake.requests().len(), 1);
-}
-
-#[tokio::test]
-async fn an_override_is_sent_as_it_is() {
-    let (fake, _) = client_of(&without(&[("UserDetails", "roles")])).await;
-    let document = "{ userDetails { roles } }";
-    let client = fake.client().override_operation("userDetails", document);
-    let error = client.build().unwrap().user_details().await.unwrap_err();
-    assert!(error.kind() == ErrorKind::SchemaMismatch);
-    assert_eq!(fake.requests().len(), 1);
+async fn what_a_server_lacks_is_left_out_where_a_caller_can_do_without() {
+    play::<Calls>(LEFT_OUT).await;
 }
 
 /// The names of the object types are not published, so no document may depend on them.
@@ -326,9 +248,11 @@ async fn no_operation_depends_on_names_of_object_types() {
     let (fake, client) = client_of(&schema).await;
     every_query(&fake, &client).await.unwrap();
     let account = client.account(fake.account_id());
-    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-    let draft = ConsignmentInput::new([FormType::Lpac1], origin, destination);
-    let saved = account.save_consignment(draft).await.unwrap().value;
+    let saved = account
+        .save_consignment(calls::input())
+        .await
+        .unwrap()
+        .value;
     let _ = account
         .copy_consignment(saved.number.unwrap())
         .await

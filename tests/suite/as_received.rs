@@ -9,8 +9,7 @@ use envd_sdk::{Account, ErrorKind};
 use equipment::{Reply, Server};
 use serde_json::{Value, json};
 
-use crate::profiles::moved;
-use crate::scripted::{client, ok};
+use crate::scripted::client;
 
 fn account(server: &Server) -> Account {
     client(server).build().unwrap().account("envd-1")
@@ -49,16 +48,6 @@ async fn every_call_gives_the_json_that_its_value_was_read_from() {
     let own = client.execute_document::<Value>("query Own { own }", "Own", &json!({}));
     let own = own.received().await.unwrap().value;
     assert_eq!(own.json(), format!(r#"{{"own": {RECORD}}}"#));
-}
-
-#[tokio::test]
-async fn a_record_elsewhere_in_the_reply_is_given_alone() {
-    let server = Server::script([data(r#"{"found": {"one": {"id": "c-1", "later": 1}}}"#)]);
-    let document = "query Mine($envdAccountId: String!, $id: String!) { found { one } }";
-    let client = client(&server).profile(&moved("consignment", document, "/found/one"));
-    let account = client.build().unwrap().account("envd-1");
-    let record = account.consignment("c-1").received().await.unwrap().value;
-    assert_eq!(record.json(), r#"{"id": "c-1", "later": 1}"#);
 }
 
 #[tokio::test]
@@ -153,61 +142,6 @@ async fn a_list_of_a_document_of_your_own_holds_its_json_itself() {
         error.kind() == ErrorKind::Config && error.to_string().contains("RawValue"),
         "{error}"
     );
-}
-
-#[tokio::test]
-async fn another_consignment_than_the_one_requested_is_refused() {
-    for (record, id, is_it) in [
-        (r#"{"id": "c-1", "number": "C-1"}"#, "c-1", true),
-        (r#"{"id": "c-1", "number": "C-1"}"#, " C-1 ", true),
-        (r#"{"id": "ABC-D"}"#, "abc-d", true),
-        // Nothing says which record it is.
-        (r#"{"status": "DRAFT"}"#, "c-1", true),
-        (r#"{"id": "c-2", "number": "C-2"}"#, "c-1", false),
-        (r#"{"number": "C-2"}"#, "c-1", false),
-    ] {
-        let reply = data(&format!(r#"{{"consignment": {record}}}"#));
-        let server = Server::script([reply.clone(), reply]);
-        let account = account(&server);
-        let received = account.consignment(id).received().optional().await;
-        for error in [account.consignment(id).await.err(), received.err()] {
-            assert_eq!(error.is_none(), is_it, "{record} {id}");
-            assert!(error.is_none_or(|error| error.kind() == ErrorKind::Protocol));
-        }
-    }
-}
-
-#[tokio::test]
-async fn only_null_without_an_error_is_no_record() {
-    let problem = json!([{"message": "no", "path": ["consignment"],
-        "extensions": {"data": {"Code": "id", "Message": "no"}}}]);
-    for (status, reply, is_none) in [
-        (200, json!({"data": {"consignment": null}}), true),
-        (
-            200,
-            json!({"data": {"consignment": null}, "errors": []}),
-            true,
-        ),
-        (
-            200,
-            json!({"data": {"consignment": null}, "errors": problem}),
-            false,
-        ),
-        (200, json!({"data": {"consignment": []}}), false),
-        (200, json!({}), false),
-        (404, json!("no"), false),
-    ] {
-        let server = Server::script([Reply::json(status, reply.clone())]);
-        let read = account(&server).consignment("c-1").received().optional();
-        match read.await {
-            Ok(outcome) => assert!(outcome.value.is_none() && is_none, "{reply}"),
-            Err(_) => assert!(!is_none, "{reply}"),
-        }
-    }
-    // It may have been copied.
-    let server = Server::script([ok(json!({"data": {"copyConsignment": {"data": null}}}))]);
-    let copy = account(&server).copy_consignment("c-1").optional();
-    assert!(copy.await.unwrap_err().may_have_applied());
 }
 
 #[tokio::test]

@@ -1,24 +1,18 @@
 //! Candidates after a save whose result is unknown: the records that match the input; an incomplete list is an error.
 
-use std::time::{Duration, SystemTime};
-
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::graphql::generated::{Consignment, Consignments};
 use envd_sdk::model::{
-    AnswerInput, ConsignmentId, ConsignmentInput, ConsignmentSummary, Day, FormType, PartyInput,
+    AnswerInput, ConsignmentId, ConsignmentInput, ConsignmentSummary, Day, PartyInput,
 };
-use envd_sdk::{Account, Clock, ErrorKind, RetryPolicy};
-use equipment::script::rows;
-use equipment::{Reply, Server};
-use serde_json::{Value, json};
+use envd_sdk::{Account, RetryPolicy};
+use equipment::script::play;
 
-use crate::fixed_date::fake_builder;
-use crate::scripted::{client, ok};
+use crate::calls::{self, Calls};
+use crate::fixed_date::manual;
 
-/// A fake on 2026-11-20.
 async fn fake() -> Fake {
-    let clock = Clock::manual(SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
-    fake_builder().clock(clock).start().await.unwrap()
+    manual().0.start().await.unwrap()
 }
 
 fn account(fake: &Fake) -> Account {
@@ -27,8 +21,7 @@ fn account(fake: &Fake) -> Account {
 }
 
 fn input(date: &str) -> ConsignmentInput {
-    let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-    ConsignmentInput::new([FormType::Lpac1], from, to).movement(date, "05:15")
+    calls::input().movement(date, "05:15")
 }
 
 fn ids(records: Vec<ConsignmentSummary>) -> Vec<ConsignmentId> {
@@ -122,93 +115,39 @@ async fn full_records_are_compared_if_the_list_lacks_fields() {
     assert_eq!(fake.requests_of::<Consignment>().len(), 2);
 }
 
-fn node(id: &str) -> Value {
-    json!({
-        "id": id, "number": format!("C-{id}"), "movementDate": "2027-02-02T00:00:00", "movementTime": "05:15",
-        "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "qdzz3333"}, "forms": [{"type": "LPAC1"}],
-    })
-}
-
-fn list(total: Option<u64>, next: Option<&str>, nodes: &[Value]) -> Value {
-    let edges: Vec<Value> = nodes
-        .iter()
-        .map(|node| json!({"cursor": null, "node": node}))
-        .collect();
-    let info = json!({"hasNextPage": next.is_some(), "endCursor": next});
-    json!({"consignments": {"totalCount": total, "pageInfo": info, "edges": edges}})
-}
-
-/// A server that sends the first of these replies whose text is in the request.
-fn serve(replies: Vec<(&'static str, Reply)>) -> Account {
-    let server = Server::start(move |request| {
-        let of_it = replies.iter().find(|(part, _)| request.body.contains(part));
-        let reply = of_it.unwrap().1.clone();
-        async { reply }
-    });
-    let client = client(&server).retry(RetryPolicy::none());
-    client.build().unwrap().account("envd-1")
-}
-
-fn data(data: Value) -> Reply {
-    ok(json!({ "data": data }))
-}
-
-#[tokio::test]
-async fn a_date_filter_is_sent_only_if_the_caller_sets_it() {
-    let account = serve(vec![
-        ("\"fromDate\":", data(list(Some(0), None, &[]))),
-        ("", data(list(Some(1), None, &[node("1")]))),
-    ]);
-    let search = account.candidates(&input("2027-02-02"));
-    assert_eq!(search.find().await.unwrap().len(), 1);
-    let filtered = search.from(Day::parse("2027-03-01").unwrap());
-    assert!(filtered.find().await.unwrap().is_empty());
-}
-
-/// What is said of a list with a record 1 or without.
 const INCOMPLETE: &str = r#"
-nothing                                 | {}
-null                                    | {"consignments": null}
-null edges                              | {"consignments": {"pageInfo": {"hasNextPage": false}, "edges": null}}
-a null node                             | {"consignments": {"totalCount": 1, "pageInfo": {"hasNextPage": false}, "edges": [{"node": null}]}}
-fewer than the total                    | {"consignments": {"totalCount": 2, "pageInfo": {"hasNextPage": false}, "edges": [{"node": ONE}]}}
-a record that cannot be read            | {"consignments": {"pageInfo": {"hasNextPage": false}, "edges": [{"node": {"origin": 5}}]}}
-one record twice in place of another    | {"consignments": {"totalCount": 2, "pageInfo": {"hasNextPage": false}, "edges": [{"node": ONE}, {"node": ONE}]}}
-no next cursor                          | {"consignments": {"pageInfo": {"hasNextPage": true}, "edges": []}}
-no page info                            | {"consignments": {"edges": []}}
-a second page that fails                | {"consignments": {"totalCount": 2, "pageInfo": {"hasNextPage": true, "endCursor": "p2"}, "edges": [{"node": ONE}]}}
-problems                                | {"consignments": {"totalCount": 0, "pageInfo": {"hasNextPage": false}, "edges": []}}
+each: with retry none;
+An incomplete list is an error: null
+  reply {"data": {"consignments": null}}; candidates 2027-02-02 -> Protocol, operation consignments;
+  reply {"data": {}}; candidates 2027-02-02 -> Protocol, operation consignments;
+  reply {"data": {"consignments": {"pageInfo": {"hasNextPage": false}, "edges": null}}}; candidates 2027-02-02 -> operation consignments;
+  reply {"data": {"consignments": {"totalCount": 1, "pageInfo": {"hasNextPage": false}, "edges": [{"node": null}]}}}; candidates 2027-02-02 -> operation consignments
+Fewer records than the total, also by one that comes twice
+  reply {"data": {"consignments": {"totalCount": 2, "pageInfo": {"hasNextPage": false}, "edges": [{"node": {"id": "1"}}]}}}; candidates 2027-02-02 -> operation consignments;
+  reply {"data": {"consignments": {"totalCount": 2, "pageInfo": {"hasNextPage": false}, "edges": [{"node": {"id": "1"}}, {"node": {"id": "1"}}]}}};
+  candidates 2027-02-02 -> operation consignments
+A record that cannot be read, and problems beside the list
+  reply {"data": {"consignments": {"pageInfo": {"hasNextPage": false}, "edges": [{"node": {"origin": 5}}]}}}; candidates 2027-02-02 -> operation consignments;
+  reply {"data": {"consignments": {"totalCount": 0, "pageInfo": {"hasNextPage": false}, "edges": []}}, "errors": [{"message": "partial"}]};
+  candidates 2027-02-02 -> operation consignments
+A list that does not end
+  reply {"data": {"consignments": {"pageInfo": {"hasNextPage": true}, "edges": []}}}; candidates 2027-02-02 -> Stalled unsent;
+  reply {"data": {"consignments": {"edges": []}}}; candidates 2027-02-02 -> Stalled unsent;
+  reply {"data": {"consignments": {"totalCount": 2, "pageInfo": {"hasNextPage": true, "endCursor": "p2"}, "edges": [{"node": {"id": "1"}}]}}}; reply 500;
+  candidates 2027-02-02 -> NoAnswer again, operation consignments, sent 2
+A record that cannot be read in full
+  reply {"data": {"consignments": {"totalCount": 1, "pageInfo": {"hasNextPage": false}, "edges": [{"node": {"id": "1"}}]}}}; reply 500;
+  candidates 2027-02-02 -> NoAnswer again, operation consignment
+
+A field that the record lacks does not exclude it
+  reply {"data": {"consignments": {"totalCount": 1, "pageInfo": {"hasNextPage": false}, "edges": [{"node": {"id": "1"}}]}}}; reply {"data": {"consignment": {"id": "1"}}};
+  candidates 2027-02-02 -> ok x2, value /0/id "1"
+A date filter is sent only if the caller sets it
+  reply {"data": {"consignments": {"totalCount": 0, "pageInfo": {"hasNextPage": false}, "edges": []}}}; candidates 2027-02-02 -> ok, sends /variables/fromDate none;
+  candidates 2027-02-02 from 2027-03-01T00:00:00Z -> ok, sends /variables/fromDate "2027-03-01T00:00:00Z"
 "#;
 
 #[tokio::test]
 async fn an_incomplete_list_is_an_error() {
-    for row in rows(INCOMPLETE) {
-        let (name, text) = (row[0], row[1].replace("ONE", &node("1").to_string()));
-        let mut body = json!({"data": serde_json::from_str::<Value>(&text).unwrap()});
-        if name == "problems" {
-            body["errors"] = json!([{"message": "partial data"}]);
-        }
-        let account = serve(vec![("\"after\":\"p2\"", Reply::new(500)), ("", ok(body))]);
-        let found = account.candidates(&input("2027-02-02")).find().await;
-        let error = found.expect_err(name);
-        let is_named =
-            error.operation() == Some("consignments") || error.kind() == ErrorKind::Stalled;
-        assert!(is_named, "{name}: {error}");
-        assert!(!error.may_have_applied(), "{name}");
-    }
-}
-
-#[tokio::test]
-async fn a_record_that_cannot_be_read_is_an_error() {
-    let lists = || data(list(Some(2), None, &[node("1"), node("2")]));
-    let answered = input("2027-02-02").answer(AnswerInput::new("17", "Yes"));
-    let account = serve(vec![("\"id\":", Reply::new(500)), ("", lists())]);
-    let error = account.candidates(&answered).find().await.unwrap_err();
-    assert_eq!(error.operation(), Some("consignment"));
-
-    // A field that the record lacks does not exclude it.
-    let record = |id| data(json!({"consignment": node(id)}));
-    let (one, two) = (("\"id\":\"1\"", record("1")), ("\"id\":\"2\"", record("2")));
-    let account = serve(vec![one, two, ("", lists())]);
-    assert_eq!(account.candidates(&answered).find().await.unwrap().len(), 2);
+    play::<Calls>(INCOMPLETE).await;
 }

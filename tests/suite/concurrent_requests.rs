@@ -1,18 +1,14 @@
 //! The limit of requests in transfer, and with it of connections.
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Waker};
-use std::time::{Duration, SystemTime};
 
 use envd_sdk::auth::StaticToken;
-use envd_sdk::model::ConsignmentInput;
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::{Client, ClientBuilder, Clock, ErrorKind, HttpOptions};
-use equipment::{Reply, Server};
+use envd_sdk::{Client, ClientBuilder, HttpOptions};
+use equipment::Server;
 use serde_json::json;
-use tokio::sync::{Barrier, mpsc, oneshot};
+use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
 use crate::fixed_date::start_fake;
@@ -92,62 +88,6 @@ async fn the_limit_is_that_of_all_clients_made_from_one() {
     assert_eq!(server.most_requests(), 1);
 }
 
-/// A server that reports each request to the test, which sends the reply.
-fn serve_by_hand() -> (String, mpsc::UnboundedReceiver<oneshot::Sender<Reply>>) {
-    let (sender, requests) = mpsc::unbounded_channel();
-    let server = Server::start(move |_| {
-        let (reply, sent) = oneshot::channel();
-        sender.send(reply).unwrap();
-        async { sent.await.unwrap() }
-    });
-    (server.url(), requests)
-}
-
-fn nothing() -> Reply {
-    ok(json!({"data": {"consignments": {"totalCount": 0, "edges": []}}}))
-}
-
-#[tokio::test]
-async fn a_change_whose_time_runs_out_before_its_turn_was_not_sent() {
-    let (address, mut requests) = serve_by_hand();
-    let clock = Clock::manual(SystemTime::UNIX_EPOCH);
-    let client = builder(&address).http(at_most(1)).clock(clock.clone());
-    let account = client.build().unwrap().account("envd-1");
-    let first = account.consignments_page(&ConsignmentFilter::default(), None);
-    let first = tokio::spawn(first.into_future());
-    let reply = requests.recv().await.unwrap();
-    let save = account.save_consignment(ConsignmentInput::default());
-    let mut save = pin!(save.deadline(Duration::from_secs(10)).into_future());
-    let mut context = Context::from_waker(Waker::noop());
-    assert!(save.as_mut().poll(&mut context).is_pending());
-    clock.advance(Duration::from_secs(11));
-    let error = save.await.unwrap_err();
-    assert!(error.kind() == ErrorKind::Timeout && !error.may_have_applied());
-    assert_eq!(error.attempts(), 0);
-    reply.send(nothing()).unwrap();
-    let _ = first.await.unwrap().unwrap();
-    assert!(requests.is_empty());
-}
-
-#[tokio::test]
-async fn a_call_that_waits_for_its_retry_leaves_its_turn_to_others() {
-    let (address, mut requests) = serve_by_hand();
-    let clock = Clock::manual(SystemTime::UNIX_EPOCH);
-    let client = builder(&address).http(at_most(1)).clock(clock).build();
-    let account = client.unwrap().account("envd-1");
-    let list = || account.consignments_page(&ConsignmentFilter::default(), None);
-    let first = tokio::spawn(list().into_future());
-    let reply = requests.recv().await.unwrap();
-    reply.send(Reply::json(502, "{}")).unwrap();
-    // The clock stands still, and so the first call waits for its second attempt.
-    let second = tokio::spawn(list().into_future());
-    let reply = requests.recv().await.unwrap();
-    reply.send(nothing()).unwrap();
-    let _ = second.await.unwrap().unwrap();
-    assert!(!first.is_finished());
-    first.abort();
-}
-
 #[tokio::test]
 async fn a_token_is_renewed_within_the_only_turn() {
     let fake = start_fake().await;
@@ -156,14 +96,4 @@ async fn a_token_is_renewed_within_the_only_turn() {
     let client = client.build().unwrap();
     fake.expire_access_tokens();
     assert!(client.user_details().await.is_ok());
-}
-
-#[test]
-fn a_limit_of_zero_is_refused_and_the_largest_is_not() {
-    let build = |limit| builder("http://127.0.0.1:1/").http(at_most(limit)).build();
-    let error = build(0).unwrap_err();
-    assert!(
-        error.kind() == ErrorKind::Config && error.to_string().contains("max_concurrent_requests")
-    );
-    assert!(build(usize::MAX).is_ok());
 }

@@ -1,17 +1,49 @@
-//! Scripted faults, and the bytes that a client receives.
+//! Scripted faults, and what a client makes of them.
 
 use std::time::Duration;
 
 use envd_sdk::fake::{Fake, Fault};
-use envd_sdk::graphql::generated::{Consignments, UserDetails};
-use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::{Client, ErrorKind, RetryPolicy};
-use serde_json::{Value, json};
+use equipment::script::play;
 
-use crate::fixed_date::{manual, start_fake};
+use crate::calls::Calls;
+use crate::fixed_date::manual;
 use crate::wire::{Raw, send};
 
-const QUERY: &str = r#"{"query": "query UserDetails { userDetails { email } }"}"#;
+const FAULTS: &str = r#"
+each: fake; with retry none;
+Two failures are followed by normal replies
+  on UserDetails 503 {"message": "later"} x2; user -> Unavailable again, status 503, message later; user -> Unavailable again; user -> ok;
+  on UserDetails 429 retry-after=7; user -> RateLimited again, after 7s
+
+Pages and garbage are errors
+  on UserDetails html 200; user -> NoAnswer again, status 200, reports body:; on UserDetails garbage; user -> Protocol, status 200, reports body:
+
+A change is made only if the connection drops after it
+  on CreateComment dropped_before; comment x -> Transport ?; comments C-900000101 -> count 1;
+  on CreateComment dropped_after; comment x -> Transport ?; comments C-900000101 -> count 2;
+  on CreateComment processed 502; comment x -> NoAnswer ?; comments C-900000101 -> count 3;
+  on CreateComment internal createComment; comment x -> NotFound ?, reports Internal server error; comments C-900000101 -> count 3;
+  on CreateComment processed internal createComment; comment x -> NotFound ?, reports Internal server error; comments C-900000101 -> count 4
+
+A change can be made after further requests
+  on CreateComment later 2 dropped_before; comment x -> Transport ?; comments C-900000101 -> count 1; comments C-900000101 -> count 1; comments C-900000101 -> count 2;
+  on CreateComment later 18446744073709551615 502 x2; on CreateComment later 0 502; comment x -> NoAnswer ?; comment x -> NoAnswer ?; comment x -> NoAnswer ?;
+  comments C-900000101 -> count 3, late 2, late 0; comments C-900000101 -> count 5
+
+A truncated body is a reply, and a cut one or none is lost
+  on UserDetails truncated 10; user -> Decode; on UserDetails cut 10; user -> Transport again; on /v2/graphql dropped_before; user -> Transport again; user -> ok
+
+One invalid element of a list does not fail the client
+  on Consignments replaced /data/consignments/edges/1 {"cursor":7,"node":"?"}; list -> value . 8
+
+Paths of the register have faults too
+  on /api/v2/PICRegister 400 {"Message": "no"}; search QLD -> Rejected, sent 1; search QLD -> ok
+"#;
+
+#[tokio::test]
+async fn a_change_is_made_only_if_the_connection_drops_after_it() {
+    play::<Calls>(FAULTS).await;
+}
 
 async fn query(fake: &Fake) -> Option<Raw> {
     let bearer = format!("Bearer {}", fake.access_token().expose());
@@ -19,221 +51,45 @@ async fn query(fake: &Fake) -> Option<Raw> {
         ("authorization", bearer.as_str()),
         ("content-type", "application/json"),
     ];
-    send(&fake.graphql_url(), "POST", &headers, QUERY).await
-}
-
-fn client(fake: &Fake) -> Client {
-    fake.client().build().unwrap()
-}
-
-async fn comment(fake: &Fake) -> Result<(), envd_sdk::Error> {
-    let input = envd_sdk::model::CommentInput::new("C-900000101", "once");
-    let account = client(fake).account(fake.account_id());
-    account.create_comment(input).await.map(drop)
-}
-
-async fn comments(fake: &Fake) -> usize {
-    let account = client(fake).account(fake.account_id());
-    account.comments("C-900000101").await.unwrap().value.len()
+    let query = r#"{"query": "query UserDetails { userDetails { email } }"}"#;
+    send(&fake.graphql_url(), "POST", &headers, query).await
 }
 
 #[tokio::test]
-async fn two_503s_are_followed_by_normal_replies() {
-    let fake = start_fake().await;
-    let fault = Fault::status(503)
-        .header("retry-after", "0")
-        .json(json!({"message": "later"}));
-    fake.on::<UserDetails>().fault(fault).times(2);
-    for _ in 0..2 {
-        let reply = query(&fake).await.unwrap();
-        assert_eq!(
-            (reply.status, reply.header("retry-after")),
-            (503, Some("0"))
-        );
-        assert_eq!(reply.json()["message"], "later");
-    }
-    assert_eq!(query(&fake).await.unwrap().status, 200);
-}
-
-#[tokio::test]
-async fn html_and_invalid_json_are_errors() {
-    let fake = start_fake().await;
+async fn a_cut_body_is_shorter_than_announced_and_a_slow_one_comes_in_chunks_by_the_clock() {
+    let (fake, clock) = manual();
+    let fake = fake.start().await.unwrap();
+    let fast = query(&fake).await.unwrap().body;
+    let second = Duration::from_secs(1);
     let on = fake.on_operation("UserDetails");
-    on.fault(Fault::html(200)).fault(Fault::garbage());
-    let page = query(&fake).await.unwrap();
-    let media_type = page.header("content-type").unwrap();
-    assert!(media_type.starts_with("text/html"));
-    let garbage = query(&fake).await.unwrap();
-    assert!(serde_json::from_slice::<Value>(&garbage.body).is_err());
-
-    on.fault(Fault::html(200)).fault(Fault::garbage());
-    for kind in [ErrorKind::NoAnswer, ErrorKind::Protocol] {
-        let call = client(&fake).user_details().retry(RetryPolicy::none());
-        let error = call.await.unwrap_err();
-        assert_eq!(error.kind(), kind, "{error:?}");
-        assert_eq!(error.is_retryable(), kind == ErrorKind::NoAnswer);
-        assert_eq!(error.http_status(), Some(200));
-        assert!(error.report().contains("body: "), "{error:?}");
+    on.fault(Fault::cut(10))
+        .fault(Fault::slow(30, second))
+        .fault(Fault::latency(second));
+    let cut = query(&fake).await.unwrap();
+    let announced: usize = cut.header("content-length").unwrap().parse().unwrap();
+    assert!(cut.body.len() == 10 && announced == fast.len());
+    assert_eq!(cut.header("x-fake-delivery"), None);
+    for least in [fast.len().div_ceil(30), 1] {
+        let (mut moves, mut slow) = (0, std::pin::pin!(query(&fake)));
+        let reply = loop {
+            tokio::select! {
+                reply = &mut slow => break reply.unwrap(),
+                () = fake.until_delayed() => {
+                    moves += 1;
+                    clock.advance(second);
+                    tokio::task::yield_now().await;
+                }
+            }
+        };
+        assert_eq!(reply.body, fast);
+        assert!(moves >= least, "{moves}");
     }
-}
-
-#[tokio::test]
-async fn a_change_is_made_only_if_the_connection_drops_after_it() {
-    let fake = start_fake().await;
-    let before = comments(&fake).await;
-    let error = || Fault::internal_server_error("createComment");
-    for (fault, text, made) in [
-        (Fault::dropped_before(), None, 0),
-        (Fault::dropped_after(), None, 1),
-        (Fault::status(502).processed(), None, 2),
-        (error(), Some("Internal server error"), 2),
-        (error().processed(), Some("Internal server error"), 3),
-    ] {
-        fake.on_operation("CreateComment").fault(fault);
-        let error = comment(&fake).await.unwrap_err();
-        assert!(error.may_have_applied(), "{error:?}");
-        let said = error.server_errors().first();
-        let said = said.map(envd_sdk::model::ServerError::message);
-        assert_eq!(said, text);
-        assert_eq!(comments(&fake).await, before + made);
-    }
-}
-
-#[tokio::test]
-async fn a_change_can_be_made_after_further_requests() {
-    let fake = start_fake().await;
-    let before = comments(&fake).await;
-    let late = Fault::dropped_before().processed_after(2);
-    fake.on_operation("CreateComment").fault(late);
-    assert!(comment(&fake).await.unwrap_err().may_have_applied());
-    // Made after the reply to the second one.
-    for expected in [before, before, before + 1] {
-        assert_eq!(comments(&fake).await, expected);
-    }
-
-    let never = Fault::status(502).processed_after(usize::MAX);
-    let at_once = Fault::status(502).processed_after(0);
-    let script = fake.on_operation("CreateComment");
-    script.fault(never).times(2).fault(at_once);
-    for _ in 0..3 {
-        assert!(comment(&fake).await.unwrap_err().may_have_applied());
-    }
-    assert_eq!(comments(&fake).await, before + 2);
-    assert_eq!(fake.levers().process_late_requests(), 2);
-    assert_eq!(fake.levers().process_late_requests(), 0);
-    assert_eq!(comments(&fake).await, before + 4);
-    assert_eq!(fake.request_count("createComment"), 4);
 }
 
 #[test]
 #[should_panic(expected = "only a fault that replaces the reply")]
 fn a_real_reply_cannot_come_before_the_processing() {
     let _ = Fault::cut(3).processed_after(1);
-}
-
-#[tokio::test]
-async fn a_truncated_body_is_valid_http_and_a_cut_or_dropped_one_is_not() {
-    let fake = start_fake().await;
-    fake.on_operation("UserDetails")
-        .fault(Fault::truncated(10))
-        .fault(Fault::cut(10));
-    let truncated = query(&fake).await.unwrap();
-    assert_eq!(
-        (truncated.body.len(), truncated.header("content-length")),
-        (10, Some("10"))
-    );
-    let cut = query(&fake).await.unwrap();
-    let announced: usize = cut.header("content-length").unwrap().parse().unwrap();
-    assert_eq!(cut.body.len(), 10);
-    assert!(announced > 10);
-    assert_eq!(cut.header("x-fake-delivery"), None);
-
-    fake.on_path("/v2/graphql").fault(Fault::dropped_before());
-    assert!(query(&fake).await.is_none());
-    assert!(query(&fake).await.is_some());
-    fake.on::<UserDetails>().fault(Fault::cut(20)).forever();
-    let error = client(&fake).user_details().await.unwrap_err();
-    assert!(error.kind() == ErrorKind::Transport);
-}
-
-#[tokio::test]
-async fn latency_ends_when_the_clock_is_moved() {
-    let (fake, clock) = manual();
-    let fake = fake.start().await.unwrap();
-    fake.on_operation("UserDetails")
-        .fault(Fault::latency(Duration::from_secs(30)));
-    let advance = async {
-        fake.until_delayed().await;
-        clock.advance(Duration::from_secs(30));
-    };
-    let (reply, ()) = tokio::join!(query(&fake), advance);
-    assert_eq!(reply.unwrap().status, 200);
-}
-
-#[tokio::test]
-async fn a_slow_body_arrives_complete_in_chunks() {
-    let (fake, clock) = manual();
-    let fake = fake.start().await.unwrap();
-    let fast = query(&fake).await.unwrap().body;
-    fake.on_operation("UserDetails")
-        .fault(Fault::slow(30, Duration::from_secs(1)));
-    let mut moves = 0;
-    let mut slow = std::pin::pin!(query(&fake));
-    let reply = loop {
-        tokio::select! {
-            reply = &mut slow => break reply.unwrap(),
-            () = fake.until_delayed() => {
-                moves += 1;
-                clock.advance(Duration::from_secs(1));
-                tokio::task::yield_now().await;
-            }
-        }
-    };
-    assert_eq!(reply.body, fast);
-    assert!(moves >= fast.len().div_ceil(30), "{moves}");
-}
-
-#[tokio::test]
-async fn one_invalid_element_of_a_list_does_not_fail_the_client() {
-    let fake = start_fake().await;
-    let fault = Fault::replaced(
-        "/data/consignments/edges/1",
-        json!({"cursor": 7, "node": "?"}),
-    );
-    fake.on::<Consignments>().fault(fault);
-    let account = client(&fake).account(fake.account_id());
-    let filter = ConsignmentFilter::default();
-    let outcome = account.consignments_page(&filter, None).await.unwrap();
-    assert_eq!((&outcome.value.edges[1].node, outcome.nulls()), (&None, 0));
-    assert!(outcome.value.edges.len() > 2);
-    let error = outcome.unreadable().next().unwrap();
-    assert!(error.kind() == ErrorKind::UnreadableRecord);
-    assert!(error.json_path().unwrap().contains("edges[1]"), "{error:?}");
-    assert_eq!(error.raw_data(), Some(&json!({"cursor": 7, "node": "?"})));
-}
-
-#[tokio::test]
-async fn paths_of_the_provider_and_the_register_support_faults() {
-    let fake = start_fake().await;
-    fake.on_path("/api/v2/PICRegister")
-        .fault(Fault::status(429).header("retry-after", "1"));
-    let mut url = fake.register_url();
-    url.set_path("/api/v2/PICRegister");
-    url.set_query(Some("PIC=QAZZ7777"));
-    assert_eq!(send(&url, "GET", &[], "").await.unwrap().status, 429);
-    assert_eq!(send(&url, "GET", &[], "").await.unwrap().status, 200);
-    let token = async || {
-        let reply = send(&fake.token_url(), "POST", &[], "").await;
-        reply.unwrap().status
-    };
-    fake.on_path("/oauth/token")
-        .fault(Fault::html(503))
-        .forever();
-    for _ in 0..3 {
-        assert_eq!(token().await, 503);
-    }
-    fake.clear_scripts();
-    assert_eq!(token().await, 401);
 }
 
 #[test]

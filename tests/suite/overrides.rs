@@ -1,26 +1,12 @@
 //! Documents of the caller that replace ours, for a live schema that differs from the assumed one.
 
-use envd_sdk::model::CommentInput;
+use envd_sdk::model::ConsignmentSummary;
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::{ClientBuilder, ErrorKind};
-use equipment::Server;
-use serde_json::{Value, json};
+use equipment::script::play;
 
+use crate::calls::Calls;
 use crate::fixed_date::start_fake;
 use crate::pages::collect_up_to;
-use crate::profiles::moved;
-use crate::scripted::{self, client_at, ok};
-
-fn serve(body: Value) -> (Server, ClientBuilder) {
-    let server = Server::script([ok(body)]);
-    let client = scripted::client(&server);
-    (server, client)
-}
-
-/// The body of the last request.
-fn sent(server: &Server) -> Value {
-    scripted::body(server.requests().last().unwrap())
-}
 
 #[tokio::test]
 async fn aliases_preserve_our_types_and_paging() {
@@ -31,218 +17,126 @@ async fn aliases_preserve_our_types_and_paging() {
             edges { cursor node { number: id } }
         }
     }";
-    let client = fake
-        .client()
-        .override_operation("consignments", document)
-        .build()
-        .unwrap();
-    let account = client.account(fake.account_id());
-    let mut items = account
-        .consignments(&ConsignmentFilter::default().page_size(4))
-        .items();
-    let mut numbers = Vec::new();
+    let client = fake.client().override_operation("consignments", document);
+    let account = client.build().unwrap().account(fake.account_id());
+    let filter = ConsignmentFilter::default().page_size(4);
+    let (mut items, mut numbers) = (account.consignments(&filter).items(), Vec::new());
     collect_up_to(&mut items, 7, &mut numbers).await.unwrap();
-    assert_eq!(numbers.len(), 7);
-    assert!(
-        numbers
-            .iter()
-            .all(|record| record.number.is_some() && record.id.is_none())
-    );
-}
-
-#[tokio::test]
-async fn a_filter_that_the_document_lacks_is_an_error_and_nothing_is_sent() {
-    let fake = start_fake().await;
-    let document = "query($envdAccountId: String!) {
-        consignments(envdAccountId: $envdAccountId) { pageInfo { hasNextPage } edges { node { id } } } }";
-    let client = fake
-        .client()
-        .override_operation("consignments", document)
-        .build()
-        .unwrap();
-    let account = client.account(fake.account_id());
-    let filter = ConsignmentFilter::default();
-    let _ = account.consignments_page(&filter, None).await.unwrap();
-    let error = account
-        .consignments_page(&filter.page_size(3), None)
-        .await
-        .unwrap_err();
-    assert!(error.kind() == ErrorKind::Config);
-    assert_eq!(error.attempts(), 0);
-    assert!(error.to_string().contains("$first"), "{error}");
-}
-
-#[tokio::test]
-async fn a_result_without_the_data_wrapper_is_found_by_its_pointer() {
-    let (server, client) =
-        serve(json!({"data": {"copy": {"result": [{"id": "c-9", "number": "C9"}]}}}));
-    let document = "mutation Copy($envdAccountId: ID!, $id: ID!) { copy(a: $envdAccountId, b: $id) { result { id } } }";
-    let client = client
-        .profile(&moved("copyConsignment", document, "/copy/result/0"))
-        .build()
-        .unwrap();
-    let copied = client
-        .account("envd-1")
-        .copy_consignment("c-1")
-        .await
-        .unwrap();
-    assert_eq!(copied.value.id.unwrap(), "c-9");
-    let body = sent(&server);
-    assert_eq!(body["query"], document);
-    assert_eq!(body["operationName"], "Copy");
-    assert_eq!(
-        body["variables"],
-        json!({"envdAccountId": "envd-1", "id": "c-1"})
-    );
-}
-
-#[tokio::test]
-async fn server_errors_and_unexpected_records_are_reported_as_without_an_override() {
-    let document =
-        "mutation($envdAccountId: ID!, $id: ID!) { copy(a: $envdAccountId, b: $id) { id } }";
-    let of = |client: ClientBuilder| {
-        let client = client.profile(&moved("copyConsignment", document, "/copy"));
-        client.build().unwrap().account("envd-1")
+    let is_renamed = |record: &_| {
+        matches!(
+            record,
+            ConsignmentSummary {
+                number: Some(_),
+                id: None,
+                ..
+            }
+        )
     };
-    let (_, client) = serve(json!({"data": null, "errors": [{"message": "no"}]}));
-    let error = of(client).copy_consignment("c-1").await.unwrap_err();
-    assert!(error.is_rejected());
-    assert_eq!(error.operation(), Some("copyConsignment"));
-
-    let (_, client) =
-        serve(json!({"data": {"copy": {"id": []}}, "errors": [{"message": "partial"}]}));
-    let error = of(client).copy_consignment("c-1").await.unwrap_err();
-    assert!(error.kind() == ErrorKind::Decode && error.may_have_applied());
-    assert_eq!(error.server_errors().len(), 1);
-
-    let (server, client) = serve(json!({"data": {"elsewhere": {"id": "c-9"}}}));
-    let error = of(client).copy_consignment("c-1").await.unwrap_err();
-    assert!(error.kind() == ErrorKind::Protocol);
-    // A document without a name is sent without one.
-    assert_eq!(sent(&server).get("operationName"), None);
+    assert!(numbers.len() == 7 && numbers.iter().all(is_renamed));
 }
 
-#[tokio::test]
-async fn the_fields_of_an_input_may_be_variables_of_their_own() {
-    let plain =
-        json!({"envdAccountId": "envd-1", "consignmentNumber": "C-1", "commentText": "once"});
-    let input = json!({"consignmentNumber": "C-1", "commentText": "once"});
-    let both = json!({"envdAccountId": "envd-1", "input": input, "consignmentNumber": "C-1"});
-    for (variables, sent_or_why) in [
-        (
-            "$envdAccountId: ID!, $consignmentNumber: String!, $commentText: String!",
-            Ok(plain.clone()),
-        ),
-        (
-            "$envdAccountId: ID!, $consignmentNumber: Int, $commentText: T, $mood: M",
-            Ok(plain),
-        ),
-        (
-            "$envdAccountId: ID!, $input: T!, $consignmentNumber: String!",
-            Ok(both),
-        ),
-        (
-            "$envdAccountId: ID!, $consignmentNumber: String!",
-            Err("does not declare $commentText"),
-        ),
-        (
-            "$consignmentNumber: String!, $commentText: String!",
-            Err("does not declare $envdAccountId"),
-        ),
-        (
-            "$envdAccountId: ID!, $input: T!, $mood: M!",
-            Err("requires $mood, which has no value"),
-        ),
-    ] {
-        let (server, client) = serve(json!({"data": {"createComment": {"commentId": "k-9"}}}));
-        let document = format!("mutation({variables}) {{ createComment(a: $a) {{ commentId }} }}");
-        let client = client
-            .override_operation("createComment", document)
-            .build()
-            .unwrap();
-        let comment = CommentInput::new("C-1", "once");
-        let made = client.account("envd-1").create_comment(comment).await;
-        match sent_or_why {
-            Ok(expected) => {
-                assert_eq!(made.unwrap().value.comment_id.unwrap(), "k-9");
-                assert_eq!(sent(&server)["variables"], expected);
-            }
-            Err(why) => {
-                let error = made.unwrap_err();
-                assert!(
-                    error.kind() == ErrorKind::Config && error.to_string().contains(why),
-                    "{error}"
-                );
-                assert_eq!(server.count(), 0);
-            }
-        }
-    }
-}
+const OVERRIDES: &str = r#"
+A result without the data wrapper is found by its pointer
+  with moved copyConsignment /copy/result/0 mutation Copy($envdAccountId: ID!, $id: ID!) { copy(a: $envdAccountId, b: $id) { result { id } } };
+  reply {"data": {"copy": {"result": [{"id": "c-9"}]}}}; copy c-1 -> ok, value /id "c-9", sends /operationName "Copy", sends /variables {"envdAccountId":"envd-1","id":"c-1"}
+
+A filter that the document lacks is an error and nothing is sent
+  with document consignments query($envdAccountId: String!) { consignments(envdAccountId: $envdAccountId) { pageInfo { hasNextPage } edges { node { id } } } };
+  reply {"data": {"consignments": {"pageInfo": {"hasNextPage": false}, "edges": []}}}; list -> ok; list first:3 -> Config unsent, says $first, sent 0
+
+Server errors and unexpected records are reported as without an override
+  with moved copyConsignment /copy mutation($envdAccountId: ID!, $id: ID!) { copy(a: $envdAccountId, b: $id) { id } };
+  reply {"data": null, "errors": [{"message": "no"}]}; copy c-1 -> Rejected ?, operation copyConsignment;
+  reply {"data": {"copy": {"id": []}}, "errors": [{"message": "partial"}]}; copy c-1 -> Decode ?, reports partial;
+  reply {"data": {"elsewhere": {"id": "c-9"}}}; copy c-1 -> Protocol ?, sends /operationName none
+
+The fields of an input may be variables of their own
+  with document createComment mutation({$envdAccountId: ID!, $consignmentNumber: String!, $commentText: String!|$envdAccountId: ID!, $consignmentNumber: Int, $commentText: T, $mood: M}) { createComment(a: $a) { commentId } };
+  reply {"data": {"createComment": {"commentId": "k-9"}}}; comment Gate -> ok, value /commentId "k-9", sends /variables {"commentText":"Gate","consignmentNumber":"C-900000101","envdAccountId":"envd-1"}
+
+They may be there twice
+  with document createComment mutation($envdAccountId: ID!, $input: T!, $consignmentNumber: String!) { createComment(a: $a) { commentId } };
+  reply {"data": {"createComment": {"commentId": "k-9"}}}; comment Gate -> ok, sends /variables {"consignmentNumber":"C-900000101","envdAccountId":"envd-1","input":{"commentText":"Gate","consignmentNumber":"C-900000101"}}
+
+A variable that is missing or has no value is named, and nothing is sent
+  with document createComment mutation({$envdAccountId: ID!, $consignmentNumber: String!|$consignmentNumber: String!, $commentText: String!|$envdAccountId: ID!, $input: T!, $mood: M!}) { createComment(a: $a) { commentId } };
+  comment Gate -> Config unsent, says {does not declare $commentText|does not declare $envdAccountId|requires $mood}, sent 0
+
+A delete is done where the server only says true
+  with document deleteConsignment mutation($envdAccountId: ID!, $id: ID!) { deleteConsignment(a: $a) };
+  with document deleteTemplate mutation($envdAccountId: ID!, $id: ID!) { deleteTemplate(a: $a) };
+  reply {"data": {"deleteConsignment": true, "deleteTemplate": true}}; {delete|delete_template} c-1 -> ok;
+  reply {"data": {"deleteConsignment": {"data": true}, "deleteTemplate": {"data": true}}}; {delete|delete_template} c-1 -> ok;
+  reply {"data": {"deleteConsignment": {"data": false}, "deleteTemplate": {"data": false}}}; {delete|delete_template} c-1 -> Protocol ?;
+  reply {"data": {"deleteConsignment": {}, "deleteTemplate": {}}}; {delete|delete_template} c-1 -> Protocol ?
+It is not done where the server says anything else
+  with {document deleteConsignment|moved deleteConsignment /deleteConsignment} mutation($envdAccountId: ID!, $id: ID!) { deleteConsignment(a: $a) };
+  reply {"data": {"deleteConsignment": {false|null}}}; delete c-1 -> Protocol ?;
+  reply {"data": {"deleteConsignment": {"true"|1}}}; delete c-1 -> {Protocol|Decode} ?
+A copy has an id, which its caller needs
+  with document copyConsignment mutation($envdAccountId: ID!, $id: ID!) { copyConsignment(a: $a) }; reply {"data": {"copyConsignment": {true|false|null|1}}};
+  copy c-1 -> Protocol ?
+
+An override returns the record with and without its wrapper
+  with document copyConsignment mutation Copy($envdAccountId: ID!, $id: ID!) { copyConsignment: copy(a: $envdAccountId, b: $id) { id } };
+  reply {"data": {"copyConsignment": {"id": "c-9"}}}; copy c-1 -> value /id "c-9";
+  reply {"data": {"copyConsignment": {"data": {"id": "c-9"}}}}; copy c-1 -> value /id "c-9";
+  reply {"data": {"copyConsignment": {"data": null, "id": "c-9"}}}; copy c-1 -> value /id "c-9";
+  reply {"data": {"copyConsignment": {"number": "C9"}}}; copy c-1 -> Protocol ?, data {"copyConsignment":{"number":"C9"}};
+  reply {"data": {"copyConsignment": {"id": ""}}}; copy c-1 -> Protocol ?;
+  reply {"data": {"copyConsignment": {"id": null}}}; copy c-1 -> Protocol ?;
+  reply {"data": {"copyConsignment": [{"id": "c-9"}]}}; copy c-1 -> Protocol ?, data {"copyConsignment":[{"id":"c-9"}]}
+A place of the record is the only one
+  with moved copyConsignment /copyConsignment mutation Copy($envdAccountId: ID!, $id: ID!) { copyConsignment: copy(a: $envdAccountId, b: $id) { id } };
+  reply {"data": {"copyConsignment": {"id": "c-9"}}}; copy c-1 -> value /id "c-9";
+  reply {"data": {"copyConsignment": {"data": {"id": "c-9"}}}}; copy c-1 -> value /id "c-9";
+  reply {"data": {"copyConsignment": {"number": "C9"}}}; copy c-1 -> value /number "C9";
+  reply {"data": {"copyConsignment": {}}}; copy c-1 -> Protocol ?;
+  with moved copyConsignment /elsewhere mutation Copy($envdAccountId: ID!, $id: ID!) { copyConsignment: copy(a: $envdAccountId, b: $id) { id } };
+  reply {"data": {"copyConsignment": {"id": "c-9"}}}; copy c-1 -> Protocol ?
+A record of a query elsewhere is given alone
+  with moved consignment /found/one query Mine($envdAccountId: String!, $id: String!) { found { one } };
+  reply {"data": {"found": {"one": {"id": "c-1"}}}}; consignment c-1 -> ok, value /id "c-1"
+
+A document of the caller with the same name is not replaced
+  with document questions { questions { id } }; reply {"data": {"a": 1}}; own query Questions { a } -> ok, value /a 1, sends /query "query Questions { a }"
+A document of another kind is refused
+  with document questions mutation { a }; questions -> Config unsent
+"#;
 
 #[tokio::test]
-async fn a_delete_is_done_where_the_server_only_says_true() {
-    for (result, is_done) in [
-        (json!(true), true),
-        (json!({"data": true}), true),
-        (json!(false), false),
-        (json!({"data": false}), false),
-        (json!("true"), false),
-        (json!(1), false),
-        (json!(null), false),
-        (json!({}), false),
-    ] {
-        for (name, pointer) in [
-            ("deleteConsignment", None),
-            ("deleteTemplate", None),
-            ("deleteConsignment", Some("/deleteConsignment")),
-            ("copyConsignment", None),
-        ] {
-            let (_server, client) = serve(json!({"data": {name: result}}));
-            let document = format!("mutation($envdAccountId: ID!, $id: ID!) {{ {name}(a: $a) }}");
-            let client = match pointer {
-                None => client.override_operation(name, document),
-                Some(pointer) => client.profile(&moved(name, &document, pointer)),
-            };
-            let account = client.build().unwrap().account("envd-1");
-            let done = match name {
-                "deleteTemplate" => account.delete_template("t-1").await.map(|_| ()),
-                "copyConsignment" => account.copy_consignment("c-1").await.map(|_| ()),
-                _ => account.delete_consignment("c-1").await.map(|_| ()),
-            };
-            // A copy has an id, which its caller needs.
-            let is_done = is_done && name != "copyConsignment";
-            match done {
-                Ok(()) => assert!(is_done, "{name} {result}"),
-                Err(error) => {
-                    assert!(!is_done, "{name} {result}: {error}");
-                    assert!(
-                        error.kind() == ErrorKind::Protocol
-                            || pointer.is_some()
-                            || name == "copyConsignment",
-                        "{name} {result}: {error}"
-                    );
-                    assert!(error.may_have_applied(), "{name} {result}");
-                }
-            }
-        }
-    }
+async fn a_document_of_the_caller_replaces_ours() {
+    play::<Calls>(OVERRIDES).await;
 }
 
+const QUERIES: &str = r#"
+Not found requires an id in the request
+  reply {"data": null, "errors": [{"message": "Internal server error", "path": ["a"], "extensions": {"data": {"Code": "", "OutcomeStatus": "ERROR"}}}]};
+  save -> Rejected ?, lacks NotFound; save c-1 -> NotFound ?, says NotFoundOrForbidden; delete c-1 -> NotFound ?; consignment c-1 -> NotFound; comments C-1 -> NotFound;
+  templates -> Rejected, lacks NotFound; questions -> Rejected; query {"first": 1} -> Rejected; query {"consignmentId": "c-1"} -> NotFound
+
+A query without its record keeps the reply
+  reply {"data": {"mine": {"id": "c-9"}}}; consignment c-1 -> Protocol, data {"mine":{"id":"c-9"}}, status 200, hides c-9;
+  reply {"data": {"mine": {"id": "c-9"}}, "errors": [{"message": "s3cr3t"}]}; consignment c-1 -> Rejected, data {"mine":{"id":"c-9"}}, hides c-9, hides s3cr3t;
+  reply {"data": {"mine": 1e999}}; consignment c-1 -> Protocol, data "{\"mine\": 1e999}"
+
+Another consignment than the one requested is refused
+  reply {"data": {"consignment": {"id": "c-1", "number": "C-1"}}}; consignment {c-1|C-1} -> ok; consignment c-1 optional -> ok;
+  reply {"data": {"consignment": {"id": "ABC-D"}}}; consignment abc-d -> ok;
+  reply {"data": {"consignment": {"status": "DRAFT"}}}; consignment c-1 -> ok;
+  reply {"data": {"consignment": {"id": "c-2", "number": "C-2"}}}; consignment c-1 -> says another consignment; consignment c-1 optional -> says another consignment;
+  reply {"data": {"consignment": {"number": "C-2"}}}; consignment c-1 -> says another consignment
+
+Only null without an error is no record
+  reply {"data": {"consignment": null}}; consignment c-1 optional -> ok, value . null;
+  reply {"data": {"consignment": null}, "errors": []}; consignment c-1 optional -> ok, value . null;
+  reply {"data": {"consignment": null}, "errors": [{"message": "no", "path": ["consignment"], "extensions": {"data": {"Code": "id", "Message": "no"}}}]}; consignment c-1 optional -> Rejected;
+  reply {"data": {"consignment": []}}; consignment c-1 optional -> Decode; reply {}; consignment c-1 optional -> Protocol;
+  reply 404 "no"; consignment c-1 optional -> NoAnswer x4 again;
+  reply {"data": {"copyConsignment": {"data": null}}}; copy c-1 optional -> Protocol ?
+"#;
+
 #[tokio::test]
-async fn a_document_of_the_caller_with_the_same_name_is_not_replaced() {
-    let (server, client) = serve(json!({"data": {"a": 1}}));
-    let client = client
-        .override_operation("questions", "{ questions { id } }")
-        .build()
-        .unwrap();
-    let invalid = client_at(server.url()).override_operation("questions", "mutation { a }");
-    assert!(invalid.build().unwrap_err().kind() == ErrorKind::Config);
-    let mine = "query Questions { a }";
-    let data: Value = client
-        .execute_document(mine, "Questions", &json!({}))
-        .await
-        .unwrap()
-        .value;
-    assert_eq!(data["a"], 1);
-    assert_eq!(sent(&server)["query"], mine);
+async fn odd_replies_to_queries_have_their_errors() {
+    play::<Calls>(QUERIES).await;
 }

@@ -8,9 +8,8 @@ use envd_sdk::model::{
     Consignment, ConsignmentInput, ConsignmentStatus, Day, FormType, ServerError, Timestamp,
 };
 use envd_sdk::ops::ConsignmentFilter;
-use envd_sdk::validate::{Context, Operation, Questionnaire, Report, compare, validate_fields};
-use equipment::seeded::cases;
-use proptest::prelude::{Just, Strategy, prop, prop_oneof, proptest};
+use envd_sdk::validate::{Context, Operation, Questionnaire, Report, compare};
+use equipment::script::rows;
 use serde_json::{Value, json};
 
 use crate::fixed_date::manual;
@@ -276,65 +275,20 @@ fn not_carried_over_lists_truncated_values() {
         Some((parent, name)) => json!({parent: {name: value}}),
         None => json!({name: value}),
     };
-    for (name, whole, cut) in [
-        (
-            "movementDate",
-            "2023-06-10T00:00:00Z",
-            "2023-06-10T14:00:00",
-        ),
-        ("movementTime", "05:15:00", "05:15:30"),
-        (
-            "declaration.date",
-            "2023-06-10T14:00:00.000+00:00",
-            "2023-06-10T14:00:00.5Z",
-        ),
-        (
-            "declaration.date",
-            "2023-06-10T14:00:00",
-            "2023-06-10T14:00:00+10:00",
-        ),
-    ] {
-        assert_eq!(listed(field(name, whole)), [""; 0], "{name}");
-        assert_eq!(listed(field(name, cut)), [name]);
+    for row in rows(
+        "
+        movementDate     | 2023-06-10T00:00:00Z          | 2023-06-10T14:00:00
+        movementTime     | 05:15:00                      | 05:15:30
+        declaration.date | 2023-06-10T14:00:00.000+00:00 | 2023-06-10T14:00:00.5Z
+        declaration.date | 2023-06-10T14:00:00           | 2023-06-10T14:00:00+10:00
+        ",
+    ) {
+        assert_eq!(listed(field(row[0], row[1])), [""; 0], "{row:?}");
+        assert_eq!(listed(field(row[0], row[2])), [row[0]]);
     }
     assert_eq!(
         listed(json!({"answers": [], "forms": [{"type": "LPAC1"}]})),
         [""; 0]
     );
     assert_eq!(listed(json!({"forms": [{}]})), ["forms"]);
-}
-
-/// Notations of one instant of a declaration.
-fn date() -> impl Strategy<Value = (String, String)> {
-    let fraction = prop_oneof![Just(String::new()), "\\.[0-9]{1,9}"];
-    let zone = prop::sample::select(vec!["", "Z", "+00:00", "+10:00", "-09:30", "+1030"]);
-    let digits = (2008..2100, 1..=12, 1..=28, 0..24, 0..60, 0..60)
-        .prop_map(|(y, m, d, h, min, s)| format!("{y:04}-{m:02}-{d:02}T{h:02}:{min:02}:{s:02}"));
-    (digits, fraction, zone).prop_map(|(digits, fraction, zone)| {
-        let written = format!("{digits}{fraction}{zone}");
-        (digits, written)
-    })
-}
-
-proptest! {
-    #![proptest_config(cases(128))]
-
-    #[test]
-    fn every_notation_of_a_date_is_sent_with_its_own_digits((digits, written) in date(), prefix in prop::sample::select(vec![
-        "", "data:image/png;base64,", "file:a b.png;data:image/jpeg;base64,",
-    ])) {
-        let record: Consignment = serde_json::from_value(json!({
-            "forms": [{"type": "LPAC1"}], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"},
-            "movementDate": written.trim_end_matches("+00:00").trim_end_matches('Z'), "movementTime": &written[11..],
-            "declaration": {"date": written, "signature": format!("{prefix}Zm9v")},
-        })).unwrap();
-        let input = ConsignmentInput::from(&record);
-        let declaration = input.declaration.value().unwrap();
-        assert_eq!(declaration.date.value().unwrap(), &digits);
-        assert_eq!(declaration.signature.value().unwrap(), "Zm9v");
-        assert_eq!(input.movement_date.value().unwrap(), &digits[..10]);
-        assert_eq!(input.movement_time.value().unwrap(), &digits[11..16]);
-        let context = Context::on(Day::parse("2026-11-20").unwrap());
-        assert!(validate_fields(&input, &context).findings().is_empty(), "{written}");
-    }
 }

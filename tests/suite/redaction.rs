@@ -5,9 +5,11 @@ use std::fmt::Debug;
 use envd_sdk::auth::StaticToken;
 use envd_sdk::fake::{User, WebsiteEdit};
 use envd_sdk::model::{ConsignmentInput, UserDetails};
+use envd_sdk::register::PropertySearch;
 use serde_json::{Value, json};
 
 use crate::fixed_date::{fake_builder, start_fake};
+use crate::scripted::register_at;
 
 fn fixture(text: &str, pointer: &str) -> Value {
     let value: Value = serde_json::from_str(text).unwrap();
@@ -90,4 +92,21 @@ async fn debug_of_a_fake_and_of_an_edit_hides_tokens_and_values() {
         shown.contains("owner") && !shown.contains("hush"),
         "{shown}"
     );
+}
+
+#[tokio::test]
+async fn debug_of_a_register_hides_token_and_records() {
+    let fake = start_fake().await;
+    let source = StaticToken::new("s3cr3t").unwrap();
+    let builder = register_at(fake.register_url())
+        .token_source(source)
+        .header("x-api-key", "s3cr3t");
+    assert!(!format!("{builder:?}").contains("s3cr3t"));
+    let register = builder.build().unwrap();
+    assert!(!format!("{register:?}").contains("s3cr3t"));
+    let mut search = register.search(&PropertySearch::text("sampleton"));
+    let page = search.next_page().await.unwrap().unwrap();
+    let answers = register.lookup_many(["QAZZ7777"]).collect().await;
+    let shown = format!("{search:?} {page:?} {:?} {answers:?}", page.records);
+    assert!(!shown.contains("Sam") && !shown.contains("sample"));
 }

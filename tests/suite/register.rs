@@ -1,23 +1,23 @@
 //! The client of the property register (spec 2.10, 4.2, 7.1) against the fake, and against scripted replies.
 
-mod backpressure;
-mod conditional;
+mod calls;
 mod lookup_many;
 mod paging;
-mod tokens;
 mod unreadable;
+
+use std::time::{Duration, UNIX_EPOCH};
 
 use envd_sdk::fake::Fake;
 use envd_sdk::model::{Pic, Property, PropertyStatus, PropertyTypeCode};
-use envd_sdk::register::{Lookup, PagePosition, Register};
-use envd_sdk::{ErrorKind, Page, Pager, Result};
+use envd_sdk::register::{IfModified, Lookup, PagePosition, PropertySearch, Register};
+use envd_sdk::{Clock, ErrorKind, Page, Pager, Result};
 use equipment::{Reply, Request, Server};
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::fixed_date::start_fake;
+use crate::fixed_date::{fake_builder, noon, start_fake};
 use crate::scripted::register_at;
-use crate::scripted::{self, ok, typed};
+use crate::scripted::{self, ok};
 
 fn register(fake: &Fake) -> Register {
     register_at(fake.register_url()).build().unwrap()
@@ -89,71 +89,39 @@ async fn a_property_is_found_by_its_pic_and_an_unknown_one_is_none() {
     assert!(register.property(&pic("QZZZ9999")).await.unwrap().is_none());
 }
 
+/// If-Modified-Since and status 304 (spec 7.1).
 #[tokio::test]
-async fn not_found_empty_and_several_are_distinguished() {
-    let server = by_pic(|pic| match pic {
-        "QAZZ7777" => page(0, 2, &["QAZZ7777", "QAZZ7777"]),
-        "QBZZ2222" => page(0, 0, &[]),
-        "QCZZ8888" => typed(404, "application/xml", "<Error/>"),
-        "QEZZ4444" => Reply::new(204),
-        _ => Reply::json(201, r#"{"Value": {}}"#),
-    });
-    let register = client(&server);
-    for (text, found) in [
-        ("QBZZ2222", Lookup::Empty),
-        ("QCZZ8888", Lookup::NotFound),
-        ("QEZZ4444", Lookup::Empty),
-        ("QFZZ5555", Lookup::Empty),
-    ] {
-        assert_eq!(register.lookup(&pic(text)).await.unwrap(), found, "{text}");
-        let property = register.property(&pic(text)).await;
-        assert!(property.unwrap().is_none(), "{text}");
-    }
-    let several = register.lookup(&pic("QAZZ7777")).await;
-    assert!(matches!(several, Ok(Lookup::Several(records)) if records.len() == 2));
-    let several = register.property(&pic("QAZZ7777")).await;
-    assert!(several.unwrap_err().kind() == ErrorKind::Protocol);
-}
+async fn an_unchanged_register_is_reported() {
+    let fake = fake_builder().clock(Clock::manual(noon()));
+    let fake = fake.start().await.unwrap();
+    let register = register(&fake);
+    let before = noon() - Duration::from_secs(1);
+    let found = register.lookup_since(&pic("QAZZ7777"), before).await;
+    let IfModified::Changed {
+        value,
+        last_modified,
+        ..
+    } = found.unwrap()
+    else {
+        panic!("the register changed");
+    };
+    assert!(matches!(value, Lookup::Found(_)));
+    assert_eq!(last_modified, Some(noon()));
+    let again = register.lookup_since(&pic("QAZZ7777"), noon()).await;
+    assert_eq!(again.unwrap(), IfModified::Unchanged);
 
-#[tokio::test]
-async fn any_path_is_read_with_the_settings_of_all_calls() {
-    let down = Reply::new(503).header("retry-after", "0");
-    let refused = Reply::new(401);
-    let server = Server::script([down, refused, ok(json!({"a": [1]})), Reply::new(204)]);
-    let register = scripted::register(&server)
-        .token_source(scripted::Renewing)
-        .header("x-api-key", "s3cr3t");
-    let register = register.build().unwrap();
-    let reply = register.get("api/v2/PICRegister/900001", &[("Town", "A & B")]);
-    assert_eq!(reply.await.unwrap(), json!({"a": [1]}));
-    assert_eq!(register.get("other", &[]).await.unwrap(), Value::Null);
-    let requests = server.requests();
-    let last = &requests[2];
-    assert_eq!(last.target(), "/api/v2/PICRegister/900001?Town=A+%26+B");
-    assert_eq!(last.header("authorization"), Some("Bearer new"));
-    assert_eq!(last.header("x-api-key"), Some("s3cr3t"));
-    assert_eq!(requests[3].target(), "/other");
-
-    for (reply, kind) in [
-        (typed(200, "application/json", "{\"a\""), ErrorKind::Decode),
-        (typed(200, "text/html", "<html>"), ErrorKind::NoAnswer),
-        (typed(404, "application/json", "{}"), ErrorKind::NotFound),
-    ] {
-        let error = client(&Server::script([reply]))
-            .get("x", &[])
-            .await
-            .unwrap_err();
-        assert_eq!(error.kind(), kind, "{error}");
-        assert_eq!(error.operation(), Some("PICRegister"));
-    }
-    let error = register.get("../x", &[]).await.unwrap_err();
-    assert!(error.kind() == ErrorKind::Config && error.attempts() == 0);
-}
-
-#[tokio::test]
-async fn a_short_outage_is_retried() {
-    let down = Reply::new(503).header("retry-after", "0");
-    let server = Server::script([down.clone(), down, page(0, 1, &["QAZZ7777"])]);
-    let found = client(&server).property(&pic("QAZZ7777")).await.unwrap();
-    assert!(found.is_some());
+    let search = PropertySearch::text("QLD").page_size(5);
+    let unchanged = register.search_since(&search, noon()).await.unwrap();
+    assert!(matches!(unchanged, IfModified::Unchanged));
+    let changed = register.search_since(&search, before).await.unwrap();
+    let mut pager = changed.value().unwrap();
+    let page = pager.next_page().await.unwrap().unwrap();
+    assert_eq!((page.offset, page.number), (Some(0), 1));
+    assert_eq!(page.last_modified, Some(noon()));
+    let page = pager.next_page().await.unwrap().unwrap();
+    assert_eq!((page.offset, page.number), (Some(5), 2));
+    let error = register
+        .search_since(&search, UNIX_EPOCH - Duration::from_secs(1))
+        .await;
+    assert!(error.unwrap_err().kind() == ErrorKind::Config);
 }

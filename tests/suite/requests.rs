@@ -1,20 +1,18 @@
 //! Settings of a single call, the request that it sends, and dry runs.
 
-use std::time::{Duration, SystemTime};
-
 use envd_sdk::auth::StaticToken;
 use envd_sdk::graphql::generated::{CopyConsignment, copy_consignment};
 use envd_sdk::model::{
-    CommentInput, ConsignmentInput, ConsignmentStatus, ConsignmentSummary, FormType, PartyInput,
-    Role, Species, TemplateInput,
+    CommentInput, ConsignmentInput, ConsignmentStatus, FormType, PartyInput, Role, Species,
+    TemplateInput,
 };
 use envd_sdk::ops::{ConsignmentFilter, TemplateFilter};
-use envd_sdk::{Call, Client, ClientBuilder, Clock, ErrorKind};
+use envd_sdk::{Call, Client, ErrorKind};
 use equipment::script::rows;
 use equipment::{Reply, Server};
 use serde_json::{Value, json};
 
-use crate::scripted::{body, client, ok, until};
+use crate::scripted::{body, client, ok};
 
 fn serve(reply: Reply) -> (Server, Client) {
     let server = Server::script([reply]);
@@ -32,27 +30,6 @@ fn variables() -> copy_consignment::Variables {
         envd_account_id: "envd-1".into(),
         id: "c-1".into(),
     }
-}
-
-#[tokio::test]
-async fn a_call_has_its_own_headers_and_a_response_with_http_metadata() {
-    let (server, client) = serve(copied().header("x-request-id", "r-17"));
-    let call = client
-        .execute::<CopyConsignment>(variables())
-        .header("x-office", "Roma")
-        .timeout(Duration::from_secs(9));
-    let response = call.response().await.unwrap();
-    assert_eq!((response.status, response.attempts), (Some(200), 1));
-    assert_eq!(response.request_id.as_deref(), Some("r-17"));
-    let requests = server.requests();
-    assert_eq!(requests[0].header("x-office"), Some("Roma"));
-    // Other calls do not have the header.
-    let _ = client
-        .execute::<CopyConsignment>(variables())
-        .await
-        .unwrap();
-    let requests = server.requests();
-    assert_eq!(requests[1].header("x-office"), None);
 }
 
 #[tokio::test]
@@ -90,32 +67,6 @@ async fn a_dry_run_shows_exactly_what_a_send_sends_and_sends_nothing() {
 }
 
 #[tokio::test]
-async fn an_invalid_or_reserved_header_is_an_error_and_nothing_is_sent() {
-    let (server, client) = serve(copied());
-    for (name, value) in [
-        ("a b", "x"),
-        ("x-a", "line\nbreak"),
-        ("Authorization", "Bearer x"),
-        ("accept", "text/xml"),
-    ] {
-        let call = client
-            .execute::<CopyConsignment>(variables())
-            .header(name, value);
-        assert!(
-            call.dry_run().unwrap_err().kind() == ErrorKind::Config,
-            "{name}"
-        );
-        let error = call.await.unwrap_err();
-        assert!(
-            error.kind() == ErrorKind::Config && error.attempts() == 0,
-            "{name}"
-        );
-        assert!(!error.to_string().contains("Bearer"), "{error}");
-    }
-    assert!(server.requests().is_empty());
-}
-
-#[tokio::test]
 async fn extra_fields_of_an_input_are_sent_beside_the_known_ones() {
     let reply = json!({"data": {"createOrSaveConsignment": {"data": {"id": "c-9"}}}});
     let (server, client) = serve(ok(reply));
@@ -145,64 +96,6 @@ async fn extra_fields_of_an_input_are_sent_beside_the_known_ones() {
         "{error}"
     );
     assert_eq!(server.count(), 1);
-}
-
-/// A list of one record that lacks fields, and that record.
-fn list_and_record() -> [Reply; 2] {
-    let list = json!({"data": {"consignments": {"pageInfo": {"hasNextPage": false}, "totalCount": 1,
-        "edges": [{"cursor": "x", "node": {"id": "c-1"}}]}}});
-    let record = ok(json!({"data": {"consignment": {"id": "c-1"}}}));
-    [ok(list), record.header("x-request-id", "r-2")]
-}
-
-fn candidates(client: ClientBuilder) -> Call<Vec<ConsignmentSummary>> {
-    let (origin, destination) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
-    let input = ConsignmentInput::new([FormType::Lpac1], origin, destination);
-    let account = client.build().unwrap().account("envd-1");
-    account.candidates(&input).find()
-}
-
-#[tokio::test]
-async fn settings_of_a_call_apply_to_each_of_its_requests() {
-    let server = Server::script(list_and_record());
-    let call = candidates(client(&server)).header("x-office", "Roma");
-    assert!(call.dry_run().unwrap().body.contains("query Consignments"));
-    let response = call.response().await.unwrap();
-    assert_eq!((response.value.len(), response.attempts), (1, 2));
-    assert_eq!(response.request_id.as_deref(), Some("r-2"));
-    let requests = server.requests();
-    assert_eq!(requests.len(), 2);
-    assert!(
-        requests
-            .iter()
-            .all(|request| request.header("x-office") == Some("Roma"))
-    );
-}
-
-#[tokio::test]
-async fn the_deadline_of_a_call_covers_all_its_requests() {
-    let [list, _] = list_and_record();
-    let server = Server::start(move |request| {
-        let list = list.clone();
-        async move {
-            if request.body.contains("query Consignments") {
-                return list;
-            }
-            std::future::pending().await
-        }
-    });
-    let clock = Clock::manual(SystemTime::UNIX_EPOCH);
-    let client = client(&server).clock(clock.clone());
-    let call = candidates(client).deadline(Duration::from_secs(5));
-    let running = tokio::spawn(call.into_future());
-    until(|| server.count() == 2).await;
-    clock.advance(Duration::from_secs(5));
-    let error = running.await.unwrap().unwrap_err();
-    assert!(
-        error.kind() == ErrorKind::Timeout && error.kind() != ErrorKind::Connect,
-        "{error}"
-    );
-    assert_eq!(error.operation(), Some("consignment"));
 }
 
 #[tokio::test]

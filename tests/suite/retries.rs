@@ -1,176 +1,75 @@
 //! Retries: which failures are retried, and after which a mutation may have been applied.
 
-use std::iter::repeat_n;
-use std::time::{Duration, SystemTime};
+use equipment::script::play;
 
-use envd_sdk::{Call, Client, Clock, ErrorKind, Outcome, Response, Result, RetryPolicy};
-use equipment::{Reply, Server, refusing_address};
-use serde_json::{Value, json};
+use crate::calls::Calls;
 
-use crate::scripted::client_at;
-use crate::scripted::{Renewing, client, ok, typed, until};
+const RETRIES: &str = r#"
+An unsent request is retried for any operation, and its error names the server without path and query
+  with address http://refused/path?secret; {query|mutation} -> Connect x4 again, reports caused by: at http://127.0.0.1:, lacks path, lacks secret
 
-const QUERY: &str = "query A { a }";
-const MUTATION: &str = "mutation A { a }";
+An earlier attempt that may have applied is reported
+  reply 503 <html>; reply {"errors": [{"message": "no"}]}; mutation idempotent -> Rejected x2 ?
 
-/// A server that sends this reply for a number of times, and then a successful one.
-fn serve(failure: Reply, times: usize) -> Server {
-    let success = ok(json!({"data": {"a": 1}}));
-    Server::script(repeat_n(failure, times).chain([success]))
-}
+Retries are turned off for a call, and limited for a client
+  with retry 100; reply 503; query once -> Unavailable again, status 503; query -> Unavailable x21 again; query -> Unavailable again
 
-fn busy(status: u16, retry_after: &str) -> Reply {
-    Reply::new(status).header("retry-after", retry_after)
-}
+A wait that is asked for is kept, unless it goes beyond the deadline
+  reply 429 retry-after=20; reply {"data": {"a": 1}}; start mutation; until asleep 1; advance 19s -> waits; advance 1s; done -> ok x2;
+  reply 429 retry-after=91; query -> RateLimited again, after 91s
 
-fn call(client: &Client, document: &str) -> Call<Outcome<Value>> {
-    client.execute_document(document, "A", &json!({}))
-}
+The deadline of a call ends a running request
+  reply never; start {query|mutation} deadline=5s; until sent 1; advance 5s; done -> {Timeout again|Timeout ?}
 
-#[tokio::test]
-async fn an_unsent_request_is_retried_for_any_operation() {
-    let server = format!("http://{}", refusing_address());
-    let client = client_at(format!("{server}/path?secret"))
-        .token_source(Renewing)
-        .retry(RetryPolicy::default().base_wait(Duration::ZERO))
-        .build()
-        .unwrap();
-    for document in [QUERY, MUTATION] {
-        let error = call(&client, document).await.unwrap_err();
-        assert!(
-            error.kind() == ErrorKind::Connect && !error.may_have_applied() && error.is_retryable()
-        );
-        // The report names the server, and no path or query.
-        let report = error.report();
-        assert!(
-            report.contains(&format!("caused by: at {server}\n")),
-            "{report}"
-        );
-        assert!(
-            !report.contains("path") && !report.contains("secret"),
-            "{report}"
-        );
-        assert_eq!(error.attempts(), 4);
-    }
-}
+A token that the status or the body refuses is renewed once
+  with token old/new; reply 401 www-authenticate=Bearer; reply {"data": {"a": 1}}; {query|mutation} -> ok, tokens old new
+A token that a reply refuses is renewed once
+  with token old/new; reply 401 {"Message": "x"}; reply {"data": {"a": 1}}; {query|mutation} -> ok, tokens old new
+A token that the body refuses is renewed once
+  with token old/new; reply {"data": null, "errors": [{"message": "The access token is invalid.", "path": ["a"], "extensions": {"data": {"Code": "Unauthorized"}}}]};
+  reply {"data": {"a": 1}}; {query|mutation} -> ok, tokens old new
+A token that is refused again ends the call, also after another failure
+  with token old/new; reply 401 {"Message": "x"}; {query|mutation} -> Unauthorized, tokens old new;
+  with token old/new; reply 401 www-authenticate=Bearer; reply 503; reply 401 www-authenticate=Bearer; query -> Unauthorized x2, tokens old new old
+
+No attempt is sent once the condition of a call no longer holds
+  copy c-1 idempotent holds=0 -> Transport unsent, says condition, sent 0;
+  reply close; copy c-1 idempotent holds=1 -> Transport ?, says condition, sent 1;
+  reply close; reply {"data": {"copyConsignment": {"data": {"id": "c-2"}}}}; copy c-1 idempotent holds=2 -> ok x2, sent 2
+
+Headers of a call are sent with each request of it, and cannot replace those of the client
+  with header x-key=s3cr3t; reply x-request-id=r-17 {"data": {"a": 1}}; query x-office=Roma -> ok, id r-17, header x-office Roma, header x-key s3cr3t;
+  query -> ok, header x-office none;
+  query {authorization=Bearer|accept=text/xml} -> Config unsent, sent 0, hides Bearer
+
+The record of a list that lacks fields is read with the settings of the call, and within its deadline
+  reply {"data": {"consignments": {"pageInfo": {"hasNextPage": false}, "totalCount": 1, "edges": [{"cursor": "x", "node": {"id": "c-1"}}]}}};
+  reply x-request-id=r-2 {"data": {"consignment": {"id": "c-1"}}}; reply never;
+  candidates 2027-02-02 x-office=Roma -> ok x2, id r-2, header x-office Roma, sent 2
+The deadline of a call covers all its requests
+  reply {"data": {"consignments": {"pageInfo": {"hasNextPage": false}, "totalCount": 1, "edges": [{"cursor": "x", "node": {"id": "c-1"}}]}}}; reply never;
+  start candidates 2027-02-02 deadline=5s; until sent 2; advance 5s; done -> Timeout again, operation consignment
+"#;
 
 #[tokio::test]
-async fn an_earlier_attempt_that_may_have_applied_is_reported() {
-    let refused = ok(json!({"errors": [{"message": "no"}]}));
-    let server = Server::script([typed(503, "text/html", "<html>"), refused]);
-    let client = client(&server).build().unwrap();
-    let error = call(&client, MUTATION).idempotent().await.unwrap_err();
-    assert!(error.is_rejected() && error.may_have_applied());
-    assert_eq!(error.attempts(), 2);
+async fn calls_are_retried_where_that_does_no_harm() {
+    play::<Calls>(RETRIES).await;
 }
+
+/// With a limit of one request at once.
+const TURNS: &str = r#"
+A change whose time runs out before its turn was not sent
+  with at_most 1; reply never; start list; until sent 1; start save deadline=10s; until asleep 1; advance 11s; drop; done -> Timeout unsent again, sent 1
+
+A call that waits for its retry leaves its turn to others
+  with at_most 1; with retry later; reply 502; reply {"data": {"consignments": {"totalCount": 0, "edges": []}}}; start list; until asleep 1; list -> ok, waits
+
+A limit of zero is refused, and the largest is not
+  with at_most 0; query -> Config unsent, says max_concurrent_requests;
+  with at_most 18446744073709551615; reply {"data": {"a": 1}}; query -> ok
+"#;
 
 #[tokio::test]
-async fn retries_are_turned_off_for_a_call_and_limited_for_a_client() {
-    let client = client(&serve(Reply::new(503), 1_000));
-    let policy = RetryPolicy::default().base_wait(Duration::ZERO);
-    let client = client.retry(policy.max_retries(100)).build().unwrap();
-    let once = call(&client, QUERY).retry(RetryPolicy::none());
-    let error = once.await.unwrap_err();
-    assert_eq!((error.http_status(), error.attempts()), (Some(503), 1));
-    assert!(error.is_retryable());
-    assert_eq!(call(&client, QUERY).await.unwrap_err().attempts(), 21);
-    assert_eq!(call(&client, QUERY).await.unwrap_err().attempts(), 1);
-}
-
-/// Runs a call while the clock advances; returns by how many seconds it advanced.
-async fn timed<T: Send + 'static>(call: Call<T>, clock: &Clock) -> (Result<Response<T>>, u64) {
-    let running = tokio::spawn(call.response());
-    let start = clock.now();
-    while !running.is_finished() {
-        for _ in 0..50 {
-            tokio::task::yield_now().await;
-        }
-        clock.advance(Duration::from_secs(1));
-    }
-    let waited = clock.now().duration_since(start).unwrap().as_secs();
-    (running.await.unwrap(), waited)
-}
-
-#[tokio::test]
-async fn retry_after_is_read_in_seconds_and_as_a_date() {
-    for (value, seconds) in [
-        ("20", 20),
-        ("Thu, 01 Jan 1970 00:30:00 GMT", 1_800),
-        ("nonsense", 0),
-    ] {
-        let server = serve(busy(429, value), 1);
-        let clock = Clock::manual(SystemTime::UNIX_EPOCH);
-        let policy = RetryPolicy::default()
-            .base_wait(Duration::ZERO)
-            .deadline(Duration::from_secs(86_400));
-        let client = client(&server).clock(clock.clone()).retry(policy);
-        let client = client.build().unwrap();
-        let (result, waited) = timed(call(&client, MUTATION), &clock).await;
-        let response = result.unwrap();
-        // The date is compared with the time of the reply, some seconds after the start.
-        assert!(response.attempts == 2 && response.elapsed.as_secs() + 60 >= seconds);
-        assert!(waited + 60 >= seconds, "{value}: {waited}");
-        assert!(value != "20" || waited >= 20, "{waited}");
-    }
-}
-
-#[tokio::test]
-async fn a_wait_beyond_the_deadline_is_not_begun() {
-    let client = client(&serve(busy(429, "91"), 1)).build().unwrap();
-    let error = call(&client, QUERY).await.unwrap_err();
-    assert_eq!(error.retry_after(), Some(Duration::from_secs(91)));
-    assert!(error.kind() == ErrorKind::RateLimited && error.attempts() == 1);
-}
-
-#[tokio::test]
-async fn the_deadline_of_a_call_ends_a_running_request() {
-    for (document, in_doubt) in [(QUERY, false), (MUTATION, true)] {
-        let server = Server::start(|_| std::future::pending());
-        let clock = Clock::manual(SystemTime::UNIX_EPOCH);
-        let client = client(&server).clock(clock.clone()).build().unwrap();
-        let call = call(&client, document).deadline(Duration::from_secs(5));
-        let running = tokio::spawn(call.into_future());
-        until(|| server.count() > 0).await;
-        clock.advance(Duration::from_secs(5));
-        let error = running.await.unwrap().unwrap_err();
-        assert!(
-            error.kind() == ErrorKind::Timeout && error.kind() != ErrorKind::Connect,
-            "{error}"
-        );
-        assert_eq!((error.attempts(), error.may_have_applied()), (1, in_doubt));
-    }
-}
-
-#[tokio::test]
-async fn a_token_that_the_status_or_the_body_refuses_is_renewed_once() {
-    let body = json!({"data": null, "errors": [{
-        "message": "The access token is invalid.", "path": ["a"], "extensions": {"data": {"Code": "Unauthorized"}}}]});
-    let bearer = Reply::new(401).header("www-authenticate", "Bearer error=\"invalid_token\"");
-    for refusal in [bearer, Reply::json(401, json!({"Message": "x"})), ok(body)] {
-        for document in [QUERY, MUTATION] {
-            let server = serve(refusal.clone(), 1);
-            let renewing = client(&server).token_source(Renewing).build().unwrap();
-            let _ = call(&renewing, document).await.unwrap();
-            let requests = server.requests();
-            let tokens = requests.iter().map(|sent| sent.header("authorization"));
-            let expected = [Some("Bearer old"), Some("Bearer new")];
-            assert_eq!(tokens.collect::<Vec<_>>(), expected);
-
-            let server = serve(refusal.clone(), 9);
-            let refused = client(&server).token_source(Renewing).build().unwrap();
-            let error = call(&refused, document).await.unwrap_err();
-            assert!(error.kind() == ErrorKind::Unauthorized && !error.may_have_applied());
-            assert_eq!(server.count(), 2);
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_token_is_renewed_once_in_all_attempts_of_a_call() {
-    let server = Server::script(
-        [401, 503, 401, 503].map(|status| Reply::new(status).header("www-authenticate", "Bearer")),
-    );
-    let client = client(&server).token_source(Renewing).build().unwrap();
-    assert!(call(&client, QUERY).await.unwrap_err().kind() == ErrorKind::Unauthorized);
-    assert_eq!(server.count(), 3);
+async fn a_turn_is_given_back() {
+    play::<Calls>(TURNS).await;
 }

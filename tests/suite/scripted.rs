@@ -2,9 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use envd_sdk::auth::{AccessToken, BoxFuture, StaticToken, TokenSource};
+use envd_sdk::auth::StaticToken;
 use envd_sdk::register::{Register, RegisterBuilder};
-use envd_sdk::{Client, ClientBuilder, Clock, Result, RetryPolicy};
+use envd_sdk::{Client, ClientBuilder, Clock, RetryPolicy};
 use equipment::{Reply, Request, Server};
 use serde_json::Value;
 
@@ -54,19 +54,6 @@ pub(crate) fn typed(status: u16, media_type: &str, body: impl Into<Vec<u8>>) -> 
 
 pub(crate) fn body(request: &Request) -> Value {
     serde_json::from_str(&request.body).unwrap()
-}
-
-/// The token `old`, and after a refusal the token `new`.
-pub(crate) struct Renewing;
-
-impl TokenSource for Renewing {
-    fn token(&self) -> BoxFuture<'_, Result<AccessToken>> {
-        Box::pin(async { AccessToken::new("old") })
-    }
-
-    fn renew(&self, _rejected: &AccessToken) -> BoxFuture<'_, Result<AccessToken>> {
-        Box::pin(async { AccessToken::new("new") })
-    }
 }
 
 /// Lets other tasks run, so that what they would send is sent.

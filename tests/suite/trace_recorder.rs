@@ -23,7 +23,7 @@ pub(super) fn recorded() -> String {
 }
 
 /// The lines of this crate so far.
-fn recorded_by_us() -> String {
+pub(super) fn recorded_by_us() -> String {
     joined(|ours| ours)
 }
 
@@ -111,20 +111,17 @@ impl log::Log for Recorder {
     fn flush(&self) {}
 }
 
-/// Checks what is traced of some work, by this crate or by all. `name` is that of the test, with its module.
+/// Checks what is traced of some work by all. `name` is that of the test, with its module.
 pub(super) fn assert_traced(
     name: &str,
-    by_all: bool,
     work: impl Future<Output = ()>,
-    parts: &[&str],
+    part: &str,
     hidden: &[&str],
 ) {
     trace_in_separate_process(name, async {
         work.await;
-        let traced = if by_all { recorded() } else { recorded_by_us() };
-        for part in parts {
-            assert!(traced.contains(part), "{part} is not in\n{traced}");
-        }
+        let traced = recorded();
+        assert!(traced.contains(part), "{part} is not in\n{traced}");
         for part in hidden {
             assert!(!traced.contains(part), "{part} is in\n{traced}");
         }

@@ -56,37 +56,6 @@ async fn the_refresh_token_is_stored_and_the_access_token_stays_in_memory() {
 }
 
 #[tokio::test]
-async fn versions_are_compared() {
-    let (here, there, _folder) = two();
-    let first = here.swap("sam", None, &record(1)).await.unwrap().unwrap();
-    assert!(there.swap("sam", None, &record(9)).await.unwrap().is_none());
-    let second = there.swap("sam", Some(first), &record(2)).await.unwrap();
-    let second = second.unwrap();
-    assert!(
-        here.swap("sam", Some(first), &record(9))
-            .await
-            .unwrap()
-            .is_none()
-    );
-    assert!(!here.remove("sam", first).await.unwrap());
-    assert!(here.remove("sam", second).await.unwrap());
-    assert!(there.load("sam").await.unwrap().is_none());
-    assert!(!here.remove("sam", second).await.unwrap());
-    let again = here.swap("sam", None, &record(1)).await.unwrap().unwrap();
-    assert!(again != first && again != second);
-}
-
-#[tokio::test]
-async fn locks_are_files() {
-    let (here, there, _folder) = two();
-    let held = here.lock("sam", Duration::ZERO).await.unwrap();
-    let error = there.lock("sam", Duration::ZERO).await.unwrap_err();
-    assert!(error.kind() == StoreErrorKind::LockTimeout);
-    drop(held);
-    there.lock("sam", Duration::ZERO).await.unwrap();
-}
-
-#[tokio::test]
 async fn a_foreign_entry_is_an_error_and_is_not_overwritten() {
     let (keyring, here, _there, _folder) = keyring_and_two();
     for (text, newer) in [("", false), ("hunter2", false), ("{\"form\":2}", true)] {

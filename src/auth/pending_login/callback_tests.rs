@@ -1,7 +1,9 @@
 //! Which callbacks are accepted.
 
+use equipment::script::rows;
+
 use super::*;
-use crate::error::ErrorKind;
+use crate::error::tests::assert_fails;
 
 fn judge(callback: &str) -> Result<String> {
     judge_with(callback, false)
@@ -13,39 +15,39 @@ fn judge_with(callback: &str, is_required: bool) -> Result<String> {
     code(&parameters(callback)?, &Secret::new("st-1"), issuer).map(|code| code.expose().to_owned())
 }
 
+/// Checks a table of callbacks, with their code or why they are refused.
+fn check(table: &'static str, is_required: bool) {
+    for row in rows(table) {
+        let judged = judge_with(row[0], is_required);
+        match row[1].split_once(": ") {
+            Some(_) => assert_fails(judged, row[1]),
+            None => assert_eq!(judged.unwrap(), row[1], "{row:?}"),
+        }
+    }
+}
+
 #[test]
 fn addresses_paths_and_bare_queries_are_read() {
-    for callback in [
-        "https://app.example/cb?code=c%2F1&state=st-1",
-        "com.example.app:/cb?state=st-1&code=c%2F1#_=_",
-        "/cb?code=c%2F1&state=st-1",
-        "?code=c%2F1&state=st-1",
-        "code=c%2F1&state=st-1",
-        "state=st-1&code=c/1&session_state=a?b",
-        "code=c/1&state=st-1&iss=https%3A%2F%2Fid.example%2F",
-    ] {
-        assert_eq!(judge(callback).unwrap(), "c/1", "{callback}");
-    }
+    check(
+        "
+        https://app.example/cb?code=c%2F1&state=st-1        | c/1
+        com.example.app:/cb?state=st-1&code=c%2F1#_=_       | c/1
+        /cb?code=c%2F1&state=st-1                           | c/1
+        ?code=c%2F1&state=st-1                              | c/1
+        code=c%2F1&state=st-1                               | c/1
+        state=st-1&code=c/1&session_state=a?b               | c/1
+        code=c/1&state=st-1&iss=https%3A%2F%2Fid.example%2F | c/1
+        ",
+        false,
+    );
 }
 
 #[test]
 fn what_is_pasted_with_an_address_does_not_change_it() {
     const ADDRESS: &str = "https://app.example/cb?code=c%2F1&state=st-1";
-    for pasted in [
-        "{}\n",
-        "{}\r\n",
-        "  {}\t",
-        "\u{a0}{}\u{3000}",
-        "\"{}\"",
-        "'{}'",
-        "`{}`",
-        "\u{201c}{}\u{201d}",
-        "\u{ab}\u{a0}{}\u{a0}\u{bb}",
-        "<{}>",
-        " \"<{}>\" \n",
-        "\u{feff}{}",
-        "\u{200b}{}\u{200e}\u{2060}\u{ad}\u{200f}",
-    ] {
+    let around = "{}\n|{}\r\n|  {}\t|\u{a0}{}\u{3000}|\"{}\"|'{}'|`{}`|\u{201c}{}\u{201d}|<{}>| \"<{}>\" \n\
+        |\u{ab}\u{a0}{}\u{a0}\u{bb}|\u{feff}{}|\u{200b}{}\u{200e}\u{2060}\u{ad}\u{200f}";
+    for pasted in around.split('|') {
         let pasted = pasted.replace("{}", ADDRESS);
         assert_eq!(judge(&pasted).unwrap(), "c/1", "{pasted:?}");
     }
@@ -63,72 +65,61 @@ fn what_is_pasted_with_an_address_does_not_change_it() {
 /// Row 43.
 #[test]
 fn a_callback_of_another_login_is_refused() {
-    for (callback, why) in [
-        ("", "state_mismatch"),
-        ("code=c", "state_mismatch"),
-        ("code=c&state=", "state_mismatch"),
-        ("code=c&state=st-2", "state_mismatch"),
-        ("code=c&state=st-11", "state_mismatch"),
-        ("error=access_denied", "state_mismatch"),
-        ("error=access_denied&state=other", "state_mismatch"),
-        ("code=c&state=st-1&state=st-1", "repeated_parameter"),
-        ("code=c&code=d&state=st-1", "repeated_parameter"),
-        (
-            "code=c&state=st-1&iss=https://evil.example/",
-            "issuer_mismatch",
-        ),
-        ("state=st-1", "missing_code"),
-        ("state=st-1&code=", "missing_code"),
-    ] {
-        let error = judge(callback).unwrap_err();
-        assert!(error.kind() == ErrorKind::LoginRefused, "{callback}");
-        assert!(error.to_string().contains(why), "{callback}: {error}");
-    }
+    check(
+        "
+                                        | LoginRefused: state_mismatch
+        code=c                          | LoginRefused: state_mismatch
+        code=c&state=                   | LoginRefused: state_mismatch
+        code=c&state=st-2               | LoginRefused: state_mismatch
+        code=c&state=st-11              | LoginRefused: state_mismatch
+        error=access_denied             | LoginRefused: state_mismatch
+        error=access_denied&state=other | LoginRefused: state_mismatch
+        code=c&state=st-1&state=st-1    | LoginRefused: repeated_parameter
+        code=c&code=d&state=st-1        | LoginRefused: repeated_parameter
+        state=st-1                      | LoginRefused: missing_code
+        state=st-1&code=                | LoginRefused: missing_code
+        code=c&state=st-1&iss=https://evil.example/ | LoginRefused: issuer_mismatch
+        ",
+        false,
+    );
 }
 
 #[test]
 fn rfc_9207_2_4_a_callback_without_the_required_iss_is_refused() {
-    let iss = "iss=https%3A%2F%2Fid.example%2F";
-    assert_eq!(
-        judge_with(&format!("code=c&state=st-1&{iss}"), true).unwrap(),
-        "c"
+    check(
+        "
+        code=c&state=st-1&iss=https%3A%2F%2Fid.example%2F              | c
+        error=access_denied&state=st-1&iss=https%3A%2F%2Fid.example%2F | LoginRefused: access_denied
+        code=c&state=st-1                         | LoginRefused: missing_issuer
+        # The issuer of an error is checked as well.
+        error=access_denied&state=st-1            | LoginRefused: missing_issuer
+        code=c&state=st-1&iss=                    | LoginRefused: issuer_mismatch
+        code=c&state=st-1&iss=https://id.example  | LoginRefused: issuer_mismatch
+        # The state is checked first: the callback of another login must not end this one.
+        code=c&state=other                        | LoginRefused: state_mismatch
+        ",
+        true,
     );
-    let cancelled = judge_with(&format!("error=access_denied&state=st-1&{iss}"), true);
-    assert!(cancelled.unwrap_err().to_string().contains("access_denied"));
-    for (callback, why) in [
-        ("code=c&state=st-1", "missing_issuer"),
-        // The issuer of an error is checked as well.
-        ("error=access_denied&state=st-1", "missing_issuer"),
-        ("code=c&state=st-1&iss=", "issuer_mismatch"),
-        (
-            "code=c&state=st-1&iss=https://id.example",
-            "issuer_mismatch",
-        ),
-        // The state is checked first: the callback of another login must not end this one.
-        ("code=c&state=other", "state_mismatch"),
-    ] {
-        let error = judge_with(callback, true).unwrap_err();
-        assert!(error.kind() == ErrorKind::LoginRefused, "{callback}");
-        assert!(error.to_string().contains(why), "{callback}: {error}");
-    }
 }
 
 #[test]
-fn provider_errors_map_to_predicates() {
-    let error = |code| judge(&format!("error={code}&state=st-1")).unwrap_err();
-    assert!(error("access_denied").kind() == ErrorKind::LoginRefused);
-    assert!(error("unauthorized").kind() == ErrorKind::LoginRefused);
-    assert!(error("login_required").is_reauth_required());
-    assert!(error("consent_required").is_reauth_required());
-    assert!(error("temporarily_unavailable").is_retryable());
-    assert!(error("invalid_scope").kind() != ErrorKind::LoginRefused);
-    assert!(!error("Sam%20Sample").to_string().contains("Sam"));
-    let described = error("access_denied&error_description=Sam+is+blocked");
-    assert_eq!(
-        described.server_message().as_deref(),
-        Some("Sam is blocked")
+fn provider_errors_map_to_kinds() {
+    check(
+        "
+        error=access_denied&state=st-1           | LoginRefused: access_denied
+        error=unauthorized&state=st-1            | LoginRefused: unauthorized
+        error=login_required&state=st-1          | ReauthRequired: login_required
+        error=consent_required&state=st-1        | ReauthRequired: consent_required
+        error=temporarily_unavailable&state=st-1 | TokenUnavailable retryable: temporary problem
+        error=invalid_scope&state=st-1           | Config: invalid_scope
+        error=Sam%20Sample&state=st-1            | LoginRefused: !Sam
+        ",
+        false,
     );
-    assert!(!format!("{described} {described:?}").contains("Sam"));
-    let foreign = judge("error=access_denied&error_description=x&state=other");
-    assert_eq!(foreign.unwrap_err().server_message(), None);
+    let described = |callback: &str| judge(callback).unwrap_err();
+    let own = described("error=access_denied&error_description=Sam+is+blocked&state=st-1");
+    assert_eq!(own.server_message().as_deref(), Some("Sam is blocked"));
+    assert!(!format!("{own} {own:?}").contains("Sam"));
+    let foreign = described("error=access_denied&error_description=x&state=other");
+    assert_eq!(foreign.server_message(), None);
 }

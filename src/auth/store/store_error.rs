@@ -278,35 +278,22 @@ impl From<StoreError> for Error {
 mod tests {
     use super::*;
 
-    /// The kind, and the I/O errors that mean it.
-    const KINDS: &[(StoreErrorKind, &[io::ErrorKind])] = {
-        use io::ErrorKind as Io;
-        &[
-            (StoreErrorKind::Other, &[Io::Other, Io::Interrupted]),
-            (StoreErrorKind::Insecure, &[]),
-            (StoreErrorKind::Unreadable, &[Io::InvalidData]),
-            (StoreErrorKind::Unsupported, &[Io::Unsupported]),
-            (StoreErrorKind::Full, &[Io::StorageFull, Io::QuotaExceeded]),
-            (
-                StoreErrorKind::Denied,
-                &[Io::PermissionDenied, Io::ReadOnlyFilesystem],
-            ),
-            (StoreErrorKind::Missing, &[Io::NotFound, Io::NotADirectory]),
-            (
-                StoreErrorKind::Unreachable,
-                &[
-                    Io::ConnectionRefused,
-                    Io::ConnectionReset,
-                    Io::TimedOut,
-                    Io::NetworkUnreachable,
-                ],
-            ),
-        ]
-    };
-
     #[test]
     fn the_kind_is_the_one_of_the_constructor_or_of_the_io_error() {
-        for &(kind, io_kinds) in KINDS {
+        use StoreErrorKind as Kind;
+        use io::ErrorKind::*;
+        // The kind, and the I/O errors that mean it.
+        for (kind, io_kinds) in [
+            (Kind::Other, &[Other, Interrupted][..]),
+            (Kind::Insecure, &[]),
+            (Kind::Unreadable, &[InvalidData]),
+            (Kind::Unsupported, &[Unsupported]),
+            (Kind::Full, &[StorageFull, QuotaExceeded]),
+            (Kind::Denied, &[PermissionDenied, ReadOnlyFilesystem]),
+            (Kind::Missing, &[NotFound, NotADirectory]),
+            (Kind::Unreachable, &[ConnectionRefused, ConnectionReset]),
+            (Kind::Unreachable, &[TimedOut, NetworkUnreachable]),
+        ] {
             let by_io = io_kinds.iter().map(|&io| StoreError::io("x", io.into()));
             for error in by_io.chain([StoreError::new(kind, "x").with_source("below")]) {
                 assert_eq!(error.kind(), kind, "{error:?}");
@@ -314,10 +301,7 @@ mod tests {
                 assert!(StdError::source(&error).is_some(), "{error:?}");
             }
         }
-        assert_eq!(
-            StoreError::lock_timeout().kind(),
-            StoreErrorKind::LockTimeout
-        );
+        assert_eq!(StoreError::lock_timeout().kind(), Kind::LockTimeout);
     }
 
     #[test]

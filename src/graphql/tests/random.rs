@@ -56,6 +56,14 @@ impl Maker {
         }
     }
 
+    /// What an operation of a document selects.
+    fn selections(&self, query: &str, name: &str) -> SelectionSet {
+        let document = ExecutableDocument::parse_and_validate(&self.schema, query, "x.graphql");
+        let document = document.unwrap();
+        let operation = document.operations.get(Some(name)).unwrap();
+        operation.selection_set.clone()
+    }
+
     fn reply(&mut self, selections: &SelectionSet, kind: Kind) -> Value {
         self.has_nulls = kind != Kind::NoNulls;
         self.items_left = self.random.usize(..100);
@@ -127,14 +135,9 @@ impl Maker {
                     .values_mut()
                     .for_each(|field| self.with_extras(field));
                 fields.insert("__typename".to_owned(), "OfALaterVersion".into());
-                let extra = [
-                    json!(null),
-                    json!(1e300),
-                    json!([{"a": [true]}]),
-                    json!("x"),
-                ];
-                let extra = extra[self.random.usize(..extra.len())].clone();
-                fields.insert("colour".to_owned(), extra);
+                let extra = json!([null, 1e300, [{"a": [true]}], "x"]);
+                let extra = &extra[self.random.usize(..4)];
+                fields.insert("colour".to_owned(), extra.clone());
             }
             _ => {}
         }
@@ -145,9 +148,7 @@ fn check<Q: GraphQLQuery>(maker: &mut Maker, query: &str, name: &str) -> usize
 where
     Q::ResponseData: Serialize + DeserializeOwned,
 {
-    let document =
-        ExecutableDocument::parse_and_validate(&maker.schema, query, "document.graphql").unwrap();
-    let selections = &document.operations.get(Some(name)).unwrap().selection_set;
+    let selections = &maker.selections(query, name);
     let mut scalars = 0;
     for kind in [Kind::NoNulls, Kind::AQuarterNull, Kind::OfALaterVersion] {
         for _ in 0..REPLIES {
@@ -204,11 +205,8 @@ fn count_kept(wanted: &Value, found: &Value, at: &str) -> usize {
         }
         // The token in the address is kept and not written out (there is a test for that).
         Value::String(url) if at.ends_with(".pdfUrl") => {
-            assert_eq!(
-                Some(url.split(['?', '#']).next().unwrap()),
-                found.as_str(),
-                "{at}"
-            );
+            let shown = url.split(['?', '#']).next();
+            assert_eq!(shown, found.as_str(), "{at}");
             1
         }
         scalar => {
@@ -235,9 +233,7 @@ fn check_path<Q: GraphQLQuery>(maker: &mut Maker, query: &str, name: &str) -> us
 where
     Q::ResponseData: DeserializeOwned,
 {
-    let document =
-        ExecutableDocument::parse_and_validate(&maker.schema, query, "document.graphql").unwrap();
-    let selections = &document.operations.get(Some(name)).unwrap().selection_set;
+    let selections = &maker.selections(query, name);
     let known = OperationDocument::ours(name, query).unwrap();
     let encoded = encode_operation(known, &json!({}), &Overrides::default()).unwrap();
     // A change without a record has no value to name.
@@ -279,19 +275,12 @@ pub(crate) fn list_values(
     };
     match value {
         Value::Array(items) => items.iter().enumerate().for_each(|(index, item)| {
-            add(
-                format!("{path}[{index}]"),
-                format!("{pointer}/{index}"),
-                item,
-            );
+            let path = format!("{path}[{index}]");
+            add(path, format!("{pointer}/{index}"), item);
         }),
         Value::Object(members) => members.iter().for_each(|(name, member)| {
-            let path = [path, name].join(".");
-            add(
-                path.trim_start_matches('.').to_owned(),
-                format!("{pointer}/{name}"),
-                member,
-            );
+            let path = [path, name].join(".").trim_start_matches('.').to_owned();
+            add(path, format!("{pointer}/{name}"), member);
         }),
         _ => {}
     }

@@ -125,12 +125,8 @@ fn a_shape_that_does_not_fit_hides_neither_the_errors_nor_the_data() {
     assert_eq!(error.server_errors()[0].message(), "Sam Sample");
     assert_eq!(error.raw_data().unwrap()["count"], "many");
     assert_eq!(error.body_excerpt(), Some(body));
-    for shown in [error.to_string(), format!("{error:?}")] {
-        assert!(
-            !shown.contains("many") && !shown.contains("Sample"),
-            "{shown}"
-        );
-    }
+    let shown = format!("{error} {error:?}");
+    assert!(!shown.contains("many") && !shown.contains("Sample"));
     let error = refused(200, JSON, r#"{"data": "text"}"#);
     assert_eq!(error.json_path(), Some("data"));
     assert_eq!(error.raw_data().unwrap(), "text");
@@ -210,17 +206,13 @@ fn a_token_that_the_body_refuses_is_as_refused_as_by_401() {
         json!({"comments": []}),
     ] {
         let body = json!({"data": data, "errors": [refusal]}).to_string();
-        let error = decode::<Value>(200, Some(JSON), body.as_bytes())
-            .unwrap()
-            .unwrap_err();
+        let read = decode::<Value>(200, Some(JSON), body.as_bytes());
+        let error = read.unwrap().unwrap_err();
         assert!(error.kind() == ErrorKind::Unauthorized, "{data}");
         assert!(error.has(Condition::InvalidToken));
     }
     // An empty list beside another problem is an answer.
     let body = r#"{"data": {"comments": []}, "errors": [{"message": "slow"}]}"#;
-    assert!(
-        decode::<Value>(200, Some(JSON), body.as_bytes())
-            .unwrap()
-            .is_ok()
-    );
+    let read = decode::<Value>(200, Some(JSON), body.as_bytes());
+    assert!(read.unwrap().is_ok());
 }

@@ -1,5 +1,6 @@
 //! What findings carry besides: the words of their question, and what the server does not reach.
 
+use equipment::script::rows;
 use serde_json::{Value, json};
 
 use super::questions::{ask, prepare, today};
@@ -20,11 +21,9 @@ fn a_finding_has_the_words_of_its_question() {
     assert_eq!(head.message, "Required");
     let message = |finding: &Finding| finding.question_text.clone().unwrap().error_message;
     assert_eq!(message(born).as_deref(), Some("Too old."));
-    assert_eq!(
-        message(&report(&[answer("5", "2026-11-21")]).findings()[0]).as_deref(),
-        Some("Not born yet.")
-    );
-    assert_eq!(message(&report(&[answer("4", "3")]).findings()[0]), None);
+    let first = |id, value| message(&report(&[answer(id, value)]).findings()[0]);
+    assert_eq!(first("5", "2026-11-21").unwrap(), "Not born yet.");
+    assert_eq!(first("4", "3"), None);
 }
 
 #[test]
@@ -35,10 +34,8 @@ fn question_185_has_its_text_where_questions_are_loaded() {
     let input = json!({"forms": ["LPAHRG0"], "origin": {"pic": "QAZZ7777"}, "destination": {"pic": "QDZZ3333"}});
     let report = prepare(&json!([list])).validate_json(&input, &today());
     let said = report.findings()[0].sentence();
-    assert_eq!(
-        said,
-        "“Do the goats have devices?” is not answered. Enter an answer."
-    );
+    let expected = "“Do the goats have devices?” is not answered. Enter an answer.";
+    assert_eq!(said, expected);
 }
 
 #[test]
@@ -53,10 +50,7 @@ fn what_the_server_does_not_reach_is_listed_apart() {
     let others: Vec<_> = others.map(|f| f.code.as_str()).collect();
     assert_eq!(others, ["movementTime", "answers.3.1"]);
     assert!(!report.is_valid());
-    assert!(
-        report.to_string().contains("not judged by the server"),
-        "{report}"
-    );
+    assert!(report.to_string().contains("not judged by the server"));
 }
 
 #[test]
@@ -66,17 +60,18 @@ fn what_could_not_be_read_is_not_said_to_be_missing() {
         assert!(report.findings().iter().all(|f| f.rule == Rule::WireType));
         report.not_judged().iter().map(|f| f.rule).collect()
     };
-    let value = json!([{"questionId": "3", "index": 0, "value": 12}]);
+    let value = (
+        "/answers",
+        json!([{"questionId": "3", "index": 0, "value": 12}]),
+    );
+    let time = ("/movementTime", json!("x"));
     let missing = || answer("3", "");
     let wrong = json!({"questionId": "5", "value": 7});
     for (edits, others) in [
         (vec![("/origin/pic", json!(7))], &[][..]),
         (vec![("/origin", json!(7))], &[]),
         (vec![("/forms", json!([7]))], &[]),
-        (
-            vec![("/answers", value), ("/movementTime", json!("x"))],
-            &[Rule::Time],
-        ),
+        (vec![value, time], &[Rule::Time]),
         // Nothing is known of this answer, so it may be any that is missing.
         (vec![missing(), ("/answers/-", json!(7))], &[]),
         (vec![missing(), ("/answers/-", wrong)], &[Rule::Required]),
@@ -97,37 +92,27 @@ fn findings_about_forms_name_their_field() {
 
 #[test]
 fn a_date_or_time_is_corrected_where_its_meaning_is_clear() {
-    for (field, text, right) in [
-        ("/movementDate", "2026-2-3", "as 2026-02-03"),
-        ("/movementDate", "3.2.2026", "as 2026-02-03"),
-        ("/movementDate", "31/4/2026", "as 2026-04-30"),
-        ("/movementDate", "29/02/2026", "as 2026-02-28"),
-        ("/movementDate", "2026-13-01", "like 2026-11-20"),
-        ("/movementDate", "2026-01-32", "like 2026-11-20"),
-        ("/movementDate", "1/2/26", "like 2026-11-20"),
-        ("/movementDate", "", "like 2026-11-20"),
-        ("/movementTime", "05:15:00", "as 05:15"),
-        ("/movementTime", "5.15", "as 05:15"),
-        ("/movementTime", "24:00", "like 14:30"),
-        ("/movementTime", "5 pm", "like 14:30"),
-        (
-            "/declaration/date",
-            "2026-11-20T09:45",
-            "as 2026-11-20T09:45:00",
-        ),
-        (
-            "/declaration/date",
-            "2026-11-20",
-            "like 2026-11-20T14:30:00",
-        ),
-        (
-            "/declaration/date",
-            "2026-11-20T09:45:00Z",
-            "like 2026-11-20T14:30:00",
-        ),
-    ] {
-        let said = sentences(&[(field, json!(text))]);
-        let end = format!(" Write it {right}.");
-        assert!(said.iter().any(|s| s.ends_with(&end)), "{text}: {said:?}");
+    for row in rows(
+        "
+        /movementDate     | 2026-2-3             | as 2026-02-03
+        /movementDate     | 3.2.2026             | as 2026-02-03
+        /movementDate     | 31/4/2026            | as 2026-04-30
+        /movementDate     | 29/02/2026           | as 2026-02-28
+        /movementDate     | 2026-13-01           | like 2026-11-20
+        /movementDate     | 2026-01-32           | like 2026-11-20
+        /movementDate     | 1/2/26               | like 2026-11-20
+        /movementDate     |                      | like 2026-11-20
+        /movementTime     | 05:15:00             | as 05:15
+        /movementTime     | 5.15                 | as 05:15
+        /movementTime     | 24:00                | like 14:30
+        /movementTime     | 5 pm                 | like 14:30
+        /declaration/date | 2026-11-20T09:45     | as 2026-11-20T09:45:00
+        /declaration/date | 2026-11-20           | like 2026-11-20T14:30:00
+        /declaration/date | 2026-11-20T09:45:00Z | like 2026-11-20T14:30:00
+        ",
+    ) {
+        let said = sentences(&[(row[0], json!(row[1]))]);
+        let end = format!(" Write it {}.", row[2]);
+        assert!(said.iter().any(|s| s.ends_with(&end)), "{row:?}: {said:?}");
     }
 }

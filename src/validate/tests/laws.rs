@@ -1,31 +1,16 @@
 //! What must hold for every list of questions and every consignment.
 
-use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
+use proptest::prelude::{Strategy, any, prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
 use super::questions::{applicable, open, prepare, prepare_with, today};
-use super::shapes::{text, tree};
-use crate::model::{AnswerInput, ConsignmentInput};
+use super::shapes::{answers as answers_below, input_of as input, trees};
+use crate::model::AnswerInput;
 use crate::validate::{Explanation, Finding, Item, QuestionRef, Questionnaire, Report, Rule};
 use equipment::seeded::cases;
 
-fn trees() -> impl Strategy<Value = Vec<Value>> {
-    prop::collection::vec(tree(), 0..5)
-}
-
 fn answers() -> impl Strategy<Value = Vec<Value>> {
-    let row = prop::option::of(0..3_i64);
-    let answer = (0..7_u8, row, text());
-    let answer = answer.prop_map(
-        |(id, row, value)| json!({"questionId": id.to_string(), "index": row, "value": value}),
-    );
-    prop::collection::vec(answer, 0..12)
-}
-
-fn input(answers: &[Value]) -> ConsignmentInput {
-    serde_json::from_value(json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"},
-        "destination": {"pic": "QDZZ3333"}, "answers": answers}))
-    .unwrap()
+    answers_below(12)
 }
 
 /// Findings without their order.

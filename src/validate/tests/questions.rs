@@ -1,5 +1,7 @@
 //! Which questions apply, and whether their answers are right (spec 2.4, 2.6).
 
+use std::sync::Arc;
+
 use equipment::script::rows;
 use serde_json::{Value, json};
 
@@ -39,10 +41,8 @@ pub(in crate::validate) fn ask(
     triggers: &[(&str, &str)],
     children: &[Value],
 ) -> Value {
-    let triggers: Vec<Value> = triggers
-        .iter()
-        .map(|(id, value)| json!({"questionId": id, "value": value}))
-        .collect();
+    let trigger = |(id, value): &(&str, &str)| json!({"questionId": id, "value": value});
+    let triggers: Vec<Value> = triggers.iter().map(trigger).collect();
     json!({"id": id, "type": kind, "forms": ["LPAC1"], "triggers": triggers, "childQuestions": children,
         "validators": [{"type": "required", "parameter": ""}]})
 }
@@ -65,9 +65,7 @@ pub(in crate::validate) fn applicable(
 ) -> Vec<QuestionRef> {
     let walk = list.walk(input);
     let instances = walk.found.instances.iter();
-    instances
-        .map(|instance| walk.reference(*instance))
-        .collect()
+    instances.map(|it| walk.reference(*it)).collect()
 }
 
 /// The items that wait for an answer, or for a first row.
@@ -84,21 +82,13 @@ pub(in crate::validate) fn open(items: &[Item]) -> Vec<&Item> {
 /// The questions of all findings, errors with an exclamation mark.
 fn found(questionnaire: &Questionnaire, input: &ConsignmentInput) -> Vec<String> {
     let report = questionnaire.validate(input, &today());
-    let line = |finding: &Finding| {
-        let mark = if finding.severity == Severity::Error {
-            "!"
-        } else {
-            ""
-        };
+    let line = |finding: &Arc<Finding>| {
+        let mark = ["", "!"][usize::from(finding.severity == Severity::Error)];
         let question = finding.question.as_ref().unwrap();
         assert_eq!(finding.code, format!("answers.{}", shown(question)));
         shown(question) + mark
     };
-    report
-        .findings()
-        .iter()
-        .map(|finding| line(finding))
-        .collect()
+    report.findings().iter().map(line).collect()
 }
 
 #[test]
@@ -133,11 +123,8 @@ fn pruning_keeps_what_applies_what_is_unknown_and_what_alone_makes_a_row() {
     let mut draft =
         input("1=No; 2=stale; 99=newer than the list; 4.0=No; 5.0=stale; 5.1=makes row 1");
     let gone = list.prune(&mut draft);
-    let gone: Vec<_> = gone
-        .iter()
-        .map(|answer| answer.value.value().unwrap().as_str())
-        .collect();
-    assert_eq!(gone, ["stale", "stale"]);
+    let gone = gone.iter().map(|answer| answer.value.value().unwrap());
+    assert_eq!(gone.collect::<Vec<_>>(), ["stale", "stale"]);
     assert_eq!(draft.answers().len(), 4);
 }
 
@@ -151,38 +138,25 @@ fn unknown_types_and_validators_are_listed_as_unchecked() {
         .insert(0, unknown);
     let report = prepare(&questions).validate(&input("1=long; 2=red"), &today());
     assert!(report.findings().is_empty());
-    let reasons: Vec<_> = report
-        .unchecked()
-        .iter()
-        .map(|u| u.reason.clone())
-        .collect();
+    let reasons: Vec<_> = report.unchecked().iter().map(|u| &*u.reason).collect();
     let unknown = [
         "a validator is unknown: maxLength",
         "a year cannot be read: soon",
         "its type is unknown: COLOUR",
     ];
     assert_eq!(reasons, unknown);
-    assert!(
-        list("1 DISPLAY; 2 REPEATABLE")
-            .validate(&input(""), &today())
-            .unchecked()
-            .is_empty()
-    );
+    let known = list("1 DISPLAY; 2 REPEATABLE").validate(&input(""), &today());
+    assert!(known.unchecked().is_empty());
 }
 
 #[test]
 fn progress_counts_rows_and_leaves_out_headings() {
     let list = list("1 DISPLAY; 2; 3 REPEATABLE { 4 }; 6 readonly; 7 optional; 8 COLOUR");
-    for (answers, questions, answered, required, required_answered) in
-        [("", 3, 0, 2, 0), ("4.0=x; 4.3=; 7=x", 5, 2, 4, 1)]
-    {
+    for (answers, all, required) in [("", (3, 0), (2, 0)), ("4.0=x; 4.3=; 7=x", (5, 2), (4, 1))] {
         let progress = list.form(&input(answers), &today()).progress();
-        assert_eq!(
-            (progress.questions, progress.answered),
-            (questions, answered)
-        );
+        assert_eq!((progress.questions, progress.answered), all);
         let counted = (progress.required, progress.required_answered);
-        assert_eq!(counted, (required, required_answered));
+        assert_eq!(counted, required);
     }
 }
 
@@ -214,12 +188,8 @@ fn what_is_asked_next_has_its_row_its_reason_and_the_names_of_its_choices() {
         json!([{"value": "Y", "displayName": "Yes"}, {"value": "N"}, {"displayName": "no value"}]);
     let asked = &items(&prepare(&questions), "")[0];
     assert_eq!(asked.text, "Bred here?");
-    let choices: Vec<_> = asked
-        .choices
-        .iter()
-        .map(|c| (c.value.as_str(), c.name.as_str()))
-        .collect();
-    assert_eq!(choices, [("Y", "Yes"), ("N", "N")]);
+    let choices = asked.choices.iter().map(|c| (&*c.value, &*c.name));
+    assert_eq!(choices.collect::<Vec<_>>(), [("Y", "Yes"), ("N", "N")]);
 }
 
 #[test]
@@ -245,18 +215,10 @@ fn advice_about_answers_is_given_on_request_only() {
     let input = input("1=No; 1=No; 2=x; 99=x; 3=a; 3=b");
     assert!(list.validate(&input, &today()).advice().is_empty());
     let report = list.validate(&input, &today().advice(true));
-    let advice: Vec<_> = report
-        .advice()
-        .iter()
-        .filter(|f| f.question.is_some())
-        .map(|f| format!("{} {:?}", f.code, f.rule))
-        .collect();
-    let wanted = [
-        "answers.1 AnsweredOnce",
-        "answers.2 AnswerApplies",
-        "answers.99 QuestionKnown",
-    ];
-    assert_eq!(advice, wanted);
+    let advice = report.advice().iter().filter(|f| f.question.is_some());
+    let advice: Vec<_> = advice.map(|f| format!("{} {:?}", f.code, f.rule)).collect();
+    let wanted = "answers.1 AnsweredOnce, answers.2 AnswerApplies, answers.99 QuestionKnown";
+    assert_eq!(advice.join(", "), wanted);
     assert!(report.is_valid());
 }
 
@@ -302,8 +264,9 @@ fn a_number_of_animals_that_is_odd_is_asked_about() {
         let report = list.validate(&input(answers), &today().advice(true));
         let found = report.advice().iter();
         let found = found.filter(|finding| finding.rule == Rule::HeadCount);
-        let found: Vec<_> = found.filter_map(|it| it.question.as_ref()).collect();
-        let found: Vec<_> = found.iter().map(|it| it.id.as_str()).collect();
+        let found: Vec<_> = found
+            .map(|it| it.question.as_ref().unwrap().id.as_str())
+            .collect();
         assert_eq!(found.join(" "), odd, "{answers}");
     }
 }
@@ -336,14 +299,10 @@ fn it_is_explained_why_a_question_does_not_apply() {
     // A hidden parent is named with its row where it has one.
     let tree = list("1; 3 REPEATABLE ?1=No { 5 ?1=Yes { 6 } }");
     let why = |id: &str, answers: &str| tree.explain(id, Some(2), &input(answers)).to_string();
-    assert_eq!(
-        why("6", "1=No; 6.2=x"),
-        "question 5 in row 3 above it does not apply"
-    );
-    assert_eq!(
-        why("5", "1=Perhaps; 6.2=x"),
-        "question 3 above it does not apply"
-    );
+    let in_row = "question 5 in row 3 above it does not apply";
+    assert_eq!(why("6", "1=No; 6.2=x"), in_row);
+    let outside = "question 3 above it does not apply";
+    assert_eq!(why("5", "1=Perhaps; 6.2=x"), outside);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::questions::{input, list, today};
 use super::server_errors;
 use crate::model::{ConsignmentInput, Day, FormType, Maybe};
 use crate::validate::{
-    Change, Context, Report, Rule, compare, validate_fields, validate_fields_json,
+    Change, Context, Finding, Report, Rule, compare, validate_fields, validate_fields_json,
 };
 
 #[test]
@@ -136,9 +136,12 @@ fn a_message_repeats_at_most_sixty_characters_of_a_value() {
     assert_eq!(report.findings().len(), 4 * 6 + 2 + 5 + 4 + 2);
     let head: String = long.chars().take(60).collect();
     let mut whole = server_errors(&report);
-    for (finding, error) in report.findings().iter().zip(&mut whole) {
+    let assert_cut = |finding: &Finding| {
         assert!(finding.message.contains(&format!("{head}…")), "{finding}");
         assert!(!finding.message.contains(&format!("{head}水")), "{finding}");
+    };
+    for (finding, error) in report.findings().iter().zip(&mut whole) {
+        assert_cut(finding);
         // As the server sends it, with the whole value.
         let message = finding.message.replace(&format!("{head}…"), &long);
         let mut value = serde_json::to_value(&*error).unwrap();
@@ -152,21 +155,18 @@ fn a_message_repeats_at_most_sixty_characters_of_a_value() {
     // Each matches once.
     let again = [&whole[..], &whole[..1]].concat();
     let comparison = compare(&report, &Report::from_server_errors(&again));
-    assert_eq!(
-        (comparison.only_mirror.len(), comparison.only_server.len()),
-        (0, 1)
-    );
+    let differing = (comparison.only_mirror.len(), comparison.only_server.len());
+    assert_eq!(differing, (0, 1));
 
-    let report = validate_fields_json(
-        &json!({"forms": [long], "status": long, long.clone(): 1}),
-        &today().advice(true),
-    );
+    let input = json!({"forms": [long], "status": long, long.clone(): 1});
+    let report = validate_fields_json(&input, &today().advice(true));
     assert_eq!(report.findings().len(), 2);
     let advice = report.advice().iter().filter(|f| f.rule == Rule::FormKnown);
-    for finding in report.findings().iter().chain(advice) {
-        assert!(finding.message.contains(&format!("{head}…")), "{finding}");
-        assert!(!finding.message.contains(&format!("{head}水")), "{finding}");
-    }
+    report
+        .findings()
+        .iter()
+        .chain(advice)
+        .for_each(|finding| assert_cut(finding));
 }
 
 #[test]

@@ -84,38 +84,35 @@ fn is_technical(text: &str) -> bool {
             .any(|w| w[0].is_ascii_lowercase() && w[1].is_ascii_uppercase())
     };
     let dotted = |word: &str| word.trim_end_matches('.').contains('.') && !word.contains('@');
-    let names = [
-        "String", "Boolean", "Int", "null", "enum", "regex", "Variable", "Input",
-    ];
+    let is_name = |word| {
+        "String Boolean Int null enum regex Variable Input"
+            .split(' ')
+            .any(|it| it == word)
+    };
+    let mut words = text.split_whitespace();
     text.contains(['^', '$', '[', ']', '{', '}', '\\', '#', '_', '\''])
-        || text
-            .split_whitespace()
-            .any(|word| camel(word) || dotted(word) || names.contains(&word))
+        || words.any(|word| camel(word) || dotted(word) || is_name(word))
         || text.contains("  ")
         || text.contains(" .")
+}
+
+fn years(from: Option<i32>, to: Option<i32>) -> Expected {
+    let until = None;
+    Expected::Years { from, to, until }
 }
 
 #[test]
 fn no_sentence_of_any_rule_at_any_field_is_technical() {
     let rules = Sentences::english().filter_map(|(key, _)| key.strip_prefix("rule."));
     let names: BTreeSet<&str> = rules.map(|key| key.split('.').next().unwrap()).collect();
-    assert_eq!(
-        names.len(),
-        Rule::Other as usize + 1,
-        "a rule has no sentence"
-    );
+    assert_eq!(names.len(), Rule::Other as usize + 1, "one has no sentence");
+    let value = "2026-02-28".to_owned();
     let expectations = [
         None,
         Some(Expected::one_of(["a", "b"])),
         Some(Expected::Characters { at_most: 7 }),
-        Some(Expected::Years {
-            from: Some(2000),
-            to: Some(2040),
-            until: None,
-        }),
-        Some(Expected::Corrected {
-            value: "2026-02-28".to_owned(),
-        }),
+        Some(years(Some(2000), Some(2040))),
+        Some(Expected::Corrected { value }),
     ];
     for name in names {
         let rule: Rule = serde_json::from_value(json!(name)).unwrap();
@@ -143,10 +140,8 @@ fn no_sentence_about_a_real_consignment_is_technical() {
         let report = questionnaire.validate(&input(case["file"].as_str().unwrap()), &today());
         for finding in report.findings().iter().chain(report.not_judged()) {
             let sentence = finding.sentence();
-            let is_own = finding
-                .value
-                .as_ref()
-                .is_some_and(|value| is_technical(value));
+            let value = finding.value.as_ref();
+            let is_own = value.is_some_and(|value| is_technical(value));
             assert!(is_own || !is_technical(&sentence), "{sentence}");
             assert!(!finding.label().is_empty());
             // As the server tells it, without what the mirror knows besides.
@@ -162,50 +157,31 @@ fn each_field_of_the_input_has_a_label() {
     let sentences = Sentences::default();
     let paths = input_paths();
     assert!(paths.len() > 50, "{}", paths.len());
-    let labels: BTreeSet<String> = paths
-        .iter()
-        .map(|path| sentences.field_label(path))
-        .collect();
+    let labels = paths.iter().map(|path| sentences.field_label(path));
+    let labels: BTreeSet<String> = labels.collect();
     assert_eq!(labels.len(), paths.len());
-    assert!(
-        labels.iter().all(|label| !label.starts_with('“')),
-        "{labels:?}"
-    );
+    assert!(labels.iter().all(|label| !label.starts_with('“')));
     assert_eq!(sentences.field_label(&["origin", "pic"]), "PIC of origin");
     assert_eq!(sentences.field_label(&[""; 0]), "The consignment");
 }
 
 #[test]
 fn expectations_are_shown_in_words() {
-    let years = |from, to| Expected::Years {
-        from,
-        to,
-        until: None,
+    let sixteen = "one of 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16";
+    let created = |before| {
+        let from = today().today.into();
+        Expected::Created { from, before }
     };
+    let next = today().today.plus_days(1);
     for (expected, words) in [
         (years(Some(2000), Some(2040)), "a date from 2000 to 2040"),
         (years(None, Some(2040)), "a date in 2040 or earlier"),
         (years(None, None), "a date"),
         (Expected::one_of(["Yes"]), "Yes"),
-        (
-            Expected::one_of(1..=16),
-            "one of 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16",
-        ),
+        (Expected::one_of(1..=16), sixteen),
         (Expected::one_of(1..=17), "one of the 17 choices"),
-        (
-            Expected::Created {
-                from: today().today.into(),
-                before: None,
-            },
-            "on or after 2026-11-20",
-        ),
-        (
-            Expected::Created {
-                from: today().today.into(),
-                before: today().today.plus_days(1),
-            },
-            "from 2026-11-20 and before 2026-11-21",
-        ),
+        (created(None), "on or after 2026-11-20"),
+        (created(next), "from 2026-11-20 and before 2026-11-21"),
     ] {
         assert_eq!(expected.to_string(), words);
     }
@@ -213,21 +189,14 @@ fn expectations_are_shown_in_words() {
 
 #[test]
 fn another_language_replaces_what_it_has_and_values_are_never_read_as_texts() {
-    let own: Sentences = [
-        ("rule.required", "{label} fehlt{unknown}."),
-        ("label.question", "{text}"),
-    ]
-    .into_iter()
-    .collect();
+    let required = ("rule.required", "{label} fehlt{unknown}.");
+    let own = [required, ("label.question", "{text}")];
+    let own: Sentences = own.into_iter().collect();
     let report = report(&[answer("3", ""), answer("4", "{label}\n")]);
     let said: Vec<String> = report.findings().iter().map(|f| own.sentence(f)).collect();
-    assert_eq!(
-        said,
-        [
-            "Number of head in row 2 fehlt.",
-            "Dentition cannot be {label}\\n. Choose one of 0-2, 0-4."
-        ]
-    );
+    let missing = "Number of head in row 2 fehlt.";
+    let wrong = "Dentition cannot be {label}\\n. Choose one of 0-2, 0-4.";
+    assert_eq!(said, [missing, wrong]);
     let english: Sentences = Sentences::english().collect();
     assert_eq!(english.missing().next(), None);
     assert_eq!(own.missing().count(), Sentences::english().count() - 2);

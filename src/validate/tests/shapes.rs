@@ -68,16 +68,29 @@ fn a_chain_of_triggers_listed_backwards_is_followed_to_its_end() {
 }
 
 pub(in crate::validate) fn text() -> BoxedStrategy<String> {
-    prop_oneof![
-        "[0-3]",
-        ".{0,12}",
-        "20[0-9]{2}(-[0-9]{2}){0,2}",
-        Just("Yes".to_owned())
-    ]
-    .boxed()
+    let day = "20[0-9]{2}(-[0-9]{2}){0,2}";
+    prop_oneof!["[0-3]", ".{0,12}", day, Just("Yes".to_owned())].boxed()
 }
 
-pub(in crate::validate) fn tree() -> impl Strategy<Value = Value> {
+pub(in crate::validate) fn trees() -> impl Strategy<Value = Vec<Value>> {
+    prop::collection::vec(tree(), 0..5)
+}
+
+/// Fewer answers than this to the questions of such trees, in rows or outside.
+pub(in crate::validate) fn answers(most: usize) -> impl Strategy<Value = Vec<Value>> {
+    let answer = (0..7_u8, prop::option::of(0..3_i64), text()).prop_map(
+        |(id, row, value)| json!({"questionId": id.to_string(), "index": row, "value": value}),
+    );
+    prop::collection::vec(answer, 0..most)
+}
+
+pub(in crate::validate) fn input_of(answers: &[Value]) -> ConsignmentInput {
+    let mut input = input("");
+    input.answers = serde_json::from_value(json!(answers)).unwrap();
+    input
+}
+
+fn tree() -> impl Strategy<Value = Value> {
     let node =
         |children: Vec<Value>,
          (id, kind, target, value, order): (u8, &str, u8, String, Option<i8>)| {
@@ -86,31 +99,13 @@ pub(in crate::validate) fn tree() -> impl Strategy<Value = Value> {
             "validators": [{"type": "required"}, {"type": "maxYear", "parameter": value}],
             "acceptableAnswers": [{"value": value}], "childQuestions": children})
         };
-    let kinds = prop::sample::select(vec![
-        "REPEATABLE",
-        "STRING",
-        "SINGLE_CHOICE",
-        "MULTIPLE_CHOICE",
-        "DISPLAY",
-        "?",
-    ]);
-    let parts = move || {
-        (
-            0..6_u8,
-            kinds.clone(),
-            0..12_u8,
-            text(),
-            any::<Option<i8>>(),
-        )
+    let parts = |kinds: &'static str| {
+        let kinds = prop::sample::select(kinds.split(' ').collect::<Vec<_>>());
+        (0..6_u8, kinds, 0..12_u8, text(), any::<Option<i8>>())
     };
-    let leaf = parts().prop_map(move |parts| node(Vec::new(), parts));
-    let parts = (
-        0..6_u8,
-        prop::sample::select(vec!["REPEATABLE", "STRING", "DISPLAY"]),
-        0..12_u8,
-        text(),
-        any::<Option<i8>>(),
-    );
+    let leaf = parts("REPEATABLE STRING SINGLE_CHOICE MULTIPLE_CHOICE DISPLAY ?");
+    let leaf = leaf.prop_map(move |parts| node(Vec::new(), parts));
+    let parts = parts("REPEATABLE STRING DISPLAY");
     leaf.prop_recursive(4, 24, 4, move |inner| {
         (prop::collection::vec(inner, 0..4), parts.clone())
             .prop_map(move |(children, parts)| node(children, parts))

@@ -57,72 +57,40 @@ fn what_multiplies_is_refused_at_once_and_altogether() {
     let ids = |count| each(count, "; ", |n| n.to_string());
     let choices = each(2_000, "|", |n| n.to_string());
     let in_rows = |count| format!("rows REPEATABLE {{ {} }}", ids(count));
+    let inner = format!("rows REPEATABLE {{ 0; inner {} }}", in_rows(2_000));
+    let one = format!("0 SINGLE_CHOICE [{choices}]");
+    let one_in_rows = format!("rows REPEATABLE {{ 0; 1 SINGLE_CHOICE [{choices}] }}");
+    let several = format!("0 MULTIPLE_CHOICE [a, b|{choices}]");
+    let parts = |count| "0=".to_owned() + &"a, b,".repeat(count);
     let crossing = "other REPEATABLE { 2 }; rows REPEATABLE { 0; 1 ?2=y }";
+    let both = |count| rows("0", count) + "; " + &rows("2", count);
+    let same = each(2_000, "; ", |n| format!("same; {n} ?same=x"));
     for (questions, answers, fits) in [
         // Questions in rows.
-        (in_rows(100), rows("0", 1_000), true),
-        (in_rows(101), rows("0", 1_000), false),
-        (in_rows(100), rows("0", 1_001), false),
-        (in_rows(5_000), rows("0", 5_000), false),
+        (&*in_rows(100), rows("0", 1_000), true),
+        (&in_rows(101), rows("0", 1_000), false),
+        (&in_rows(100), rows("0", 1_001), false),
+        (&in_rows(5_000), rows("0", 5_000), false),
         // Each wrong answer lists all choices.
-        (format!("0 SINGLE_CHOICE [{choices}]"), rows("0", 100), true),
-        (
-            format!("0 SINGLE_CHOICE [{choices}]"),
-            rows("0", 2_000),
-            false,
-        ),
+        (&one, rows("0", 100), true),
+        (&one, rows("0", 2_000), false),
         // Each row lists them.
-        (
-            format!("rows REPEATABLE {{ 0; 1 SINGLE_CHOICE [{choices}] }}"),
-            rows("0", 100),
-            true,
-        ),
-        (
-            format!("rows REPEATABLE {{ 0; 1 SINGLE_CHOICE [{choices}] }}"),
-            rows("0", 2_000),
-            false,
-        ),
+        (&one_in_rows, rows("0", 100), true),
+        (&one_in_rows, rows("0", 2_000), false),
         // Each row looks at each row of another question.
-        (
-            crossing.to_owned(),
-            format!("{}; {}", rows("0", 300), rows("2", 300)),
-            true,
-        ),
-        (
-            crossing.to_owned(),
-            format!("{}; {}", rows("0", 2_000), rows("2", 2_000)),
-            false,
-        ),
+        (crossing, both(300), true),
+        (crossing, both(2_000), false),
         // Rows inside rows do not multiply: an answer makes its row in all sections above it.
-        (
-            format!(
-                "rows REPEATABLE {{ 0; inner REPEATABLE {{ {} }} }}",
-                ids(2_000)
-            ),
-            rows("0", 1),
-            true,
-        ),
+        (&inner, rows("0", 1), true),
         // Each part of a list is looked for among choices.
-        (
-            format!("0 MULTIPLE_CHOICE [a, b|{choices}]"),
-            format!("0={}", "a, b,".repeat(200)),
-            true,
-        ),
-        (
-            format!("0 MULTIPLE_CHOICE [a, b|{choices}]"),
-            format!("0={}", "a, b,".repeat(2_000)),
-            false,
-        ),
+        (&several, parts(200), true),
+        (&several, parts(2_000), false),
         // More questions than a list may have.
-        (ids(100_001), String::new(), false),
+        (&ids(100_001), String::new(), false),
         // Each of many questions is triggered by each of many with one id.
-        (
-            each(2_000, "; ", |n| format!("same; {n} ?same=x")),
-            String::new(),
-            false,
-        ),
+        (&same, String::new(), false),
     ] {
-        let (list, input) = (list(&questions), input(&answers));
+        let (list, input) = (list(questions), input(&answers));
         if fits {
             let report = list.validate(&input, &today());
             assert_eq!(report.question_rules(), QuestionRules::Checked, "{report}");
@@ -154,9 +122,8 @@ fn assert_refused(list: &Questionnaire, input: &ConsignmentInput) {
 #[test]
 fn a_form_that_reaches_the_limit_refuses_more() {
     let choices = each(30_000, "|", |n| n.to_string());
-    let list = list(&each(4, "; ", |id| {
-        format!("{id} MULTIPLE_CHOICE [{choices}]")
-    }));
+    let question = |id| format!("{id} MULTIPLE_CHOICE [{choices}]");
+    let list = list(&each(4, "; ", question));
     let start = input(&each(31, "; ", |_| "0=7".to_owned()));
     let mut form = list.form(&start, &today());
     let mut refused = 0;

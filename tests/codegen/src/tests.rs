@@ -32,25 +32,15 @@ fn unfinished(program: &Program) -> Vec<String> {
         let wire = &root(operation).wire;
         let path = names::method(&operation.name);
         let method = path.rsplit("::").next().unwrap_or_default();
-        for (text, part, sentence) in [
-            (
-                &ops,
-                format!("fn {method}("),
-                format!("src/ops: no file has the method {path}"),
-            ),
-            (
-                &fake,
-                format!("\"{wire}\""),
-                format!("src/fake/graphql/resolvers.rs: no rule for {wire}"),
-            ),
-            (
-                &suite,
-                format!(".{method}("),
-                format!("tests/suite: no test calls {path}"),
-            ),
-        ] {
+        let mut need = |text: &str, part: String, sentence: String| {
             unfinished.extend((!text.contains(&part)).then_some(sentence));
-        }
+        };
+        let of_ops = format!("src/ops: no file has the method {path}");
+        need(&ops, format!("fn {method}("), of_ops);
+        let of_fake = format!("src/fake/graphql/resolvers.rs: no rule for {wire}");
+        need(&fake, format!("\"{wire}\""), of_fake);
+        let of_suite = format!("tests/suite: no test calls {path}");
+        need(&suite, format!(".{method}("), of_suite);
     }
     unfinished
 }
@@ -86,14 +76,10 @@ fn every_section_of_the_pages_is_that_of_a_type() {
     let program = envd_codegen::sdk().unwrap();
     let records = program.records.iter().chain(&program.inputs);
     let records = records.map(|record| &record.name);
-    let known: Vec<_> = records
-        .chain(program.enums.iter().map(|one| &one.name))
-        .collect();
+    let enums = program.enums.iter().map(|one| &one.name);
+    let known: Vec<_> = records.chain(enums).collect();
     for name in pages::sections().into_keys() {
-        assert!(
-            known.iter().any(|known| *known == name),
-            "no generated type {name}"
-        );
+        assert!(known.iter().any(|known| *known == name), "no type {name}");
     }
 }
 
@@ -105,30 +91,21 @@ fn every_document_is_valid_under_the_schema() {
         let problems = elements.validate(sent).err();
         assert_eq!(problems, None, "{}", operation.name);
         // A fragment names an object type, and the names of the live schema are not published.
-        assert!(
-            !sent.contains("fragment ") && !sent.contains("..."),
-            "{sent}"
-        );
+        assert!(!sent.contains("fragment ") && !sent.contains("..."));
     }
     // The check can fail.
-    for (arguments, fields, named) in [
+    for (account, number, fields, named) in [
         (
-            "envdAccountId: \"a\", consignmentNumber: \"b\", colour: 1",
+            "\"a\"",
+            ", consignmentNumber: \"b\", colour: 1",
             "role",
             "colour",
         ),
-        ("envdAccountId: \"a\"", "role", "consignmentNumber"),
-        (
-            "envdAccountId: 1, consignmentNumber: \"b\"",
-            "role",
-            "String",
-        ),
-        (
-            "envdAccountId: \"a\", consignmentNumber: \"b\"",
-            "colour",
-            "colour",
-        ),
+        ("\"a\"", "", "role", "consignmentNumber"),
+        ("1", ", consignmentNumber: \"b\"", "role", "String"),
+        ("\"a\"", ", consignmentNumber: \"b\"", "colour", "colour"),
     ] {
+        let arguments = format!("envdAccountId: {account}{number}");
         let document = format!("query Q {{ comments({arguments}) {{ {fields} }} }}");
         let problems = elements.validate(&document).expect_err(&document);
         assert!(problems.contains(named), "{document}: {problems}");
@@ -145,15 +122,9 @@ fn every_element_of_the_schema_names_its_source() {
         let (_, source) = source.unwrap_or_else(|| panic!("{at} names no source"));
         for name in public_names(source) {
             let row = format!("| `{name}` | ");
-            assert!(
-                listed.contains(&row),
-                "{at}: guide::sources does not list {name}"
-            );
+            assert!(listed.contains(&row), "{at}: guide::sources lacks {name}");
         }
     }
-    assert_eq!(
-        split("A text without a source."),
-        None,
-        "the check can fail"
-    );
+    // The check can fail.
+    assert_eq!(split("A text without a source."), None);
 }

@@ -1,13 +1,3 @@
-//! A saleyard application: login, declarations, lists of consignments, and look-ups of properties.
+//! Operations of an application outside the workspace, which its build script writes.
 
-mod desk;
-mod heads;
-mod login;
-
-pub use desk::{Desk, SaveResult};
-pub use login::{Addresses, LoginService};
-
-/// Operations that the SDK has no method for.
-pub mod queries {
-    envd_sdk::include_operations!();
-}
+envd_sdk::include_operations!();

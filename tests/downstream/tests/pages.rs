@@ -4,12 +4,13 @@
 //! A block is a fragment, and left to the doctests of the crate, if rustdoc hides lines of it and `main` is not among those shown.
 #![cfg(unix)]
 
-use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{env, fs};
+mod cargo;
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use self::cargo::{ROOT, check, new_package};
 
 /// What the dependencies on the libraries begin with. The first one is in every block of TOML. CONTRIBUTING says how they lose the path
 /// when the libraries are published.
@@ -131,54 +132,24 @@ impl Package {
         let folder = beside.join(&self.name);
         self.write(&beside, &folder);
         let has_tests = self.sources.iter().any(Block::is_test);
-        let cargo = env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
-        let mut command = Command::new(cargo);
-        // Some build scripts run again when what cargo sets for a test differs.
-        for (name, _) in env::vars_os() {
-            let text = name.to_string_lossy();
-            if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
-                command.env_remove(&name);
-            }
-        }
-        command.args(["check", "--quiet"]);
-        command.arg(if has_tests { "--tests" } else { "--bins" });
-        // One folder for all packages and for this test.
-        command.env("CARGO_TARGET_DIR", beside.ancestors().nth(2).unwrap());
-        let built = command.current_dir(&folder).output().unwrap();
-        let said = String::from_utf8_lossy(&built.stderr);
-        assert!(
-            built.status.success(),
-            "{}:\n{}\n{said}",
-            self.name,
-            self.dependencies
-        );
+        let targets = if has_tests { "--tests" } else { "--bins" };
+        let (is_built, said) = check(&folder, &[targets]);
+        assert!(is_built, "{}:\n{}\n{said}", self.name, self.dependencies);
     }
 
     fn write(&self, beside: &Path, folder: &Path) {
-        // OK to ignore: the first run has none.
-        let _ = fs::remove_dir_all(folder);
+        let patch = match DEPENDENCIES[0].contains("path") {
+            true => "",
+            false => PATCH,
+        };
+        let dependencies = format!("{}\n{patch}", self.dependencies);
+        new_package(folder, &self.name, &dependencies);
         fs::create_dir_all(folder.join("src/bin")).unwrap();
         fs::create_dir_all(folder.join("tests")).unwrap();
         let clone = beside.join("envd-sdk");
         if !clone.exists() {
             std::os::unix::fs::symlink(ROOT, clone).unwrap();
         }
-        // The versions of the lock file, so that a release of another crate changes nothing.
-        fs::copy(
-            Path::new(ROOT).join("Cargo.lock"),
-            folder.join("Cargo.lock"),
-        )
-        .unwrap();
-        let patch = match DEPENDENCIES[0].contains("path") {
-            true => "",
-            false => PATCH,
-        };
-        let manifest = format!(
-            "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n{}\n\
-             [lints.rust]\nwarnings = \"deny\"\n\n[workspace]\n\n{patch}",
-            self.name, self.dependencies
-        );
-        fs::write(folder.join("Cargo.toml"), manifest).unwrap();
         fs::write(folder.join("src/main.rs"), "fn main() {}\n").unwrap();
         for block in &self.sources {
             let text = match block.is_test() || block.text.contains("fn main()") {

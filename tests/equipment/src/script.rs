@@ -88,20 +88,22 @@ async fn play_steps<S: Stage>(steps: String) -> Result<(), String> {
     Ok(())
 }
 
-/// The steps with each alternative.
+/// The steps with each alternative. Braces without a bar, or around others, are those of JSON.
 fn alternatives(steps: &str) -> Vec<String> {
-    // Groups stand at odd places.
-    let parts: Vec<&str> = steps.split(['{', '}']).collect();
-    let Some(length) = parts.get(1).map(|group| group.split('|').count()) else {
+    let groups = steps.split('{').skip(1);
+    let groups = groups.filter_map(|rest| Some(rest.split_once('}')?.0));
+    let groups: Vec<&str> = groups.filter(|group| group.contains('|')).collect();
+    let Some(length) = groups.first().map(|group| group.split('|').count()) else {
         return vec![steps.to_owned()];
     };
     let chosen = |number: usize| {
-        let part = |(place, part): (usize, &&str)| match part.split('|').nth(number) {
-            _ if place % 2 == 0 => (*part).to_owned(),
-            Some(one) if part.split('|').count() == length => one.to_owned(),
-            _ => format!("{{{part}}}"),
+        let choose = |steps: String, group: &&str| match group.split('|').nth(number) {
+            Some(one) if group.split('|').count() == length => {
+                steps.replacen(&format!("{{{group}}}"), one, 1)
+            }
+            _ => steps,
         };
-        alternatives(&parts.iter().enumerate().map(part).collect::<String>())
+        alternatives(&groups.iter().fold(steps.to_owned(), choose))
     };
     (0..length).flat_map(chosen).collect()
 }

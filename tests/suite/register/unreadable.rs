@@ -6,7 +6,7 @@ use envd_sdk::register::{PagePosition, PropertySearch};
 use equipment::Server;
 use serde_json::{Value, json};
 
-use super::{PropertyPager, by_index, client, first, pic};
+use super::{PropertyPager, by_index, first};
 use crate::profiles::paged_from;
 use crate::scripted::{ok, register};
 
@@ -89,15 +89,6 @@ async fn an_unreadable_record_does_not_lose_its_page() {
         let errors = seen.iter().map(Result::is_err).collect::<Vec<_>>();
         assert_eq!(errors, [true, false, false, true, true, false]);
     }
-}
-
-#[tokio::test]
-async fn a_look_up_with_an_unreadable_record_is_an_error() {
-    let body = json!({"Value": {"Total": 1, "SubSet": [broken("QAZZ7777")]}});
-    let server = Server::script([ok(body)]);
-    let error = client(&server).lookup(&pic("QAZZ7777")).await.unwrap_err();
-    assert!(error.kind() == ErrorKind::UnreadableRecord);
-    assert_eq!(error.json_path(), Some("Value.SubSet[0].Town"));
 }
 
 #[tokio::test]

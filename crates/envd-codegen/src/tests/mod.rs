@@ -1,5 +1,7 @@
 use std::fmt::Write;
 
+use equipment::script::rows;
+
 use crate::Generator;
 
 fn named(file: &str, text: &str) -> (String, String) {
@@ -13,7 +15,7 @@ fn generate(schema: Option<&str>, document: &str) -> Result<String, String> {
     generated.map_err(|error| error.to_string())
 }
 
-const SCHEMA: &str = include_str!("../../tests/suite/schema.graphql");
+const SCHEMA: &str = include_str!("../../tests/schema.graphql");
 
 /// Each document of the table stands above its errors.
 #[test]
@@ -28,40 +30,42 @@ fn a_wrong_document_is_named_with_its_place_and_what_exists_instead() {
     assert_eq!(written, table, "\n{written}");
 }
 
-/// What the service differs in, and what the code or the errors then say.
-const DIFFERENCES: [(&str, &str, &str); 6] = [
-    // No document names an object type.
-    (
-        "Party\n",
-        "PartyRecord\n",
-        "origin: Option<::envd_sdk::model::Party>",
-    ),
-    (
-        "  updatedAt: DateTime\n",
-        "  changedAt: DateTime\n",
-        "does not have a field `updatedAt` (selected by List); there is `updatedBy`",
-    ),
-    (
-        "    searchText: String\n",
-        "    text: String\n",
-        "the argument `searchText` is not supported by `Query.consignments`",
-    ),
-    (
-        "  heads: Int\n",
-        "  heads: String\n",
-        "Connection<ConsignmentsNode>",
-    ),
-    (
-        "input CreateOrSaveTemplateInput {",
-        "input CreateOrSaveTemplateInput {\n  colour: String",
-        "pub input: super::TemplateInput",
-    ),
-    (
-        "enum ConsignmentSpecies {",
-        "enum ConsignmentSpecies {\n  ALPACA",
-        "pub species: Option<super::Species>",
-    ),
-];
+/// What no compiler or reply shows: pages, and what a user may do with the types. `tests/generated` compiles and runs the rest.
+#[test]
+fn pages_and_traits_are_written() {
+    let documents = include_str!("../../../../tests/generated/documents.graphql");
+    let money = Generator::default().scalar("Money", "String");
+    let schema = named("schema.graphql", SCHEMA);
+    let documents = [named("documents.graphql", documents)];
+    let written = money.generate_from(Some(&schema), &documents).unwrap();
+    let public = "#[derive(Clone, Debug, Default, PartialEq, ::envd_sdk::serde::Serialize, ::envd_sdk::serde::Deserialize)]\n";
+    assert_eq!(written.matches(public).count(), 21);
+    assert_eq!(written.matches("#[non_exhaustive]\n").count(), 15);
+    for lines in [
+        "/// The query `Page`, with variables and reply in [`page`](self::page).\n///\n\
+         /// The consignments of an account, page by page.\n///\n/// Source: stated, specification 4.1.\n",
+        "/// The account whose consignments are listed.\n///\n/// Source: stated, specification 4.1.\n",
+        "/// `Query.herd`.\n///\n/// `Query.grid`.\n///\n/// `Query.thing`.\n",
+        "/// `Herd.type`.\npub type_: Option<String>,\n",
+        "/// A note \\[with](x) `marks`.\n",
+        "/// `$note`.\n",
+        "/// `Kind._1`.\nn1 = \"_1\",\n",
+    ] {
+        let plain = written.lines().flat_map(|line| [line.trim_start(), "\n"]);
+        assert!(plain.collect::<String>().contains(lines), "{lines}");
+    }
+}
+
+/// What stands in the schema, what the service has in its place, and what the code or the errors then say. No document names an
+/// object type.
+const DIFFERENCES: &str = "
+    Party                              | PartyRecord   | origin: Option<::envd_sdk::model::Party>
+    updatedAt: DateTime                | changedAt: DateTime | does not have a field `updatedAt` (selected by List); there is `updatedBy`
+    searchText: String                 | text: String  | the argument `searchText` is not supported by `Query.consignments`
+    heads: Int                         | heads: String | Connection<ConsignmentsNode>
+    input CreateOrSaveTemplateInput {  | input CreateOrSaveTemplateInput { colour: String | pub input: super::TemplateInput
+    enum ConsignmentSpecies {          | enum ConsignmentSpecies { ALPACA | pub species: Option<super::Species>
+";
 
 #[test]
 fn what_differs_in_the_service_is_found_when_the_code_is_written() {
@@ -78,12 +82,13 @@ fn what_differs_in_the_service_is_found_when_the_code_is_written() {
     assert!(ours.contains("Connection<::envd_sdk::model::ConsignmentSummary>"));
     assert!(ours.contains("pub input: ::envd_sdk::model::TemplateInput"));
     assert_eq!(ours, generate(None, document).unwrap());
-    for (from, to, named) in DIFFERENCES {
-        let of_service = match from {
-            "Party\n" => crate::SCHEMA
-                .replace(from, to)
+    for row in rows(DIFFERENCES) {
+        let (from, to, named) = (format!("{}\n", row[0]), format!("{}\n", row[1]), row[2]);
+        let of_service = match row[0] {
+            "Party" => crate::SCHEMA
+                .replace(&from, &to)
                 .replace("type Party {", "type PartyRecord {"),
-            _ => crate::SCHEMA.replacen(from, to, 1),
+            _ => crate::SCHEMA.replacen(&from, &to, 1),
         };
         assert_ne!(of_service, crate::SCHEMA, "{from}");
         let written = generate(Some(&of_service), document).unwrap_or_else(|errors| errors);

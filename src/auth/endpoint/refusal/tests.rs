@@ -54,11 +54,7 @@ fn the_code_decides_and_not_the_status() {
         "#,
     ) {
         let refusal = refusal(row[1].parse().unwrap(), row[2]);
-        let login = if refusal.error.is_reauth_required() {
-            " login"
-        } else {
-            ""
-        };
+        let login = ["", " login"][usize::from(refusal.error.is_reauth_required())];
         assert_eq!(format!("{:?}{login}", refusal.class), row[0], "{row:?}");
     }
     assert!(refusal(503, "").error.is_retryable());
@@ -85,9 +81,8 @@ fn a_rotated_token_is_salvaged_from_a_broken_reply() {
 fn retry_after_is_passed_on() {
     let mut reply = reply(429, "");
     reply.headers.insert("retry-after", "7".parse().unwrap());
-    let refusal = read_reply(&reply, Grant::RefreshToken, SystemTime::UNIX_EPOCH)
-        .err()
-        .unwrap();
+    let refusal = read_reply(&reply, Grant::RefreshToken, SystemTime::UNIX_EPOCH);
+    let refusal = refusal.err().unwrap();
     assert_eq!(refusal.error.retry_after(), Some(Duration::from_secs(7)));
 }
 
@@ -137,17 +132,10 @@ fn rfc_8628_3_5_two_codes_go_on_and_any_other_ends_the_polls() {
             assert_eq!(refusal.class, class, "{status} {code}");
         }
     }
-    for code in [
-        "access_denied",
-        "expired_token",
-        "invalid_client",
-        "unauthorized_client",
-        "server_error",
-        "temporarily_unavailable",
-        "too_many_requests",
-        "mfa_required",
-        "never_heard_of",
-    ] {
+    for code in "access_denied expired_token invalid_client unauthorized_client server_error temporarily_unavailable \
+        too_many_requests mfa_required never_heard_of"
+        .split(' ')
+    {
         let body = format!(r#"{{"error":"{code}"}}"#);
         for status in [200, 400, 401, 403] {
             let refusal = refusal_of(Grant::DeviceCode, status, &body);
@@ -166,16 +154,11 @@ fn a_refused_refresh_is_not_a_refused_login() {
     for code in ["access_denied", "never_heard_of"] {
         let body = format!(r#"{{"error":"{code}"}}"#);
         let refresh = refusal_of(Grant::RefreshToken, 403, &body).error;
-        assert!(
-            refresh.kind() == ErrorKind::RefreshRefused
-                && refresh.kind() != ErrorKind::LoginRefused
-        );
+        assert_eq!(refresh.kind(), ErrorKind::RefreshRefused);
         let said = refresh.to_string();
         assert!(said.contains(code) && !said.contains("login"), "{said}");
         let login = refusal_of(Grant::Code, 403, &body).error;
-        assert!(
-            login.kind() == ErrorKind::LoginRefused && login.kind() != ErrorKind::RefreshRefused
-        );
+        assert_eq!(login.kind(), ErrorKind::LoginRefused);
     }
 }
 
@@ -190,13 +173,10 @@ fn the_description_of_an_error_is_kept_and_not_shown() {
         (500, "server_error"),
         (429, "too_many_requests"),
     ] {
-        let body =
-            format!(r#"{{"error":"{code}","error_description":"Sam is blocked. \u001b[2J"}}"#);
+        let said = r"Sam is blocked. \u001b[2J";
+        let body = format!(r#"{{"error":"{code}","error_description":"{said}"}}"#);
         let error = refusal(status, &body).error;
-        assert_eq!(
-            error.server_message().as_deref(),
-            Some("Sam is blocked. \u{1b}[2J")
-        );
+        assert_eq!(error.server_message().unwrap(), "Sam is blocked. \u{1b}[2J");
         assert!(!format!("{error} {error:?}").contains("blocked"));
         assert!(error.report().contains("Sam is blocked. \\u{1b}"));
     }
@@ -207,10 +187,8 @@ fn the_description_of_an_error_is_kept_and_not_shown() {
     ] {
         assert_eq!(refusal(400, body).error.server_message(), None);
     }
-    let long = format!(
-        r#"{{"error":"invalid_grant","error_description":"{}"}}"#,
-        "\u{e4}".repeat(5_000)
-    );
+    let long = "\u{e4}".repeat(5_000);
+    let long = format!(r#"{{"error":"invalid_grant","error_description":"{long}"}}"#);
     let kept = refusal(400, &long).error;
     assert_eq!(kept.server_message().unwrap(), "\u{e4}".repeat(1_000));
 }

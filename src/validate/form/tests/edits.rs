@@ -62,15 +62,10 @@ fn fields_that_are_none_and_values_of_another_type_are_refused_with_all_that_is_
     assert_eq!(refused("origin.pic.x", json!("red")), "");
     assert_eq!(refused("answers", json!([])), "");
     assert_eq!(refused("", json!("x")), "");
-    assert_eq!(
-        refused("declaration.accept", json!("x")),
-        "declaration.accept"
-    );
-    let wrong = json!({"pic": 7, "name": [], "colour": "red"});
-    assert_eq!(
-        refused("origin", wrong),
-        "origin.name origin.pic origin.colour"
-    );
+    let accept = "declaration.accept";
+    assert_eq!(refused(accept, json!("x")), accept);
+    let wrong = refused("origin", json!({"pic": 7, "name": [], "colour": "red"}));
+    assert_eq!(wrong, "origin.name origin.pic origin.colour");
     assert_eq!(form.save(), before);
 }
 
@@ -119,23 +114,19 @@ fn sentences_count_the_rows_that_are_left() {
         let advice = form.report().advice().iter();
         let advice = advice.filter(|finding| finding.question.is_some());
         let advice: Vec<String> = advice.map(|finding| finding.sentence()).collect();
-        let blockers = form
-            .blockers()
-            .into_iter()
-            .map(|blocker| blocker.to_string());
+        let blockers = form.blockers().into_iter();
+        let blockers = blockers.map(|blocker| blocker.to_string());
         let rows = blockers.filter(|sentence| !sentence.starts_with("Add "));
         rows.chain(advice).collect()
     };
-    assert_eq!(
-        said(&form),
-        [
-            "Question 4 in row 1 is not answered. Enter an answer.",
-            "Question 4 in row 2 is not answered. Enter an answer.",
-            "Question 4 in row 3 is not answered. Enter an answer.",
-            "Row 4 of Section 1 is empty. Fill it in or remove it.",
-            "Question 3 in row 3 looks wrong: x. Write it like 24.",
-        ]
-    );
+    let expected = [
+        "Question 4 in row 1 is not answered. Enter an answer.",
+        "Question 4 in row 2 is not answered. Enter an answer.",
+        "Question 4 in row 3 is not answered. Enter an answer.",
+        "Row 4 of Section 1 is empty. Fill it in or remove it.",
+        "Question 3 in row 3 looks wrong: x. Write it like 24.",
+    ];
+    assert_eq!(said(&form), expected);
     // A screen shows advice at its question.
     let items = form.items();
     let advised = items.iter().flat_map(Item::descendants);

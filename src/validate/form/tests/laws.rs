@@ -7,28 +7,16 @@ use serde_json::{Value, json};
 
 use crate::model::ConsignmentInput;
 use crate::validate::tests::questions::{applicable, prepare, prepare_with, today};
-use crate::validate::tests::shapes::{text, tree};
+use crate::validate::tests::shapes::{answers, input_of, text, trees};
 use crate::validate::{Blocker, Change, Finding, Form, Item, ItemKind, QuestionRef, Report, Rule};
 use equipment::seeded::cases;
-
-fn trees() -> impl Strategy<Value = Vec<Value>> {
-    prop::collection::vec(tree(), 0..5)
-}
 
 fn row() -> impl Strategy<Value = Option<i64>> {
     prop::option::of(0..3_i64)
 }
 
 fn input() -> impl Strategy<Value = ConsignmentInput> {
-    let answer = (0..7_u8, row(), text());
-    let answer = answer.prop_map(
-        |(id, row, value)| json!({"questionId": id.to_string(), "index": row, "value": value}),
-    );
-    prop::collection::vec(answer, 0..8).prop_map(|answers| {
-        serde_json::from_value(json!({"forms": ["LPAC1"], "origin": {"pic": "QAZZ7777"},
-            "destination": {"pic": "QDZZ3333"}, "answers": answers}))
-        .unwrap()
-    })
+    answers(8).prop_map(|answers| input_of(&answers))
 }
 
 #[derive(Clone, Debug)]
@@ -42,13 +30,8 @@ enum Edit {
 }
 
 fn edit() -> impl Strategy<Value = Edit> {
-    let field = prop::sample::select(vec![
-        "origin.pic",
-        "movementDate",
-        "owner.name",
-        "forms",
-        "x.y",
-    ]);
+    let fields = "origin.pic movementDate owner.name forms x.y".split(' ');
+    let field = prop::sample::select(fields.collect::<Vec<_>>());
     prop_oneof![
         6 => (0..8_u8, row(), prop::option::of(text())).prop_map(|(id, row, value)| Edit::Answer(id, row, value)),
         3 => (0..7_u8, row()).prop_map(|(id, row)| Edit::AddRow(id, row)),
@@ -76,13 +59,8 @@ fn apply(form: &mut Form, edit: &Edit) -> Option<Change> {
 
 /// All that can be seen of a form.
 fn seen(form: &Form) -> Value {
-    json!([
-        form.save(),
-        form.items(),
-        form.report(),
-        form.progress(),
-        form.blockers()
-    ])
+    let (items, blockers) = (form.items(), form.blockers());
+    json!([form.save(), items, form.report(), form.progress(), blockers])
 }
 
 fn questions(items: &[Item]) -> Vec<QuestionRef> {

@@ -1,4 +1,4 @@
-//! How long a lock is waited for.
+//! How long a lock is waited for; `fake::tests::stores` checks the laws of locks.
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, SystemTime};
@@ -8,28 +8,9 @@ use tokio::sync::Semaphore;
 use super::super::token_file::{WriteFaults, WriteStep};
 use super::folder::{Folder, generation, put, record};
 use crate::auth::{StoreErrorKind, TokenStore};
-use crate::error::ErrorKind;
 use crate::transport::Clock;
 
 const WAIT: Duration = Duration::from_secs(5);
-
-/// Row 9.
-#[tokio::test]
-async fn a_lock_is_held_by_one_until_it_is_dropped() {
-    let folder = Folder::new();
-    let held = folder.store().lock("sam", WAIT).await.unwrap();
-    // Another store on the same file, as in another process; another account is free.
-    let other = folder.store();
-    other.lock("kim", Duration::ZERO).await.unwrap();
-    let error = other.lock("sam", Duration::ZERO).await.unwrap_err();
-    assert!(error.kind() == StoreErrorKind::LockTimeout);
-    let error = crate::error::Error::from(error);
-    assert!(error.kind() == ErrorKind::Store && error.is_retryable());
-    // It stops no write.
-    put(&other, "sam", 1).await;
-    drop(held);
-    other.lock("sam", Duration::ZERO).await.unwrap();
-}
 
 /// Row 26.
 #[tokio::test]
@@ -46,19 +27,6 @@ async fn a_wait_for_a_lock_ends_at_the_deadline_and_not_before() {
     }
     assert!(waiting.await.unwrap().unwrap_err().kind() == StoreErrorKind::LockTimeout);
     assert!(clock.monotonic() >= begun + WAIT);
-}
-
-#[tokio::test]
-async fn a_cancelled_wait_does_not_take_the_lock_later() {
-    let folder = Folder::new();
-    let held = folder.store().lock("sam", WAIT).await.unwrap();
-    let store = folder.store();
-    let waiting = tokio::spawn(async move { store.lock("sam", WAIT).await.map(drop) });
-    tokio::task::yield_now().await;
-    waiting.abort();
-    assert!(waiting.await.unwrap_err().is_cancelled());
-    drop(held);
-    folder.store().lock("sam", WAIT).await.unwrap();
 }
 
 #[tokio::test]

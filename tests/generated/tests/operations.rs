@@ -1,6 +1,5 @@
-use std::path::{Path, PathBuf};
+//! The code that is written, compiled and run on a fake.
 
-use envd_codegen::Generator;
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::graphql_client::GraphQLQuery;
 use envd_sdk::model::{
@@ -9,31 +8,13 @@ use envd_sdk::model::{
 };
 use serde_json::{Value, json};
 
-use crate::generated::{
+use self::generated::{
     Herd, Kind, Move, MoveInput, Note, Page, Row, Rows, Save, Two, herd, move_, note, page, rows,
     save, two,
 };
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite")
-}
-
-/// With `UPDATE_GENERATED=1` it is written.
-#[test]
-fn the_code_is_what_the_generator_writes() {
-    let generator = Generator::default()
-        .documents([folder().join("documents.graphql")])
-        .schema(folder().join("schema.graphql"))
-        .scalar("Money", "String");
-    let file = folder().join("generated.rs");
-    if std::env::var_os("UPDATE_GENERATED").is_some() {
-        generator.write(&file).unwrap();
-    }
-    let written = std::fs::read_to_string(file).unwrap();
-    assert!(
-        generator.generate().unwrap() == written,
-        "UPDATE_GENERATED=1 cargo test -p envd-codegen"
-    );
+mod generated {
+    envd_sdk::include_operations!();
 }
 
 fn sent<Q: GraphQLQuery>(variables: Q::Variables) -> Value {
