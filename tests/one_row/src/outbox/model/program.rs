@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use equipment::plain_service::{Author, Outcome, START};
 use equipment::schedules::note;
 
-use super::laws::{Commit, Flight, same_text};
+use super::laws::{Commit, Flight, carry_out, same_text};
 use super::people::{chance, colleague, records};
 use super::planted;
 use super::service::{self, shown};
@@ -408,11 +408,6 @@ impl World {
         others.any(|other| other.is_about(&record.id))
     }
 
-    /// The service carries a request out.
-    pub(super) fn carry_out(&mut self, flight: &Flight) -> Outcome {
-        self.laws.carry_out(&mut self.service, flight)
-    }
-
     fn depart(&mut self, flight: Flight) -> Step {
         self.count("sent");
         if let Some(text) = flight.request.text() {
@@ -444,7 +439,7 @@ impl World {
                 colleague(&mut self.random, &mut self.service, &flight.request);
             }
             5 | 6 | 8 => {
-                self.carry_out(&flight);
+                carry_out(&mut self.service, &flight);
                 if chance(&mut self.random, 20) {
                     self.website();
                 }
@@ -456,7 +451,7 @@ impl World {
             10 => {
                 // The reply shows another record.
                 if chance(&mut self.random, 50) {
-                    self.carry_out(&flight);
+                    carry_out(&mut self.service, &flight);
                 }
                 if let Some(id) = self.random.choice(records(&self.service, |_| true)) {
                     let is_own = flight.request.record() == Some(id.as_str())
@@ -471,7 +466,7 @@ impl World {
                     }
                 }
             }
-            _ => match self.carry_out(&flight.clone().saved(fate == 11)) {
+            _ => match carry_out(&mut self.service, &flight.clone().saved(fate == 11)) {
                 Outcome::Saved(id) => {
                     let record = service::reply(&self.service, &id);
                     reply = Heard::Record(unlisted(record));

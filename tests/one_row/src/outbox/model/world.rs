@@ -7,7 +7,7 @@ use equipment::schedules::note;
 use fastrand::Rng;
 use serde_json::Value;
 
-use super::laws::{Flight, Laws};
+use super::laws::{Flight, Laws, carry_out};
 use super::people::{chance, habits, records, website};
 use super::program::{Program, Step, Store};
 use super::service::date;
@@ -162,7 +162,7 @@ impl World {
         self.late = late;
         for (_, flight) in due {
             note(|| format!("late: {:?}", flight.request));
-            self.carry_out(&flight);
+            carry_out(&mut self.service, &flight);
             // Somebody tidies up: of two alike, one is deleted.
             if flight.request.record().is_none() && chance(&mut self.random, 30) {
                 let row = Author::Row(flight.row);

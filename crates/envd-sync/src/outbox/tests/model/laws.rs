@@ -448,105 +448,6 @@ impl Laws {
         }
     }
 
-    /// The service carries a request out now.
-    pub(super) fn carry_out(&self, service: &mut Service, flight: &Flight) -> Outcome {
-        note(|| {
-            format!(
-                "row {}: the service carries out {:?}",
-                flight.row, flight.request
-            )
-        });
-        self.check_change(service, flight);
-        let (request, author) = (&flight.request, Author::Row(flight.row));
-        let before = request
-            .record()
-            .and_then(|id| service.records.get(id))
-            .cloned();
-        let outcome = match (request.record(), request.sent()) {
-            (None, sent) => Outcome::Saved(service.insert(author, sent.unwrap_or_default())),
-            (Some(id), Some(sent)) => service.save(id, author, &sent),
-            (Some(id), None) => service.delete(id, author),
-        };
-        if let (Some(before), Outcome::Saved(id)) = (before, &outcome) {
-            self.check_loss(&before, &service.records[id], flight, service);
-        }
-        outcome
-    }
-
-    fn check_change(&self, service: &Service, flight: &Flight) {
-        let (row, request, doings) = (flight.row, &flight.request, &flight.doings);
-        let records = &service.records;
-        let Some((id, kept)) = request.record().and_then(|id| records.get_key_value(id)) else {
-            return;
-        };
-        let is_ours = matches!(kept.maker(), Author::Row(_)) || doings.named.contains(id);
-        if matches!(request, ChangeRequest::Submit(..)) && !is_ours {
-            // A twin that agrees wholly is not told apart.
-            let is_twin = |version: &Version| is_whole(service, version, &doings.given);
-            forbid(
-                !kept.versions.iter().any(is_twin),
-                format_args!("law 1: row {row} submits {id}, which we did not write: {kept:?}"),
-            );
-        }
-        let read = flight.read.checked_sub(1);
-        let read = read.map(|at| &kept.versions[at].value);
-        forbid(
-            read.is_none(),
-            format_args!("row {row} changes {id} unread"),
-        );
-        let may_change =
-            |read: &Value| read["status"] == "DRAFT" || doings.agreed.contains(&leaves(read));
-        forbid(
-            read.is_some_and(|read| !may_change(read)),
-            format_args!("law 2: row {row} changes {id}, which was no draft: {request:?}"),
-        );
-    }
-
-    /// What the service kept before a request of ours, and after it.
-    fn check_loss(&self, before: &Record, after: &Record, flight: &Flight, service: &Service) {
-        let (row, request, doings) = (flight.row, &flight.request, &flight.doings);
-        let id = request.record().unwrap_or_default();
-        let versions = before.versions.iter();
-        let versions: Vec<_> = versions.map(|version| leaves(&version.value)).collect();
-        let now = match request {
-            ChangeRequest::Delete(_) => Leaves::new(),
-            _ => leaves(&after.last().value),
-        };
-        let given = doings.given.iter();
-        let given: Vec<_> = given.map(|text| leaves(&text.value())).collect();
-        let last = versions.last().unwrap();
-        let seen = doings.seen.get(id).copied().unwrap_or(0);
-        let seen = seen.min(versions.len());
-        let paths: BTreeSet<&String> = last.keys().chain(now.keys()).collect();
-        for path in paths {
-            let value = last.get(path);
-            // What was there first has its author, too.
-            let is_change = |at: &usize| versions[*at].get(path) != versions[at - 1].get(path);
-            let changed = (1..versions.len()).rev().find(is_change);
-            let Some(wrote) = changed.or(value.is_some().then_some(0)) else {
-                continue;
-            };
-            let is_theirs = before.versions[wrote].author == Author::Website;
-            let is_lost = value != now.get(path) && is_theirs && path != "/status";
-            let is_given = given.iter().any(|given| match (given.get(path), value) {
-                (Some(given), Some(value)) => same(given, value),
-                (given, value) => given.is_none() && value.is_none(),
-            });
-            // What the person saw is there again.
-            let mut saw = versions[..seen].iter();
-            let is_back = saw.any(|version| version.get(path) == value);
-            let is_filled = service.habits.fills && path == "/destination/name";
-            let is_known = wrote < seen || wrote >= flight.read || is_given || is_back || is_filled;
-            forbid(
-                is_lost && !is_known,
-                format_args!(
-                    "law 2: row {row} overwrites {path} of {id}, version {wrote}, seen {seen}, read {}: {request:?} {before:?}",
-                    flight.read
-                ),
-            );
-        }
-    }
-
     fn check_told(&self, service: &Service, store: usize, before: &Row, row: &Row) {
         let texts = before.lost.as_ref().map_or(&[][..], |lost| &lost.texts);
         let looked = self.looks.iter().rev().find(|look| look.0 == store);
@@ -806,6 +707,106 @@ impl Laws {
                 format_args!("law 4: a row is confirmed and not met: {row:?} {kept:?}"),
             );
         }
+    }
+}
+
+/// The service carries a request out now.
+pub(super) fn carry_out(service: &mut Service, flight: &Flight) -> Outcome {
+    note(|| {
+        format!(
+            "row {}: the service carries out {:?}",
+            flight.row, flight.request
+        )
+    });
+    check_change(service, flight);
+    let (request, author) = (&flight.request, Author::Row(flight.row));
+    let before = request
+        .record()
+        .and_then(|id| service.records.get(id))
+        .cloned();
+    let outcome = match (request.record(), request.sent()) {
+        (None, sent) => Outcome::Saved(service.insert(author, sent.unwrap_or_default())),
+        (Some(id), Some(sent)) => service.save(id, author, &sent),
+        (Some(id), None) => service.delete(id, author),
+    };
+    if let (Some(before), Outcome::Saved(id)) = (before, &outcome) {
+        check_loss(&before, &service.records[id], flight, service);
+    }
+    outcome
+}
+
+/// What a request changes is a draft that was read, and ours if it submits it.
+fn check_change(service: &Service, flight: &Flight) {
+    let (row, request, doings) = (flight.row, &flight.request, &flight.doings);
+    let records = &service.records;
+    let Some((id, kept)) = request.record().and_then(|id| records.get_key_value(id)) else {
+        return;
+    };
+    let is_ours = matches!(kept.maker(), Author::Row(_)) || doings.named.contains(id);
+    if matches!(request, ChangeRequest::Submit(..)) && !is_ours {
+        // A twin that agrees wholly is not told apart.
+        let is_twin = |version: &Version| is_whole(service, version, &doings.given);
+        forbid(
+            !kept.versions.iter().any(is_twin),
+            format_args!("law 1: row {row} submits {id}, which we did not write: {kept:?}"),
+        );
+    }
+    let read = flight.read.checked_sub(1);
+    let read = read.map(|at| &kept.versions[at].value);
+    forbid(
+        read.is_none(),
+        format_args!("row {row} changes {id} unread"),
+    );
+    let may_change =
+        |read: &Value| read["status"] == "DRAFT" || doings.agreed.contains(&leaves(read));
+    forbid(
+        read.is_some_and(|read| !may_change(read)),
+        format_args!("law 2: row {row} changes {id}, which was no draft: {request:?}"),
+    );
+}
+
+/// What the service kept before a request of ours, and after it.
+fn check_loss(before: &Record, after: &Record, flight: &Flight, service: &Service) {
+    let (row, request, doings) = (flight.row, &flight.request, &flight.doings);
+    let id = request.record().unwrap_or_default();
+    let versions = before.versions.iter();
+    let versions: Vec<_> = versions.map(|version| leaves(&version.value)).collect();
+    let now = match request {
+        ChangeRequest::Delete(_) => Leaves::new(),
+        _ => leaves(&after.last().value),
+    };
+    let given = doings.given.iter();
+    let given: Vec<_> = given.map(|text| leaves(&text.value())).collect();
+    let last = versions.last().unwrap();
+    let seen = doings.seen.get(id).copied().unwrap_or(0);
+    let seen = seen.min(versions.len());
+    let paths: BTreeSet<&String> = last.keys().chain(now.keys()).collect();
+    for path in paths {
+        let value = last.get(path);
+        // What was there first has its author, too.
+        let is_change = |at: &usize| versions[*at].get(path) != versions[at - 1].get(path);
+        let changed = (1..versions.len()).rev().find(is_change);
+        let Some(wrote) = changed.or(value.is_some().then_some(0)) else {
+            continue;
+        };
+        let is_theirs = before.versions[wrote].author == Author::Website;
+        let is_lost = value != now.get(path) && is_theirs && path != "/status";
+        let is_given = given.iter().any(|given| match (given.get(path), value) {
+            (Some(given), Some(value)) => same(given, value),
+            (given, value) => given.is_none() && value.is_none(),
+        });
+        // What the person saw is there again.
+        let mut saw = versions[..seen].iter();
+        let is_back = saw.any(|version| version.get(path) == value);
+        let is_filled = service.habits.fills && path == "/destination/name";
+        let is_known = wrote < seen || wrote >= flight.read || is_given || is_back || is_filled;
+        forbid(
+            is_lost && !is_known,
+            format_args!(
+                "law 2: row {row} overwrites {path} of {id}, version {wrote}, seen {seen}, read {}: {request:?} {before:?}",
+                flight.read
+            ),
+        );
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use equipment::plain_service::{Outcome, START, Service};
 use serde_json::{Value, json};
 
-use super::laws::Flight;
+use super::laws::{Flight, carry_out};
 use super::ledger::Ledger;
 use super::note;
 use super::people::{colleague, website};
@@ -242,13 +242,13 @@ impl World {
         };
         match fate {
             Fate::Answered | Fate::Draft => {
-                let outcome = self.carry_out(&change.saved(fate == Fate::Draft));
+                let outcome = carry_out(&mut self.service, &change.saved(fate == Fate::Draft));
                 let reply = reply_to(operation, &outcome, &self.service);
                 self.website_is_quick();
                 Ok(reply)
             }
             Fate::OtherRecord => {
-                let outcome = self.carry_out(&change);
+                let outcome = carry_out(&mut self.service, &change);
                 let other = self
                     .random
                     .choice(self.ledger.records_of_others(change.row));
@@ -256,7 +256,7 @@ impl World {
                 Ok(reply_to(operation, &outcome, &self.service))
             }
             Fate::LostAfter | Fate::Failed(true, _) => {
-                self.carry_out(&change);
+                carry_out(&mut self.service, &change);
                 self.website_is_quick();
                 failed(fate, operation)
             }
@@ -289,12 +289,8 @@ impl World {
         let now = self.service.now;
         let late: Vec<_> = self.late.extract_if(.., |(at, _)| *at <= now).collect();
         for (_, change) in late {
-            self.carry_out(&change);
+            carry_out(&mut self.service, &change);
         }
-    }
-
-    fn carry_out(&mut self, change: &Flight) -> Outcome {
-        self.ledger.laws.carry_out(&mut self.service, change)
     }
 
     fn query(&mut self, process: usize, operation: &str, variables: &Value) -> InProcessReply {
