@@ -10,4 +10,4 @@ for binary in $(test_binaries); do
     ENVD_SDK_TEST_SCHEDULES=400 quietly "$binary" --quiet auth::manager::tests::schedules
 done
 # The decisions alone, some hundred schedules a second, and mistakes that are planted into them.
-MODEL_SCHEDULES=10000 cargo test --quiet --locked -p one_row
+ENVD_SDK_TEST_SCHEDULES=10000 cargo test --quiet --locked -p one_row

@@ -6,8 +6,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 postgres_server
 cargo build --quiet --locked --examples
 cargo test --quiet --locked -p processes --features postgres postgres
-# The laws of the store of copies, and the schedules of replica and outbox over it.
-cargo test --quiet --locked -p envd-sync --lib -- postgres store::
 cargo test --quiet --locked -p envd-postgres
 cargo test --quiet --locked -p envd-sdk --features "$more" --lib -- sealed:: keyring days_and_instants
 cargo test --quiet --locked -p envd-sdk --features "$more" --doc -- sealed keyring with_

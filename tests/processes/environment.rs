@@ -14,7 +14,7 @@ use envd_sdk::auth::{PendingLogin, StaticToken, TokenManager};
 use envd_sdk::fake::Fake;
 use envd_sdk::loopback::Loopback;
 use envd_sdk::{Client, RetryPolicy};
-use processes::{Ended, Folder, again, http, task};
+use processes::{Folder, Program, again, http, task, within};
 use url::Url;
 
 /// A substitute for the browser, which runs until the test has read its arguments.
@@ -32,13 +32,13 @@ fn run_with_browser(test: &str) {
     let browser = home.write("browser", BROWSER);
     fs::set_permissions(&browser, everybody()).unwrap();
     for name in ["started", "seen"] {
-        let made = Command::new("mkfifo").arg(home.path(name)).status();
-        assert!(made.unwrap().success());
+        let mut make = Command::new("mkfifo");
+        make.arg(home.path(name));
+        Program(make).run().well();
     }
     let mut child = again(test, &[&home.text("")]);
     child.env("HOME", home.path("")).env("BROWSER", &browser);
-    let ended = Ended::from(child.output().unwrap());
-    ended.with(0).shows("1 passed");
+    Program(child).run().with(0).shows("1 passed");
 }
 
 /// A login after the start of the browser, with the arguments of its process.
@@ -102,8 +102,8 @@ fn read_as_other_user(path: &Path) -> Option<String> {
     }
     let mut reader = Command::new("setpriv");
     reader.args(["--reuid", OTHER_USER, "--regid", OTHER_USER]);
-    let read = reader.args(["--clear-groups", "cat"]).arg(path).output();
-    let read = Ended::from(read.unwrap());
+    reader.args(["--clear-groups", "cat"]).arg(path);
+    let read = Program(reader).run();
     (read.code == Some(0)).then_some(read.stdout)
 }
 
@@ -151,11 +151,8 @@ async fn the_arguments_of_the_browser_do_not_show_the_login() {
     assert_eq!(&address, started.login.url());
     let callback = started.fake.consent(&address).unwrap();
     let browser = std::thread::spawn(move || http::get(&callback));
-    let tokens = started
-        .listener
-        .log_in(&started.manager, started.login)
-        .await;
-    let tokens = tokens.unwrap();
+    let tokens = started.listener.log_in(&started.manager, started.login);
+    let tokens = within("a login by the browser", tokens).await.unwrap();
     browser.join().unwrap();
     assert!(!started.page.exists());
     assert!(tokens.subject().is_some());
@@ -199,7 +196,6 @@ async fn proxies_of_the_environment_are_ignored() {
     for name in ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY"] {
         child.env(name, &address).env(name.to_lowercase(), &address);
     }
-    let ended = Ended::from(child.output().unwrap());
-    ended.with(0).shows("1 passed");
+    Program(child).run().with(0).shows("1 passed");
     assert_eq!(connections.load(Ordering::SeqCst), 0);
 }

@@ -81,6 +81,14 @@ mod freed_blocks {
     }
 }
 
+/// Runs the work, after which no block that was freed during it contains the text.
+#[track_caller]
+fn wiped<T>(needle: &'static str, work: impl FnOnce() -> T) -> T {
+    let (done, found) = freed_blocks::with(needle, work);
+    assert_eq!(found, Vec::<usize>::new(), "{needle}");
+    done
+}
+
 /// Sends these chunks once on each connection. The server frees no memory, so it does not affect the result.
 fn serve(pieces: &'static [&'static str]) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
@@ -134,9 +142,8 @@ fn provider(server: SocketAddr) -> ProviderBuilder {
         .scopes(["offline_access"])
 }
 
-/// Logs in at a server with this reply, and drops the runtime.
-fn log_in(pieces: &'static [&'static str]) -> bool {
-    let provider = provider(serve(pieces)).build().unwrap();
+/// Logs in, in which the credentials of the client are sent, and drops the runtime.
+fn log_in(provider: &Provider) -> bool {
     runtime().block_on(async {
         let manager = TokenManager::builder(provider.clone()).build().unwrap();
         let login = provider.authorization().start().unwrap();
@@ -193,8 +200,8 @@ fn replies(padding: usize, size: usize) -> [(&'static [&'static str], bool); 3] 
 fn a_reply_of_the_token_endpoint_is_wiped() {
     for (padding, size) in [(0, 10_000), (0, 50), (30_000, 40_000), (30_000, 7_000)] {
         for (i, (pieces, good)) in replies(padding, size).into_iter().enumerate() {
-            let (logged_in, found) = freed_blocks::with(MEMBER, || log_in(pieces));
-            assert_eq!((logged_in, found), (good, vec![]), "{padding} {size} {i}");
+            let logged_in = wiped(MEMBER, || log_in(&provider(serve(pieces)).build().unwrap()));
+            assert_eq!(logged_in, good, "{padding} {size} {i}");
         }
     }
 }
@@ -221,7 +228,7 @@ fn a_stored_record_is_wiped_when_it_is_read_and_written() {
         let damaged = text.replace(part, "\"other\":1");
         &*damaged.leak()
     });
-    let (back, found) = freed_blocks::with(TOKEN, || {
+    let back = wiped(TOKEN, || {
         let record = Record::from_secret_json(&text.into()).unwrap();
         let back = record.to_secret_json();
         // A truncated record is an error, and the parts that were read are wiped as well.
@@ -231,7 +238,6 @@ fn a_stored_record_is_wiped_when_it_is_read_and_written() {
         back.expose().len()
     });
     assert!(back >= text.len());
-    assert_eq!(found, Vec::<usize>::new());
 }
 
 #[test]
@@ -246,7 +252,7 @@ fn a_session_in_a_file_is_wiped_from_the_refresh_to_the_logout() {
     let server = serve(&[RENEWED]);
     let provider = provider(server).revoke_url(format!("http://{server}/revoke"));
     let provider = provider.build().unwrap();
-    let (renewed, found) = freed_blocks::with(TOKEN, || {
+    let renewed = wiped(TOKEN, || {
         runtime().block_on(async {
             let store = FileStore::new(&file);
             let manager = TokenManager::builder(provider.clone()).store(store);
@@ -258,14 +264,13 @@ fn a_session_in_a_file_is_wiped_from_the_refresh_to_the_logout() {
         })
     });
     assert!(renewed);
-    assert_eq!(found, Vec::<usize>::new());
 }
 
 #[test]
 fn the_code_and_the_secret_of_a_login_are_wiped() {
     const TOKEN: &str = "n33dle-of-the-login-and-longer-than-any-register-of-the-machine-is";
     let server = serve(&[RENEWED]);
-    let ((), found) = freed_blocks::with(TOKEN, || {
+    wiped(TOKEN, || {
         let provider = provider(server).client_secret(TOKEN).build().unwrap();
         let login = provider.authorization().start().unwrap();
         let saved = login.to_secret_json();
@@ -283,19 +288,6 @@ fn the_code_and_the_secret_of_a_login_are_wiped() {
             assert!(tokens.is_ok(), "{tokens:?}");
         });
     });
-    assert_eq!(found, Vec::<usize>::new());
-}
-
-/// A login, in which the credentials of the client are sent.
-fn log_in_with(provider: &Provider) {
-    let login = provider.authorization().start().unwrap();
-    let state = login.url().query_pairs().find(|(name, _)| name == "state");
-    let callback = format!("code=c0de&state={}", state.unwrap().1);
-    runtime().block_on(async {
-        let manager = TokenManager::builder(provider.clone()).build().unwrap();
-        let tokens = manager.complete_login(login, &callback).await;
-        assert!(tokens.is_ok(), "{tokens:?}");
-    });
 }
 
 /// The HTTP library keeps a copy of each header, in base64, as it does of access tokens.
@@ -303,11 +295,10 @@ fn log_in_with(provider: &Provider) {
 fn the_secret_of_a_basic_header_is_wiped() {
     const TOKEN: &str = "n33dle-of-the-header-and-longer-than-any-register-of-the-machine-is";
     let server = serve(&[RENEWED]);
-    let ((), found) = freed_blocks::with(TOKEN, || {
+    wiped(TOKEN, || {
         let provider = provider(server).client_secret_basic(TOKEN);
-        log_in_with(&provider.build().unwrap());
+        assert!(log_in(&provider.build().unwrap()));
     });
-    assert_eq!(found, Vec::<usize>::new());
 }
 
 const SIGNATURE: &str = "n33dle of the signature, which is longer than a register of any machine.";
@@ -333,11 +324,10 @@ impl AssertionSigner for Key {
 fn a_client_assertion_is_wiped_with_its_signature() {
     for needle in [SIGNATURE, IN_BASE64] {
         let server = serve(&[RENEWED]);
-        let ((), found) = freed_blocks::with(needle, || {
+        wiped(needle, || {
             let provider = provider(server).issuer("https://id.example/");
-            log_in_with(&provider.private_key_jwt(Key).build().unwrap());
+            assert!(log_in(&provider.private_key_jwt(Key).build().unwrap()));
         });
-        assert_eq!(found, Vec::<usize>::new(), "{needle}");
     }
 }
 
@@ -348,12 +338,11 @@ fn the_text_of_a_client_certificate_is_wiped() {
     let key: &'static str = PEM.lines().rev().nth(2).unwrap();
     assert!(key.len() == 64, "{key}");
     let server = serve(&[]);
-    let ((), found) = freed_blocks::with(key, || {
+    wiped(key, || {
         let options = HttpOptions::default().client_certificate(PEM);
         drop(provider(server).http(options.clone()));
         drop(options);
     });
-    assert_eq!(found, Vec::<usize>::new());
 }
 
 #[test]
@@ -366,7 +355,7 @@ fn the_codes_of_a_login_on_another_device_are_wiped() {
     let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
     let server = serve(vec![&*head.leak(), &*body.leak()].leak());
     let clock = envd_sdk::Clock::manual(std::time::SystemTime::UNIX_EPOCH);
-    let ((), found) = freed_blocks::with(CODE, || {
+    wiped(CODE, || {
         let provider = provider(server).device_authorization_url(format!("http://{server}/device"));
         let provider = provider.clock(clock.clone()).build().unwrap();
         runtime().block_on(async {
@@ -377,5 +366,4 @@ fn the_codes_of_a_login_on_another_device_are_wiped() {
             manager.complete_device_login(login).await.unwrap();
         });
     });
-    assert_eq!(found, Vec::<usize>::new());
 }

@@ -23,8 +23,6 @@ pub struct Version {
     pub at: u64,
     /// When, in events.
     pub event: u64,
-    /// Carried out after the program was told that the request was lost.
-    pub is_late: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -72,8 +70,6 @@ pub struct Service {
     pub lists: u64,
     /// The number of the first list that shows a new record, from the last one on.
     pub lag: u64,
-    /// What is carried out now was on its way for some time.
-    pub is_late: bool,
     pub habits: Habits,
 }
 
@@ -143,7 +139,6 @@ impl Service {
             author,
             at: self.now,
             event: self.event(),
-            is_late: self.is_late,
         };
         self.records.get_mut(id).unwrap().versions.push(version);
     }

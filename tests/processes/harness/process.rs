@@ -151,6 +151,15 @@ impl Process {
         self.child.try_wait().unwrap().is_some()
     }
 
+    /// Waits for a condition, or the end of the process.
+    pub fn until(&mut self, what: &str, mut is_so: impl FnMut() -> bool) {
+        watched(self.id(), what, || {
+            while !is_so() && !self.has_ended() {
+                thread::yield_now();
+            }
+        });
+    }
+
     /// Stops the process, and waits until all of its threads are: a signal reaches them one after the other.
     #[cfg(target_os = "linux")]
     pub fn freeze(&self) {

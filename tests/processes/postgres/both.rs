@@ -109,8 +109,7 @@ impl Store {
     }
 
     pub(super) async fn refuses_to_migrate(&self, kind: StoreErrorKind) {
-        let error = self.migrate().await.unwrap_err();
-        assert!(error.kind() == kind, "{}", chain(&error));
+        database::is_of(&self.migrate().await.unwrap_err(), kind);
     }
 
     /// Uses each operation.

@@ -10,8 +10,8 @@ use envd_postgres::deadpool_postgres::tokio_postgres::{Client, Config, NoTls};
 use envd_postgres::deadpool_postgres::{Manager, Pool, Runtime};
 use envd_postgres::{PostgresBuilder, PostgresStore};
 use envd_sdk::Clock;
-use envd_sdk::auth::StoreError;
 use envd_sdk::auth::sealed::{SealedStore, SealingKey};
+use envd_sdk::auth::{StoreError, StoreErrorKind};
 use envd_sdk::fake::Fake;
 use processes::Proxy;
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -269,6 +269,12 @@ pub(super) async fn connect(config: &Config) -> Client {
 pub(super) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let below = error.source().map(chain).unwrap_or_default();
     format!("{error}; {below}")
+}
+
+/// Checks the kind of an error.
+#[track_caller]
+pub(super) fn is_of(error: &StoreError, kind: StoreErrorKind) {
+    assert!(error.kind() == kind, "{}", chain(error));
 }
 
 pub(super) fn below(error: &envd_sdk::Error) -> &StoreError {

@@ -10,7 +10,7 @@ use envd_sync::store::SyncStore;
 use processes::Mode;
 
 use super::copies::{ACCOUNT, batch};
-use super::database::{self, Database, below, chain};
+use super::database::{self, Database, below, chain, is_of};
 use crate::stores::sessions::{KEY, LIFETIME, fake, log_in, manager, start};
 
 pub(super) fn record(generation: u64) -> Record {
@@ -159,11 +159,7 @@ async fn a_connection_without_replies_times_out() {
             Err(error) => break error,
         }
     };
-    assert!(
-        error.kind() == StoreErrorKind::Unreachable,
-        "{}",
-        chain(&error)
-    );
+    is_of(&error, StoreErrorKind::Unreachable);
     proxy.set(Mode::HoldRequests);
     assert!(store.load(KEY).await.unwrap_err().kind() == StoreErrorKind::Unreachable);
     let locked = store.lock(KEY, Duration::from_secs(10)).await;
@@ -176,11 +172,7 @@ async fn a_missing_server_is_unreachable() {
     let pool = envd_postgres::loopback_pool(url, 2).unwrap();
     let store = database::store(&pool, "envd");
     let error = store.load(KEY).await.unwrap_err();
-    assert!(
-        error.kind() == StoreErrorKind::Unreachable,
-        "{}",
-        chain(&error)
-    );
+    is_of(&error, StoreErrorKind::Unreachable);
     let error: envd_sdk::Error = error.into();
     assert!(error.kind() == ErrorKind::Store && error.is_retryable());
 }

@@ -220,26 +220,3 @@ async fn a_named_deployment_role_may_own_the_tables() {
         store.write().await.unwrap();
     }
 }
-
-/// The stores do not change `search_path` for other statements on connections of the caller's pool.
-#[tokio::test]
-async fn the_search_path_of_the_pool_does_not_change() {
-    let shared = Shared::new().await;
-    let mut config = database::config();
-    config
-        .dbname(&shared.name)
-        .options("-c search_path=pool_of_the_caller");
-    let pool = database::pool_of(config, 3);
-    for store in Store::both(&pool, "envd") {
-        store.use_everything().await.unwrap();
-    }
-    // Concurrently, so that each connection is checked.
-    let mut connections = Vec::new();
-    for _ in 0..3 {
-        connections.push(pool.get().await.unwrap());
-    }
-    for connection in connections {
-        let row = connection.query_one("SHOW search_path", &[]).await;
-        assert_eq!(row.unwrap().get::<_, &str>(0), "pool_of_the_caller");
-    }
-}

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use envd_sdk::auth::{StoreErrorKind, TokenStore};
+use envd_sdk::auth::TokenStore;
 use envd_sdk::fake::check_token_store;
 use envd_sync::store::check_sync_store;
 
 use super::database::{self, Database, pool};
-use crate::stores::host::hold_lock;
 use crate::stores::sessions::KEY;
 
 const PATIENT: Duration = Duration::from_secs(20);
@@ -32,17 +31,6 @@ async fn the_store_of_copies_keeps_the_laws() {
     let (database, _) = Database::new_sync().await;
     let schema = database.schema.clone();
     check_sync_store(move || database::sync(&pool(2), &schema)).await;
-}
-
-#[tokio::test]
-async fn the_lock_of_a_host_that_was_killed_is_free_at_once() {
-    let database = Database::new().await;
-    let mut holder = hold_lock(&database.of_host());
-    let store = database.store();
-    let error = store.lock(KEY, Duration::ZERO).await.unwrap_err();
-    assert!(error.kind() == StoreErrorKind::LockTimeout);
-    holder.kill();
-    store.lock(KEY, PATIENT).await.unwrap();
 }
 
 /// More locks than the pool has connections: each holder can always write, and the others wait.

@@ -14,10 +14,10 @@ mod faults;
 mod hostile;
 mod hosts;
 mod laws;
-mod many_users;
 mod outages;
 #[cfg(unix)]
 mod pooler;
+mod round_trips;
 mod sync_cost;
 mod sync_faults;
 mod sync_processes;

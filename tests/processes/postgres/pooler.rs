@@ -15,7 +15,7 @@ use envd_sdk::auth::{StoreErrorKind, TokenStore};
 use envd_sdk::fake::check_token_store;
 
 use super::both::Store;
-use super::database::{self, Database, chain};
+use super::database::{self, Database, chain, is_of};
 use super::faults::record;
 use crate::stores::sessions::KEY;
 
@@ -162,11 +162,7 @@ async fn statement_pooling_is_named_in_the_error() {
         store.lock(KEY, Duration::ZERO).await.unwrap_err(),
     ];
     for error in errors {
-        assert!(
-            error.kind() == StoreErrorKind::Unsupported,
-            "{}",
-            chain(&error)
-        );
+        is_of(&error, StoreErrorKind::Unsupported);
         let text = chain(&error);
         assert!(
             text.contains("statement") && text.contains("08P01"),

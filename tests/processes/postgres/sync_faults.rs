@@ -5,10 +5,10 @@ use std::time::Duration;
 use envd_postgres::PostgresSync;
 use envd_sdk::auth::{StoreError, StoreErrorKind};
 use envd_sync::store::SyncStore;
-use processes::{Mode, Proxy};
+use processes::{Mode, Proxy, within};
 
 use super::copies::{ACCOUNT, batch, contents};
-use super::database::{self, Database, chain};
+use super::database::{self, Database, chain, is_of};
 use super::outages::restart;
 
 /// The statements of the first round trip, after which the second one writes.
@@ -64,15 +64,11 @@ async fn interrupted(
         });
         proxy.stopped().await;
         interrupt(&proxy).await;
-        match committing.await.unwrap() {
+        match within("the end of a commit", committing).await.unwrap() {
             // Nothing was written when the connection was lost, so it was begun once more.
             Ok(written) => assert!(written && passed < BEGIN, "{passed}"),
             Err(error) => {
-                assert!(
-                    error.kind() == StoreErrorKind::Unreachable,
-                    "{passed}: {}",
-                    chain(&error)
-                );
+                is_of(&error, StoreErrorKind::Unreachable);
                 ensure_quiet(&error);
                 assert_eq!(contents(&near).await, before, "{passed}");
                 assert!(near.commit(ACCOUNT, &batch(version)).await.unwrap());
@@ -127,17 +123,13 @@ async fn a_commit_whose_answer_is_lost_is_an_error_and_there_once() {
             let documents = near.documents(ACCOUNT, "walk").await.unwrap();
             documents.first().map_or(0, |walk| walk.version) == version + 1
         };
-        while !is_there().await {
-            assert!(!committing.is_finished());
-        }
+        processes::until("a commit whose answer is held", is_there).await;
+        assert!(!committing.is_finished());
         proxy.set(Mode::Cut);
         proxy.set(Mode::Pass);
-        let error = committing.await.unwrap().unwrap_err();
-        assert!(
-            error.kind() == StoreErrorKind::Unreachable,
-            "{}",
-            chain(&error)
-        );
+        let done = within("the end of a commit", committing).await;
+        let error = done.unwrap().unwrap_err();
+        is_of(&error, StoreErrorKind::Unreachable);
         ensure_quiet(&error);
         assert!(!far.commit(ACCOUNT, &batch(version)).await.unwrap());
         ensure_written(&near, version).await;
@@ -157,11 +149,7 @@ async fn a_commit_without_an_answer_times_out_and_frees_the_account() {
         processes::until("a connection", is_connected).await;
         proxy.hold_after(passed);
         let error = far.commit(ACCOUNT, &batch(version)).await.unwrap_err();
-        assert!(
-            error.kind() == StoreErrorKind::Unreachable,
-            "{}",
-            chain(&error)
-        );
+        is_of(&error, StoreErrorKind::Unreachable);
         // The connection is still there, and its transaction ends because it is idle.
         assert!(near.commit(ACCOUNT, &batch(version)).await.unwrap());
         proxy.set(Mode::Cut);
@@ -180,11 +168,7 @@ async fn an_account_that_another_process_writes_is_a_lock_timeout() {
     let hasty = database::sync_settings(&database::pool(2), &database.schema);
     let hasty = hasty.time_out(Duration::from_secs(2)).build().unwrap();
     let error = hasty.commit(ACCOUNT, &batch(1)).await.unwrap_err();
-    assert!(
-        error.kind() == StoreErrorKind::LockTimeout,
-        "{}",
-        chain(&error)
-    );
+    is_of(&error, StoreErrorKind::LockTimeout);
     // Reads do not wait, and other accounts do not either.
     assert_eq!(hasty.documents(ACCOUNT, "").await.unwrap().len(), 2);
     assert!(hasty.commit("another account", &batch(0)).await.unwrap());
@@ -202,12 +186,12 @@ async fn full_read_only_and_slow_databases_are_errors_of_their_own_and_write_not
     };
     let read_only = with("-c default_transaction_read_only=on");
     let error = read_only.commit(ACCOUNT, &batch(1)).await.unwrap_err();
-    assert!(error.kind() == StoreErrorKind::Denied, "{}", chain(&error));
+    is_of(&error, StoreErrorKind::Denied);
     assert_eq!(read_only.documents(ACCOUNT, "").await.unwrap().len(), 2);
 
     database.fill("{schema}.sync_payload", "INSERT").await;
     let error = store.commit(ACCOUNT, &batch(1)).await.unwrap_err();
-    assert!(error.kind() == StoreErrorKind::Full, "{}", chain(&error));
+    is_of(&error, StoreErrorKind::Full);
     ensure_quiet(&error);
     database
         .run("DROP TRIGGER full_disk ON {schema}.sync_payload")
@@ -218,11 +202,7 @@ async fn full_read_only_and_slow_databases_are_errors_of_their_own_and_write_not
     let hold = database.named("BEGIN; LOCK TABLE {schema}.sync_change");
     client.batch_execute(&hold).await.unwrap();
     let error = impatient.commit(ACCOUNT, &batch(1)).await.unwrap_err();
-    assert!(
-        error.kind() == StoreErrorKind::Unreachable,
-        "{}",
-        chain(&error)
-    );
+    is_of(&error, StoreErrorKind::Unreachable);
     client.batch_execute("ROLLBACK").await.unwrap();
     ensure_written(&store, 0).await;
     assert!(store.commit(ACCOUNT, &batch(1)).await.unwrap());

@@ -7,7 +7,7 @@ use envd_sync::store::rows::*;
 
 use super::both::Store;
 use super::copies::{ACCOUNT, batch};
-use super::database::{self, Database, chain, client, pool};
+use super::database::{self, Database, chain, client, is_of, pool};
 use super::faults::record;
 use crate::stores::sessions::{KEY, fake, log_in};
 
@@ -22,21 +22,6 @@ async fn without_tables_the_error_names_migrate() {
         store.migrate().await.unwrap();
         assert_eq!(store.written().await, 1);
     }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn concurrent_migrations_run_once() {
-    let database = Database::empty().await;
-    let hosts = (0..8).map(|_| {
-        let store = database.store();
-        tokio::spawn(async move { store.migrate().await })
-    });
-    let hosts: Vec<_> = hosts.collect();
-    for host in hosts {
-        host.await.unwrap().unwrap();
-    }
-    let count = "SELECT count(*)::text FROM {table}_migrations";
-    assert_eq!(database.query_text(count).await, "1");
 }
 
 #[tokio::test]
@@ -110,11 +95,7 @@ async fn a_commit_does_not_end_after_a_migration_that_it_has_not_seen() {
     processes::until("a commit that waits", waits).await;
     migration.batch_execute("COMMIT").await.unwrap();
     let error = committing.await.unwrap().unwrap_err();
-    assert!(
-        error.kind() == StoreErrorKind::NewerVersion,
-        "{}",
-        chain(&error)
-    );
+    is_of(&error, StoreErrorKind::NewerVersion);
 }
 
 #[tokio::test]

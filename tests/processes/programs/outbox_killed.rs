@@ -195,12 +195,13 @@ fn steps(operations: &[String]) -> Vec<At> {
 /// Waits for so many changes of a file, or the end of the program.
 fn wait_for_writes(file: &Path, count: usize, program: &mut Process) {
     let (mut before, mut writes) = (None, 0);
-    while writes < count && !program.has_ended() {
+    program.until("writes of a run", || {
         let now = fs::metadata(file).and_then(|file| Ok((file.len(), file.modified()?)));
         let now = now.ok();
         writes += usize::from(now != before);
         before = now;
-    }
+        writes >= count
+    });
 }
 
 #[tokio::test]

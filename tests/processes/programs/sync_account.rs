@@ -1,10 +1,10 @@
-//! `sync_account` that fails, is killed, or writes to a pipe that is closed.
+//! `sync_account` that fails, or writes to a pipe that is closed.
 
 use std::io::Read;
 
 use envd_sdk::fake::{Fake, Fault, World};
 use envd_sdk::model::{ConsignmentInput, ConsignmentStatus, FormType, PartyInput};
-use processes::{Ended, Folder, Program, json_lines};
+use processes::{Ended, Folder, Program};
 use serde_json::Value;
 
 /// A fake with so many records, and a file.
@@ -63,42 +63,6 @@ async fn a_failed_sync_shows_what_it_copied_and_no_report() {
 
 /// More lines than a pipe holds, so that the program is still writing when the test ends it.
 const TOO_MANY: usize = 1_300;
-
-/// Starts the program, reads some lines and ends it. Returns all whole lines that it has written.
-fn kill_after(program: Program, count: usize) -> Vec<Value> {
-    let mut program = program.start();
-    let read: String = (0..count).map(|_| program.line()).collect();
-    program.kill();
-    let text = read + &program.rest();
-    json_lines(&text[..text.rfind('\n').unwrap()])
-}
-
-#[tokio::test]
-async fn a_program_killed_before_it_acknowledges_repeats_that_change_and_nothing_older() {
-    let farm = Farm::with(TOO_MANY).await;
-    // First without acknowledging each: all comes again.
-    let written = kill_after(farm.program(), 3);
-    assert_eq!(written[0]["sequence"], 1);
-    let mut last = 0;
-    for lines in [5, 1] {
-        let written = sequences(&kill_after(farm.program().arg("--ack-each"), lines));
-        // The last line of the run before may have been written and not acknowledged, or cut.
-        let first = written[0];
-        assert!(
-            first == last.max(1) || first == last + 1,
-            "{first} after {last}"
-        );
-        last = *written.last().unwrap();
-        assert!(written.into_iter().eq(first..=last));
-    }
-    let rest = farm.run();
-    assert!(
-        rest[0] == last || rest[0] == last + 1,
-        "{} after {last}",
-        rest[0]
-    );
-    assert_eq!(rest.last(), Some(&1_308));
-}
 
 #[tokio::test]
 async fn a_closed_stdout_acknowledges_nothing() {

@@ -177,9 +177,7 @@ impl Killed {
             Kill::Lines(lines) => text.extend((0..lines).map(|_| program.line())),
             Kill::Requests(requests) => {
                 let is_sent = || self.fake.request_count("Consignments") >= before + requests;
-                while !is_sent() && !program.has_ended() {
-                    std::thread::yield_now();
-                }
+                program.until("requests of a run", is_sent);
             }
         }
         program.kill();

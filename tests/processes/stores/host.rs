@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use envd_sdk::Clock;
 use envd_sdk::auth::{TokenManager, TokenStore};
+use envd_sdk::fake::Fake;
 use processes::{Process, child, reply, task};
 
 use super::faulty_file::FaultyFile;
@@ -16,6 +17,25 @@ use super::sessions::{KEY, LIFETIME, fingerprint, provider, start};
 /// The store is a [`FaultyFile`] or, behind "postgres ", a schema.
 pub(crate) fn take_tokens(token_url: &str, store: &str) -> Process {
     child!(host_process, "tokens", store, token_url)
+}
+
+/// Of eight hosts with one store, one refreshes at each of a hundred expiries. The fake ends the session when a refresh token is used
+/// twice, so each round also checks all earlier ones.
+pub(crate) fn eight_refresh_once_each_time(fake: &Fake, store: &str) {
+    let url = fake.token_url();
+    let spawn = |_| take_tokens(url.as_str(), store);
+    let mut children: Vec<Process> = (0..8).map(spawn).collect();
+    let before = fake.token_requests();
+    for round in 1..=100 {
+        fake.clock().advance(LIFETIME);
+        for child in &mut children {
+            child.send("expire");
+        }
+        let tokens: Vec<_> = children.iter_mut().map(Process::receive).collect();
+        assert!(tokens.iter().all(|token| *token == tokens[0]), "{tokens:?}");
+        assert!(tokens[0].starts_with("token "), "{tokens:?}");
+        assert_eq!(fake.token_requests() - before, round);
+    }
 }
 
 /// Starts a host that holds the lock of the account until it ends.

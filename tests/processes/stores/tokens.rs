@@ -6,10 +6,10 @@ use std::time::Duration;
 use envd_sdk::auth::{Event, FileStore, SessionState, StoreErrorKind, TokenStore};
 use envd_sdk::fake::Fake;
 use envd_sdk::{Clock, ErrorKind};
-use processes::{Folder, Mode, Process, Proxy, until};
+use processes::{Folder, Mode, Proxy, until};
 
 use super::faulty_file::{Fault, FaultyFile};
-use super::host::{hold_lock, take_tokens};
+use super::host::{eight_refresh_once_each_time, hold_lock, take_tokens};
 use super::sessions::{KEY, LIFETIME, fake, log_in, log_in_at, manager, start};
 
 const FILE: &str = "tokens.json";
@@ -22,24 +22,11 @@ async fn logged_in() -> (Fake, Folder, FileStore) {
     (fake, folder, file)
 }
 
-/// Row 8. The fake ends the session when a refresh token is used twice, so each round also checks all earlier ones.
+/// Row 8.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_eight_processes_one_refreshes_at_each_of_a_hundred_expiries() {
     let (fake, folder, _) = logged_in().await;
-    let token_url = fake.token_url();
-    let spawn = |_| take_tokens(token_url.as_str(), &folder.text(FILE));
-    let mut children: Vec<_> = (0..8).map(spawn).collect();
-    let before = fake.token_requests();
-    for round in 1..=100 {
-        fake.clock().advance(LIFETIME);
-        for child in &mut children {
-            child.send("expire");
-        }
-        let tokens: Vec<_> = children.iter_mut().map(Process::receive).collect();
-        assert!(tokens.iter().all(|token| *token == tokens[0]), "{tokens:?}");
-        assert!(tokens[0].starts_with("token "), "{tokens:?}");
-        assert_eq!(fake.token_requests() - before, round);
-    }
+    eight_refresh_once_each_time(&fake, &folder.text(FILE));
 }
 
 /// Row 26.

@@ -1,6 +1,5 @@
-//! What the tests share: tables of scenarios, replies without a network, a store in Postgres, all that an error shows.
+//! What the tests share: tables of scenarios, replies without a network, all that an error shows.
 
-pub(crate) mod postgres;
 pub(crate) mod replies;
 
 pub(crate) use equipment::script;

@@ -321,38 +321,6 @@ async fn a_declaration_that_was_pruned_meanwhile_stays_pruned() {
     }
 }
 
-/// A process is suspended before or after each of its commits; another one takes over and does all; the first one wakes up.
-#[tokio::test]
-async fn a_process_that_is_suspended_anywhere_sends_nothing_that_another_one_has_taken_over() {
-    let moments = |n| [(n, Moment::BeforeCommit(n)), (n, Moment::AfterCommit(n))];
-    for (number, moment) in (1..).flat_map(moments) {
-        let farm = Arc::new(Farm::start().await);
-        let writer = farm.outbox();
-        writer.submit(signed(24)).await.unwrap();
-        writer.save(load(25)).await.unwrap();
-        let store = farm.faulty(usize::MAX);
-        let suspended = farm.outbox_on(store.clone());
-        let others = Arc::clone(&farm);
-        store.at(moment, async move {
-            others.clock.advance(MINUTE);
-            let report = others.send(&others.outbox()).await;
-            assert_eq!((report.waiting, report.needs_attention), (0, 0), "{report}");
-        });
-        suspended.passed().await.unwrap();
-        let report = farm.send(&suspended).await;
-        let left = (report.waiting, report.needs_attention);
-        assert_eq!(left, (0, 0), "{moment:?}: {report}");
-        let mut loads = farm.loads();
-        loads.sort();
-        assert_eq!(loads, ["draft 25", "submitted 24"], "suspended {moment:?}");
-        assert_eq!(farm.saves(), 3, "suspended {moment:?}");
-        if store.commits() < number {
-            assert!(number > 5, "a mark and an end for each request");
-            return;
-        }
-    }
-}
-
 /// Between any two reads of a pass, another process sends what this one is about to send, and hears nothing of it.
 #[tokio::test]
 async fn what_another_process_has_sent_meanwhile_is_looked_for_and_not_sent_again() {

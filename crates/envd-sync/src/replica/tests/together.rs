@@ -1,28 +1,10 @@
-//! Several processes at the same time, and several accounts over one store.
+//! Several accounts over one store.
 
 use std::sync::Arc;
 
 use super::site::{Site, copied, told};
 use crate::replica::Replica;
 use crate::store::MemorySync;
-
-#[tokio::test]
-async fn processes_that_sync_at_the_same_time_tell_everything_once() {
-    let (site, store) = (Site::with(40), MemorySync::new());
-    let syncs: Vec<_> = (0..4)
-        .map(|_| {
-            let replica = site.replica(store.clone());
-            tokio::spawn(async move { replica.sync().await.unwrap() })
-        })
-        .collect();
-    let mut appeared = 0;
-    for sync in syncs {
-        appeared += sync.await.unwrap().appeared;
-    }
-    assert_eq!(appeared, 40);
-    assert_eq!(copied(&store).await, site.ids());
-    assert_eq!(told(&site.replica(store), "a").await.len(), 40);
-}
 
 /// Holds: one store keeps accounts apart.
 #[tokio::test]

@@ -2,18 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::laws::Flight;
-use super::planted;
 use equipment::plain_service::{Author, Outcome, START};
+use equipment::schedules::note;
 
-use super::service::{self, carry_out, same_text};
+use super::laws::{Commit, Flight, carry_out, same_text};
+use super::people::{chance, colleague, records};
+use super::planted;
+use super::service::{self, shown};
 use super::world::World;
 use crate::outbox::apply::{Moment, RowEvent, Unfit, apply};
 use crate::outbox::compare::{ServiceFields, ServiceRecord};
 use crate::outbox::decide::{
     Action, Circumstances, Heard, Read, Seen, answer, decide, late_duplicates,
 };
-use crate::outbox::row::{ChangeRequest, Due, Listing, Owner, Row, RowState, Sent};
+use crate::outbox::row::{ChangeRequest, Due, Listing, Row, RowState};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Account {
@@ -62,20 +64,10 @@ impl Store {
     }
 
     pub(super) fn seen(&self, record: &ServiceRecord, row: u64, is_list: bool) -> Seen {
-        let id = &record.id;
         let mut others = self.rows.values().filter(|other| other.id != row);
-        let owner = others.find_map(|other| {
-            // What a discarded row made is no candidate, but a person may adopt it.
-            let made = other.record.as_ref() == Some(id) && is_list || other.is_about(id);
-            if made && !other.is_named || other.duplicates.contains(id) {
-                Some(Owner::Maker)
-            } else {
-                other.is_about(id).then_some(Owner::Namer)
-            }
-        });
         Seen {
-            sequence: self.account.replica.get(id).copied(),
-            owner,
+            sequence: self.account.replica.get(&record.id).copied(),
+            owner: others.find_map(|other| other.owner(&record.id, is_list)),
             record: record.clone(),
         }
     }
@@ -90,8 +82,8 @@ pub(super) enum Step {
     Listing(Listing, Vec<ServiceRecord>),
     /// A row as it was, what was read for it, if the service was reached, and how many versions the record had. It is not decided.
     Read(Box<Row>, Option<Read>, usize),
-    /// Marked, and not sent; with what was listed.
-    Depart(Flight, Vec<ServiceRecord>),
+    /// Marked, and not sent.
+    Depart(Flight),
     /// Answered, and not committed; a pause may have come with it.
     Replied(Flight, Heard, Option<u64>),
 }
@@ -138,14 +130,15 @@ impl World {
         self.service.now.saturating_add_signed(offset)
     }
 
-    /// Appends an event to a row and commits.
+    /// Appends an event to a row and commits, after so many versions of its record were read. What is marked departs.
     pub(super) fn commit(
         &mut self,
         store: usize,
         id: u64,
         event: &RowEvent,
+        read: usize,
         now: u64,
-    ) -> Result<(), Unfit> {
+    ) -> Result<Option<Flight>, Unfit> {
         let before = self.stores[store].rows[&id].clone();
         let account = &self.stores[store].account;
         let moment = Moment {
@@ -158,15 +151,15 @@ impl World {
         let mut row = before.clone();
         let mut applied = apply(&mut row, event, &moment);
         planted::after_apply(self.planted, &before, event, &mut row, &mut applied, now);
-        self.note(|| {
+        note(|| {
             format!(
                 "store {store} row {id}: {event:?} -> {:?} {applied:?}",
                 row.state
             )
         });
-        if applied.is_err() {
+        if let Err(unfit) = applied {
             assert_eq!(row, before);
-            return applied;
+            return Err(unfit);
         }
         self.stores[store].rows.insert(id, row.clone());
         match event {
@@ -184,9 +177,15 @@ impl World {
         if row.doubt.resends() >= 6 {
             self.count("hopeless");
         }
-        self.laws
-            .committed(&self.service, &self.stores[store], &before, event, &row);
-        applied
+        let is_act = matches!(event, RowEvent::Wished { .. } | RowEvent::Decided(_));
+        let commit = Commit {
+            store,
+            row: &row,
+            act: Some(event).filter(|_| is_act),
+            copy: self.stores[store].account.replica.keys().cloned().collect(),
+            read,
+        };
+        Ok(self.laws.committed(&self.service, &commit))
     }
 
     /// What comes instead of what was to be read.
@@ -194,10 +193,10 @@ impl World {
         if self.is_offline {
             return Some(Trouble::Unreachable);
         }
-        if !self.random.chance(self.trouble) {
+        if !chance(&mut self.random, self.trouble) {
             return None;
         }
-        match self.random.below(3) {
+        match self.random.usize(..3) {
             0 => Some(Trouble::Unreachable),
             1 => Some(Trouble::Unclear(reason.to_owned())),
             _ => None,
@@ -221,7 +220,7 @@ impl World {
         let store = self.programs[at].store;
         let step = std::mem::take(&mut self.programs[at].step);
         let is_held = self.programs[at].lease == self.stores[store].account.lease;
-        if !matches!(step, Step::Idle | Step::Depart(..)) && !is_held {
+        if !matches!(step, Step::Idle | Step::Depart(_)) && !is_held {
             return;
         }
         let next = match step {
@@ -238,14 +237,11 @@ impl World {
                     _ => self.next_row(at),
                 }
             }
-            Step::Depart(flight, listed) => {
+            Step::Depart(flight) => {
                 // A holder that was frozen sends all the same, now and then.
-                if !is_held && self.random.chance(50) {
+                if !is_held && self.random.bool() {
                     return;
                 }
-                let held = &self.stores[store];
-                self.laws
-                    .check_departure(&self.service, held, &flight, &listed);
                 self.depart(flight)
             }
             Step::Replied(flight, reply, pause) => {
@@ -272,7 +268,7 @@ impl World {
         let sending: Vec<u64> = rows.values().filter(is_sending).map(|row| row.id).collect();
         for id in sending {
             // The program that was sending it ended, or lost its lease.
-            self.commit(store, id, &RowEvent::Doubt, now).unwrap();
+            self.commit(store, id, &RowEvent::Doubt, 0, now).unwrap();
         }
         Step::Pass
     }
@@ -316,8 +312,8 @@ impl World {
                     self.trouble_reading("server error")
                 };
                 let held = &self.stores[store];
-                let read = service::read(&self.service, &record);
-                let read = read.map(|read| held.seen(&read, id, false));
+                let read = self.service.read(&record);
+                let read = read.map(|_| held.seen(&shown(&self.service, &record), id, false));
                 let kept = self.service.records.get(&record);
                 let versions = kept.map_or(0, |kept| kept.versions.len());
                 Step::Read(
@@ -338,7 +334,8 @@ impl World {
                     ..Listing::default()
                 };
                 let records = service::list(&mut self.service);
-                self.laws.lists(store, listing.number, self.service.lists);
+                let begun = self.laws.list_begins();
+                self.laws.listed(store, begun, self.service.events);
                 Step::Listing(listing, records)
             }
         }
@@ -374,12 +371,8 @@ impl World {
             let open = open(held, id);
             let when = circumstances(now, held, &open);
             let event = late_duplicates(row, &seen, is_there, &when);
-            if let Some(RowEvent::Told(told)) = &event {
-                self.laws
-                    .check_told(&self.service, held, row, told, &records);
-            }
             if let Some(event) = event {
-                self.commit(store, id, &event, now).unwrap();
+                self.commit(store, id, &event, 0, now).unwrap();
             }
         }
         self.programs[at].list = Some((listing, records));
@@ -399,18 +392,8 @@ impl World {
         if self.stores[store].rows[&row.id] != *row || is_taken {
             return Step::Pass;
         }
-        self.commit(store, row.id, event, now).unwrap();
-        let RowEvent::Marked(Sent { request, .. }) = event else {
-            return Step::Pass;
-        };
-        let held = &self.stores[store];
-        let service = &self.service;
-        let flight = self
-            .laws
-            .marked(held, row, request.clone(), versions, service);
-        let list = self.programs[at].list.as_ref();
-        let listed = list.map(|(_, records)| records.clone());
-        Step::Depart(flight, listed.unwrap_or_default())
+        let flight = self.commit(store, row.id, event, versions, now).unwrap();
+        flight.map_or(Step::Pass, Step::Depart)
     }
 
     /// A record belongs to one row: the store refuses a second one.
@@ -425,66 +408,52 @@ impl World {
         others.any(|other| other.is_about(&record.id))
     }
 
-    /// The service carries a request out.
-    pub(super) fn carry_out(&mut self, flight: &Flight) -> Outcome {
-        self.laws.check_change(&self.service, flight);
-        let before = self.service.records.clone();
-        let author = Author::Row(flight.row);
-        let outcome = carry_out(&mut self.service, &flight.request, author);
-        if let Outcome::Saved(id) = &outcome
-            && let Some(before) = before.get(id)
-        {
-            self.laws
-                .check_loss(before, &self.service.records[id], flight, &self.service);
-        }
-        outcome
-    }
-
     fn depart(&mut self, flight: Flight) -> Step {
         self.count("sent");
         if let Some(text) = flight.request.text() {
             self.texts.push(text.value());
         }
         let fate = if self.is_offline {
-            [0, 3][self.random.below(2)]
+            [0, 3][self.random.usize(..2)]
         } else if self.never_answers_changes {
-            [3, 5, 7, 7][self.random.below(4)]
-        } else if self.random.chance(self.trouble) {
-            match self.random.below(16) {
+            [3, 5, 7, 7][self.random.usize(..4)]
+        } else if chance(&mut self.random, self.trouble) {
+            match self.random.usize(..16) {
                 13.. => 2,
                 fate => fate,
             }
         } else {
             13
         };
-        self.note(|| format!("departs {:?}: fate {fate}", flight.request));
+        note(|| format!("departs {:?}: fate {fate}", flight.request));
         let (mut reply, mut pause) = (Heard::Unclear, None);
         match fate {
             0 => reply = Heard::NotSent { wait: 60 },
             1 => {
-                let wait = [5, 60, 3_000][self.random.below(3)];
+                let wait = [5, 60, 3_000][self.random.usize(..3)];
                 (reply, pause) = (Heard::NotSent { wait }, Some(wait));
             }
             2 => reply = Heard::Refused,
             // Lost before it arrived, or a page.
-            3 | 4 => self.colleague(&flight),
+            3 | 4 => {
+                colleague(&mut self.random, &mut self.service, &flight.request);
+            }
             5 | 6 | 8 => {
-                self.carry_out(&flight);
-                if self.random.chance(20) {
+                carry_out(&mut self.service, &flight);
+                if chance(&mut self.random, 20) {
                     self.website();
                 }
             }
             7 | 9 => {
-                let at = self.service.now + [1, 30, 100, 600][self.random.below(4)];
+                let at = self.service.now + [1, 30, 100, 600][self.random.usize(..4)];
                 self.late.push((at, flight.clone()));
             }
             10 => {
                 // The reply shows another record.
-                if self.random.chance(50) {
-                    self.carry_out(&flight);
+                if chance(&mut self.random, 50) {
+                    carry_out(&mut self.service, &flight);
                 }
-                let ids: Vec<String> = self.records(|_| true);
-                if let Some(id) = self.random.any(&ids) {
+                if let Some(id) = self.random.choice(records(&self.service, |_| true)) {
                     let is_own = flight.request.record() == Some(id.as_str())
                         || self.service.records[&id].maker() == Author::Row(flight.row);
                     // A record that nobody has listed passes for a new one.
@@ -497,7 +466,7 @@ impl World {
                     }
                 }
             }
-            _ => match self.carry_out(&flight.clone().saved(fate == 11)) {
+            _ => match carry_out(&mut self.service, &flight.clone().saved(fate == 11)) {
                 Outcome::Saved(id) => {
                     let record = service::reply(&self.service, &id);
                     reply = Heard::Record(unlisted(record));
@@ -512,16 +481,6 @@ impl World {
             },
         }
         Step::Replied(flight, reply, pause)
-    }
-
-    /// A colleague writes the load of a request that was lost, and more than was sent.
-    fn colleague(&mut self, flight: &Flight) {
-        if let (ChangeRequest::Create(text), true) = (&flight.request, self.random.chance(20)) {
-            let mut twin = text.value();
-            twin["consignee"] = serde_json::json!({"name": "Pat Sample"});
-            self.note(|| format!("a colleague writes {twin}"));
-            self.service.insert(Author::Website, twin);
-        }
     }
 
     fn replied(&mut self, at: usize, flight: &Flight, reply: Heard, pause: Option<u64>, now: u64) {
@@ -545,7 +504,12 @@ impl World {
         let mut heard = reply.clone();
         planted::before_answer(self.planted, &row, &mut heard);
         let event = answer(&row, heard);
-        self.laws.check_answer(&row, &reply, &event);
+        let is_another = matches!((&reply, flight.request.record()), (Heard::Record(seen), Some(id)) if seen.record.id != id);
+        let is_asked = matches!(event, RowEvent::Asked(_));
+        assert!(
+            !is_another || is_asked,
+            "no question follows from {reply:?}: {row:?}"
+        );
         if let RowEvent::Applied {
             request: ChangeRequest::Create(text),
             record,
@@ -555,7 +519,7 @@ impl World {
             let sent = text.value();
             self.stores[store].account.service.learn(&sent, record);
         }
-        self.commit(store, row.id, &event, now).unwrap();
+        self.commit(store, row.id, &event, 0, now).unwrap();
     }
 }
 

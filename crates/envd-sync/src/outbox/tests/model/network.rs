@@ -5,13 +5,16 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
-use equipment::plain_service::{Author, Habits, Outcome, START, Service};
+use equipment::plain_service::{Outcome, START, Service};
 use serde_json::{Value, json};
 
+use super::laws::{Flight, carry_out};
 use super::ledger::Ledger;
 use super::note;
+use super::people::{colleague, website};
 use super::replies::{failed, reply_to};
 use super::service::{page, shown};
+use crate::outbox::row::Text;
 use crate::tests::replies::{json_reply, not_found};
 use envd_sdk::Clock;
 use envd_sdk::fake::{InProcess, InProcessReply, NoReply};
@@ -25,22 +28,13 @@ pub(super) struct World {
     pub(super) trouble: u8,
     pub(super) is_offline: bool,
     pub(super) login_is_dead: bool,
-    /// Changes that the service carries out later.
-    pub(super) late: Vec<Late>,
-    /// What the website has filled in so soon that it could pass for the service.
-    quick: Vec<Value>,
+    /// Changes that the service carries out later, and when.
+    pub(super) late: Vec<(u64, Flight)>,
+    /// Texts that were sent, for twins.
+    texts: Vec<Value>,
 }
 
 pub(super) type Shared = Arc<Mutex<World>>;
-
-/// A change on its way.
-#[derive(Clone, Debug)]
-pub(super) struct Late {
-    pub(super) at: u64,
-    row: u64,
-    operation: String,
-    variables: Value,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
@@ -55,6 +49,8 @@ pub(super) enum Fate {
     Failed(bool, u8),
     /// Carried out, and the reply shows the record of another row.
     OtherRecord,
+    /// The text is saved, and the status is not.
+    Draft,
     Refused,
     TooMany,
 }
@@ -74,7 +70,7 @@ pub(super) fn network(world: &Shared, process: usize, clock: &Clock) -> InProces
 /// A change that its program gives up, by ending, before the service has it may still be on its way.
 struct OnTheWay {
     world: Shared,
-    change: Option<Late>,
+    change: Option<Flight>,
 }
 
 impl Drop for OnTheWay {
@@ -91,7 +87,7 @@ impl Drop for OnTheWay {
         };
         if arrives {
             let at = world.service.now + delay;
-            world.late.push(Late { at, ..change });
+            world.late.push((at, change));
         }
     }
 }
@@ -117,25 +113,16 @@ async fn send(
 ) -> Result<InProcessReply, NoReply> {
     let operation = body["operationName"].as_str().unwrap().to_owned();
     let variables = body["variables"].clone();
-    let (fate, row, pauses, slow) = {
+    let (fate, change, pauses, slow) = {
         let mut world = world.lock().unwrap();
         world.service.event();
-        let row = world.departs(process, clock.now(), &operation, &variables);
-        let fate = world.fate(row.is_some());
+        let change = world.departs(process, clock.now(), &operation, &variables);
+        let fate = world.fate(change.is_some());
         let pauses = (world.random.u8(..4), world.random.u8(..3));
-        let slow = if world.random.u8(..40) == 0 {
-            world.random.u64(1..90)
-        } else {
-            0
-        };
-        (fate, row, pauses, slow)
+        let is_slow = world.random.u8(..40) == 0;
+        let slow = if is_slow { world.random.u64(1..90) } else { 0 };
+        (fate, change, pauses, slow)
     };
-    let change = row.map(|row| Late {
-        at: 0,
-        row,
-        operation: operation.clone(),
-        variables: variables.clone(),
-    });
     let mut on_the_way = OnTheWay {
         world: Arc::clone(&world),
         change,
@@ -158,25 +145,19 @@ async fn send(
 }
 
 impl World {
-    pub(super) fn new(random: fastrand::Rng) -> Self {
+    pub(super) fn new(random: fastrand::Rng, settle: u64) -> Self {
         Self {
             service: Service {
                 now: START,
-                habits: Habits {
-                    ignores_null: true,
-                    locks: true,
-                    locks_website: true,
-                    ..Habits::default()
-                },
                 ..Service::default()
             },
-            ledger: Ledger::default(),
+            ledger: Ledger::new(settle),
             random,
             trouble: 0,
             is_offline: false,
             login_is_dead: false,
             late: Vec::new(),
-            quick: Vec::new(),
+            texts: Vec::new(),
         }
     }
 
@@ -188,7 +169,7 @@ impl World {
             return Fate::Answered;
         }
         let random = &mut self.random;
-        match random.u8(..if is_change { 15 } else { 5 }) {
+        match random.u8(..if is_change { 16 } else { 5 }) {
             0 => Fate::Unreachable,
             1 => Fate::TooMany,
             2 => Fate::LostBefore,
@@ -201,22 +182,22 @@ impl World {
                 random.u64(50..400)
             }),
             12 => Fate::OtherRecord,
+            13 => Fate::Draft,
             _ => Fate::Failed(random.bool(), random.u8(..5)),
         }
     }
 
-    /// Checks a request that a program begins to send. Of a change: the row.
+    /// Checks a request that a program begins to send.
     fn departs(
         &mut self,
         process: usize,
         now: SystemTime,
         operation: &str,
         variables: &Value,
-    ) -> Option<u64> {
+    ) -> Option<Flight> {
         if operation == "Consignments" {
             if variables["after"].is_null() {
-                let is_full = variables["fromDate"].is_null();
-                self.ledger.lists(process, is_full, self.service.events);
+                self.ledger.lists(process, self.service.events);
             }
             return None;
         }
@@ -224,20 +205,23 @@ impl World {
             return None;
         }
         let ledger = &mut self.ledger;
-        Some(ledger.sends(process, now, operation, variables, &self.service))
+        let flight = ledger.sends(process, now, operation, variables, &self.service);
+        self.texts.extend(flight.request.text().map(Text::value));
+        Some(flight)
     }
 
     fn arrives(
         &mut self,
         process: usize,
         fate: Fate,
-        change: Option<Late>,
+        change: Option<Flight>,
         operation: &str,
         variables: &Value,
     ) -> Result<InProcessReply, NoReply> {
         note(|| {
+            let row = change.as_ref().map(|change| change.row);
             format!(
-                "{process}: {operation} {} {change:?} {fate:?}",
+                "{process}: {operation} {} {row:?} {fate:?}",
                 variables["id"]
             )
         });
@@ -257,14 +241,14 @@ impl World {
             };
         };
         match fate {
-            Fate::Answered => {
-                let outcome = self.carry_out(&change);
+            Fate::Answered | Fate::Draft => {
+                let outcome = carry_out(&mut self.service, &change.saved(fate == Fate::Draft));
                 let reply = reply_to(operation, &outcome, &self.service);
-                self.website_is_quick(&outcome);
+                self.website_is_quick();
                 Ok(reply)
             }
             Fate::OtherRecord => {
-                let outcome = self.carry_out(&change);
+                let outcome = carry_out(&mut self.service, &change);
                 let other = self
                     .random
                     .choice(self.ledger.records_of_others(change.row));
@@ -272,91 +256,40 @@ impl World {
                 Ok(reply_to(operation, &outcome, &self.service))
             }
             Fate::LostAfter | Fate::Failed(true, _) => {
-                let outcome = self.carry_out(&change);
-                self.website_is_quick(&outcome);
+                carry_out(&mut self.service, &change);
+                self.website_is_quick();
                 failed(fate, operation)
             }
             Fate::Late(delay) => {
                 let at = self.service.now + delay;
-                self.late.push(Late { at, ..change });
+                self.late.push((at, change));
                 failed(fate, operation)
             }
             Fate::LostBefore | Fate::Failed(false, _) => {
-                self.colleague_writes(&change);
+                colleague(&mut self.random, &mut self.service, &change.request);
                 failed(fate, operation)
             }
             _ => failed(fate, operation),
         }
     }
 
-    /// A colleague writes the load of a creation that was lost, and more than was sent.
-    fn colleague_writes(&mut self, lost: &Late) {
-        let input = &lost.variables["input"];
-        let is_creation = lost.operation == "CreateOrSaveConsignment" && input["id"].is_null();
-        if is_creation && self.random.u8(..3) == 0 {
-            let mut record = as_record(input);
-            let filled_in = filled_in(&mut self.random);
-            let fields = filled_in.as_object().unwrap().clone();
-            record.as_object_mut().unwrap().extend(fields);
-            note(|| format!("a colleague writes {record}"));
-            self.service.insert(Author::Website, record);
+    /// Somebody is quick, before the reply arrives, or before it is read after that.
+    fn website_is_quick(&mut self) {
+        if self.random.u8(..12) == 0 {
+            self.website();
         }
     }
 
-    /// Somebody edits a record on the website before its reply arrives, or before it is read after that. Each field once: two
-    /// records are how the outbox learns what the service fills in.
-    fn website_is_quick(&mut self, outcome: &Outcome) {
-        if let Outcome::Saved(id) = outcome
-            && self.random.u8(..12) == 0
-        {
-            let fields = filled_in(&mut self.random);
-            if self.quick.contains(&fields) {
-                return;
-            }
-            self.quick.push(fields.clone());
-            note(|| format!("the website is quick: {id} {fields}"));
-            self.service.save(id, Author::Website, &fields);
-        }
-    }
-
-    /// Whether somebody may fill in a field on the website: of a record with a reply that is not kept yet once, as above.
-    pub(super) fn may_fill_in(&mut self, id: &str, fields: &Value) -> bool {
-        let is_ours = self.service.records[id].maker() != Author::Website;
-        let is_kept = !is_ours || self.ledger.is_kept(id);
-        let is_first = is_kept || !self.quick.contains(fields);
-        if is_first && !is_kept {
-            self.quick.push(fields.clone());
-        }
-        is_first
+    pub(super) fn website(&mut self) {
+        website(&mut self.random, &mut self.service, &self.texts);
     }
 
     /// Carries out what has arrived late by now.
     pub(super) fn arrive_late(&mut self) {
         let now = self.service.now;
-        let due: Vec<Late> = self.late.extract_if(.., |late| late.at <= now).collect();
-        self.service.is_late = true;
-        for change in due {
-            self.carry_out(&change);
-        }
-        self.service.is_late = false;
-    }
-
-    fn carry_out(&mut self, change: &Late) -> Outcome {
-        note(|| format!("the service carries out what row {} sent", change.row));
-        let (service, variables) = (&mut self.service, &change.variables);
-        let id = variables["id"].as_str();
-        let author = Author::Row(change.row);
-        match change.operation.as_str() {
-            "CreateOrSaveConsignment" => {
-                let mut input = as_record(&variables["input"]);
-                let id = input.as_object_mut().unwrap().remove("id");
-                match id.as_ref().and_then(Value::as_str) {
-                    Some(id) => service.save(id, author, &input),
-                    None => Outcome::Saved(service.insert(author, input)),
-                }
-            }
-            "DeleteConsignment" => service.delete(id.unwrap(), author),
-            other => panic!("{other}"),
+        let late: Vec<_> = self.late.extract_if(.., |(at, _)| *at <= now).collect();
+        for (_, change) in late {
+            carry_out(&mut self.service, &change);
         }
     }
 
@@ -379,27 +312,12 @@ impl World {
                     return not_found("consignment");
                 };
                 self.ledger.reads(process, id, record.versions.len());
-                json_reply(200, &json!({"data": {"consignment": shown(id, record)}}))
+                json_reply(
+                    200,
+                    &json!({"data": {"consignment": shown(&self.service, id)}}),
+                )
             }
             other => panic!("{other}"),
         }
-    }
-}
-
-/// A record has its forms as objects.
-fn as_record(input: &Value) -> Value {
-    let mut record = input.clone();
-    if let Some(forms) = input["forms"].as_array() {
-        record["forms"] = forms.iter().map(|form| json!({"type": form})).collect();
-    }
-    record
-}
-
-/// What somebody fills in on the website, and the outbox has not sent.
-pub(super) fn filled_in(random: &mut fastrand::Rng) -> Value {
-    match random.u8(..3) {
-        0 => json!({"consignee": {"name": "Pat Sample"}}),
-        1 => json!({"owner": {"name": "Pat Sample", "pic": "QBZZ2222"}}),
-        _ => json!({"destination": {"pic": "QDZZ3333", "name": "Other Yards"}}),
     }
 }

@@ -4,9 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::network::{Shared, World, network, pause};
+use super::network::{Shared, network, pause};
 use crate::outbox::Outbox;
-use crate::outbox::row::RowState;
 use crate::outbox::store::unpacked;
 use crate::replica::Replica;
 use crate::store::rows::{Batch, Document};
@@ -132,11 +131,22 @@ impl ProcessStore {
         std::future::pending::<()>().await;
     }
 
-    /// Compares what was written with what the user wants.
+    /// Judges the rows that were written.
     async fn check(&self, batch: &Batch) {
+        let is_written = |id: &str| {
+            let mut written = batch.documents.iter().filter(|(_, text)| text.is_some());
+            written.any(|(name, _)| name.ends_with(id))
+        };
+        let removed = batch.documents.iter().filter(|(_, text)| text.is_none());
+        for (name, _) in removed.filter(|(name, _)| name.starts_with("outbox/past/")) {
+            let id = name.rsplit('/').next().unwrap();
+            if !is_written(id) {
+                let laws = &mut self.world.lock().unwrap().ledger.laws;
+                laws.pruned.insert(id.parse().unwrap());
+            }
+        }
         for (name, text) in &batch.documents {
-            let is_past = name.starts_with("outbox/past/");
-            let is_row = is_past || name.starts_with("outbox/open/");
+            let is_row = name.starts_with("outbox/past/") || name.starts_with("outbox/open/");
             let Some(text) = text.clone().filter(|_| is_row) else {
                 continue;
             };
@@ -152,15 +162,10 @@ impl ProcessStore {
                 world.service.records.keys().cloned().collect()
             };
             let copied = self.store.rows(ACCOUNT, &ids).await.unwrap();
-            let copied: Vec<String> = copied.into_iter().map(|row| row.id).collect();
-            let mut world = self.world.lock().unwrap();
-            let World {
-                ledger, service, ..
-            } = &mut *world;
-            ledger.written(self.number, is_past, &row, service);
-            if row.state == RowState::Sending {
-                ledger.marked(self.number, &row, &copied, service);
-            }
+            let copied = copied.into_iter().map(|row| row.id).collect();
+            let world = &mut *self.world.lock().unwrap();
+            let (ledger, service) = (&mut world.ledger, &world.service);
+            ledger.written(self.number, &row, copied, service);
         }
     }
 }

@@ -16,7 +16,10 @@ pub(super) fn reply_to(operation: &str, outcome: &Outcome, service: &Service) ->
     let field = field(operation);
     match outcome {
         Outcome::Saved(id) => {
-            let record = shown(id, &service.records[id]);
+            let mut record = shown(service, id);
+            if service.habits.replies_briefly {
+                record = json!({"id": id, "status": record["status"]});
+            }
             json_reply(200, &json!({"data": {field: {"data": record}}}))
         }
         Outcome::NotFound => not_found(&field),

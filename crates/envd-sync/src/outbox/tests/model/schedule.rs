@@ -7,12 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use equipment::plain_service::Author;
-
-use super::network::{Shared, World, filled_in};
+use super::network::{Shared, World};
 use super::note;
+use super::people::habits;
 use super::process::{AtCommit, Process, ProcessStore, Settings, replica};
-use super::user::{CHOICES, act, content};
+use super::user::act;
 use crate::store::SyncStore;
 use envd_sdk::ErrorKind;
 
@@ -49,18 +48,14 @@ pub(super) struct Schedule {
 impl Schedule {
     pub(super) fn new(seed: u64, store: impl SyncStore) -> Self {
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut world = World::new(random.fork());
         let settings = Settings {
             settle: [20, 60][random.usize(..2)],
             lease: 10,
             page_size: [2, 5, 100][random.usize(..3)],
         };
-        world.ledger.settle = settings.settle;
+        let mut world = World::new(random.fork(), settings.settle);
         world.trouble = [0, 10, 30, 60][random.usize(..4)];
-        world.service.habits.shows_deleted = random.bool();
-        world.service.habits.lists_newest_first = random.bool();
-        world.service.habits.answers_null = random.bool();
-        world.service.habits.shares_login = random.bool();
+        world.service.habits = habits(&mut random);
         if random.u8(..6) == 0 {
             world.service.lag = random.u64(1..5);
             world.ledger.has_lag = true;
@@ -82,7 +77,7 @@ impl Schedule {
 
     pub(super) async fn run(&mut self) {
         for _ in 0..self.random.usize(..4) {
-            self.website();
+            self.world().website();
         }
         for _ in 0..self.random.usize(8..32) {
             self.step();
@@ -95,7 +90,7 @@ impl Schedule {
         match self.random.u8(..40) {
             0..12 => self.user(),
             12..20 => self.send(),
-            20..29 => self.website(),
+            20..29 => self.world().website(),
             29 => self.sync(),
             30 => self.prune(),
             31 => self.kill(),
@@ -172,16 +167,11 @@ impl Schedule {
         if self.programs.iter().any(|program| program.is_of_user) {
             return;
         }
-        let choice = self.random.u8(..CHOICES);
         let world = Arc::clone(&self.world);
-        let with_limit = (self.random.u8(..8) == 0).then(|| self.random.u64(1..600));
         let process = self.any_process();
-        let (number, mut outbox) = (process.number, process.outbox.clone());
-        if let Some(limit) = with_limit {
-            outbox = outbox.not_after(process.clock.now() + Duration::from_secs(limit));
-        }
-        note(|| format!("{number}: the user does {choice}"));
-        self.spawn(number, true, act(outbox, world, choice));
+        let (number, outbox, now) = (process.number, process.outbox.clone(), process.clock.now());
+        note(|| format!("{number}: the person does something"));
+        self.spawn(number, true, act(outbox, world, now));
     }
 
     fn send(&mut self) {
@@ -224,7 +214,6 @@ impl Schedule {
         let process = self.any_process();
         let (number, outbox) = (process.number, process.outbox.clone());
         let before = process.clock.now();
-        self.world().ledger.is_pruned = true;
         self.spawn(number, true, async move {
             let _ = outbox.prune(before).await;
         });
@@ -273,50 +262,6 @@ impl Schedule {
         let mut world = self.world();
         world.service.now += seconds;
         world.arrive_late();
-    }
-
-    /// Somebody else works on the website.
-    fn website(&mut self) {
-        let mut world = self.world.lock().unwrap();
-        let world = &mut *world;
-        let fields = content(&mut world.random);
-        let choice = world.random.u8(..13);
-        let filled_in = filled_in(&mut world.random);
-        // What was made last is what others most likely look at, before its reply is there.
-        let newest = world.service.records.iter().next_back();
-        let newest = newest.filter(|(_, record)| !record.is_deleted);
-        let newest = newest.map(|(id, _)| id.clone());
-        let record = newest.filter(|_| world.random.u8(..3) > 0);
-        let record = record.or_else(|| world.any_record());
-        note(|| format!("the website does {choice} to {record:?} {fields}"));
-        match (choice, record) {
-            (0..3, Some(id)) => {
-                let name = ["movementTime", "answers"][usize::from(choice == 0)];
-                let fields = serde_json::json!({name: fields[name]});
-                world.service.save(&id, Author::Website, &fields);
-            }
-            (3, Some(id)) => {
-                let fields = serde_json::json!({"status": "SUBMITTED"});
-                world.service.save(&id, Author::Website, &fields);
-            }
-            (4, Some(id)) => {
-                world.service.delete(&id, Author::Website);
-            }
-            (5..8, Some(id)) if world.may_fill_in(&id, &filled_in) => {
-                world.service.save(&id, Author::Website, &filled_in);
-            }
-            (5..8, Some(_)) => {}
-            _ => {
-                let mut record = fields;
-                if choice > 10 {
-                    // A colleague's load that agrees in all that a list tells apart.
-                    let filled_in = filled_in.as_object().unwrap().clone();
-                    record.as_object_mut().unwrap().extend(filled_in);
-                }
-                record["forms"] = serde_json::json!([{"type": "LPAC1"}]);
-                world.service.insert(Author::Website, record);
-            }
-        }
     }
 
     /// Polls programs in any order. While all wait, time passes.

@@ -1,20 +1,49 @@
-//! What the programs see of the plain service, and what a user knows of a record.
+//! What the programs see of the plain service.
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use equipment::plain_service::{Author, Record, Service};
+use equipment::plain_service::Service;
 use serde_json::{Value, json};
 
+use super::people::shown_fields;
+use crate::outbox::compare::ServiceRecord;
+use crate::outbox::reading::updated_key;
 use envd_sdk::model::Timestamp;
 
+fn instant(at: u64) -> Timestamp {
+    Timestamp::from(UNIX_EPOCH + Duration::from_secs(at))
+}
+
+/// As the outbox keeps it.
+pub(super) fn date(at: u64) -> String {
+    updated_key(&instant(at))
+}
+
+/// As the person sees it.
+pub(super) fn seen(service: &Service, id: &str) -> ServiceRecord {
+    let record = &service.records[id];
+    ServiceRecord {
+        id: id.to_owned(),
+        updated_at: date(record.last().at),
+        created_by: Some(record.created_by.to_owned()),
+        fields: shown_fields(service, id),
+    }
+}
+
 /// The record as reads and replies show it.
-pub(super) fn shown(id: &str, record: &Record) -> Value {
-    let last = record.last();
-    let mut value = last.value.clone();
+pub(super) fn shown(service: &Service, id: &str) -> Value {
+    let record = &service.records[id];
+    let mut value = shown_fields(service, id);
+    // A record has its forms as objects.
+    if let Some(forms) = value["forms"].as_array() {
+        value["forms"] = forms.iter().map(|form| json!({"type": form})).collect();
+    }
     value["id"] = json!(id);
     value["number"] = json!(id.to_uppercase().replace('C', "C-"));
-    value["createdBy"] = json!(record.created_by);
-    value["updatedAt"] = json!(Timestamp::from(UNIX_EPOCH + Duration::from_secs(last.at)));
+    if !service.habits.hides_author {
+        value["createdBy"] = json!(record.created_by);
+    }
+    value["updatedAt"] = json!(instant(record.last().at));
     value
 }
 
@@ -26,7 +55,7 @@ pub(super) fn page(service: &mut Service, variables: &Value) -> Value {
     let newest_first = service.habits.lists_newest_first;
     let listed = service.list();
     let listed = listed.filter(|(_, record)| from.is_none_or(|from| record.last().at >= from));
-    let mut listed: Vec<(&String, &Record)> = listed.collect();
+    let mut listed: Vec<String> = listed.map(|(id, _)| id.clone()).collect();
     if newest_first {
         listed.reverse();
     }
@@ -36,9 +65,9 @@ pub(super) fn page(service: &mut Service, variables: &Value) -> Value {
     let size = usize::try_from(variables["first"].as_u64().unwrap()).unwrap();
     let end = (start + size).min(listed.len());
     let page = listed.get(start..end).unwrap_or_default();
-    let edges = page.iter().map(|(id, record)| {
+    let edges = page.iter().map(|id| {
         // Lists show neither answers nor declaration.
-        let mut summary = shown(id, record);
+        let mut summary = shown(service, id);
         let fields = summary.as_object_mut().unwrap();
         fields.remove("answers");
         fields.remove("declaration");
@@ -47,38 +76,4 @@ pub(super) fn page(service: &mut Service, variables: &Value) -> Value {
     let info = json!({"hasNextPage": end < listed.len(), "endCursor": end.to_string()});
     let edges: Value = edges.collect();
     json!({"consignments": {"totalCount": listed.len(), "pageInfo": info, "edges": edges}})
-}
-
-/// Whether the website has changed nothing up to the second version that somebody who has seen the first one and what
-/// the outbox has made of it does not know, nor wants just so. Versions count from 1.
-pub(super) fn shows_nothing_new(
-    record: &Record,
-    seen: usize,
-    up_to: usize,
-    wanted: &Value,
-) -> bool {
-    let versions = &record.versions[..up_to];
-    let Some(theirs) = up_to.checked_sub(1).filter(|at| *at >= seen) else {
-        return true;
-    };
-    // What the outbox has saved over it was checked then.
-    if versions[theirs].author != Author::Website {
-        return true;
-    }
-    let ours = versions[..theirs]
-        .iter()
-        .rposition(|one| one.author != Author::Website);
-    let known = ours.map_or(0, |at| at + 1).max(seen);
-    let Some(known) = known.checked_sub(1) else {
-        return false;
-    };
-    // A service that merges objects would have kept what the user saw in the version that our save has replaced.
-    let [known, theirs] = [&versions[known].value, &versions[theirs].value];
-    let saw = seen.checked_sub(1).map(|at| &versions[at].value);
-    let mut fields = theirs.as_object().unwrap().iter();
-    fields.all(|(name, value)| {
-        let was_seen = saw.is_some_and(|saw| saw[name] == *value);
-        let is_known = known[name] == *value || wanted[name] == *value;
-        is_known || was_seen && name == "destination"
-    })
 }

@@ -51,15 +51,3 @@ fn a_copy_in_a_file_and_its_feeds_are_right_after_schedules() {
         move || SqliteSync::open(&file).unwrap()
     });
 }
-
-#[test]
-fn a_copy_in_postgres_and_its_feeds_are_right_after_schedules() {
-    use crate::tests::postgres::TestSchema;
-
-    if let Some(schema) = TestSchema::new() {
-        run_all(25, |number| {
-            let schema = &schema;
-            move || schema.store(number)
-        });
-    }
-}

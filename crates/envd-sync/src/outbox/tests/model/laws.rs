@@ -1,0 +1,854 @@
+//! The laws of the outbox, and what they remember: what the person wrote, saw and agreed to. They follow from what is promised, not
+//! from the code, and judge the rows that are committed, the requests that are sent, and what the service carries out. The random
+//! schedules of the pure functions and those of the loop share them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Arguments;
+
+use equipment::plain_service::{Author, Outcome, Record, Service, Version};
+use equipment::schedules::note;
+use serde_json::Value;
+
+use crate::outbox::apply::{Intent, PersonsDecision, RowEvent};
+use crate::outbox::compare::ServiceRecord;
+use crate::outbox::row::{ChangeRequest, Listing, Question, Row, RowState, Text, Wish};
+
+/// What the person did about a row in one copy of the store, and what became of it.
+#[derive(Clone, Debug, Default)]
+struct Doings {
+    /// How many versions of each record the person saw.
+    seen: BTreeMap<String, usize>,
+    /// What the person agreed to change although it is no draft.
+    agreed: BTreeSet<Leaves>,
+    /// Records that the person named as the declaration.
+    named: BTreeSet<String>,
+    given: BTreeSet<Text>,
+    /// Texts that an edit of the row replaced before they were sent.
+    replaced: BTreeSet<Text>,
+    wants_submit: bool,
+    wants_delete: bool,
+    /// What the copy showed when the row was written, or before the first creation without a clear answer.
+    copy: BTreeSet<String>,
+    /// How many lists had begun when the person wrote last.
+    written: u64,
+    /// When the first request without a clear answer was sent, and how many looks had begun when the last one was.
+    doubt: Option<(u64, u64)>,
+    unclear_since: Option<u64>,
+    is_decided: bool,
+    /// The record that the row had last.
+    record: Option<String>,
+}
+
+impl Doings {
+    fn gave(&mut self, text: &Text) {
+        let text = Text::new(&text.value());
+        self.replaced.remove(&text);
+        self.given.insert(text);
+    }
+}
+
+/// A request, and what was known when it was marked.
+#[derive(Clone, Debug)]
+pub(super) struct Flight {
+    pub(super) row: u64,
+    pub(super) request: ChangeRequest,
+    /// How many versions of the record the program had read.
+    read: usize,
+    doings: Doings,
+}
+
+impl Flight {
+    /// The text is saved, and the status is not.
+    pub(super) fn saved(mut self, is_draft: bool) -> Self {
+        if let (true, ChangeRequest::Submit(id, text)) = (is_draft, &self.request) {
+            self.request = ChangeRequest::Update(id.clone(), text.clone());
+        }
+        self
+    }
+}
+
+/// What a copy of the store commits.
+pub(super) struct Commit<'a> {
+    pub(super) store: usize,
+    pub(super) row: &'a Row,
+    /// What the person does with it, if it is the person.
+    pub(super) act: Option<&'a RowEvent>,
+    /// The ids of the records that the copy of the list shows.
+    pub(super) copy: BTreeSet<String>,
+    /// How many versions of the row's record the program has read.
+    pub(super) read: usize,
+}
+
+pub(super) struct Laws {
+    /// How a moment is written in a record.
+    date: fn(u64) -> String,
+    /// As they were committed last, by copy of the store.
+    pub(super) rows: BTreeMap<(usize, u64), Row>,
+    /// Those that a store has forgotten at their end.
+    pub(super) pruned: BTreeSet<u64>,
+    doings: BTreeMap<(usize, u64), Doings>,
+    /// Lists that began, of any copy.
+    begun: u64,
+    /// The lists that ended: of which copy, which number they began with, and after which event of the service.
+    looks: Vec<(usize, u64, u64)>,
+}
+
+type Leaves = BTreeMap<String, String>;
+
+/// How a record agrees with a text, read by leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Agreement {
+    Whole,
+    More,
+    Load,
+    No,
+}
+
+/// Texts that mean the same in the forms of a service.
+pub(super) fn same_text(sent: &str, read: &str) -> bool {
+    let day = |text: &str| {
+        let is_instant = text.ends_with("T00:00:00.000Z");
+        text.get(..10).filter(|_| is_instant).map(str::to_owned)
+    };
+    sent == read || day(read).as_deref() == Some(sent) || day(sent).as_deref() == Some(read)
+}
+
+fn same(one: &str, other: &str) -> bool {
+    same_text(one.trim(), other.trim())
+}
+
+/// The leaves of a record by path, as the laws compare them.
+fn leaves(value: &Value) -> Leaves {
+    fn walk(found: &mut Leaves, path: &str, value: &Value) {
+        match value {
+            Value::Object(parts) => {
+                for (name, part) in parts {
+                    walk(found, &format!("{path}/{name}"), part);
+                }
+            }
+            Value::Array(items) if path == "/answers" => {
+                for answer in items {
+                    let path = format!("{path}/{}/{}", answer["questionId"], answer["index"]);
+                    walk(found, &path, &answer["value"]);
+                }
+            }
+            Value::Null => {}
+            Value::String(text) => {
+                found.insert(path.to_owned(), text.clone());
+            }
+            other => {
+                found.insert(path.to_owned(), other.to_string());
+            }
+        }
+    }
+    let mut found = Leaves::new();
+    walk(&mut found, "", value);
+    found
+}
+
+fn agreement(service: &Service, text: &Text, record: &Value) -> Agreement {
+    let (text, mut read) = (leaves(&text.value()), leaves(record));
+    read.remove("/status");
+    // What the service fills in is nobody's.
+    if service.habits.fills && !text.contains_key("/destination/name") {
+        read.remove("/destination/name");
+    }
+    let has = |path: &str| {
+        let pair = text.get(path).zip(read.get(path));
+        pair.is_some_and(|(text, read)| same(text, read))
+    };
+    let mut sent = text.iter().filter(|(_, value)| !value.trim().is_empty());
+    let load = ["/forms", "/movementDate", "/origin/pic", "/destination/pic"];
+    if sent.all(|(path, _)| has(path)) {
+        let is_whole = read.keys().all(|path| text.contains_key(path));
+        [Agreement::More, Agreement::Whole][usize::from(is_whole)]
+    } else if load.into_iter().all(has) {
+        Agreement::Load
+    } else {
+        Agreement::No
+    }
+}
+
+/// Whether a version of a record agrees wholly with one of the texts.
+fn is_whole<'a>(
+    service: &Service,
+    version: &Version,
+    texts: impl IntoIterator<Item = &'a Text>,
+) -> bool {
+    let mut texts = texts.into_iter();
+    texts.any(|text| agreement(service, text, &version.value) == Agreement::Whole)
+}
+
+fn forbid(is_broken: bool, law: Arguments<'_>) {
+    assert!(!is_broken, "{law}");
+}
+
+impl Laws {
+    pub(super) fn new(date: fn(u64) -> String) -> Self {
+        Self {
+            date,
+            rows: BTreeMap::new(),
+            pruned: BTreeSet::new(),
+            doings: BTreeMap::new(),
+            begun: 0,
+            looks: Vec::new(),
+        }
+    }
+
+    fn of(&mut self, store: usize, row: u64) -> &mut Doings {
+        self.doings.entry((store, row)).or_default()
+    }
+
+    fn is_copied(&self) -> bool {
+        self.rows.keys().any(|(store, _)| *store == 1)
+    }
+
+    /// The store is copied.
+    #[allow(dead_code)] // OK because only the schedules of the pure functions copy one.
+    pub(super) fn copied(&mut self) {
+        let doings = self.doings.clone().into_iter();
+        let copied = doings.map(|((_, row), doings)| ((1, row), doings));
+        self.doings.extend(copied);
+        let looks = self.looks.clone().into_iter();
+        self.looks
+            .extend(looks.map(|(_, begun, event)| (1, begun, event)));
+        let rows = self.rows.clone().into_iter();
+        self.rows.extend(rows.map(|((_, id), row)| ((1, id), row)));
+    }
+
+    fn others(&self, store: usize, row: u64) -> impl Iterator<Item = &Row> {
+        let others = self.rows.iter();
+        let others = others.filter(move |((of, id), _)| *of == store && *id != row);
+        others.map(|(_, row)| row)
+    }
+
+    /// A list begins now.
+    pub(super) fn list_begins(&mut self) -> u64 {
+        self.begun += 1;
+        self.begun
+    }
+
+    /// A list that began with this number, after this event of the service, was read to its end.
+    pub(super) fn listed(&mut self, store: usize, begun: u64, event: u64) {
+        self.looks.push((store, begun, event));
+    }
+
+    /// Which version of its record this is.
+    fn version(&self, service: &Service, record: &ServiceRecord) -> usize {
+        let mut versions = service.records[&record.id].versions.iter();
+        let is_shown = |version: &Version| (self.date)(version.at) == record.updated_at;
+        versions.position(is_shown).unwrap()
+    }
+
+    /// A record that was named by its id alone may be as it likes.
+    fn saw(&mut self, service: &Service, key: (usize, u64), record: &ServiceRecord) {
+        let version = match record.updated_at.as_str() {
+            "" => usize::MAX,
+            _ => self.version(service, record) + 1,
+        };
+        let seen = self.of(key.0, key.1).seen.entry(record.id.clone());
+        let seen = seen.or_default();
+        *seen = version.max(*seen);
+    }
+
+    /// A row is committed. What was marked is sent.
+    pub(super) fn committed(&mut self, service: &Service, commit: &Commit<'_>) -> Option<Flight> {
+        let &Commit { store, row, .. } = commit;
+        let (id, key) = (row.id, (store, row.id));
+        let new = Row::new(id, row.record.clone(), Listing::default(), 0);
+        let before = self.rows.insert(key, row.clone());
+        if before.is_none() {
+            self.of(store, id).copy.clone_from(&commit.copy);
+        }
+        if before.as_ref() == Some(row) {
+            return None;
+        }
+        let before = before.unwrap_or(new);
+        let happened = row.history.len().saturating_sub(before.history.len());
+        let happened = row.history.len() - happened.max(1).min(row.history.len());
+        let events: Vec<&str> = row.history[happened..]
+            .iter()
+            .map(|one| one.event.as_str())
+            .collect();
+        if row.state != RowState::Discarded && row.record.is_some() {
+            let is_one = |other: &Row| {
+                let is_there =
+                    other.state != RowState::Discarded && !self.pruned.contains(&other.id);
+                is_there && other.record == row.record
+            };
+            forbid(
+                self.others(store, id).any(is_one),
+                format_args!("{:?} belongs to row {id} and another one", row.record),
+            );
+        }
+        let is_over = matches!(row.state, RowState::Confirmed | RowState::Discarded);
+        let is_unknown = before.is_creation_in_doubt() && row.record.is_none();
+        forbid(
+            is_unknown && is_over && row.lost.is_none(),
+            format_args!("a creation in doubt is not watched: {row:?}"),
+        );
+        forbid(
+            commit.act.is_none() && row.wish != before.wish,
+            format_args!("nobody has changed the wish of {before:?} to {row:?}"),
+        );
+        if let (RowState::Asked(Question::Changed(read)), true) =
+            (&row.state, before.state != row.state)
+        {
+            self.check_question(service, key, row, read);
+        }
+        self.check_patience(service.now, key, &before, &events, row);
+        if events.contains(&"applied") && before.record.is_none() && before.adopt.is_none() {
+            // Not the reply to what was sent.
+            if before.state != RowState::Sending {
+                self.check_adopted(service, key, &before, row);
+            }
+        }
+        if events.contains(&"told") {
+            self.check_told(service, store, &before, row);
+        }
+        match commit.act {
+            Some(RowEvent::Wished { intent, base, .. }) => {
+                self.wished(service, key, &before, intent, base.as_ref(), row);
+            }
+            Some(RowEvent::Decided(decision)) => self.decided(service, commit, &before, decision),
+            _ => {}
+        }
+        let sent = row.sent.as_ref()?;
+        (events == ["marked"]).then(|| self.marked(service, commit, &before, &sent.request))
+    }
+
+    /// What was marked goes.
+    fn marked(
+        &mut self,
+        service: &Service,
+        commit: &Commit<'_>,
+        row: &Row,
+        request: &ChangeRequest,
+    ) -> Flight {
+        let (store, id) = (commit.store, row.id);
+        if let ChangeRequest::Create(text) = request {
+            self.check_creation(service, commit, row, text);
+        }
+        forbid(
+            request.text() != row.first.as_ref().or(row.wish.text()),
+            format_args!("{request:?} is not what is wanted: {row:?}"),
+        );
+        let doings = self.of(store, id).clone();
+        let sent = request.sent().unwrap_or_default();
+        let date = sent["movementDate"].as_str().unwrap_or_default();
+        let is_late = date < "2026" && !date.is_empty() && !row.agreed.late.contains(date);
+        forbid(
+            is_late,
+            format_args!("row {id} is sent although {date} has passed"),
+        );
+        let kept = request.record().and_then(|id| service.records.get(id));
+        if let Some((kept, at)) = kept.zip(commit.read.checked_sub(1))
+            && let Some(sent) = sent.as_object()
+        {
+            let there = &kept.versions[at].value;
+            let mut after = there.clone();
+            after.as_object_mut().unwrap().extend(sent.clone());
+            forbid(
+                leaves(&after) == leaves(there),
+                format_args!("row {id} sends what is there already: {request:?}"),
+            );
+        }
+        let is_wanted = match request {
+            ChangeRequest::Submit(..) => doings.wants_submit,
+            ChangeRequest::Delete(_) => doings.wants_delete,
+            _ => true,
+        };
+        forbid(
+            !is_wanted,
+            format_args!("law 1: row {id} sends {request:?} unasked"),
+        );
+        if let Some(text) = request.text().filter(|text| text.is_signed()) {
+            let text = Text::new(&text.value());
+            forbid(
+                doings.replaced.contains(&text),
+                format_args!("row {id} sends an old signature: {text:?}"),
+            );
+            forbid(
+                !doings.given.contains(&text),
+                format_args!("row {id} sends a signed text that nobody gave: {text:?}"),
+            );
+        }
+        Flight {
+            row: id,
+            request: request.clone(),
+            read: commit.read,
+            doings,
+        }
+    }
+
+    fn check_creation(&mut self, service: &Service, commit: &Commit<'_>, row: &Row, text: &Text) {
+        let (store, id) = (commit.store, row.id);
+        let doings = self.of(store, id).clone();
+        let looks = |since: u64| {
+            let since = |look: &&(usize, u64, u64)| look.0 == store && look.1 > since;
+            self.looks.iter().filter(since).count()
+        };
+        // A request without a clear answer is looked for twice.
+        let is_early = doings.doubt.is_some_and(|(_, begun)| looks(begun) < 2);
+        forbid(
+            is_early || looks(doings.written) == 0,
+            format_args!("row {id} is sent after too few looks: {row:?}"),
+        );
+        let had = doings.record.as_ref().map(|id| &service.records[id]);
+        forbid(
+            had.is_some_and(|kept| !kept.is_deleted),
+            format_args!("row {id} is made twice: {had:?} is there"),
+        );
+        let is_open = |other: &&Row| match &other.state {
+            RowState::Sending => other.record.is_none(),
+            RowState::Open { .. } if other.record.is_none() => {
+                other.is_creation_in_doubt() && !row.is_creation_in_doubt()
+            }
+            _ => false,
+        };
+        let open = self.others(store, id).find(is_open);
+        forbid(
+            open.is_some(),
+            format_args!("row {id} creates while {open:?} is open"),
+        );
+        let doubt = row.lost.as_ref().filter(|_| row.is_creation_in_doubt());
+        let texts = doubt.map_or_else(|| vec![text.clone()], |lost| lost.texts.clone());
+        for other in commit.copy.difference(&doings.copy) {
+            let kept = &service.records[other];
+            let is_made = |by: &Row| by.record.as_ref() == Some(other) && !by.is_named;
+            let has = |by: &Row| is_made(by) || by.duplicates.contains(other);
+            let is_anothers = self.others(store, id).any(has);
+            if kept.is_deleted || is_anothers || row.agreed.not.contains(other) {
+                continue;
+            }
+            let is_of_website = |version: &Version| version.author == Author::Website;
+            let is_its_own = kept.maker() == Author::Row(id)
+                && !self.is_copied()
+                && !row.duplicates.contains(other)
+                && !kept.versions.iter().any(is_of_website);
+            let is_anothers = kept.created_by == "pat" && !service.habits.hides_author;
+            // Whatever was read of it.
+            let may_be = |version: &Version| {
+                let agreements = texts
+                    .iter()
+                    .map(|text| agreement(service, text, &version.value));
+                agreements.into_iter().any(|agreement| match agreement {
+                    Agreement::Whole | Agreement::More => doubt.is_some() || !is_anothers,
+                    Agreement::Load => doubt.is_some(),
+                    Agreement::No => false,
+                })
+            };
+            forbid(
+                is_its_own || kept.versions.iter().all(may_be),
+                format_args!("row {id} makes a declaration beside {other} {kept:?}: {row:?}"),
+            );
+        }
+        if doubt.is_none() {
+            self.of(store, id).copy.clone_from(&commit.copy);
+        }
+    }
+
+    fn check_told(&self, service: &Service, store: usize, before: &Row, row: &Row) {
+        let texts = before.lost.as_ref().map_or(&[][..], |lost| &lost.texts);
+        let looked = self.looks.iter().rev().find(|look| look.0 == store);
+        let looked = looked.map_or(0, |look| look.2);
+        let new = row.duplicates.iter();
+        for id in new.filter(|id| !before.duplicates.contains(id)) {
+            let kept = &service.records[id];
+            let is_twin = |version: &Version| is_whole(service, version, texts);
+            let is_there = |own: &String| {
+                let kept = &service.records[own];
+                own != id && (!kept.is_deleted || kept.last().event > looked)
+            };
+            let is_duplicate = (kept.maker() == Author::Row(row.id)
+                || kept.versions.iter().any(is_twin))
+                // Where none is wanted, each is one too many.
+                && (row.wish == Wish::Delete || row.record.as_ref().is_none_or(is_there))
+                && !self.others(store, row.id).any(|other| other.is_about(id));
+            forbid(
+                !is_duplicate,
+                format_args!("law 3: {id} {kept:?} is reported as a duplicate: {row:?}"),
+            );
+        }
+    }
+
+    /// What the row alone has written, and the person has seen nowhere else, is no question.
+    fn check_question(
+        &self,
+        service: &Service,
+        key: (usize, u64),
+        row: &Row,
+        read: &ServiceRecord,
+    ) {
+        let (kept, doings) = (&service.records[&read.id], &self.doings[&key]);
+        let is_own = |version: &Version| version.author == Author::Row(row.id);
+        let versions = &kept.versions[..=self.version(service, read)];
+        // What was lost may arrive over what was sent after it.
+        let was_lost = row.history.iter().any(|one| one.event == "doubt");
+        let is_known = versions.iter().all(is_own) && !was_lost && !self.is_copied();
+        // What the service does to fields by itself is known after two replies.
+        let is_plain = !service.habits.fills && !service.habits.replies_briefly;
+        let is_only = !doings.is_decided && !doings.seen.contains_key(&read.id);
+        forbid(
+            is_known && is_plain && is_only,
+            format_args!("nobody else has written {kept:?}: {row:?}"),
+        );
+    }
+
+    /// A person is asked only after a day without a usable answer, or six resends.
+    fn check_patience(
+        &mut self,
+        now: u64,
+        key: (usize, u64),
+        before: &Row,
+        events: &[&str],
+        row: &Row,
+    ) {
+        let begun = self.begun;
+        let doings = self.of(key.0, key.1);
+        doings.record = row.record.clone().or(doings.record.take());
+        let (first, since) = (doings.doubt.map(|(first, _)| first), doings.unclear_since);
+        for event in events {
+            match *event {
+                "doubt" => doings.doubt = Some((first.unwrap_or(now), begun)),
+                "applied" | "refused" | "decided" => doings.doubt = None,
+                _ => {}
+            }
+            match *event {
+                "told" => {}
+                "unclear" => doings.unclear_since = doings.unclear_since.or(Some(now)),
+                _ => doings.unclear_since = None,
+            }
+        }
+        let is_given_up = row.state == RowState::Asked(Question::NoUsableAnswer);
+        let waited = now - since.or(first).unwrap_or(now);
+        forbid(
+            is_given_up && events == ["asked"] && before.doubt.resends() < 6 && waited < 80_000,
+            format_args!("{before:?} gives up after {waited} s"),
+        );
+    }
+
+    /// A row took a record for its own.
+    fn check_adopted(&self, service: &Service, key: (usize, u64), before: &Row, row: &Row) {
+        let Some(id) = &row.record else {
+            return;
+        };
+        let kept = &service.records[id];
+        let doubt = before.lost.clone().unwrap_or_default();
+        let mut versions = kept.versions.iter();
+        let is_ours = match kept.maker() {
+            Author::Row(maker) if maker == before.id || self.is_copied() => true,
+            Author::Row(maker) => {
+                // That row has a twin of somebody else in its place, so two identical loads have one record each.
+                let has_another = |own: &String| service.records[own].maker() != kept.maker();
+                let place = self.rows.get(&(key.0, maker));
+                let place = place.and_then(|row| row.record.as_ref());
+                versions.any(|version| is_whole(service, version, &doubt.texts))
+                    && place.is_some_and(has_another)
+            }
+            // A twin that agrees wholly and appears while ours is in doubt is not told apart.
+            Author::Website => {
+                let is_later = |version: &Version| (self.date)(version.at) > doubt.listed.latest;
+                let has_appeared = !self.doings[&key].copy.contains(id);
+                has_appeared
+                    && versions.any(|version| {
+                        let is_draft = version.value["status"] == "DRAFT";
+                        is_draft && is_later(version) && is_whole(service, version, &doubt.texts)
+                    })
+            }
+        };
+        let maker = kept.maker();
+        forbid(
+            !is_ours,
+            format_args!("{before:?} adopts {id} {kept:?}, made by {maker:?}"),
+        );
+    }
+
+    /// `base`: the record, on another screen.
+    fn wished(
+        &mut self,
+        service: &Service,
+        key: (usize, u64),
+        before: &Row,
+        intent: &Intent,
+        base: Option<&ServiceRecord>,
+        row: &Row,
+    ) {
+        let is_touched = before.sent != row.sent || row.state != RowState::Sending;
+        forbid(
+            before.state == RowState::Sending && is_touched,
+            format_args!("a wish touches what is under way: {row:?}"),
+        );
+        let is_submitted = match intent {
+            Intent::Save(_) => matches!(before.wish, Wish::Submit(_)),
+            Intent::Submit(_) => true,
+            Intent::Withdraw | Intent::Delete => false,
+        };
+        let is_deleted = *intent == Intent::Delete;
+        let is_wanted = match &row.wish {
+            Wish::Delete => is_deleted,
+            Wish::Submit(_) => is_submitted,
+            Wish::Save(_) => !is_submitted && !is_deleted,
+        };
+        forbid(
+            !is_wanted,
+            format_args!("{intent:?} makes of {before:?}: {row:?}"),
+        );
+        let text = match intent {
+            Intent::Save(text) | Intent::Submit(Some(text)) => Some(text),
+            _ => None,
+        };
+        let is_at_rest = before.state == RowState::Confirmed;
+        match (text, base.filter(|_| !is_at_rest)) {
+            (Some(text), Some(base)) => check_merge(before, row, text, base),
+            (Some(text), None) => forbid(
+                row.wish.text().map(Text::value) != Some(text.value()),
+                format_args!("an edit is lost: {before:?} {text:?} {row:?}"),
+            ),
+            _ => {}
+        }
+        let written = self.begun;
+        let doings = self.of(key.0, key.1);
+        doings.written = written;
+        (doings.wants_submit, doings.wants_delete) = (is_submitted, is_deleted);
+        let old = before.wish.text().map(|old| Text::new(&old.value()));
+        doings
+            .replaced
+            .extend(old.filter(|_| text.is_some() && base.is_none()));
+        let first = row.first.as_ref().filter(|_| base.is_some());
+        text.into_iter()
+            .chain(first)
+            .for_each(|text| doings.gave(text));
+        let is_of_another = |id: &String| service.records[id].maker() != Author::Row(row.id);
+        doings
+            .named
+            .extend(base.map(|base| base.id.clone()).filter(is_of_another));
+        // What another screen showed counts once nothing else waits; an edit of the row answers a question.
+        let seen = match (base, &before.state, &row.state) {
+            (Some(base), ..) => {
+                let is_first = is_at_rest || before.base.is_none() || is_deleted;
+                is_first.then_some(base)
+            }
+            (None, RowState::Asked(Question::Changed(read)), RowState::Open { .. }) => Some(read),
+            _ => None,
+        };
+        if let Some(seen) = seen {
+            self.saw(service, key, seen);
+        }
+    }
+
+    fn decided(
+        &mut self,
+        service: &Service,
+        commit: &Commit<'_>,
+        before: &Row,
+        decision: &PersonsDecision,
+    ) {
+        let key = (commit.store, before.id);
+        self.of(key.0, key.1).is_decided = true;
+        match (decision, &before.state) {
+            (
+                PersonsDecision::KeepMine,
+                RowState::Asked(Question::Changed(read) | Question::NotADraft(read)),
+            ) => {
+                self.saw(service, key, read);
+                if !read.is_draft() {
+                    let version = self.version(service, read);
+                    let agreed = leaves(&service.records[&read.id].versions[version].value);
+                    self.of(key.0, key.1).agreed.insert(agreed);
+                }
+            }
+            // It is made again, after a new look.
+            (PersonsDecision::KeepMine, RowState::Asked(Question::Gone)) => {
+                self.of(key.0, key.1).copy.clone_from(&commit.copy);
+            }
+            (PersonsDecision::Adopt(record), _) => {
+                self.of(key.0, key.1).named.insert(record.clone());
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether another row may have made the record for all that the outbox knows, and a person is asked about that row.
+    pub(super) fn is_rivalled(&self, service: &Service, row: u64, record: &Record) -> bool {
+        let is_asked = |other: &&Row| matches!(other.state, RowState::Asked(_));
+        let asked = self.others(0, row).filter(is_asked);
+        let first = &record.versions[0];
+        let texts = asked.flat_map(Row::on_their_way);
+        is_whole(service, first, texts)
+    }
+
+    /// Whether the person has decided about a row.
+    pub(super) fn is_decided(&self, row: u64) -> bool {
+        self.doings[&(0, row)].is_decided
+    }
+
+    /// All is over: what is confirmed is met. `has_lag`: what is not listed yet may pass for deleted.
+    pub(super) fn check_end(&self, service: &Service, has_lag: bool) {
+        for row in self
+            .rows
+            .values()
+            .filter(|row| row.state == RowState::Confirmed)
+        {
+            let kept = row.record.as_ref().map(|id| &service.records[id]);
+            let is_named =
+                |id: &String| self.doings.values().any(|doings| doings.named.contains(id));
+            let is_met = match (&row.wish, kept) {
+                (Wish::Delete, kept) => has_lag || kept.is_none_or(|kept| kept.is_deleted),
+                (Wish::Save(_) | Wish::Submit(_), None) => false,
+                (Wish::Save(text), Some(kept)) => {
+                    row.record.as_ref().is_some_and(is_named) && !row.is_named
+                        || has_version(kept, text, None)
+                }
+                (Wish::Submit(text), Some(kept)) => has_version(kept, text, Some("SUBMITTED")),
+            };
+            forbid(
+                !is_met,
+                format_args!("law 4: a row is confirmed and not met: {row:?} {kept:?}"),
+            );
+        }
+    }
+}
+
+/// The service carries a request out now.
+pub(super) fn carry_out(service: &mut Service, flight: &Flight) -> Outcome {
+    note(|| {
+        format!(
+            "row {}: the service carries out {:?}",
+            flight.row, flight.request
+        )
+    });
+    check_change(service, flight);
+    let (request, author) = (&flight.request, Author::Row(flight.row));
+    let before = request
+        .record()
+        .and_then(|id| service.records.get(id))
+        .cloned();
+    let outcome = match (request.record(), request.sent()) {
+        (None, sent) => Outcome::Saved(service.insert(author, sent.unwrap_or_default())),
+        (Some(id), Some(sent)) => service.save(id, author, &sent),
+        (Some(id), None) => service.delete(id, author),
+    };
+    if let (Some(before), Outcome::Saved(id)) = (before, &outcome) {
+        check_loss(&before, &service.records[id], flight, service);
+    }
+    outcome
+}
+
+/// What a request changes is a draft that was read, and ours if it submits it.
+fn check_change(service: &Service, flight: &Flight) {
+    let (row, request, doings) = (flight.row, &flight.request, &flight.doings);
+    let records = &service.records;
+    let Some((id, kept)) = request.record().and_then(|id| records.get_key_value(id)) else {
+        return;
+    };
+    let is_ours = matches!(kept.maker(), Author::Row(_)) || doings.named.contains(id);
+    if matches!(request, ChangeRequest::Submit(..)) && !is_ours {
+        // A twin that agrees wholly is not told apart.
+        let is_twin = |version: &Version| is_whole(service, version, &doings.given);
+        forbid(
+            !kept.versions.iter().any(is_twin),
+            format_args!("law 1: row {row} submits {id}, which we did not write: {kept:?}"),
+        );
+    }
+    let read = flight.read.checked_sub(1);
+    let read = read.map(|at| &kept.versions[at].value);
+    forbid(
+        read.is_none(),
+        format_args!("row {row} changes {id} unread"),
+    );
+    let may_change =
+        |read: &Value| read["status"] == "DRAFT" || doings.agreed.contains(&leaves(read));
+    forbid(
+        read.is_some_and(|read| !may_change(read)),
+        format_args!("law 2: row {row} changes {id}, which was no draft: {request:?}"),
+    );
+}
+
+/// What the service kept before a request of ours, and after it.
+fn check_loss(before: &Record, after: &Record, flight: &Flight, service: &Service) {
+    let (row, request, doings) = (flight.row, &flight.request, &flight.doings);
+    let id = request.record().unwrap_or_default();
+    let versions = before.versions.iter();
+    let versions: Vec<_> = versions.map(|version| leaves(&version.value)).collect();
+    let now = match request {
+        ChangeRequest::Delete(_) => Leaves::new(),
+        _ => leaves(&after.last().value),
+    };
+    let given = doings.given.iter();
+    let given: Vec<_> = given.map(|text| leaves(&text.value())).collect();
+    let last = versions.last().unwrap();
+    let seen = doings.seen.get(id).copied().unwrap_or(0);
+    let seen = seen.min(versions.len());
+    let paths: BTreeSet<&String> = last.keys().chain(now.keys()).collect();
+    for path in paths {
+        let value = last.get(path);
+        // What was there first has its author, too.
+        let is_change = |at: &usize| versions[*at].get(path) != versions[at - 1].get(path);
+        let changed = (1..versions.len()).rev().find(is_change);
+        let Some(wrote) = changed.or(value.is_some().then_some(0)) else {
+            continue;
+        };
+        let is_theirs = before.versions[wrote].author == Author::Website;
+        let is_lost = value != now.get(path) && is_theirs && path != "/status";
+        let is_given = given.iter().any(|given| match (given.get(path), value) {
+            (Some(given), Some(value)) => same(given, value),
+            (given, value) => given.is_none() && value.is_none(),
+        });
+        // What the person saw is there again.
+        let mut saw = versions[..seen].iter();
+        let is_back = saw.any(|version| version.get(path) == value);
+        let is_filled = service.habits.fills && path == "/destination/name";
+        let is_known = wrote < seen || wrote >= flight.read || is_given || is_back || is_filled;
+        forbid(
+            is_lost && !is_known,
+            format_args!(
+                "law 2: row {row} overwrites {path} of {id}, version {wrote}, seen {seen}, read {}: {request:?} {before:?}",
+                flight.read
+            ),
+        );
+    }
+}
+
+/// Two edits in one row: neither is lost.
+fn check_merge(before: &Row, row: &Row, text: &Text, base: &ServiceRecord) {
+    let (Some(old), Some(new)) = (before.wish.text(), row.wish.text()) else {
+        return;
+    };
+    let is_signed = text.is_signed() || old.is_signed();
+    let texts = [old, text, new].map(Text::value);
+    let is_kept = if row.first.is_some() {
+        (row.first.as_ref() == Some(old) || row.first == before.first)
+            && (texts[2] == texts[1] || before.first.is_some())
+    } else if is_signed {
+        texts[0] == texts[1]
+    } else {
+        let [old, text, new] = texts.map(|text| leaves(&text));
+        let base = leaves(&base.fields);
+        let is_there = |(path, value): (&String, &String)| {
+            base.get(path) == Some(value) || new.get(path) == Some(value)
+        };
+        let mut of_old = old
+            .iter()
+            .filter(|(path, _)| base.get(*path) == text.get(*path));
+        text.iter().all(is_there) && of_old.all(is_there)
+    };
+    forbid(
+        !is_kept,
+        format_args!("an edit is lost or merged: {before:?} {text:?} {row:?}"),
+    );
+}
+
+/// Whether the record had each field of the text, and the status. Not in one version: a change that somebody else made as well is
+/// there, too.
+fn has_version(kept: &Record, text: &Text, status: Option<&str>) -> bool {
+    let versions = kept.versions.iter();
+    let versions: Vec<_> = versions.map(|version| leaves(&version.value)).collect();
+    let was = |path: &str, value: &str| {
+        let mut were = versions.iter().filter_map(|version| version.get(path));
+        were.any(|was| same(value, was))
+    };
+    let text = leaves(&text.value());
+    let mut text = text.iter().filter(|(_, value)| !value.trim().is_empty());
+    text.all(|(path, value)| was(path, value)) && status.is_none_or(|status| was("/status", status))
+}
