@@ -415,8 +415,8 @@ impl Laws {
         let texts = doubt.map_or_else(|| vec![text.clone()], |lost| lost.texts.clone());
         for other in commit.copy.difference(&doings.copy) {
             let kept = &service.records[other];
-            let is_made = |by: &Row| by.record.as_ref() == Some(other) && !by.is_named;
-            let has = |by: &Row| is_made(by) || by.duplicates.contains(other);
+            let is_of = |by: &Row| by.record.as_ref() == Some(other) || by.is_about(other);
+            let has = |by: &Row| is_of(by) && !by.is_named || by.duplicates.contains(other);
             let is_anothers = self.others(store, id).any(has);
             if kept.is_deleted || is_anothers || row.agreed.not.contains(other) {
                 continue;
