@@ -28,7 +28,8 @@ pub fn note(what: impl FnOnce() -> String) {
 /// So many schedules, unless a variable names another number, or the one that runs alone.
 pub fn count(schedules: u64) -> u64 {
     let only = number(ONE).map(|_| 1);
-    only.or_else(|| number("ENVD_SDK_TEST_SCHEDULES")).unwrap_or(schedules)
+    only.or_else(|| number("ENVD_SDK_TEST_SCHEDULES"))
+        .unwrap_or(schedules)
 }
 
 /// Runs so many schedules on four threads, given their numbers and seeds, each in a runtime.
