@@ -28,6 +28,8 @@ async fn walks_lose_and_repeat_records_as_their_cursors_and_their_order_say() {
     let by_name = Assumptions::default;
     let by_position = || by_name().cursors_by_position();
     let ordered = |order| by_name().lists(Lists::default().ordered(order));
+    let earliest = ordered(ListOrder::EarliestUpdateFirst);
+    let latest = ordered(ListOrder::LatestUpdateFirst);
     let insert = || WebsiteEdit::insert(json!({"forms": ["LPAC1"]}));
     let delete = || WebsiteEdit::delete("C-900000107");
     let change = || WebsiteEdit::change("C-900000102", json!({"status": "LOCKED"}));
@@ -37,9 +39,9 @@ async fn walks_lose_and_repeat_records_as_their_cursors_and_their_order_say() {
         (by_position(), insert(), "876654321"),
         (by_position(), delete(), "8764321"),
         // Changed behind the walk.
-        (ordered(ListOrder::EarliestUpdateFirst), change(), "123456782"),
+        (earliest, change(), "123456782"),
         // Changed before the walk reaches it, it moves to the front and is not seen at all.
-        (ordered(ListOrder::LatestUpdateFirst), change(), "8765431"),
+        (latest, change(), "8765431"),
     ] {
         assert_eq!(walk(assumptions, edit).await, seen);
     }
