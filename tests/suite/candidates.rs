@@ -2,7 +2,9 @@
 
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::graphql::generated::Consignment;
-use envd_sdk::model::{AnswerInput, ConsignmentId, ConsignmentInput, ConsignmentSummary, PartyInput};
+use envd_sdk::model::{
+    AnswerInput, ConsignmentId, ConsignmentInput, ConsignmentSummary, PartyInput,
+};
 use envd_sdk::{Account, RetryPolicy};
 use equipment::script::play;
 

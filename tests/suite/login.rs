@@ -1,7 +1,7 @@
 //! Login and logout against the fake (spec 5.2 to 5.4, 5.8).
 
 use envd_sdk::ErrorKind;
-use envd_sdk::auth::{PendingLogin, TokenSource};
+use envd_sdk::auth::PendingLogin;
 
 use crate::fixed_date::{manager, start_fake};
 

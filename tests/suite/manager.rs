@@ -1,6 +1,5 @@
 //! The token manager and the client together.
 
-use envd_sdk::auth::TokenSource;
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::{Client, ErrorKind};
 use equipment::{Reply, Server};

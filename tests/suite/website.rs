@@ -1,7 +1,7 @@
 //! Walks through a list that changes on the website meanwhile, as an application sees them.
 
-use envd_sdk::fake::levers::Assumptions;
 use envd_sdk::fake::WebsiteEdit;
+use envd_sdk::fake::levers::Assumptions;
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::profile::{ListOrder, Lists};
 use serde_json::json;
