@@ -375,6 +375,7 @@ mod tests {
             let variables = known.variables.iter();
             let variables = variables.map(|(name, ty)| ((*name).to_owned(), ty.ends_with('!')));
             assert_eq!(variables.collect::<Vec<_>>(), declared(known.text));
+            assert_eq!(operations(known.text).unwrap()[0].kind, Some(known.kind));
             assert!(!known.is_change() || known.id().to_ascii_lowercase().ends_with("id"));
         }
     }

@@ -1,12 +1,11 @@
-//! Selection of an account (spec 1.4, 2.8, 5.9, 5.10), and saving consignments with it.
+//! Selection of an account (spec 1.4, 2.8, 5.9, 5.10).
 
 use envd_sdk::ErrorKind;
-use envd_sdk::model::{ConsignmentInput, FormType, PartyInput, Role};
+use envd_sdk::model::Role;
 use envd_sdk::ops::AccountChoice;
 use equipment::script::play;
 
 use crate::calls::Calls;
-use crate::fixed_date::start_fake;
 
 const CHOICES: &str = "
 A choice that matches one account selects it
@@ -84,20 +83,4 @@ fn a_default_account_that_is_not_in_the_list_is_an_error() {
     let error = AccountChoice::Default.among(&user).unwrap_err();
     assert!(error.kind() == ErrorKind::AccountChoice);
     assert_eq!(error.attempts(), 0);
-}
-
-#[tokio::test]
-async fn a_consignment_is_made_from_a_template() {
-    let fake = start_fake().await;
-    let account = fake.client().build().unwrap().account(fake.account_id());
-    let mut input = envd_sdk::model::TemplateInput::new("To the works", [FormType::Lpac1]);
-    input.origin = PartyInput::new("QAZZ7777").into();
-    input.destination = PartyInput::new("QDZZ3333").into();
-    let template = account.save_template(input).await.unwrap().value;
-    let template = account.template(template.id.unwrap()).await.unwrap().value;
-    let saved = account.save_consignment(ConsignmentInput::from(&template));
-    let saved = saved.await.unwrap().value;
-    let created = account.consignment(saved.id.unwrap()).await.unwrap().value;
-    let destination = created.destination.unwrap().pic;
-    assert_eq!(destination.as_deref(), Some("QDZZ3333"));
 }

@@ -40,17 +40,18 @@ async fn session(fake: FakeBuilder, settings: impl Fn(ProviderBuilder) -> Provid
     fake
 }
 
+/// Returns the fake of the last one.
+async fn each_session(secret: &'static str) -> Fake {
+    let with_secret = || fake_builder().client_secret(secret);
+    session(with_secret(), |it| it.client_secret(secret)).await;
+    session(with_secret(), |it| it.client_secret_basic(secret)).await;
+    let assertions = fake_builder().client_assertions();
+    session(assertions, |it| it.private_key_jwt(Key)).await
+}
+
 #[tokio::test]
 async fn a_session_with_each_way_to_authenticate() {
-    let secret = "s&cret 1";
-    let with_secret = || fake_builder().client_secret(secret);
-    session(with_secret(), |provider| provider.client_secret(secret)).await;
-    session(with_secret(), |provider| {
-        provider.client_secret_basic(secret)
-    })
-    .await;
-    let assertions = fake_builder().client_assertions();
-    let fake = session(assertions, |provider| provider.private_key_jwt(Key)).await;
+    let fake = each_session("s&cret 1").await;
     let requests = fake.requests();
     let to_provider = requests.iter().filter(|r| r.path().starts_with("/oauth/"));
     assert_eq!(to_provider.count(), 3);
@@ -91,32 +92,10 @@ async fn rfc_6749_5_2_a_client_that_is_not_accepted_keeps_its_session() {
     assert_eq!(right.access_token().await.unwrap().generation(), 2);
 }
 
-#[tokio::test]
-async fn a_login_with_wrong_credentials_is_an_error_of_the_settings() {
-    let fake = fake_builder().client_secret("s3cr3t").start();
-    let fake = fake.await.unwrap();
-    let manager = manager(fake.provider().client_secret("wr0ng"));
-    let error = log_in(&fake, &manager).await.unwrap_err();
-    assert!(
-        error.kind() == ErrorKind::Config && error.kind() != ErrorKind::LoginRefused,
-        "{error}"
-    );
-}
-
 /// Row 47.
 #[test]
 fn no_credential_of_the_client_appears_in_the_traces() {
     let secret = "b4sic-s3cr3t";
-    let work = async {
-        let with_secret = || fake_builder().client_secret(secret);
-        session(with_secret(), |provider| {
-            provider.client_secret_basic(secret)
-        })
-        .await;
-        session(with_secret(), |provider| provider.client_secret(secret)).await;
-        let assertions = fake_builder().client_assertions();
-        session(assertions, |provider| provider.private_key_jwt(Key)).await;
-    };
     let hidden = [
         secret,
         // printf 'fake-client:b4sic-s3cr3t' | base64
@@ -127,7 +106,7 @@ fn no_credential_of_the_client_appears_in_the_traces() {
     ];
     let name = "client_authentication::no_credential_of_the_client_appears_in_the_traces";
     trace_in_separate_process(name, async {
-        work.await;
+        each_session(secret).await;
         let traced = recorded();
         assert!(traced.contains("tokens renewed"), "{traced}");
         for part in hidden {

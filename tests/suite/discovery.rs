@@ -247,17 +247,3 @@ async fn rfc_9207_2_4_a_callback_without_the_announced_iss_is_refused() {
         .await
         .unwrap();
 }
-
-#[tokio::test]
-async fn debug_shows_nothing_of_the_metadata() {
-    let fake = start_fake().await;
-    let private = format!("{}pr1vate", fake.issuer());
-    let fault = Fault::replaced("/token_endpoint", private.clone());
-    fake.on_path(OPENID).fault(fault);
-    let builder = settings(&fake).discover().await.unwrap();
-    let shown = format!("{builder:?} {:?}", builder.clone().build().unwrap());
-    assert!(
-        !shown.contains("pr1vate") && shown.contains("127.0.0.1"),
-        "{shown}"
-    );
-}

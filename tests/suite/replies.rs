@@ -2,14 +2,11 @@
 //!
 //! A verdict is the kind of the error, `x4` if the request was sent so often, and `?` if the change may have applied.
 
-use envd_sdk::model::{Condition, ServerError};
+use equipment::Reply;
 use equipment::script::{play, rows};
-use equipment::{Reply, Server};
-use serde_json::Value;
 
 use crate::calls::Calls;
-use crate::fixed_date::fixture;
-use crate::scripted::{self, ok, typed};
+use crate::scripted::typed;
 
 const CALLS: [(&str, &str); 4] = [
     ("comment x idempotent", "idempotent"),
@@ -86,24 +83,6 @@ async fn each_status_with_each_body_has_the_verdict_of_the_matrix() {
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
     assert!(checked > 1_000, "{checked}");
-}
-
-#[tokio::test]
-async fn a_created_record_keeps_its_notices() {
-    let body = fixture("errors/required-answer-missing.json");
-    for status in [200, 201] {
-        let server = Server::script([Reply::json(status, &body)]);
-        let client = scripted::client(&server).build().unwrap();
-        let call = client.execute_document::<Value>("query Q { a }", "Q", &Value::Null);
-        let outcome = call.await.unwrap();
-        assert_eq!((outcome.http_status(), outcome.problems.len()), (status, 2));
-        let record = &outcome.value["createOrSaveConsignment"]["data"];
-        assert_eq!(record["status"], "DRAFT");
-    }
-    let refused = Calls::after(ok(fixture("errors/mixed-species.json")), &["user"]).await;
-    let errors = refused.error().server_errors();
-    let mut conditions = errors.iter().map(ServerError::condition);
-    assert!(refused.error().is_rejected() && conditions.any(|it| it == Condition::MixedSpecies));
 }
 
 const OTHERS: &str = r#"

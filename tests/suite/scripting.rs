@@ -174,22 +174,6 @@ async fn scripts_name_operations_or_root_fields_in_any_case() {
 }
 
 #[tokio::test]
-async fn a_custom_operation_is_scripted_by_name() {
-    let fake = start_fake().await;
-    fake.on_own_operation("HerdNames")
-        .respond(json!({"names": ["Bella"]}));
-    let client = fake.client().build().unwrap();
-    let document = "query HerdNames { names }";
-    let data: Value = client
-        .execute_document(document, "HerdNames", &json!({}))
-        .await
-        .unwrap()
-        .value;
-    assert_eq!(data, json!({"names": ["Bella"]}));
-    assert!(fake.unused_scripts().is_empty());
-}
-
-#[tokio::test]
 async fn unused_scripts_are_listed() {
     let fake = start_fake().await;
     fake.on_operation("UserDetails").fault(Fault::none());

@@ -68,16 +68,6 @@ proptest! {
     }
 
     #[test]
-    fn a_reply_cut_anywhere_gives_an_answer(status in 200_u16..600, cut in 0_usize..300) {
-        let whole = json!({"data": {"consignment": {"id": "1", "number": "C-1", "owner": {"name": "é"}}},
-                           "errors": [{"message": "Required", "path": ["consignment"]}]});
-        let whole = whole.to_string();
-        let bytes = &whole.as_bytes()[..cut.min(whole.len())];
-        let read = decode::<crate::graphql::generated::consignment::ResponseData>(status, Some(GRAPHQL), bytes);
-        assert_eq!(read.is_some_and(|read| read.is_ok()), cut >= whole.len());
-    }
-
-    #[test]
     fn no_error_of_the_server_is_lost(
         status in 100_u16..600,
         graphql in any::<bool>(),

@@ -161,17 +161,8 @@ fn progress_counts_rows_and_leaves_out_headings() {
 }
 
 #[test]
-fn what_is_asked_next_has_its_row_its_reason_and_the_names_of_its_choices() {
+fn what_is_asked_has_its_reason_and_the_names_of_its_choices() {
     let items = |list: &Questionnaire, answers: &str| list.form(&input(answers), &today()).items();
-    let tree = list("0 DISPLAY; 1 REPEATABLE { 2; 3 }; 9");
-    let next = |answers: &str| {
-        let items = items(&tree, answers);
-        let next = open(&items).into_iter();
-        next.map(|item| shown(&item.question)).collect::<Vec<_>>()
-    };
-    assert_eq!(next(""), ["1", "9"]);
-    assert_eq!(next("2.0=x; 9=x"), ["3.0"]);
-
     let tree = list("1 { 2 ?1=A ?1=B; 3 }");
     let whys = |answers: &str| {
         let items = items(&tree, answers);

@@ -6,7 +6,7 @@ use super::questions::{input, list, today};
 use super::server_errors;
 use crate::model::{Day, FormType, Maybe};
 use crate::validate::{
-    Change, Context, Finding, Report, Rule, compare, validate_fields, validate_fields_json,
+    Context, Finding, Report, Rule, compare, validate_fields, validate_fields_json,
 };
 
 #[test]
@@ -92,16 +92,6 @@ fn a_report_comes_back_from_its_json_and_debug_shows_no_text_of_it() {
     let logged = format!("{finding:?}");
     assert!(logged.contains("Time") && logged.contains("movementTime"));
     assert!(!format!("{logged}{report:?}").contains("Jo"));
-}
-
-#[test]
-fn a_form_asks_for_what_is_open_and_reports_only_what_changed() {
-    let list = list("1; 2");
-    let mut form = list.form(&input(""), &today());
-    assert!(form.report().can_create() && !form.report().ready_to_submit());
-    assert_eq!(form.answer("1", None), Ok(Change::default()));
-    form.answer("1", "x").unwrap();
-    assert_eq!(form.next().unwrap().question.id, "2");
 }
 
 /// A consignment with a value of more than 60 characters in each text, and the whole values.

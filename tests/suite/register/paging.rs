@@ -6,7 +6,7 @@ use std::pin::Pin;
 use envd_sdk::ErrorKind;
 use envd_sdk::fake::Fake;
 use envd_sdk::register::{PagePosition, PropertySearch};
-use equipment::{Reply, Server};
+use equipment::Server;
 use futures_core::Stream;
 use serde_json::json;
 
@@ -82,21 +82,6 @@ async fn a_search_resumes_after_any_record_and_pages_come_as_a_stream() {
         seen.extend(records.filter_map(|found| found.pic));
     }
     assert_eq!(seen, all);
-}
-
-#[tokio::test]
-async fn a_failed_page_is_requested_again() {
-    let server = Server::script([
-        page(0, 2, &["QAZZ7777"]),
-        Reply::json(500, r#"{"Message": "no"}"#),
-        page(1, 2, &["QBZZ2222"]),
-    ]);
-    let mut items = search(&server).items();
-    assert!(items.next().await.unwrap().is_ok());
-    assert!(items.next().await.unwrap().is_err());
-    assert!(items.next().await.is_none(), "a stream ends with a failure");
-    let rest = search(&server).start_at(items.position().clone());
-    assert_eq!(all_pics(rest).await.unwrap(), ["QBZZ2222"]);
 }
 
 #[tokio::test]

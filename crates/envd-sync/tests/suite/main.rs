@@ -2,7 +2,6 @@
 
 mod banks;
 mod instants;
-mod reception;
 
 use std::time::{Duration, UNIX_EPOCH};
 

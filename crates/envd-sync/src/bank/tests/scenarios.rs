@@ -154,7 +154,6 @@ impl Play {
             ["before", "commit", ref step @ ..] => self.before_commit(step),
             ["wait", time] => self.clock.advance(span(time)),
             ["clock", "back", time] => self.clock.set_wall(now() - span(time)),
-            ["restart"] => self.banks = banks_at(self.store.clone(), self.clock.clone()),
             ["takes", commits] => self.store.allow(commits.parse().unwrap_or(usize::MAX)),
             ["damage", name, how] => {
                 let text = match how {

@@ -205,10 +205,6 @@ impl Play {
                     _ => Sourced::seen(date),
                 };
             }
-            ["clock", time] if time.starts_with('-') => {
-                let clock = &self.site.clock;
-                clock.set_wall(clock.now() - span(&time[1..]));
-            }
             ["clock", time] => self.site.clock.advance(span(&time[1..])),
             ["version", format] => {
                 let batch = Batch {

@@ -151,7 +151,6 @@ impl Play {
             ["prune"] => drop(self.outbox.prune(farm.clock.now()).await?),
             ["clear"] => farm.clear_scripts(),
             ["late", "requests", "arrive"] => assert!(fake.levers().process_late_requests() > 0),
-            ["expire", "tokens"] => fake.expire_access_tokens(),
             ["withdraw", "account"] => fake.levers().withdraw_account(account),
             ["restore", "account"] => fake.levers().restore_account(account),
             ["deleted", "records", "are", how] => {

@@ -123,7 +123,6 @@ impl Play {
             }),
             ["goes", "on"] => stopped.unwrap_or("goes on").to_owned(),
             ["stopped"] => stopped.map_or("goes on", |_| what).to_owned(),
-            ["login-needed"] => ["no login", what][usize::from(report.login_needed)].to_owned(),
             ["confirmed", _] => told(report.confirmed),
             ["refused", _] => told(report.refused),
             ["asking", _] => told(report.needs_attention),
