@@ -1,8 +1,6 @@
 //! `serve_fake`: each address of its first line by plain HTTP requests, and the command-line examples against it.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpStream;
 
 use processes::http::{assert_has, get, header, location, send};
 use processes::{Ended, Folder, Program, Running, Signal};
@@ -219,16 +217,9 @@ fn requests_to_other_host_names_are_refused() {
     let graphql = fake.url("graphql");
     let port = graphql.port().unwrap();
     let status_of = |path: &str, host: &str| {
-        let mut stream = TcpStream::connect(graphql.authority()).unwrap();
-        let host = host.replace("PORT", &port.to_string());
-        write!(
-            stream,
-            "GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
-        )
-        .unwrap();
-        let mut reply = String::new();
-        stream.read_to_string(&mut reply).unwrap();
-        reply[9..12].to_owned()
+        let host = format!("host: {}", host.replace("PORT", &port.to_string()));
+        let url = graphql.join(path).unwrap();
+        send("GET", &url, &[&host], "")[9..12].to_owned()
     };
     let refused = "rebound.example:PORT|localhost.rebound.example:PORT|127.0.0.1.rebound.example|10.0.0.1:PORT|a b|";
     for host in refused.split('|') {

@@ -1,10 +1,7 @@
 //! `web_form` without a browser: what it refuses, and that it works without its script.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
-
-use processes::Running;
-use url::form_urlencoded;
+use processes::{Running, http};
+use url::{Url, form_urlencoded};
 
 use super::app;
 
@@ -51,22 +48,16 @@ impl WebForm {
         }
     }
 
-    /// Sends a request, and returns the status and the whole reply. Not by [`processes::http`]: host and origin vary, and a body
-    /// that is too long is refused while it is sent.
+    /// Sends a request, and returns the status and the whole reply.
     fn send(&self, request: &str, host: &str, origin: &str, body: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(&self.host).unwrap();
-        let length = body.len();
-        let origin = match origin {
-            "" => String::new(),
-            origin => format!("origin: {origin}\r\n"),
-        };
-        let head = format!(
-            "{request} HTTP/1.1\r\nhost: {host}\r\n{origin}connection: close\r\ncontent-length: {length}\r\n"
-        );
+        let (method, path) = request.split_once(' ').unwrap();
+        let url = Url::parse(&format!("http://{}{path}", self.host)).unwrap();
+        let host = format!("host: {host}");
         let kind = "content-type: application/x-www-form-urlencoded";
-        let _ = write!(stream, "{head}{kind}\r\n\r\n{body}");
-        let mut reply = String::new();
-        let _ = stream.read_to_string(&mut reply);
+        let mut headers = vec![host.as_str(), kind];
+        let of_page = format!("origin: {origin}");
+        headers.extend((!origin.is_empty()).then_some(of_page.as_str()));
+        let reply = http::send(method, &url, &headers, body);
         let status = reply.split(' ').nth(1).and_then(|text| text.parse().ok());
         (status.unwrap_or_else(|| panic!("no reply: {reply}")), reply)
     }
