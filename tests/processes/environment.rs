@@ -36,7 +36,10 @@ fn run_with_browser() {
         make.arg(home.path(name));
         Program(make).run().well();
     }
-    let mut child = again!(the_arguments_of_the_browser_do_not_show_the_login, home.text(""));
+    let mut child = again!(
+        the_arguments_of_the_browser_do_not_show_the_login,
+        home.text("")
+    );
     child.env("HOME", home.path("")).env("BROWSER", &browser);
     Program(child).run().with(0).shows("1 passed");
 }

@@ -372,7 +372,9 @@ async fn what_is_written_is_said_whatever_becomes_of_the_wake() {
     let database = yard.pool.get().await.unwrap();
     let hide = format!("ALTER SCHEMA {jobs} RENAME TO {jobs}_away");
     database.batch_execute(&hide).await.unwrap();
-    let file = yard.folder.write("input.json", serde_json::to_string(&input(0)).unwrap());
+    let file = yard
+        .folder
+        .write("input.json", serde_json::to_string(&input(0)).unwrap());
     let write = yard.program().args(["write", "envd-001"]).arg(file);
     let ended = write.run().with(0).says("could not be made due");
     assert!(ended.lines()[0]["entry"].is_string());
@@ -409,7 +411,9 @@ async fn what_is_written_is_sent_at_once() {
     yard.until_listed(1).await;
     let is_idle = async || yard.status()["running"] == 0;
     until("a host without work", is_idle).await;
-    let file = yard.folder.write("input.json", serde_json::to_string(&input(0)).unwrap());
+    let file = yard
+        .folder
+        .write("input.json", serde_json::to_string(&input(0)).unwrap());
     let write = yard.program().args(["write", "--submit", "envd-001"]);
     assert!(write.arg(file).run().well().lines()[0]["entry"].is_string());
     yard.written.store(1, Ordering::Relaxed);

@@ -209,7 +209,8 @@ impl Screen {
     }
 
     pub(crate) fn resize(&self, width: u32, height: u32) {
-        let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1.0, "mobile": false});
+        let metrics =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1.0, "mobile": false});
         let metrics: Emulation::SetDeviceMetricsOverride = from_value(metrics).unwrap();
         self.tab.call_method(metrics).unwrap();
     }
@@ -326,7 +327,11 @@ impl Screen {
         ));
         let found = self.tab.find_element(&format!("[id='{id}']")).unwrap();
         let middle = found.get_midpoint().unwrap();
-        let strokes = [("mousePressed", -40.0), ("mouseMoved", 40.0), ("mouseReleased", 40.0)];
+        let strokes = [
+            ("mousePressed", -40.0),
+            ("mouseMoved", 40.0),
+            ("mouseReleased", 40.0),
+        ];
         for (kind, by) in strokes {
             let event = json!({
                 "type": kind, "x": middle.x + by, "y": middle.y + by / 4.0,
@@ -394,7 +399,10 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         let console = self.console.lock().unwrap();
-        assert!(console.is_empty() || std::thread::panicking(), "{console:#?}");
+        assert!(
+            console.is_empty() || std::thread::panicking(),
+            "{console:#?}"
+        );
     }
 }
 
