@@ -25,7 +25,8 @@ pub(super) async fn call(fake: &Fake, query: &str, variables: Value) -> Raw {
     let body = json!({"query": query, "variables": variables}).to_string();
     let bearer = format!("Bearer {}", fake.access_token().expose());
     let headers = [JSON, ("authorization", bearer.as_str())];
-    let sent = wire::send(&fake.graphql_url(), "POST", &headers, &body);
+    let url = fake.graphql_url();
+    let sent = wire::send(&url, "POST", &headers, &body);
     sent.await.unwrap()
 }
 
