@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use envd_sdk::auth::{PendingLogin, StaticToken, TokenManager};
+use envd_sdk::auth::{StaticToken, TokenManager};
 use envd_sdk::fake::Fake;
 use envd_sdk::loopback::Loopback;
 use envd_sdk::{Client, RetryPolicy};
@@ -23,8 +23,8 @@ const BROWSER: &str = "#!/bin/sh\necho $$ >\"$HOME/started\"\nread line <\"$HOME
 /// The id of a user other than that of the test.
 const OTHER_USER: &str = "65534";
 
-/// Runs a test in a separate process, since the environment variables BROWSER and HOME apply to a whole process.
-fn run_with_browser(test: &str) {
+/// Runs the test in a separate process, since the environment variables BROWSER and HOME apply to a whole process.
+fn run_with_browser() {
     let home = Folder::new();
     let everybody = || fs::Permissions::from_mode(0o755);
     // The other user may read the directory; the permissions of the file must protect it.
@@ -36,20 +36,12 @@ fn run_with_browser(test: &str) {
         make.arg(home.path(name));
         Program(make).run().well();
     }
-    let mut child = again(test, &[&home.text("")]);
+    let mut child = again!(
+        the_arguments_of_the_browser_do_not_show_the_login,
+        home.text("")
+    );
     child.env("HOME", home.path("")).env("BROWSER", &browser);
     Program(child).run().with(0).shows("1 passed");
-}
-
-/// A login after the start of the browser, with the arguments of its process.
-struct BrowserLogin {
-    fake: Fake,
-    manager: TokenManager,
-    listener: Loopback,
-    login: PendingLogin,
-    arguments: String,
-    page: PathBuf,
-    _browser: Browser,
 }
 
 /// Ends the browser process on drop.
@@ -59,39 +51,6 @@ impl Drop for Browser {
     fn drop(&mut self) {
         // OK to ignore: the test reports its own failure.
         let _ = fs::write(self.0.join("seen"), "\n");
-    }
-}
-
-impl BrowserLogin {
-    async fn begin(home: &Path) -> Self {
-        let fake = Fake::start().await;
-        let mut listener = Loopback::bind().await.unwrap();
-        let provider = fake
-            .provider()
-            .redirect_uri(listener.redirect_uri().as_str());
-        let manager = TokenManager::builder(provider.build().unwrap())
-            .build()
-            .unwrap();
-        let login = manager.provider().authorization().start().unwrap();
-        listener.open_browser(&login).await.unwrap();
-        // Blocks until the browser opens the other end.
-        let pid = fs::read_to_string(home.join("started")).unwrap();
-        let browser = Browser(home.to_owned());
-        let arguments = read_as_other_user(&PathBuf::from(format!("/proc/{}/cmdline", pid.trim())));
-        let arguments = arguments.expect("the arguments of a process are readable");
-        let argument = arguments
-            .split('\0')
-            .find(|text| text.starts_with("file://"));
-        let page = Url::parse(argument.unwrap_or_else(|| panic!("{arguments}"))).unwrap();
-        Self {
-            fake,
-            manager,
-            listener,
-            login,
-            arguments,
-            page: page.to_file_path().unwrap(),
-            _browser: browser,
-        }
     }
 }
 
@@ -117,59 +76,52 @@ fn parameter(url: &Url, name: &str) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn the_arguments_of_the_browser_do_not_show_the_login() {
     let Some(task) = task() else {
-        return run_with_browser(concat!(
-            module_path!(),
-            "::the_arguments_of_the_browser_do_not_show_the_login"
-        ));
+        return run_with_browser();
     };
-    let started = BrowserLogin::begin(Path::new(&task[0])).await;
+    let home = Path::new(&task[0]);
+    let fake = Fake::start().await;
+    let mut listener = Loopback::bind().await.unwrap();
+    let redirect = listener.redirect_uri().as_str();
+    let provider = fake.provider().redirect_uri(redirect).build();
+    let manager = TokenManager::builder(provider.unwrap()).build().unwrap();
+    let login = manager.provider().authorization().start().unwrap();
+    listener.open_browser(&login).await.unwrap();
+    // Blocks until the browser opens the other end.
+    let pid = fs::read_to_string(home.join("started")).unwrap();
+    let _browser = Browser(home.to_owned());
+    let arguments = read_as_other_user(&PathBuf::from(format!("/proc/{}/cmdline", pid.trim())));
+    let arguments = arguments.expect("the arguments of a process are readable");
     for name in ["state", "nonce", "code_challenge"] {
-        let secret = parameter(started.login.url(), name);
-        assert!(
-            !started.arguments.contains(&secret),
-            "{}",
-            started.arguments
-        );
+        let secret = parameter(login.url(), name);
+        assert!(!arguments.contains(&secret), "{arguments}");
     }
-    let metadata = fs::metadata(&started.page).unwrap();
+    let mut texts = arguments.split('\0');
+    let address = texts.find(|text| text.starts_with("file://"));
+    let file = Url::parse(address.unwrap_or_else(|| panic!("{arguments}"))).unwrap();
+    let file = file.to_file_path().unwrap();
+    let metadata = fs::metadata(&file).unwrap();
     assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
     if metadata.uid() == 0 {
-        assert!(
-            read_as_other_user(&started.page).is_none(),
-            "other users can read the page"
-        );
+        let read = read_as_other_user(&file);
+        assert!(read.is_none(), "other users can read the page");
     }
     // Sandboxed browsers do not read hidden files.
-    assert_eq!(started.page.parent(), Some(Path::new(&task[0])));
-    let name = started.page.file_name().unwrap().to_str().unwrap();
+    assert_eq!(file.parent(), Some(home));
+    let name = file.file_name().unwrap().to_str().unwrap();
     assert!(!name.starts_with('.'));
 
-    let page = fs::read_to_string(&started.page).unwrap();
+    let page = fs::read_to_string(&file).unwrap();
     let (_, link) = page.split_once("href=\"").unwrap();
     let (link, _) = link.split_once('"').unwrap();
     let address = Url::parse(&link.replace("&amp;", "&")).unwrap();
-    assert_eq!(&address, started.login.url());
-    let callback = started.fake.consent(&address).unwrap();
+    assert_eq!(&address, login.url());
+    let callback = fake.consent(&address).unwrap();
     let browser = std::thread::spawn(move || http::get(&callback));
-    let tokens = started.listener.log_in(&started.manager, started.login);
+    let tokens = listener.log_in(&manager, login);
     let tokens = within("a login by the browser", tokens).await.unwrap();
     browser.join().unwrap();
-    assert!(!started.page.exists());
+    assert!(!file.exists());
     assert!(tokens.subject().is_some());
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_listener_that_is_dropped_deletes_the_page() {
-    let Some(task) = task() else {
-        return run_with_browser(concat!(
-            module_path!(),
-            "::a_listener_that_is_dropped_deletes_the_page"
-        ));
-    };
-    let started = BrowserLogin::begin(Path::new(&task[0])).await;
-    assert!(started.page.exists());
-    drop(started.listener);
-    assert!(!started.page.exists());
 }
 
 /// HTTP libraries read the proxy variables of the environment once, if at all, so the test runs in a separate process.

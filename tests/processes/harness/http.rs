@@ -5,17 +5,22 @@ use std::net::TcpStream;
 
 use url::{Position, Url};
 
-/// Sends a request and returns the whole reply.
+/// Sends a request and returns the whole reply. The host is that of the address, unless the headers begin with another.
 pub fn send(method: &str, url: &Url, headers: &[&str], body: &str) -> String {
     let mut stream = TcpStream::connect(url.authority()).unwrap();
     let target = &url[Position::BeforePath..Position::AfterQuery];
     let length = format!("content-length: {}", body.len());
     let host = format!("host: {}", url.authority());
-    let headers = [&[&host, "connection: close", &length], headers].concat();
+    let (host, headers) = match headers {
+        [own, rest @ ..] if own.starts_with("host: ") => (*own, rest),
+        _ => (&*host, headers),
+    };
+    let headers = [&[host, "connection: close", &length], headers].concat();
     let head = format!("{method} {target} HTTP/1.1\r\n{}", headers.join("\r\n"));
-    write!(stream, "{head}\r\n\r\n{body}").unwrap();
+    // A body that is too long is refused while it is sent.
+    let _ = write!(stream, "{head}\r\n\r\n{body}");
     let mut reply = Vec::new();
-    stream.read_to_end(&mut reply).unwrap();
+    let _ = stream.read_to_end(&mut reply);
     // A compressed body is no text.
     String::from_utf8_lossy(&reply).into_owned()
 }

@@ -52,9 +52,8 @@ impl Default for Stage {
     }
 }
 
-/// Plays all stories of a file, and shows of each one that fails its step, what was expected and what was seen.
-pub async fn play(file: &str, stage: Stage) {
-    let table = std::fs::read_to_string(file).unwrap();
+/// Plays all stories of a table, and shows of each one that fails its step, what was expected and what was seen.
+pub async fn play(table: &str, stage: Stage) {
     let (mut stories, mut each) = (Vec::<(&str, Vec<&str>)>::new(), Vec::new());
     for line in table
         .lines()

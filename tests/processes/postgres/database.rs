@@ -9,15 +9,12 @@ use envd_postgres::deadpool_postgres::tokio_postgres::config::Host;
 use envd_postgres::deadpool_postgres::tokio_postgres::{Client, Config, NoTls};
 use envd_postgres::deadpool_postgres::{Manager, Pool, Runtime};
 use envd_postgres::{PostgresBuilder, PostgresStore};
-use envd_sdk::Clock;
 use envd_sdk::auth::sealed::{SealedStore, SealingKey};
 use envd_sdk::auth::{StoreError, StoreErrorKind};
-use envd_sdk::fake::Fake;
 use processes::Proxy;
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::both::Store;
-use crate::stores::sessions::{manager, start};
 
 pub(super) const URL: &str = "ENVD_SDK_TEST_POSTGRES";
 pub(super) const RESTART: &str = "ENVD_SDK_TEST_POSTGRES_RESTART";
@@ -189,16 +186,6 @@ pub(super) fn settings(pool: &Pool, schema: &str) -> PostgresBuilder<PostgresSto
 
 pub(super) fn sealed(store: PostgresStore) -> SealedStore<PostgresStore> {
     SealedStore::new(store, SealingKey::new("test", &[42; 32]))
-}
-
-/// Stores the tokens of a login at this address of the token endpoint.
-pub(super) async fn log_in_at(fake: &Fake, token_url: &str, store: SealedStore<PostgresStore>) {
-    let manager = manager(token_url, store, Clock::manual(start()));
-    let manager = manager.build().unwrap();
-    let login = manager.provider().authorization().start().unwrap();
-    let callback = fake.consent(login.url()).unwrap();
-    let done = manager.complete_login(login, callback.as_str()).await;
-    done.unwrap();
 }
 
 pub(super) fn pool(size: usize) -> Pool {

@@ -2,16 +2,14 @@
 
 use std::time::Duration;
 
-use envd_postgres::PostgresStore;
-use envd_sdk::auth::{Record, StoreErrorKind, TokenManager, TokenStore};
-use envd_sdk::fake::Fake;
-use envd_sdk::{Clock, ErrorKind};
+use envd_sdk::ErrorKind;
+use envd_sdk::auth::{Record, StoreErrorKind, TokenStore};
 use envd_sync::store::SyncStore;
 use processes::Mode;
 
 use super::copies::{ACCOUNT, batch};
-use super::database::{self, Database, below, chain, is_of};
-use crate::stores::sessions::{KEY, LIFETIME, fake, log_in, manager, start};
+use super::database::{self, Database, is_of};
+use crate::stores::sessions::KEY;
 
 pub(super) fn record(generation: u64) -> Record {
     let text = format!(
@@ -21,63 +19,18 @@ pub(super) fn record(generation: u64) -> Record {
     Record::from_secret_json(&text.into()).unwrap()
 }
 
-/// A user who has logged in, and a host with the tokens.
-struct Host {
-    fake: Fake,
-    manager: TokenManager,
-    clock: Clock,
-    before: usize,
-}
-
-impl Host {
-    async fn new(database: &Database, store: PostgresStore) -> Self {
-        let (fake, clock) = (fake().await, Clock::manual(start()));
-        log_in(&fake, database.sealed()).await;
-        let url = fake.token_url();
-        let manager = manager(url.as_str(), database::sealed(store), clock.clone());
-        let manager = manager.background(true).build().unwrap();
-        manager.access_token().await.unwrap();
-        Self {
-            before: fake.token_requests(),
-            fake,
-            manager,
-            clock,
-        }
-    }
-
-    /// Checks that the token is served until it expires, and that no request is sent to the provider; returns the store error
-    /// after that.
-    async fn serves_until_it_expires(&self) -> envd_sdk::Error {
-        self.clock.advance(LIFETIME / 10 * 9);
-        for _ in 0..3 {
-            self.manager.access_token().await.unwrap();
-            assert!(self.manager.flush(Duration::from_secs(30)).await);
-        }
-        self.clock.advance(LIFETIME);
-        let error = self.manager.access_token().await.unwrap_err();
-        let is_of_store = error.kind() == ErrorKind::Store && !error.is_reauth_required();
-        assert!(is_of_store, "{}", chain(&error));
-        assert_eq!(self.fake.token_requests(), self.before);
-        error
-    }
-
-    async fn refreshes_once(&self) {
-        self.clock.advance(LIFETIME);
-        self.manager.access_token().await.unwrap();
-        assert_eq!(self.fake.token_requests(), self.before + 1);
-    }
-}
-
 #[tokio::test]
-async fn on_a_read_only_database_a_token_is_served_and_no_refresh_is_sent() {
+async fn read_only_and_full_databases_are_errors_of_their_own() {
     let database = Database::new().await;
     let pool = database::pool_with("-c default_transaction_read_only=on", 2);
-    let store = database::store(&pool, &database.schema);
-    let swapped = store.swap("new", None, &record(1)).await;
-    assert!(swapped.unwrap_err().kind() == StoreErrorKind::Denied);
-    let host = Host::new(&database, store).await;
-    let error = host.serves_until_it_expires().await;
-    assert!(below(&error).kind() == StoreErrorKind::Denied);
+    let (read_only, store) = (database::store(&pool, &database.schema), database.store());
+    let error = read_only.swap(KEY, None, &record(1)).await.unwrap_err();
+    is_of(&error, StoreErrorKind::Denied);
+    database.fill("{table}", "INSERT OR UPDATE").await;
+    let error = store.swap(KEY, None, &record(1)).await.unwrap_err();
+    is_of(&error, StoreErrorKind::Full);
+    database.run("DROP TRIGGER full_disk ON {table}").await;
+    assert!(store.swap(KEY, None, &record(1)).await.unwrap().is_some());
 }
 
 /// After a failover, sessions with the former primary are read-only, and new ones are with the new primary.
@@ -119,30 +72,6 @@ async fn after_a_failover_no_read_only_session_stays_in_the_pool() {
     fail_over().await;
     assert!(copies.commit(ACCOUNT, &batch(0)).await.unwrap());
     ensure_writable().await;
-}
-
-#[tokio::test]
-async fn on_a_full_disk_a_token_is_served_and_no_refresh_is_sent() {
-    let database = Database::new().await;
-    let host = Host::new(&database, database.store()).await;
-    database.fill("{table}", "INSERT OR UPDATE").await;
-    let error = host.serves_until_it_expires().await;
-    assert!(below(&error).kind() == StoreErrorKind::Full);
-    database.run("DROP TRIGGER full_disk ON {table}").await;
-    host.refreshes_once().await;
-}
-
-#[tokio::test]
-async fn while_the_network_is_down_a_token_is_served_and_then_the_error_is_retryable() {
-    let (database, proxy) = (Database::new().await, database::proxy().await);
-    let store = database::store(&database::pool_through(&proxy, 3), &database.schema);
-    let host = Host::new(&database, store).await;
-    proxy.set(Mode::Cut);
-    let error = host.serves_until_it_expires().await;
-    let unreachable = below(&error).kind() == StoreErrorKind::Unreachable;
-    assert!(unreachable && error.is_retryable(), "{}", chain(&error));
-    proxy.set(Mode::Pass);
-    host.refreshes_once().await;
 }
 
 #[tokio::test]

@@ -7,7 +7,8 @@ use envd_sdk::fake::check_token_store;
 use envd_sync::store::check_sync_store;
 
 use super::database::{self, Database, pool};
-use crate::stores::sessions::KEY;
+use crate::stores::host::eight_refresh_once_each_time;
+use crate::stores::sessions::{KEY, fake, log_in};
 
 const PATIENT: Duration = Duration::from_secs(20);
 
@@ -89,4 +90,13 @@ async fn the_longest_wait_for_a_lock_does_not_overflow() {
     drop(store.lock(KEY, Duration::MAX).await.unwrap());
     let (_held, stored) = store.lock_and_load(KEY, Duration::MAX).await.unwrap();
     assert!(stored.is_none());
+}
+
+/// Row 8.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_eight_hosts_one_refreshes_at_each_of_a_hundred_expiries() {
+    let database = Database::new().await;
+    let fake = fake().await;
+    log_in(&fake, database.sealed()).await;
+    eight_refresh_once_each_time(&fake, &database.of_host());
 }

@@ -12,7 +12,6 @@ mod copies;
 mod database;
 mod faults;
 mod hostile;
-mod hosts;
 mod laws;
 mod outages;
 #[cfg(unix)]

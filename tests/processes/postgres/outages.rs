@@ -14,9 +14,9 @@ use envd_sdk::{Clock, Result};
 use processes::{Mode, Program, Proxy, until, within};
 use tokio::task::JoinHandle;
 
-use super::database::{self, Database, RESTART, below, chain, is_of, log_in_at};
+use super::database::{self, Database, RESTART, below, chain, is_of};
 use crate::stores::host::take_tokens;
-use crate::stores::sessions::{KEY, LIFETIME, fake, fingerprint, manager, start};
+use crate::stores::sessions::{KEY, LIFETIME, fake, fingerprint, log_in_at, manager, start};
 
 const ROUNDS: usize = 20;
 const SECOND: Duration = Duration::from_secs(1);
@@ -40,7 +40,7 @@ impl Bench {
         let to_provider = Proxy::of(&fake).await;
         // All hosts have one address of the token endpoint: the record says whose the tokens are.
         let through = to_provider.through(fake.token_url());
-        log_in_at(&fake, &through, database.sealed()).await;
+        log_in_at(&through, &fake, database.sealed()).await;
         let clock = Clock::manual(start());
         let host = || host(&database, &to_database, &through, &clock);
         let (refreshing, other) = (host(), host());

@@ -3,7 +3,7 @@
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 use std::{env, fs};
 
@@ -13,6 +13,7 @@ use envd_postgres::deadpool_postgres::tokio_postgres::{Config, NoTls};
 use envd_sdk::ErrorKind;
 use envd_sdk::auth::{StoreErrorKind, TokenStore};
 use envd_sdk::fake::check_token_store;
+use processes::{Folder, Process};
 
 use super::both::Store;
 use super::database::{self, Database, chain, is_of};
@@ -21,57 +22,43 @@ use crate::stores::sessions::KEY;
 
 /// A process that listens on a Unix socket in a temporary directory, so it needs no free port. Killed on drop.
 pub(super) struct Pooler {
-    directory: PathBuf,
-    process: Child,
+    _process: Process,
+    directory: Folder,
 }
 
 impl Pooler {
     pub(super) async fn start(pool_mode: &str) -> Self {
-        let program = program();
-        let directory = env::temp_dir().join(database::unique("envd_pooler"));
-        fs::create_dir(&directory).unwrap();
-        let root = fs::metadata(&directory).unwrap().uid() == 0;
-        fs::set_permissions(&directory, Permissions::from_mode(0o777)).unwrap();
-        let settings = directory.join("pgbouncer.ini");
-        fs::write(&settings, ini(&directory, pool_mode)).unwrap();
-        let mut command = Command::new(program);
+        let directory = Folder::new();
+        let path = directory.path("");
+        let root = fs::metadata(&path).unwrap().uid() == 0;
+        fs::set_permissions(&path, Permissions::from_mode(0o777)).unwrap();
+        let settings = directory.path("pgbouncer.ini");
+        fs::write(&settings, ini(&path, pool_mode)).unwrap();
+        let mut command = Command::new(program());
         if root {
             command.args(["-u", "nobody"]);
         }
-        let process = command.arg("-q").arg(&settings).stderr(Stdio::null());
-        let process = process.stdout(Stdio::null()).spawn().unwrap();
-        let mut pooler = Self { directory, process };
-        for tries in 0.. {
-            let Err(error) = pooler.config().connect(NoTls).await else {
-                break;
-            };
-            assert_eq!(
-                pooler.process.try_wait().unwrap(),
-                None,
-                "the pooler has exited"
-            );
-            assert!(tries < 1_000, "{}", chain(&error));
+        command.arg("-q").arg(&settings).stderr(Stdio::null());
+        let pooler = Self {
+            _process: Process::start(command),
+            directory,
+        };
+        let is_ready = async || {
             tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+            pooler.config().connect(NoTls).await.is_ok()
+        };
+        processes::until("a pooler that has started", is_ready).await;
         pooler
     }
 
     pub(super) fn config(&self) -> Config {
         let mut config = database::config_without_host();
-        config.host_path(&self.directory).port(6432);
+        config.host_path(self.directory.path("")).port(6432);
         config
     }
 
     pub(super) fn pool(&self, size: usize) -> Pool {
         database::pool_of(self.config(), size)
-    }
-}
-
-impl Drop for Pooler {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-        let _ = fs::remove_dir_all(&self.directory);
     }
 }
 

@@ -184,17 +184,9 @@ fn a_pool_for_one_connection_is_refused() {
 }
 
 #[test]
-fn names_of_schemas_and_owners_are_checked() {
-    let pool = || envd_postgres::loopback_pool("postgres://u@127.0.0.1:1/d", 1).unwrap();
-    assert!(PostgresSync::builder(pool()).build().is_ok());
-    assert!(
-        PostgresSync::builder(pool())
-            .schema("a\"b")
-            .build()
-            .is_err()
-    );
-    assert!(PostgresSync::builder(pool()).owner("a'b").build().is_err());
-    let shown = format!("{:?}", PostgresSync::builder(pool()).schema("farm"));
+fn a_builder_shows_its_schema_and_no_address() {
+    let pool = envd_postgres::loopback_pool("postgres://u@127.0.0.1:1/d", 1).unwrap();
+    let shown = format!("{:?}", PostgresSync::builder(pool).schema("farm"));
     assert!(shown.contains("farm") && !shown.contains("127.0.0.1"));
 }
 

@@ -273,17 +273,6 @@ async fn killed_while_it_writes_down_an_entry_is_there_or_not() {
 }
 
 #[tokio::test]
-async fn two_runs_at_a_time_send_once() {
-    let farm = Farm::new().await;
-    let run = || farm.program().args(["run", "--once", "--json"]).piped();
-    for run in [run(), run(), run()] {
-        Ended::of(run).well();
-    }
-    assert_eq!(farm.changes(), EXPECTED);
-    farm.check("two");
-}
-
-#[tokio::test]
 async fn a_sender_that_was_frozen_at_any_request_sends_nothing_twice() {
     let (operations, _) = undisturbed().await;
     // Most of the time they wait for the end of a lease.

@@ -1,12 +1,9 @@
 //! `serve_fake`: each address of its first line by plain HTTP requests, and the command-line examples against it.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpStream;
 
 use processes::http::{assert_has, get, header, location, send};
 use processes::{Ended, Folder, Program, Running, Signal};
-use serde_json::Value;
 use url::{Url, form_urlencoded};
 
 fn serve(options: &[&str]) -> Running {
@@ -19,17 +16,6 @@ fn ask(fake: &Running, query: &str) -> String {
     let bearer = format!("authorization: Bearer {}", fake.text("access_token"));
     let headers = [bearer.as_str(), "content-type: application/json"];
     send("POST", &fake.url("graphql"), &headers, query)
-}
-
-fn post_form(url: &Url, fields: &[(&str, &str)]) -> String {
-    let mut form = form_urlencoded::Serializer::new(String::new());
-    let media_type = "content-type: application/x-www-form-urlencoded";
-    send(
-        "POST",
-        url,
-        &[media_type],
-        &form.extend_pairs(fields).finish(),
-    )
 }
 
 #[test]
@@ -47,28 +33,13 @@ fn each_address_of_its_first_line_answers_until_sigterm_ends_it() {
         assert_has(&get(&url), pic);
     }
 
+    // The addresses of a login are used below.
     let client = ("client_id", fake.text("client_id"));
-    let redirect = ("redirect_uri", fake.text("redirect_uri"));
-    let mut authorize = fake.url("authorize");
-    authorize
-        .query_pairs_mut()
-        .extend_pairs([client, redirect, ("response_type", "code"), ("state", "s")])
-        .append_pair("audience", fake.text("audience"))
-        .append_pair("scope", "openid offline_access");
-    let callback = location(&get(&authorize));
-    let (_, code) = callback
-        .query_pairs()
-        .find(|(name, _)| name == "code")
-        .unwrap();
-    let grant = ("grant_type", "authorization_code");
-    let reply = post_form(
-        &fake.url("token"),
-        &[grant, client, redirect, ("code", &code)],
-    );
-    let (_, body) = reply.split_once("\r\n\r\n").unwrap();
-    let tokens: Value = serde_json::from_str(body).unwrap();
-    let refresh = tokens["refresh_token"].as_str().unwrap();
-    let reply = post_form(&fake.url("revoke"), &[client, ("token", refresh)]);
+    let token = ("token", fake.text("access_token"));
+    let mut form = form_urlencoded::Serializer::new(String::new());
+    let form = form.extend_pairs([client, token]).finish();
+    let media_type = "content-type: application/x-www-form-urlencoded";
+    let reply = send("POST", &fake.url("revoke"), &[media_type], &form);
     assert!(reply.starts_with("HTTP/1.1 200 "), "{reply}");
 
     let mut logout = fake.url("logout");
@@ -246,16 +217,9 @@ fn requests_to_other_host_names_are_refused() {
     let graphql = fake.url("graphql");
     let port = graphql.port().unwrap();
     let status_of = |path: &str, host: &str| {
-        let mut stream = TcpStream::connect(graphql.authority()).unwrap();
-        let host = host.replace("PORT", &port.to_string());
-        write!(
-            stream,
-            "GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
-        )
-        .unwrap();
-        let mut reply = String::new();
-        stream.read_to_string(&mut reply).unwrap();
-        reply[9..12].to_owned()
+        let host = format!("host: {}", host.replace("PORT", &port.to_string()));
+        let url = graphql.join(path).unwrap();
+        send("GET", &url, &[&host], "")[9..12].to_owned()
     };
     let refused = "rebound.example:PORT|localhost.rebound.example:PORT|127.0.0.1.rebound.example|10.0.0.1:PORT|a b|";
     for host in refused.split('|') {

@@ -49,7 +49,7 @@ macro_rules! tables {
     ($($name:ident)+) => {$(
         #[tokio::test]
         async fn $name() {
-            play(concat!(env!("CARGO_MANIFEST_DIR"), "/programs/", stringify!($name), ".txt"), stage()).await;
+            play(include_str!(concat!(stringify!($name), ".txt")), stage()).await;
         }
     )+};
 }
@@ -62,14 +62,7 @@ async fn control_characters() {
         world: hostile_world,
         ..stage()
     };
-    play(
-        concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/programs/control_characters.txt"
-        ),
-        stage,
-    )
-    .await;
+    play(include_str!("control_characters.txt"), stage).await;
 }
 
 /// A question, one that it triggers, and one of an unknown type.

@@ -1,21 +1,15 @@
-//! A token file in whose process a test makes the disk full, or which tells when it writes.
+//! A token file that tells when it writes.
 
-use std::fs;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use envd_sdk::auth::{
-    FileStore, Record, StoreError, StoreFuture, StoreGuard, TokenStore, Version, Versioned,
-};
+use envd_sdk::auth::{FileStore, Record, StoreFuture, StoreGuard, TokenStore, Version, Versioned};
 use processes::reply;
 
 /// What happens in one of the processes; it stands behind the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     None,
-    /// Writes of new tokens fail while the disk is [filled](FaultyFile::fill).
-    Full,
     /// It replies "here" before its write with this number, counted from 1, and waits.
     Before(usize),
     /// It replies "here" and writes.
@@ -34,7 +28,6 @@ impl Fault {
         let number = number.trim_end_matches(')').parse().unwrap();
         match name {
             "None" => Self::None,
-            "Full" => Self::Full,
             "Before" => Self::Before(number),
             "During" => Self::During(number),
             _ => Self::After(number),
@@ -45,8 +38,6 @@ impl Fault {
 pub(super) struct FaultyFile {
     file: FileStore,
     fault: Fault,
-    /// While this file exists, the disk is full.
-    flag: PathBuf,
     writes: AtomicUsize,
 }
 
@@ -57,22 +48,9 @@ impl FaultyFile {
         Self {
             file: FileStore::new(path),
             fault: Fault::parse(fault),
-            flag: flag(path),
             writes: AtomicUsize::new(0),
         }
     }
-
-    pub(super) fn fill(path: &str) {
-        fs::write(flag(path), "").unwrap();
-    }
-
-    pub(super) fn clear(path: &str) {
-        fs::remove_file(flag(path)).unwrap();
-    }
-}
-
-fn flag(path: &str) -> PathBuf {
-    format!("{path}.full").into()
 }
 
 async fn stop() {
@@ -93,12 +71,6 @@ impl TokenStore for FaultyFile {
     ) -> StoreFuture<'a, Option<Version>> {
         Box::pin(async move {
             let number = self.writes.fetch_add(1, Ordering::SeqCst) + 1;
-            // Marks of a refresh are still written; new tokens are not.
-            let is_new = new.refresh_began_at().is_none();
-            if is_new && self.fault == Fault::Full && self.flag.exists() {
-                let full = std::io::ErrorKind::StorageFull.into();
-                return Err(StoreError::io("the disk is full", full));
-            }
             if self.fault == Fault::Before(number) {
                 stop().await;
             }

@@ -11,8 +11,7 @@ use processes::{Process, child, reply, task};
 use super::faulty_file::FaultyFile;
 use super::sessions::{KEY, LIFETIME, fingerprint, provider, start};
 
-/// Starts a host that replies to each "expire" with a token, after it has advanced its clock by the lifetime of a token, to each
-/// "save" when its tokens are stored, and to each "logout" when the user is logged out.
+/// Starts a host that replies to each line with a token, after it has advanced its clock by the lifetime of a token.
 ///
 /// The store is a [`FaultyFile`] or, behind "postgres ", a schema.
 pub(crate) fn take_tokens(token_url: &str, store: &str) -> Process {
@@ -73,27 +72,11 @@ async fn reply_tokens(store: Arc<dyn TokenStore>, token_url: &str) {
         .background(false)
         .build()
         .unwrap();
-    for line in std::io::stdin().lines() {
-        match line.unwrap().as_str() {
-            "save" => {
-                // In steps: the task that stores may not wait on the clock yet.
-                while !manager.flush(Duration::ZERO).await {
-                    clock.advance(Duration::from_millis(100));
-                    tokio::task::yield_now().await;
-                }
-                reply("saved");
-            }
-            "logout" => {
-                manager.logout(None).await;
-                reply("logged out");
-            }
-            _ => {
-                clock.advance(LIFETIME);
-                match manager.access_token().await {
-                    Ok(token) => reply(&fingerprint(&token)),
-                    Err(error) => reply(&format!("error {error:?}")),
-                }
-            }
+    for _ in std::io::stdin().lines() {
+        clock.advance(LIFETIME);
+        match manager.access_token().await {
+            Ok(token) => reply(&fingerprint(&token)),
+            Err(error) => reply(&format!("error {error:?}")),
         }
     }
 }

@@ -3,12 +3,12 @@
 use std::fs;
 use std::time::Duration;
 
-use envd_sdk::auth::{Event, FileStore, SessionState, StoreErrorKind, TokenStore};
+use envd_sdk::Clock;
+use envd_sdk::auth::{FileStore, StoreErrorKind, TokenStore};
 use envd_sdk::fake::Fake;
-use envd_sdk::{Clock, ErrorKind};
 use processes::{Folder, Mode, Proxy, until};
 
-use super::faulty_file::{Fault, FaultyFile};
+use super::faulty_file::Fault;
 use super::host::{eight_refresh_once_each_time, hold_lock, take_tokens};
 use super::sessions::{KEY, LIFETIME, fake, log_in, log_in_at, manager, start};
 
@@ -38,123 +38,6 @@ async fn the_lock_of_a_process_that_was_killed_is_free_at_once() {
     assert!(error.kind() == StoreErrorKind::LockTimeout);
     holder.kill();
     file.lock(KEY, Duration::ZERO).await.unwrap();
-}
-
-/// Row 26.
-#[tokio::test]
-async fn while_a_process_hangs_with_the_lock_a_valid_token_is_served_without_a_refresh() {
-    let (fake, folder, file) = logged_in().await;
-    let clock = Clock::manual(start());
-    let manager = manager(fake.token_url().as_str(), file, clock.clone())
-        .timing(|it| it.lock_wait = Duration::ZERO)
-        .background(true)
-        .build()
-        .unwrap();
-    let before = fake.token_requests();
-    let first = manager.access_token().await.unwrap();
-    let mut holder = hold_lock(&folder.text(FILE));
-    // Due for a refresh, but valid for six more minutes.
-    clock.advance(LIFETIME / 10 * 9);
-    let second = manager.access_token().await.unwrap();
-    assert_eq!(first.expose(), second.expose());
-    assert!(manager.flush(LIFETIME).await);
-    // Expired.
-    clock.advance(LIFETIME);
-    let error = manager.access_token().await.unwrap_err();
-    assert!(
-        error.kind() == ErrorKind::Store && error.is_retryable(),
-        "{error:?}"
-    );
-    assert_eq!(fake.token_requests(), before);
-    holder.kill();
-    clock.advance(LIFETIME);
-    manager.access_token().await.unwrap();
-    assert_eq!(fake.token_requests(), before + 1);
-}
-
-/// Row 50. The fake ends the session when a refresh token is used twice.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn processes_that_wait_send_nothing_while_the_disk_is_full_for_new_tokens() {
-    let (fake, folder, _) = logged_in().await;
-    let token_url = fake.token_url();
-    let spawn = |path: String| take_tokens(token_url.as_str(), &path);
-    let mut owner = spawn(Fault::Full.at(&folder.text(FILE)));
-    let mut waiting = [spawn(folder.text(FILE)), spawn(folder.text(FILE))];
-    let before = fake.token_requests();
-    for round in 1..=20 {
-        fake.clock().advance(LIFETIME);
-        FaultyFile::fill(&folder.text(FILE));
-        owner.send("expire");
-        let token = owner.receive();
-        assert!(token.starts_with("token "), "{token}");
-        // The processes wait for the lock or find it free; the result is the same.
-        for child in &mut waiting {
-            child.send("expire");
-        }
-        FaultyFile::clear(&folder.text(FILE));
-        owner.send("save");
-        assert_eq!(owner.receive(), "saved");
-        for child in &mut waiting {
-            assert_eq!(child.receive(), token);
-        }
-        assert_eq!(fake.token_requests() - before, round);
-    }
-}
-
-/// Row 9.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_managers_of_one_file_in_one_process_refresh_once() {
-    let (fake, folder, _) = logged_in().await;
-    let clock = Clock::manual(start());
-    let manager = || {
-        let file = FileStore::new(folder.path(FILE));
-        manager(fake.token_url().as_str(), file, clock.clone())
-            .build()
-            .unwrap()
-    };
-    let (one, two) = (manager(), manager());
-    let before = fake.token_requests();
-    for round in 1..=20 {
-        clock.advance(LIFETIME);
-        fake.clock().advance(LIFETIME);
-        let (a, b) = tokio::join!(one.access_token(), two.access_token());
-        assert_eq!(a.unwrap().expose(), b.unwrap().expose());
-        assert_eq!(fake.token_requests() - before, round);
-    }
-}
-
-/// Row 52.
-#[tokio::test]
-async fn a_refresh_and_a_logout_in_another_process_are_reported_as_such() {
-    let (fake, folder, file) = logged_in().await;
-    let token_url = fake.token_url();
-    let clock = Clock::manual(start());
-    let manager = manager(token_url.as_str(), file, clock).build().unwrap();
-    manager.access_token().await.unwrap();
-    let mut events = manager.events();
-    let mut other = take_tokens(token_url.as_str(), &folder.text(FILE));
-    fake.clock().advance(LIFETIME);
-    other.send("expire");
-    let token = other.receive();
-    assert!(token.starts_with("token "), "{token}");
-    assert_eq!(manager.inspect().await.generation, Some(2));
-    other.send("logout");
-    assert_eq!(other.receive(), "logged out");
-    let session = manager.inspect().await;
-    assert!(matches!(session.state, SessionState::LoggedOut));
-    // The last events of a manager that is gone: nothing is waited for.
-    drop(manager);
-    let first = events.next().await;
-    assert!(
-        matches!(first, Some(Event::Adopted { generation: 2 })),
-        "{first:?}"
-    );
-    let second = events.next().await;
-    assert!(
-        matches!(second, Some(Event::LoggedOut { elsewhere: true })),
-        "{second:?}"
-    );
-    assert!(events.next().await.is_none());
 }
 
 /// When a process is killed in a refresh, and whether the provider has its refresh token by then.

@@ -7,7 +7,7 @@ use envd_sdk::fake::Fake;
 use envd_sdk::model::Timestamp;
 use serde_json::{Value, json};
 
-use crate::wire;
+use crate::wire::{self, Raw};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -20,29 +20,21 @@ pub(super) fn at(text: &str) -> SystemTime {
     Timestamp::from(text).to_time().unwrap()
 }
 
-pub(super) struct Response {
-    pub(super) status: u16,
-    pub(super) body: Value,
-}
-
 /// Executes a document as the user who logs in.
-pub(super) async fn call(fake: &Fake, query: &str, variables: Value) -> Response {
+pub(super) async fn call(fake: &Fake, query: &str, variables: Value) -> Raw {
     let body = json!({"query": query, "variables": variables}).to_string();
     let bearer = format!("Bearer {}", fake.access_token().expose());
     let headers = [JSON, ("authorization", bearer.as_str())];
-    let raw = wire::send(&fake.graphql_url(), "POST", &headers, &body)
-        .await
-        .unwrap();
-    Response {
-        status: raw.status,
-        body: raw.json(),
-    }
+    let url = fake.graphql_url();
+    let sent = wire::send(&url, "POST", &headers, &body);
+    sent.await.unwrap()
 }
 
 /// Executes a document and returns its data. There must be no error.
 pub(super) async fn data(fake: &Fake, query: &str, variables: Value) -> Value {
-    let response = call(fake, query, variables).await;
-    assert_eq!(response.status, 200, "{}", response.body);
-    assert_eq!(response.body["errors"], Value::Null, "{}", response.body);
-    response.body["data"].clone()
+    let reply = call(fake, query, variables).await;
+    let mut body = reply.json();
+    assert_eq!(reply.status, 200, "{body}");
+    assert_eq!(body["errors"], Value::Null, "{body}");
+    body["data"].take()
 }

@@ -80,11 +80,7 @@ async fn stories() {
             .into(),
         ..Stage::default()
     };
-    play(
-        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/apps/check_pics.txt"),
-        stage,
-    )
-    .await;
+    play(include_str!("check_pics.txt"), stage).await;
 }
 
 #[test]

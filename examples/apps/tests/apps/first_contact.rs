@@ -232,11 +232,7 @@ async fn stories() {
         names: vec![("CONTACT", contact.to_owned())],
         ..Stage::default()
     };
-    play(
-        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/apps/first_contact.txt"),
-        stage,
-    )
-    .await;
+    play(include_str!("first_contact.txt"), stage).await;
 }
 
 #[tokio::test]

@@ -39,7 +39,7 @@ fn app(name: &str) -> Program {
 }
 
 #[test]
-fn each_application_prints_its_usage() {
+fn each_application_prints_its_usage_and_refuses_other_options() {
     for (name, _) in APPS {
         for option in ["--help", "-h"] {
             let ended = app(name).arg(option).run().well();
@@ -52,6 +52,8 @@ fn each_application_prints_its_usage() {
                 "{usage}"
             );
         }
+        let ended = app(name).arg("--bogus").run().mute(2).says("--bogus");
+        ended.says(&format!("usage: {name}"));
     }
 }
 
@@ -61,9 +63,5 @@ async fn stories() {
         program: app,
         ..Stage::default()
     };
-    play(
-        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/apps/apps.txt"),
-        stage,
-    )
-    .await;
+    play(include_str!("apps.txt"), stage).await;
 }

@@ -20,16 +20,13 @@ use envd_sdk::model::{ConsignmentInput, FormType, PartyInput};
 use envd_sdk::profile::{RecordNames, ServiceProfile, Sourced};
 use envd_sync::Replica;
 use envd_sync::outbox::{DeclarationState, Outbox};
-use processes::{Folder, Mode, Process, Program, Proxy};
+use processes::{Folder, Mode, Process, Program, Proxy, until};
 use serde_json::Value;
 use tokio::sync::Mutex;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use url::Url;
 
 use super::app;
-
-/// Longer than anything here takes; it ends a test that hangs.
-const LIMIT: Duration = Duration::from_secs(120);
 
 const SAVE: &str = "CreateOrSaveConsignment";
 
@@ -43,7 +40,7 @@ struct Yard {
     schema: String,
     fake: Fake,
     profile: PathBuf,
-    _folder: Folder,
+    folder: Folder,
     outboxes: Vec<Outbox>,
     written: AtomicUsize,
 }
@@ -84,7 +81,7 @@ impl Yard {
             schema,
             fake,
             profile,
-            _folder: folder,
+            folder,
         };
         yard.program().arg("add").args(&ids).run().well();
         yard
@@ -118,11 +115,8 @@ impl Yard {
         while !is_sending() {
             // Perhaps the others are faster.
             self.write().await;
-            let name = host.name;
-            until(&format!("{name} sends nothing"), || async {
-                is_sending() || self.is_all_sent().await
-            })
-            .await;
+            let goes_on = async || is_sending() || self.is_all_sent().await;
+            until("a host that sends", goes_on).await;
         }
     }
 
@@ -141,22 +135,12 @@ impl Yard {
 
     /// Waits until all that was written is confirmed.
     async fn until_sent(&self) {
-        if timeout(LIMIT, self.all_sent()).await.is_ok() {
-            return;
-        }
-        for outbox in &self.outboxes {
-            eprintln!("{:?}", outbox.declarations().await);
-        }
-        panic!("not everything is sent: {}", self.status());
-    }
-
-    async fn all_sent(&self) {
-        while !self.is_all_sent().await {
-            sleep(Duration::from_millis(10)).await;
-        }
+        until("all to be sent", async || self.is_all_sent().await).await;
     }
 
     async fn is_all_sent(&self) -> bool {
+        // The hosts have the same processors.
+        sleep(Duration::from_millis(10)).await;
         for outbox in &self.outboxes {
             if !matches!(outbox.declarations().await, Ok(waiting) if waiting.is_empty()) {
                 return false;
@@ -206,9 +190,14 @@ impl Yard {
         assert_eq!(status["lateDuplicates"], 0);
     }
 
+    async fn until_listed(&self, times: usize) {
+        let is_listed = async || self.fake.request_count("Consignments") >= times;
+        until("lists", is_listed).await;
+    }
+
     async fn until_no_error(&self) {
-        let has_none = || async { self.status()["retried"] == 0 };
-        until("runs end in errors", has_none).await;
+        let has_none = async || self.status()["retried"] == 0;
+        until("the end of all errors", has_none).await;
     }
 
     fn status(&self) -> Value {
@@ -291,16 +280,6 @@ fn input(number: usize) -> ConsignmentInput {
     let (from, to) = (PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
     let input = ConsignmentInput::new([FormType::Lpac1], from, to);
     input.movement("2099-01-15", time_of(number))
-}
-
-/// Waits for a condition at the fake or the database.
-async fn until<F: Future<Output = bool>>(what: &str, is_so: impl Fn() -> F) {
-    let polling = async {
-        while !is_so().await {
-            sleep(Duration::from_millis(10)).await;
-        }
-    };
-    assert!(timeout(LIMIT, polling).await.is_ok(), "{what}");
 }
 
 /// Each breakage hits a host of which the service has just received a request. The others need its leases to end, and all of
@@ -393,8 +372,9 @@ async fn what_is_written_is_said_whatever_becomes_of_the_wake() {
     let database = yard.pool.get().await.unwrap();
     let hide = format!("ALTER SCHEMA {jobs} RENAME TO {jobs}_away");
     database.batch_execute(&hide).await.unwrap();
-    let folder = Folder::new();
-    let file = folder.write("input.json", serde_json::to_string(&input(0)).unwrap());
+    let file = yard
+        .folder
+        .write("input.json", serde_json::to_string(&input(0)).unwrap());
     let write = yard.program().args(["write", "envd-001"]).arg(file);
     let ended = write.run().with(0).says("could not be made due");
     assert!(ended.lines()[0]["entry"].is_string());
@@ -428,20 +408,17 @@ async fn what_is_written_is_sent_at_once() {
     let _server = SERVER.lock().await;
     let yard = Yard::start(1).await;
     let host = yard.host("host", "86400");
-    until("nothing is listed", || async {
-        yard.fake.request_count("Consignments") > 0
-    })
-    .await;
-    until("it is not idle", || async { yard.status()["running"] == 0 }).await;
-    let folder = Folder::new();
-    let file = folder.write("input.json", serde_json::to_string(&input(0)).unwrap());
+    yard.until_listed(1).await;
+    let is_idle = async || yard.status()["running"] == 0;
+    until("a host without work", is_idle).await;
+    let file = yard
+        .folder
+        .write("input.json", serde_json::to_string(&input(0)).unwrap());
     let write = yard.program().args(["write", "--submit", "envd-001"]);
     assert!(write.arg(file).run().well().lines()[0]["entry"].is_string());
     yard.written.store(1, Ordering::Relaxed);
-    until("it is not written", || async {
-        !yard.is_all_sent().await || !yard.saved().is_empty()
-    })
-    .await;
+    let is_written = async || !yard.is_all_sent().await || !yard.saved().is_empty();
+    until("what was written", is_written).await;
     yard.check().await;
     drop(host);
     yard.end().await;
@@ -453,10 +430,7 @@ async fn what_is_written_to_accounts_that_are_always_busy_is_sent() {
     let _server = SERVER.lock().await;
     let yard = Yard::start(2).await;
     let host = yard.host("host", "0.5");
-    until("nothing is listed", || async {
-        yard.fake.request_count("Consignments") > 4
-    })
-    .await;
+    yard.until_listed(5).await;
     // It is looked for at once and after three seconds, and then sent again.
     yard.fake
         .on_operation(SAVE)

@@ -1,10 +1,7 @@
 //! `web_form` without a browser: what it refuses, and that it works without its script.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
-
-use processes::Running;
-use url::form_urlencoded;
+use processes::{Running, http};
+use url::{Url, form_urlencoded};
 
 use super::app;
 
@@ -51,22 +48,16 @@ impl WebForm {
         }
     }
 
-    /// Sends a request, and returns the status and the whole reply. Not by [`processes::http`]: host and origin vary, and a body
-    /// that is too long is refused while it is sent.
+    /// Sends a request, and returns the status and the whole reply.
     fn send(&self, request: &str, host: &str, origin: &str, body: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(&self.host).unwrap();
-        let length = body.len();
-        let origin = match origin {
-            "" => String::new(),
-            origin => format!("origin: {origin}\r\n"),
-        };
-        let head = format!(
-            "{request} HTTP/1.1\r\nhost: {host}\r\n{origin}connection: close\r\ncontent-length: {length}\r\n"
-        );
+        let (method, path) = request.split_once(' ').unwrap();
+        let url = Url::parse(&format!("http://{}{path}", self.host)).unwrap();
+        let host = format!("host: {host}");
         let kind = "content-type: application/x-www-form-urlencoded";
-        let _ = write!(stream, "{head}{kind}\r\n\r\n{body}");
-        let mut reply = String::new();
-        let _ = stream.read_to_string(&mut reply);
+        let mut headers = vec![host.as_str(), kind];
+        let of_page = format!("origin: {origin}");
+        headers.extend((!origin.is_empty()).then_some(of_page.as_str()));
+        let reply = http::send(method, &url, &headers, body);
         let status = reply.split(' ').nth(1).and_then(|text| text.parse().ok());
         (status.unwrap_or_else(|| panic!("no reply: {reply}")), reply)
     }
@@ -125,16 +116,6 @@ impl<'a> Filled<'a> {
         let (status, page) = self.press(button);
         assert_eq!(status, 200, "{page}");
         page
-    }
-
-    /// Checks and submits, and returns the page of what was sent.
-    fn submit(&mut self) -> String {
-        let page = self.page("?review");
-        let hash = between(&page, "name=\"hash\" value=\"", "\"").to_owned();
-        self.set(&[("hash", &hash)]);
-        let (status, reply) = self.press("?submit");
-        assert_eq!(status, 303, "{reply}");
-        self.form.page(between(&reply, "location: ", "\r\n"))
     }
 }
 
@@ -353,53 +334,4 @@ fn what_was_reviewed_is_submitted_and_nothing_else() {
     }
     assert!(form.page("/sent/1").contains("24 head in 1 row"));
     assert!(form.page("/").contains("<b>1</b> sent"));
-}
-
-#[test]
-fn without_reception_it_is_kept_and_submitted_once_later() {
-    let form = WebForm::start();
-    assert_eq!(form.post("/?cut", "").0, 303);
-    let mut filled = Filled::new(&form, "1", &COMPLETE);
-    let page = filled.submit();
-    assert!(page.contains("Waiting to be submitted"), "{page}");
-    // Withdrawn, corrected and submitted while it waits.
-    let (_, reply) = form.post("/sent/1?withdraw", "");
-    assert!(reply.contains("location: /declaration/1\r\n"), "{reply}");
-    assert!(form.page("/declaration/1").contains("value=\"Angus\""));
-    filled.set(&[("q.4.0", "Brahman")]);
-    assert!(filled.submit().contains("Brahman"));
-    assert_eq!(form.post("/?connect", "").0, 303);
-    let page = form.page("/sent/1");
-    assert!(
-        page.contains("under the number <strong>C-") && page.contains("Brahman"),
-        "{page}"
-    );
-    let number = between(&page, "under the number <strong>", "<").to_owned();
-    let page = Filled::new(&form, "2", &COMPLETE).submit();
-    let next = between(&page, "under the number <strong>", "<");
-    let count = |number: &str| number[2..].parse::<u64>().unwrap();
-    assert_eq!(count(next), count(&number) + 1, "one record each");
-}
-
-#[test]
-fn the_refusal_of_the_service_stands_beside_the_field_until_that_changes() {
-    let form = WebForm::start();
-    // The property of another account, which only the service knows.
-    let mut filled = Filled::new(&form, "1", &COMPLETE);
-    filled.set(&[("f.origin.pic", "QBZZ2222")]);
-    let page = filled.page("?review");
-    let hash = between(&page, "name=\"hash\" value=\"", "\"").to_owned();
-    filled.set(&[("hash", &hash)]);
-    let page = filled.page("?submit");
-    assert!(page.contains("The service refused it"), "{page}");
-    let note = between(&page, "id=\"note.f.origin.pic\">", "</div>");
-    assert!(
-        note.contains("is not the PIC of the selected account"),
-        "{note}"
-    );
-    filled.set(&[("q.4.0", "Brahman")]);
-    assert!(filled.page("").contains("id=\"note.f.origin.pic\""));
-    filled.set(&[("f.origin.pic", "QAZZ7777")]);
-    assert!(!filled.page("").contains("id=\"note.f.origin.pic\""));
-    assert!(filled.submit().contains("<title>Submitted</title>"));
 }

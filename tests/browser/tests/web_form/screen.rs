@@ -11,7 +11,7 @@ use std::time::Duration;
 use headless_chrome::protocol::cdp::types::Event;
 use headless_chrome::protocol::cdp::{Emulation, Input, Page, Runtime};
 use headless_chrome::{Browser, LaunchOptions, Tab};
-use serde_json::Value;
+use serde_json::{Value, from_value, json};
 
 /// The setting that names the browser.
 const BROWSER: &str = "ENVD_SDK_TEST_CHROMIUM";
@@ -99,7 +99,7 @@ impl Screen {
                 values => *values = vec![value].into(),
             }
         }
-        let document = serde_json::json!({"version": 1, "fields": document});
+        let document = json!({"version": 1, "fields": document});
         self.value(&format!(
             "localStorage.setItem('web_form.' + document.forms[0].dataset.key, {})",
             Value::from(document.to_string())
@@ -124,12 +124,8 @@ impl Screen {
 
     /// A script that runs before those of each page.
     pub(crate) fn before_scripts(&self, source: &str) {
-        let script = Page::AddScriptToEvaluateOnNewDocument {
-            source: source.to_owned(),
-            world_name: None,
-            include_command_line_api: None,
-            run_immediately: None,
-        };
+        let script = from_value(json!({"source": source}));
+        let script: Page::AddScriptToEvaluateOnNewDocument = script.unwrap();
         self.tab.call_method(script).unwrap();
     }
 
@@ -213,38 +209,18 @@ impl Screen {
     }
 
     pub(crate) fn resize(&self, width: u32, height: u32) {
-        let metrics = Emulation::SetDeviceMetricsOverride {
-            width,
-            height,
-            device_scale_factor: 1.0,
-            mobile: false,
-            scale: None,
-            screen_width: None,
-            screen_height: None,
-            position_x: None,
-            position_y: None,
-            dont_set_visible_size: None,
-            screen_orientation: None,
-            viewport: None,
-            display_feature: None,
-            device_posture: None,
-        };
+        let metrics =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1.0, "mobile": false});
+        let metrics: Emulation::SetDeviceMetricsOverride = from_value(metrics).unwrap();
         self.tab.call_method(metrics).unwrap();
     }
 
     /// `light` or `dark`. Without motion, so that no colour is measured on its way.
     pub(crate) fn colours(&self, scheme: &str) {
-        let feature = |name: &str, value: &str| Emulation::MediaFeature {
-            name: name.to_owned(),
-            value: value.to_owned(),
-        };
-        let media = Emulation::SetEmulatedMedia {
-            media: None,
-            features: Some(vec![
-                feature("prefers-color-scheme", scheme),
-                feature("prefers-reduced-motion", "reduce"),
-            ]),
-        };
+        let colours = json!({"name": "prefers-color-scheme", "value": scheme});
+        let motion = json!({"name": "prefers-reduced-motion", "value": "reduce"});
+        let media = json!({"features": [colours, motion]});
+        let media: Emulation::SetEmulatedMedia = from_value(media).unwrap();
         self.tab.call_method(media).unwrap();
     }
 
@@ -255,24 +231,11 @@ impl Screen {
 
     /// The value of an expression; `None` where the page goes meanwhile.
     fn try_value(&self, expression: &str) -> Option<Value> {
-        let evaluate = Runtime::Evaluate {
-            expression: format!("(async () => JSON.stringify(await ({expression})))()"),
-            await_promise: Some(true),
-            return_by_value: Some(true),
-            object_group: None,
-            include_command_line_api: None,
-            silent: None,
-            context_id: None,
-            generate_preview: None,
-            user_gesture: None,
-            throw_on_side_effect: None,
-            timeout: None,
-            disable_breaks: None,
-            repl_mode: None,
-            allow_unsafe_eval_blocked_by_csp: Some(false),
-            unique_context_id: None,
-            serialization_options: None,
-        };
+        let evaluate = json!({
+            "expression": format!("(async () => JSON.stringify(await ({expression})))()"),
+            "awaitPromise": true, "returnByValue": true, "allowUnsafeEvalBlockedByCSP": false,
+        });
+        let evaluate: Runtime::Evaluate = from_value(evaluate).unwrap();
         let result = self.tab.call_method(evaluate).ok()?;
         assert!(
             result.exception_details.is_none(),
@@ -364,30 +327,17 @@ impl Screen {
         ));
         let found = self.tab.find_element(&format!("[id='{id}']")).unwrap();
         let middle = found.get_midpoint().unwrap();
-        let kinds = [
-            Input::DispatchMouseEventTypeOption::MousePressed,
-            Input::DispatchMouseEventTypeOption::MouseMoved,
-            Input::DispatchMouseEventTypeOption::MouseReleased,
+        let strokes = [
+            ("mousePressed", -40.0),
+            ("mouseMoved", 40.0),
+            ("mouseReleased", 40.0),
         ];
-        for (kind, by) in kinds.into_iter().zip([-40.0, 40.0, 40.0]) {
-            let event = Input::DispatchMouseEvent {
-                Type: kind,
-                x: middle.x + by,
-                y: middle.y + by / 4.0,
-                modifiers: None,
-                timestamp: None,
-                button: Some(Input::MouseButton::Left),
-                buttons: Some(1),
-                click_count: Some(1),
-                force: None,
-                tangential_pressure: None,
-                tilt_x: None,
-                tilt_y: None,
-                twist: None,
-                delta_x: None,
-                delta_y: None,
-                pointer_Type: None,
-            };
+        for (kind, by) in strokes {
+            let event = json!({
+                "type": kind, "x": middle.x + by, "y": middle.y + by / 4.0,
+                "button": "left", "buttons": 1, "clickCount": 1,
+            });
+            let event: Input::DispatchMouseEvent = from_value(event).unwrap();
             self.tab.call_method(event).unwrap();
         }
     }
@@ -443,10 +393,16 @@ impl Screen {
             .capture_screenshot(format, None, None, true)
             .unwrap()
     }
+}
 
-    pub(crate) fn assert_quiet_console(&self) {
+/// At the end of each test its console has said nothing.
+impl Drop for Screen {
+    fn drop(&mut self) {
         let console = self.console.lock().unwrap();
-        assert!(console.is_empty(), "{console:#?}");
+        assert!(
+            console.is_empty() || std::thread::panicking(),
+            "{console:#?}"
+        );
     }
 }
 
