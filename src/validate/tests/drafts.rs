@@ -3,7 +3,7 @@
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 use serde_json::{Value, json};
 
-use super::bodies::{cases as stored, fixture};
+use super::bodies::{cases as stored, fixture, questions};
 use super::questions::{list, today};
 use crate::model::{ConsignmentInput, Question};
 use crate::validate::draft::ReadInput;
@@ -138,4 +138,50 @@ proptest! {
             let _ = questionnaire.form(&input, &today()).items();
         }
     }
+}
+
+/// A bounded fuzz test: bytes of real consignments and of the real list, changed here and there.
+#[test]
+fn damaged_bytes_do_not_panic() {
+    let inputs = ["lpac1-hsc2", "lpahrg0", "invalid/several-layers"]
+        .map(|name| fixture(&format!("consignments/{name}.json"))["input"].to_string());
+    let list = fixture("questions.json")["data"]["questions"]["items"].to_string();
+    let real = Questionnaire::prepare(&questions());
+    let mut seed = 0x2545_F491_4F6C_DD1D_u64;
+    let mut next = |below: usize| {
+        // xorshift64: any spread will do.
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        usize::try_from(seed % below as u64).unwrap()
+    };
+    let mut damage = |text: &str| {
+        let mut bytes = text.as_bytes().to_vec();
+        for _ in 0..=next(4) {
+            let at = next(bytes.len());
+            match next(4) {
+                0 => bytes[at] = b"0129-\"[]{}:,nulA"[next(16)],
+                1 => drop(bytes.remove(at)),
+                2 => bytes.swap(at, next(text.len() - 8)),
+                _ => bytes.insert(at, bytes[next(at + 1)]),
+            }
+        }
+        bytes
+    };
+    let context = today().advice(true);
+    let mut were_json = 0;
+    for round in 0..600 {
+        let input = damage(&inputs[round % inputs.len()]);
+        if let Ok(input) = serde_json::from_slice::<Value>(&input) {
+            were_json += 1;
+            let _ = real.validate_json(&input, &context).to_string();
+        }
+        if round % 10 == 0
+            && let Ok(list) = serde_json::from_slice::<Vec<Question>>(&damage(&list))
+        {
+            let input = ReadInput::read(&serde_json::from_str(&inputs[0]).unwrap()).input;
+            let _ = Questionnaire::prepare(&list).validate(&input, &context);
+        }
+    }
+    assert!(were_json > 100, "only {were_json} were JSON");
 }
