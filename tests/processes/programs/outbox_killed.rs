@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock};
 use std::{fs, thread};
 
 use envd_sdk::fake::Fake;
-use processes::{Ended, Folder, Mode, Process, Program, Proxy, Signal, signal, until};
+use processes::{Ended, Folder, Mode, Process, Program, Proxy, Signal, json_lines, signal, until};
 use serde_json::{Value, json};
 
 const ACCOUNT: &str = "envd-100201";
@@ -312,18 +312,19 @@ async fn a_request_that_arrives_when_it_was_given_up_makes_a_draft_that_is_told(
     let has_arrived = async || farm.changes() > EXPECTED;
     until("the request that was given up", has_arrived).await;
     signal(frozen.id(), Signal::CONT);
+    let mut lines = json_lines(&frozen.rest());
     frozen.wait();
     proxy.settle().await;
     let mut submitted = farm.records();
     submitted.retain(|record| record["status"] == "SUBMITTED");
     assert_eq!((farm.changes(), submitted.len()), (EXPECTED + 1, 4));
-    let run = farm.finish().lines();
-    let [told, end] = &run[..] else {
-        panic!("one change and the report: {run:?}");
-    };
-    assert_eq!(told["late_duplicates"].as_array().unwrap().len(), 1);
-    let counts = ["confirmed", "late_duplicates"].map(|name| &end["report"][name]);
-    assert_eq!(counts, [0, 1]);
+    // The run that goes on may find it, if it looks once more; else the next one does.
+    lines.extend(farm.finish().lines());
+    let duplicates = |line: &Value| line["late_duplicates"].as_array().map_or(0, Vec::len);
+    let told = lines.iter().map(duplicates).filter(|count| *count > 0);
+    assert_eq!(told.collect::<Vec<_>>(), [1], "{lines:?}");
+    let reported = |line: &Value| line["report"]["late_duplicates"].as_u64().unwrap_or(0);
+    assert_eq!(lines.iter().map(reported).sum::<u64>(), 1, "{lines:?}");
     let list = farm.program().arg("list").run();
     assert_eq!(list.stdout.matches("late duplicate").count(), 1, "{list:?}");
 }
