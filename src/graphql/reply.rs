@@ -189,12 +189,14 @@ impl Encoded {
             None => return None,
         };
         let mut received = part_of(data, &members).unwrap_or(NULL);
-        let inside = part_of(received, &[DATA]).filter(|inside| is_change && *inside != NULL);
+        // The result of a query may be a long list.
+        let of_change = |received, name| is_change.then(|| part_of(received, &[name])).flatten();
+        let inside = of_change(received, DATA).filter(|inside| *inside != NULL);
         if let Some(inside) = inside {
             received = inside;
             members.push(DATA.into());
         }
-        let has_id = part_of(received, &[known.id()]).is_some_and(can_be_id);
+        let has_id = of_change(received, known.id()).is_some_and(can_be_id);
         let is_record = !is_change || inside.is_some() || self.moved.is_some() || has_id;
         let json = match received {
             // Not nothing, and no field of a record.
