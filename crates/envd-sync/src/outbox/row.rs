@@ -201,6 +201,9 @@ pub(crate) struct Listing {
     pub(crate) latest: String,
     /// The version of the copy in which that is.
     pub(crate) copy: u64,
+    /// The places of the list without a readable record, by the names that the replica gives them: any of them may hide a record.
+    #[serde(default)]
+    pub(crate) gaps: BTreeSet<String>,
 }
 
 /// What is under way, or may be.

@@ -182,6 +182,7 @@ impl Transaction<'_> {
             last: self.replica.last,
             latest: self.replica.latest.clone(),
             copy: self.replica.version,
+            gaps: self.replica.gaps.clone(),
         }
     }
 

@@ -56,7 +56,7 @@ pub(crate) fn listing(number: u64) -> Listing {
         begun: NOW,
         last: 10,
         latest: "4".to_owned(),
-        copy: 0,
+        ..Listing::default()
     }
 }
 
