@@ -31,7 +31,8 @@ pub enum ErrorKind {
     /// A setting or an argument is invalid and nothing was sent, or the identity provider refused the client's settings.
     /// Correct the program or its settings.
     Config,
-    /// No connection could be made, and nothing was sent. Check the network, the address, TLS and the proxy.
+    /// No connection could be made, and nothing was sent. [`Error::connect_cause`] says why, where that is known: a certificate,
+    /// the proxy, the name, a refusal.
     Connect,
     /// A time limit ended the call, before or after the request was sent. Try again later.
     Timeout,

@@ -7,6 +7,7 @@
 //!
 //! Inside, a [`Repr`] says what failed, and a [`Received`] is the reply behind the error.
 
+mod connect_cause;
 mod display;
 mod error_kind;
 mod received;
@@ -21,6 +22,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use self::connect_cause::ConnectCause;
 pub(crate) use self::display::codes;
 pub use self::error_kind::ErrorKind;
 pub(crate) use self::received::ReplyParts;
@@ -93,6 +95,7 @@ struct ErrorParts {
     error_description: Option<Arc<str>>,
     resume_from: Option<Position>,
     case: ErrorCase,
+    connect_cause: Option<ConnectCause>,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -131,6 +134,14 @@ impl Error {
             ),
         };
         Self::said(kind, what).with_passes(true).with_sent(was_sent)
+    }
+
+    /// No connection could be made, for a reason that is known. The clause is shown after the words of [`no_reply`](Self::no_reply).
+    pub(crate) fn not_connected(cause: ConnectCause, clause: &str) -> Self {
+        let what = format!("no connection could be made: {clause}");
+        let mut error = Self::said(ErrorKind::Connect, what).with_passes(true);
+        error.parts().connect_cause = Some(cause);
+        error
     }
 
     setters! {

@@ -11,9 +11,10 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use url::Url;
 use zeroize::{Zeroize, Zeroizing};
 
-use super::failure::{failed, failed_first, too_large};
+use super::failure::{SystemResolver, failed, failed_first, too_large};
 use super::gzip::{Decoder, decoder};
-use super::{HttpOptions, Reply, Request, Watch, is_loopback, tls};
+use super::server_clock::LAST_SERVER;
+use super::{Clock, HttpOptions, Reply, Request, Watch, is_loopback, tls};
 use crate::error::Error;
 
 /// Answers requests in place of the network.
@@ -26,6 +27,8 @@ pub(crate) struct Http {
     carrier: Carrier,
     max_body_bytes: usize,
     keep_alive: bool,
+    /// Requests go through a proxy, except to loopback.
+    has_proxy: bool,
     user_agent: String,
     /// One permit for each request that may be in transfer.
     slots: Option<Arc<Semaphore>>,
@@ -51,6 +54,7 @@ impl Http {
             },
             max_body_bytes: options.max_body_bytes,
             keep_alive: options.keep_alive,
+            has_proxy: options.proxy.is_some(),
             user_agent: options.user_agent.clone(),
             slots: options
                 .max_concurrent_requests
@@ -69,6 +73,7 @@ impl Http {
             // A redirect would carry the token to an address outside the settings.
             .redirect(redirect::Policy::none())
             .https_only(!endpoints.iter().any(|url| is_loopback(url)))
+            .dns_resolver(SystemResolver)
             .no_proxy();
         if let Some(limit) = options.max_concurrent_requests {
             builder = builder.pool_max_idle_per_host(limit);
@@ -130,6 +135,7 @@ impl Http {
         };
         let (is_secret, watch) = (request.is_secret, request.watch);
         let is_first = !self.keep_alive;
+        let through_proxy = self.has_proxy && !is_loopback(&request.url);
         let accepts_gzip = request.headers.contains_key(ACCEPT_ENCODING);
         // reqwest's builder would copy the headers.
         let mut outgoing = reqwest::Request::new(request.method, request.url);
@@ -144,11 +150,12 @@ impl Http {
         let reply = async move {
             let mut reply = reply.await.map_err(|error| {
                 if is_first || error.is_connect() {
-                    failed_first(error)
+                    failed_first(error, through_proxy)
                 } else {
                     failed(error)
                 }
             })?;
+            LAST_SERVER.set(reply.headers(), Clock::system().monotonic());
             let status = reply.status().as_u16();
             let mut headers = std::mem::take(reply.headers_mut());
             let (body, cut) = if is_secret {
