@@ -106,8 +106,8 @@ pub(super) fn blames_settings(code: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ConnectCause;
     use crate::auth::{StoreError, StoreErrorKind};
+    use crate::error::ConnectCause;
 
     #[test]
     fn each_failure_has_its_kind_and_its_words() {

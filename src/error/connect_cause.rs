@@ -29,7 +29,7 @@ use super::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ConnectCause {
-    /// No address was found for the name of the server: there is no network, or the name is wrong.
+    /// No address was found for the name of the server: the network is down, or the name is wrong.
     NameNotResolved,
     /// The server's machine refused the connection: nothing listens there, or a firewall forbids it.
     Refused,
@@ -47,8 +47,8 @@ pub enum ConnectCause {
 }
 
 impl Error {
-    /// Why no connection could be made, of an error of the kind [`Connect`](crate::ErrorKind::Connect), or of one that it led
-    /// to: a token that could not be renewed. `Display` and [`report`](Self::report) name it in words.
+    /// Why no connection could be made: for an error of the kind [`Connect`](crate::ErrorKind::Connect), or an error caused by
+    /// such a failure, when a token could not be renewed. `Display` and [`report`](Self::report) name the cause in words.
     ///
     /// `None` if the cause is not known, such as an unreachable network. With the feature `native-tls`, it is not known for
     /// certificates.

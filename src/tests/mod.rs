@@ -2,6 +2,4 @@
 
 #[cfg(any(feature = "chrono", feature = "jiff", feature = "time"))]
 pub(crate) mod dates;
-#[cfg(feature = "rustls")]
-mod dead_connections;
 pub(crate) mod reading;

@@ -44,7 +44,7 @@ pub(super) fn failed(source: reqwest::Error) -> Error {
         // A connection that was in use may have carried the request before.
         return refused(CERTIFICATE_REFUSED).with_source(source.without_url());
     }
-    // `is_connect` covers name look-up, the TCP and the TLS handshake: nothing of the request was sent.
+    // `is_connect` covers name look-up, the TCP and the TLS handshake, before the request is sent.
     let was_sent = !source.is_connect() && !source.is_builder();
     let is_timeout = source.is_timeout();
     if was_sent && !is_timeout && is_foreign(&source) {
@@ -98,7 +98,7 @@ fn not_connected(source: &reqwest::Error, through_proxy: bool) -> Option<Error> 
     Some(Error::not_connected(cause, &clause))
 }
 
-/// What is wrong with the certificate of a server. `ours` is the clock of this computer, `server` that of the server that replied last.
+/// Names the fault of a server's certificate. `ours` is the clock of this computer, `server` that of the server that replied last.
 fn of_certificate(
     fault: &CertificateFault,
     ours: SystemTime,
@@ -193,7 +193,51 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Erro
 mod tests {
     use std::time::Duration;
 
+    use url::Url;
+
     use super::*;
+    use crate::transport::{Http, HttpOptions, Request};
+
+    #[tokio::test]
+    async fn a_name_without_an_address_and_a_refusal_are_told_apart_with_and_without_a_proxy() {
+        // Longer than a label may be (RFC 1035 section 2.3.4), so no network is asked.
+        let unknown = format!("http://{}.example", "a".repeat(64));
+        let refusing = format!("http://{}", equipment::refusing_address());
+        let server = "https://api.example".to_owned();
+        for (server, proxy, cause, clause) in [
+            (
+                &unknown,
+                None,
+                ConnectCause::NameNotResolved,
+                "name of the server",
+            ),
+            (&refusing, None, ConnectCause::Refused, "refuses"),
+            (
+                &server,
+                Some(&refusing),
+                ConnectCause::Proxy,
+                "proxy cannot be reached",
+            ),
+            (
+                &server,
+                Some(&unknown),
+                ConnectCause::Proxy,
+                "name of the proxy",
+            ),
+        ] {
+            let mut options = HttpOptions::default();
+            if let Some(proxy) = proxy {
+                options = options.proxy(Url::parse(proxy).unwrap());
+            }
+            // `http` is allowed where an endpoint is on loopback.
+            let loopback = Url::parse(&refusing).unwrap();
+            let http = Http::new(&options, &[&loopback, &Url::parse(server).unwrap()]).unwrap();
+            let url = Url::parse(server).unwrap();
+            let error = http.send(Request::get(url)).await.err().unwrap();
+            assert_eq!(error.connect_cause(), Some(cause), "{}", error.report());
+            assert!(error.to_string().contains(clause), "{error}");
+        }
+    }
 
     #[test]
     fn a_certificate_at_a_wrong_time_shows_both_clocks() {

@@ -113,7 +113,7 @@ impl Http {
         }
     }
 
-    /// Sends a request and reads the whole reply.
+    /// Sends a request and reads the complete reply.
     pub(crate) fn send(
         &self,
         request: Request,

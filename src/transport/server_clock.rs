@@ -39,7 +39,7 @@ fn seconds(time: Duration) -> i64 {
     i64::try_from(time.as_secs()).unwrap_or_default()
 }
 
-/// How far a clock differs from that of a server, in words; up to two minutes are none.
+/// How far a clock differs from that of a server, in words. Up to two minutes count as no difference.
 pub(super) fn difference(ours: SystemTime, server: SystemTime) -> String {
     const UNITS: [(u64, &str); 3] = [(86_400, "days"), (3_600, "hours"), (60, "minutes")];
     let (seconds, direction) = match ours.duration_since(server) {

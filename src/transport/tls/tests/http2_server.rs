@@ -1,4 +1,4 @@
-//! A server of HTTP/2 over TLS on loopback, some of whose connections die without a word.
+//! A server of HTTP/2 over TLS on loopback, with connections that die silently.
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ pub(crate) struct Http2Server {
 }
 
 impl Http2Server {
-    /// A server on which the first connections die after one reply each: the next request on such a connection arrives, and from then on
-    /// nothing is read or sent. That is what a client sees of a network that is gone.
+    /// A server on which the first connections die after one reply each: the next request on such a connection arrives, and afterwards
+    /// the server neither reads nor sends. That is what a client sees of a network that is gone.
     pub(crate) fn start(reply: &'static str, dying_connections: usize) -> Self {
         Self::start_with(TlsServer::SERVER, reply, dying_connections)
     }
