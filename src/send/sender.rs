@@ -81,6 +81,9 @@ pub(crate) trait SentOperation: Sync {
     /// Reads a reply of any status.
     fn decode_reply(&self, reply: Reply) -> Result<Self::Value>;
 
+    /// Keeps how often the request was sent, for errors that are found in the value later.
+    fn note_attempts(_value: &mut Self::Value, _attempts: u32) {}
+
     /// The errors beside the value.
     fn problems(_value: &Self::Value) -> &[ServerError] {
         &[]
@@ -243,9 +246,12 @@ impl Sender {
             in_doubt: false,
         };
         let exchanged = exchange.traced(&span).await;
+        let attempts = exchange.attempts;
         // The exchange is read.
         let read = exchanged.and(value.ok_or_else(|| Error::protocol("no value")));
-        read.map_err(|error| error.with_operation(operation.name()))
+        let mut value = read.map_err(|error| error.with_operation(operation.name()))?;
+        O::note_attempts(&mut value, attempts);
+        Ok(value)
     }
 }
 
