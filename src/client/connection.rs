@@ -108,6 +108,7 @@ fn page<T>(here: Position, outcome: Outcome<Connection<T>>, json: Option<&str>) 
     });
     let mut page = Page::new(here, records.collect());
     page.set_gaps(&gaps, facts.unreadable);
+    page.attempts = facts.attempts;
     page.stalled = next.as_ref().err().copied();
     page.next = next.unwrap_or_default();
     let hasher = BuildHasherDefault::<DefaultHasher>::default();

@@ -30,6 +30,15 @@ pub(crate) struct Unreadable {
     pub(crate) error: Error,
 }
 
+impl Unreadable {
+    /// Sets how often the request was sent.
+    pub(crate) fn note_attempts(records: &mut [Self], attempts: u32) {
+        for record in records {
+            record.error = record.error.clone().with_attempts(attempts);
+        }
+    }
+}
+
 impl PartialEq for Unreadable {
     fn eq(&self, other: &Self) -> bool {
         self.index == other.index

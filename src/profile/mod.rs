@@ -4,7 +4,7 @@
 //! what this crate assumes. A profile is plain data, is kept as JSON, and is given to what depends on it:
 //! [`Client`](crate::Client), [`Provider`](crate::auth::Provider), [`Register`](crate::register::Register),
 //! [`Questionnaire`](crate::validate::Questionnaire) and the fake, which then behaves in that way. The crate
-//! [`envd-sync`](https://docs.rs/envd-sync) goes by the profile of the client that it is given.
+//! [`envd-sync`](crate#companions) goes by the profile of the client that it is given.
 
 mod entries;
 

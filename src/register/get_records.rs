@@ -74,6 +74,13 @@ impl SentOperation for GetRecords {
             _ => Err(reply.into_error()),
         }
     }
+
+    fn note_attempts(reply: &mut IfModified<Subset>, attempts: u32) {
+        if let IfModified::Changed { value: subset, .. } = reply {
+            subset.attempts = attempts;
+            Unreadable::note_attempts(&mut subset.unreadable, attempts);
+        }
+    }
 }
 
 /// A request of the caller, with any JSON as its reply.
@@ -118,6 +125,8 @@ pub(super) struct Subset {
     pub(super) records: Vec<Option<Property>>,
     /// The records that could not be read.
     pub(super) unreadable: Vec<Unreadable>,
+    /// How often the request was sent.
+    pub(super) attempts: u32,
     /// The time of the register's last change, if the reply has it.
     pub(super) last_modified: Option<SystemTime>,
 }

@@ -38,6 +38,8 @@
 //! ```
 
 mod address;
+#[cfg(all(test, feature = "rustls"))]
+mod connection_tests;
 mod get_records;
 mod if_modified;
 mod lookup;

@@ -81,6 +81,9 @@ pub(crate) trait SentOperation: Sync {
     /// Reads a reply of any status.
     fn decode_reply(&self, reply: Reply) -> Result<Self::Value>;
 
+    /// Keeps how often the request was sent, for errors that are found in the value later.
+    fn note_attempts(_value: &mut Self::Value, _attempts: u32) {}
+
     /// The errors beside the value.
     fn problems(_value: &Self::Value) -> &[ServerError] {
         &[]
@@ -110,6 +113,8 @@ struct Exchange<'a> {
     /// The current attempt is one of them.
     is_sent: bool,
     is_renewed: bool,
+    /// A request is in transfer over a connection of this pool.
+    pool_number: Option<u64>,
     /// A change was sent and may have been carried out.
     in_doubt: bool,
 }
@@ -237,12 +242,16 @@ impl Sender {
             attempts: 0,
             is_sent: false,
             is_renewed: false,
+            pool_number: None,
             in_doubt: false,
         };
         let exchanged = exchange.traced(&span).await;
+        let attempts = exchange.attempts;
         // The exchange is read.
         let read = exchanged.and(value.ok_or_else(|| Error::protocol("no value")));
-        read.map_err(|error| error.with_operation(operation.name()))
+        let mut value = read.map_err(|error| error.with_operation(operation.name()))?;
+        O::note_attempts(&mut value, attempts);
+        Ok(value)
     }
 }
 
@@ -277,6 +286,9 @@ impl Exchange<'_> {
             pool.clock.within(left, retry).await
         };
         result.unwrap_or_else(|| {
+            if let Some(number) = self.pool_number {
+                pool.http.leave_pool(number);
+            }
             let what = "the deadline of the call has passed";
             let error = Error::said(ErrorKind::Timeout, what).with_passes(true);
             Err(error.with_sent(self.attempts > 0))
@@ -370,7 +382,10 @@ impl Exchange<'_> {
         self.attempts += u32::from(!std::mem::replace(&mut self.is_sent, true));
         let is_change = self.safety != Safety::Repeatable;
         let was_in_doubt = std::mem::replace(&mut self.in_doubt, is_change);
-        let reply = self.transfer(token).await;
+        let transfer = self.transfer(token);
+        self.pool_number = sender.0.pool.http.pool_number();
+        let reply = transfer.await;
+        self.pool_number = None;
         drop(slot);
         if self.settings.watch.is_some() {
             // Yield, so that the look-ahead task runs before this page is decoded, which keeps the thread for a while.

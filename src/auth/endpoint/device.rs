@@ -9,7 +9,7 @@ use url::Url;
 use super::issued::{Issued, seconds};
 use super::refusal::{Grant, Refusal};
 use super::{post, send};
-use crate::auth::failure::{error_code, login_error, misconfigured, unavailable};
+use crate::auth::failure::{error_code, login_error, misconfigured, unavailable, unreachable};
 use crate::auth::{Provider, secret_json};
 use crate::error::{Error, ErrorKind, Result};
 use crate::secret::Secret;
@@ -61,7 +61,7 @@ pub(in crate::auth) async fn authorize_device(
             // A client certificate that the server does not accept.
             return error;
         }
-        unavailable("the device authorization endpoint could not be reached").with_source(error)
+        unreachable("device authorization", error)
     })?;
     read_reply(&reply, provider.clock().now())
 }

@@ -7,7 +7,7 @@ use crate::auth::Provider;
 use crate::auth::client_authentication::clock_problem;
 use crate::auth::failure::{
     blames_settings, error_code, interaction_required, login_refused, misconfigured, reauth,
-    refresh_refused, unavailable, wants_interaction,
+    refresh_refused, unavailable, unreachable, wants_interaction,
 };
 use crate::auth::secret_json::from_json;
 use crate::error::{Error, ErrorKind, Repr};
@@ -88,8 +88,7 @@ impl Refusal {
             Repr::Said(..) => Class::Ambiguous,
             _ => Class::Refused,
         };
-        let unreachable = unavailable("the token endpoint could not be reached");
-        Self::new(class, unreachable.with_source(error))
+        Self::new(class, unreachable("token", error))
     }
 
     /// Names the clock as the likely reason when the client that signs with the time is not accepted.

@@ -80,6 +80,7 @@ impl Output {
                 consignment: entry.consignment.as_ref(),
                 attempts: entry.attempts,
                 reason: entry.reason,
+                trouble: entry.trouble.as_deref(),
                 findings: entry.findings.iter().map(ServerError::raw).collect(),
                 candidates: &entry.candidates,
                 late_duplicates: &entry.late_duplicates,
@@ -228,7 +229,9 @@ fn details(entry: &Declaration) -> Vec<String> {
             }
         }));
     }
-    details.extend(entry.trouble.as_ref().map(printable));
+    // Without reception, the sentence names it.
+    let is_told = entry.reason == Some(Reason::NoReception);
+    details.extend(entry.trouble.as_ref().filter(|_| !is_told).map(printable));
     for field in entry.conflict.iter().flat_map(|conflict| &conflict.fields) {
         let value = |value: &Value| match value {
             Value::Null => "nothing".to_owned(),
@@ -276,6 +279,8 @@ struct EntryLine<'a> {
     consignment: Option<&'a ConsignmentId>,
     attempts: u64,
     reason: Option<Reason>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trouble: Option<&'a str>,
     findings: Vec<&'a Value>,
     candidates: &'a [ConsignmentId],
     late_duplicates: &'a [ConsignmentId],
