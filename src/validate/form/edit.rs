@@ -28,7 +28,7 @@ use crate::model::{AnswerInput, ConsignmentInput, Maybe, QuestionId};
 /// # let input = ConsignmentInput::new([FormType::Lpac1], PartyInput::new("QAZZ7777"), PartyInput::new("QDZZ3333"));
 /// # let mut form = Questionnaire::prepare(&questions).form(&input, &Context::on(Day::parse("2026-11-20")?));
 /// let change = form.answer("17", "No")?;
-/// // Only what changed is drawn again. Question 20 is required and new, so that it is open is no mistake.
+/// // Only what changed is drawn again. Question 20 is new, so an open answer is not a mistake yet.
 /// assert_eq!(change.appeared[0].id, "20");
 /// assert_eq!(change.added[0].sentence(), "Question 20 is not answered. Enter an answer.");
 /// assert!(change.vanished.is_empty() && change.mistakes.is_empty());
