@@ -75,7 +75,7 @@ fn each_rule_blocks_what_the_documentation_says() {
             .ok()
             .filter(|form| form.report().findings() == report.findings());
         let Some(form) = form else {
-            // There is no form for an input that cannot be read.
+            // An input that cannot be read has no form.
             observe(&report, report.findings(), &mut observed);
             continue;
         };

@@ -116,8 +116,8 @@ impl SqliteSync {
     ///
     /// # Errors
     ///
-    /// [`Unreadable`](envd_sdk::auth::StoreErrorKind::Unreadable) with the first damage that was found; otherwise as above. What
-    /// `SQLite` cannot detect is [no error](Self).
+    /// [`Unreadable`](envd_sdk::auth::StoreErrorKind::Unreadable) with the first damage that was found; otherwise as above. Damage that
+    /// `SQLite` cannot detect, such as a torn log, stays unreported: see [`SqliteSync`](Self).
     ///
     /// ```
     /// use envd_sync::store::SqliteSync;
