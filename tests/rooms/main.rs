@@ -7,6 +7,7 @@ mod named;
 mod packages;
 mod pages;
 mod promises;
+mod shown;
 
 use std::fs;
 use std::path::Path;

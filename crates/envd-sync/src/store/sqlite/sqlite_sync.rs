@@ -37,8 +37,13 @@ const STATEMENTS: usize = 64;
 /// A file that its group or others may write is refused, as are one of another user and a symbolic link in its place; the same holds
 /// for the files beside it. So is a directory that its group or others may write, also one with the sticky bit such as `/tmp`:
 /// another user could put a `-wal` there first, and write what is sent. A group with the user's own number does not count as
-/// others. A file that is damaged, of another program or of a newer version of this crate is an error, and is
-/// left as it is. A file that cannot be written is read, if its directory can be written or another process has it open.
+/// others. A file of another program or of a newer version of this crate is an error, and stays unchanged. A file that cannot be
+/// written is read, if its directory can be written or another process has it open.
+///
+/// A file with a damaged structure is an error when the damage is read, which may be late: [`check`](Self::check) finds it at the
+/// start. `SQLite` has no checksums of contents, so no check finds a byte that was changed inside a record. And it takes a
+/// damaged `-wal` for a log that a crash cut short: the commits from the damage on are missing without an error. Only a file system
+/// with checksums protects against both.
 ///
 /// ```
 /// use envd_sync::Replica;
@@ -106,6 +111,46 @@ impl SqliteSync {
         })
     }
 
+    /// Checks the structure of the entire file (`PRAGMA quick_check`), for a program that calls it at its start. It takes as long
+    /// as reading the file once; other reads of this store wait until it ends.
+    ///
+    /// # Errors
+    ///
+    /// [`Unreadable`](envd_sdk::auth::StoreErrorKind::Unreadable) with the first damage that was found; otherwise as above. Damage that
+    /// `SQLite` cannot detect, such as a torn log, stays unreported: see [`SqliteSync`](Self).
+    ///
+    /// ```
+    /// use envd_sync::store::SqliteSync;
+    ///
+    /// # equipment::example(async {
+    /// # let folder = std::env::temp_dir().join(format!("envd-sdk-doc-check-{}", std::process::id()));
+    /// # std::fs::create_dir(&folder)?;
+    /// # #[cfg(unix)]
+    /// # std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+    /// # let file = folder.join("farm.db");
+    /// let store = SqliteSync::open(&file)?;
+    /// if let Err(error) = store.check().await {
+    ///     eprintln!("restore {} from a backup, or remove it and sync again: {error}", file.display());
+    /// }
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok(()) });
+    /// ```
+    pub async fn check(&self) -> Result<(), StoreError> {
+        blocking(&self.reader, |connection| {
+            let found: String =
+                connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+            if found == "ok" {
+                return Ok(());
+            }
+            // It names pages, tables and indexes, and no values. The heading of a database is left out.
+            let mut lines = found.lines().filter(|line| !line.starts_with("***"));
+            let damage = lines.next().unwrap_or("no details");
+            let message = format!("the database of the copy is damaged, at {damage}");
+            Err(StoreError::new(StoreErrorKind::Unreadable, message).into())
+        })
+        .await
+    }
+
     async fn read<T: Send + 'static>(
         &self,
         account: &str,
@@ -122,20 +167,27 @@ async fn run<T: Send + 'static>(
     account: &str,
     work: impl FnOnce(&AccountTables<'_>) -> rusqlite::Result<T> + Send + 'static,
 ) -> Result<T, StoreError> {
-    let failed = |what| StoreError::new(StoreErrorKind::Other, what);
-    let mut connection = connection.clone().lock_owned().await;
     let account = account.to_owned();
-    let work = move || {
+    blocking(connection, move |connection| {
         let transaction = connection.transaction_with_behavior(behavior)?;
         schema::check(&transaction)?;
         let done = work(&AccountTables::of(&transaction, &account)?)?;
         transaction.commit()?;
         Ok(done)
-    };
-    // File access blocks, so it runs outside the runtime's own threads.
+    })
+    .await
+}
+
+/// Runs `work` outside the runtime's own threads, because file access blocks.
+async fn blocking<T: Send + 'static>(
+    connection: &Arc<Mutex<Connection>>,
+    work: impl FnOnce(&mut Connection) -> Result<T, SqliteError> + Send + 'static,
+) -> Result<T, StoreError> {
+    let failed = |what| StoreError::new(StoreErrorKind::Other, what);
+    let mut connection = connection.clone().lock_owned().await;
     let runtime = Handle::try_current()
         .map_err(|_| failed("the SQLite store must be used inside a tokio runtime"))?;
-    let done = runtime.spawn_blocking(work).await;
+    let done = runtime.spawn_blocking(move || work(&mut connection)).await;
     done.map_err(|_| failed("the runtime ended during access to the database of the copy"))?
         .map_err(|error: SqliteError| error.0)
 }
