@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 use super::decide::{Background, Served, serve};
 use super::login::{Login, Logout, LogoutReport};
 use super::memory::{State, Stop};
-use super::refresh::{self, save_later};
+use super::refresh::{self, save_later, save_unsaved};
 use super::report::{Events, Inspection, SessionState};
 use super::shared::{Epoch, Shared, StoreRead};
 use crate::auth::failure::unavailable;
@@ -318,6 +318,8 @@ async fn check_store(epoch: Epoch) {
         Ok(read) => {
             // OK to ignore: the next call returns what was found, and events report it.
             let _ = epoch.reconcile(read);
+            // In the place of an older record, before another process reads that one.
+            save_unsaved(&epoch.shared).await;
         }
         Err(error) => {
             tracing::debug!("the token store could not be read: {error}");
