@@ -1,6 +1,6 @@
 //! The manager as callers use it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
 use tokio::task::JoinHandle;
@@ -14,6 +14,7 @@ use super::shared::{Epoch, Shared, StoreRead};
 use crate::auth::failure::unavailable;
 use crate::auth::{
     AccessToken, BoxFuture, CheckedCallback, PendingLogin, Provider, Record, TokenSet, TokenSource,
+    TokenStore,
 };
 use crate::error::{Error, Result};
 
@@ -246,6 +247,11 @@ impl TokenManager {
     /// The provider's settings.
     pub fn provider(&self) -> &Provider {
         &self.0.provider
+    }
+
+    /// The store and the key of the account's record.
+    pub(crate) fn record_key(&self) -> (Weak<dyn TokenStore>, &str) {
+        (Arc::downgrade(&self.0.store), &self.0.key)
     }
 
     /// The tokens of a login belong to the provider that began it.
