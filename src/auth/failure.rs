@@ -12,6 +12,12 @@ pub(super) fn login_refused(code: &str) -> Error {
     coded(ErrorKind::LoginRefused, "the login was refused", code)
 }
 
+/// The user has pasted something else than the address of the last page.
+pub(super) fn no_address() -> Error {
+    let what = "the login was refused: the text is not an address";
+    coded(ErrorKind::LoginRefused, what, "not_an_address")
+}
+
 /// The login ended with this error code of the provider (RFC 6749 section 4.1.2.1, OIDC Core 3.1.2.6).
 pub(super) fn login_error(code: &str) -> Error {
     match code {

@@ -174,7 +174,8 @@ impl<T: Send + 'static> Call<T> {
     /// traces.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         let headers = std::mem::take(&mut self.own_settings().headers).with(name, value);
-        match headers.and_then(|headers| headers.beside_tokens(self.sender.0.tokens.is_some())) {
+        match headers.and_then(|headers| headers.beside_tokens(self.sender.0.user.tokens.is_some()))
+        {
             Ok(headers) => self.own_settings().headers = headers,
             Err(error) => self.work = self.work.and(Err(error)),
         }

@@ -81,9 +81,9 @@ fn a_client_for_another_user_allocates_only_its_token_source_and_its_pause() {
     let memory = allocation_counter::measure(|| {
         users.extend((0..USERS).map(|_| shared.with_token_source(source)));
     });
-    // The two counters of the `Arc` around a source of size zero, and 104 bytes for one user: the pool, the source, and the pause
-    // after HTTP 429.
-    assert_eq!(memory.bytes_current, i64::try_from(USERS * 120).unwrap());
+    // The two counters of the `Arc` around a source of size zero, and 80 bytes for one user: the pool, the source, and the key of
+    // his pauses.
+    assert_eq!(memory.bytes_current, i64::try_from(USERS * 96).unwrap());
     assert_eq!(memory.count_total, u64::try_from(2 * USERS).unwrap());
     assert!(size_of::<Client>() <= 64, "{}", size_of::<Client>());
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use rusqlite::TransactionBehavior::{Deferred, Immediate};
@@ -33,8 +35,9 @@ const STATEMENTS: usize = 64;
 /// not wait for writes. Beside the file are two more while it is in use, with the endings `-wal` and `-shm`; they belong to it:
 /// copy or move the file only when no program has it open. Not for file systems behind a network.
 ///
-/// Only its owner may read the file (mode 600); if others may read it, their rights are removed, with a warning in the log.
-/// A file that its group or others may write is refused, as are one of another user and a symbolic link in its place; the same holds
+/// Only its owner may read the file (mode 600). If others may read it, a private copy replaces it; while a process has
+/// the file open, only their rights are removed. Either way there is a warning in the log. While another program, such as a virus scanner, holds a file, opening is tried
+/// again for up to a second. A file that its group or others may write is refused, as are one of another user, one with a second name (a hard link) and a symbolic link in its place; the same holds
 /// for the files beside it. So is a directory that its group or others may write, also one with the sticky bit such as `/tmp`:
 /// another user could put a `-wal` there first, and write what is sent. A group with the user's own number does not count as
 /// others. A file of another program or of a newer version of this crate is an error, and stays unchanged. A file that cannot be
@@ -97,12 +100,13 @@ impl SqliteSync {
         let path = std::path::absolute(path)
             .map_err(|source| StoreError::io("the path of the copy cannot be used", source))?;
         prepare(&path)?;
-        let connect = || {
+        let connect = || -> Result<_, SqliteError> {
             let mut connection = connect(&path)?;
             schema::prepare(&mut connection)?;
             Ok(Arc::new(Mutex::new(connection)))
         };
-        let connections = connect().and_then(|writer| Ok((writer, connect()?)));
+        let both = || Ok((connect()?, connect()?));
+        let connections = while_held(thread::sleep, both);
         let (writer, reader) = connections.map_err(|error: SqliteError| error.0)?;
         Ok(Self {
             path: path.into(),
@@ -214,12 +218,35 @@ fn connect(path: &Path) -> Result<Connection, SqliteError> {
 fn prepare(path: &Path) -> Result<(), StoreError> {
     const NAME: &str = "the database of the copy";
     // SQLite opens them if they exist, also those that another user made.
+    let mut is_in_use = false;
     for ending in ["-wal", "-shm", "-journal"] {
         let mut beside = path.as_os_str().to_owned();
         beside.push(ending);
-        PrivateFile::new(beside, NAME).check()?;
+        is_in_use |= PrivateFile::new(beside, NAME).check()?;
     }
-    PrivateFile::new(path, NAME).prepare()
+    let file = PrivateFile::new(path, NAME);
+    // A file that another process writes must stay where it is.
+    if is_in_use && file.check()? {
+        return Ok(());
+    }
+    file.prepare()
+}
+
+/// Tries again for up to a second while access is denied: a virus scanner or a synchronised folder may hold the database or its
+/// log for a moment.
+pub(super) fn while_held<T>(
+    wait: impl Fn(Duration),
+    mut attempt: impl FnMut() -> Result<T, SqliteError>,
+) -> Result<T, SqliteError> {
+    for pause in [10, 20, 40, 80, 160, 320] {
+        match attempt() {
+            Err(error) if error.0.kind() == StoreErrorKind::Denied => {
+                wait(Duration::from_millis(pause));
+            }
+            done => return done,
+        }
+    }
+    attempt()
 }
 
 #[async_trait]
