@@ -11,6 +11,7 @@ use crate::auth::failure::{
 };
 use crate::auth::secret_json::from_json;
 use crate::error::{Error, ErrorKind, Repr};
+use crate::model::json_text;
 use crate::secret::Secret;
 use crate::transport::header::RETRY_AFTER;
 use crate::transport::{Reply, retry_after, server_time};
@@ -218,10 +219,7 @@ fn salvage(body: &[u8]) -> Option<Secret> {
     let start = body.windows(NAME.len()).position(|bytes| bytes == NAME)? + NAME.len();
     let rest = body.get(start..)?.trim_ascii_start().strip_prefix(b":")?;
     // Reads one value and ignores what follows; a text without its closing quote is an error.
-    let token = serde_json::Deserializer::from_slice(rest)
-        .into_iter::<String>()
-        .next()?
-        .ok()?;
+    let (token, _): (String, _) = json_text::first(rest)?;
     (!token.is_empty()).then(|| Secret::new(token))
 }
 
