@@ -7,6 +7,8 @@ mod compare;
 #[path = "../../../../crates/envd-sync/src/outbox/decide.rs"]
 mod decide;
 #[cfg(test)]
+mod explorer;
+#[cfg(test)]
 mod model;
 #[path = "../../../../crates/envd-sync/src/outbox/row.rs"]
 mod row;
