@@ -32,6 +32,7 @@ pub(super) enum Law {
     Stuck,
     NotAsked,
     NotSo,
+    NotAsWanted,
     SeemsUnsent,
     Untrue,
 }
@@ -40,23 +41,60 @@ impl Law {
     /// The promise that it is a part of, and what it says.
     pub(super) fn promise(self) -> (&'static str, &'static str) {
         match self {
-            Self::Unasked => ("P1", "nothing is submitted unless a word that stands says so"),
+            Self::Unasked => (
+                "P1",
+                "nothing is submitted unless a word that stands says so",
+            ),
             Self::SubmittedAgain => ("P1", "one word submits once"),
-            Self::Signature => ("P1", "what is submitted has the signature of the word that says so"),
-            Self::Unseen => ("P1", "nothing is submitted with a value that only somebody else has seen"),
-            Self::Late => ("P1", "nothing is submitted after its movement day unless a person agreed"),
+            Self::Signature => (
+                "P1",
+                "what is submitted has the signature of the word that says so",
+            ),
+            Self::Unseen => (
+                "P1",
+                "nothing is submitted with a value that only somebody else has seen",
+            ),
+            Self::Late => (
+                "P1",
+                "nothing is submitted after its movement day unless a person agreed",
+            ),
             Self::Overwritten => ("P2", "no value of somebody else is replaced unseen"),
-            Self::Door => ("P2", "a submitted record changes only as a person agreed, with that text"),
-            Self::MadeTwice => ("P3", "nothing is made twice unless two lists without a gap were seen since"),
+            Self::Door => (
+                "P2",
+                "a submitted record changes only as a person agreed, with that text",
+            ),
+            Self::MadeTwice => (
+                "P3",
+                "nothing is made twice unless two lists without a gap were seen since",
+            ),
             Self::Untold => ("P3", "each further record of a declaration is reported"),
-            Self::OtherUser => ("P4", "nothing of one user is sent under the login of another"),
+            Self::OtherUser => (
+                "P4",
+                "nothing of one user is sent under the login of another",
+            ),
             Self::MadeADraft => ("P5", "only a withdraw makes a draft of what is submitted"),
             Self::NotSaid => ("P5", "nothing is sent that no word says"),
-            Self::AskedAgain => ("P6", "an answered question does not come back unless something happened"),
-            Self::Stuck => ("P7", "twelve plain passes meet each word, or it is refused or asked about"),
+            Self::AskedAgain => (
+                "P6",
+                "an answered question does not come back unless something happened",
+            ),
+            Self::Stuck => (
+                "P7",
+                "twelve plain passes meet each word, or it is refused or asked about",
+            ),
             Self::NotAsked => ("P7", "a day without a clear answer ends in a question"),
-            Self::NotSo => ("P8", "what a screen shows as saved, submitted or deleted is so"),
-            Self::SeemsUnsent => ("P8", "what was submitted is not shown as waiting to be sent"),
+            Self::NotSo => (
+                "P8",
+                "what a screen shows as saved, submitted or deleted is so",
+            ),
+            Self::NotAsWanted => (
+                "P8",
+                "what a screen shows as saved or submitted was so with this text",
+            ),
+            Self::SeemsUnsent => (
+                "P8",
+                "what was submitted is not shown as waiting to be sent",
+            ),
             Self::Untrue => ("P9", "a question is true of the word that stands"),
         }
     }
@@ -223,8 +261,11 @@ impl Laws {
             screen,
             Screen::New | Screen::Saved | Screen::Submitted | Screen::Deleted
         );
-        let is_answer = matches!(screen, Screen::Asked(_));
+        // A text answers only the question what of two texts counts; the others may be asked about it as well.
+        let is_text = matches!(said, Said::Save(_) | Said::Submit(_) | Said::Withdraw);
+        let is_answer = matches!(screen, Screen::Asked(_)) && !is_text;
         let declared = self.of(declaration);
+        let key = question_key(screen, declared);
         declared.answered = None;
         let waits = declared.words.last().copied().filter(|_| !is_at_rest);
         let word = |given, submits| Word {
@@ -248,9 +289,7 @@ impl Laws {
                     (Some(earlier), None) => (given, earlier.submits),
                     (Some(earlier), Some(_)) if earlier.given == given => (given, earlier.submits),
                     // It goes first as what it was, and the later text has nothing of it.
-                    (Some(earlier), Some(_))
-                        if earlier.given.is_signed() || given.is_signed() =>
-                    {
+                    (Some(earlier), Some(_)) if earlier.given.is_signed() || given.is_signed() => {
                         declared.words.truncate(1);
                         declared.words[0] = earlier;
                         (given, false)
@@ -268,7 +307,9 @@ impl Laws {
                     let first = declared.words.first().copied();
                     let stays = declared.words.len() > 1 && first.is_some() && !is_at_rest;
                     declared.words.clear();
-                    declared.words.extend(first.filter(|first| stays && first.given != given));
+                    declared
+                        .words
+                        .extend(first.filter(|first| stays && first.given != given));
                 }
                 declared.words.push(next);
                 declared.deletes = false;
@@ -312,7 +353,6 @@ impl Laws {
             Said::Adopt(_) => {}
         }
         if is_answer {
-            let key = question_key(screen, declared);
             declared.answered = Some(key);
             declared.forget_trouble();
         }
@@ -326,7 +366,9 @@ impl Laws {
         before: &Screen,
         after: &Screen,
     ) {
-        if matches!(said, Said::Withdraw) && *before == Screen::Submitted && *after == Screen::Waiting
+        if matches!(said, Said::Withdraw)
+            && *before == Screen::Submitted
+            && *after == Screen::Waiting
         {
             let how = "a withdraw of what is submitted waits to be sent";
             self.breaks(Law::SeemsUnsent, how.to_owned());
@@ -426,8 +468,7 @@ impl Laws {
         for field in 0..FIELDS {
             let value = content.fields[field];
             let is_theirs = record.authors[field] == Author::Other;
-            let is_known =
-                self.has_said(at, field, value) || declared.gave[field] & bit(value) > 0;
+            let is_known = self.has_said(at, field, value) || declared.gave[field] & bit(value) > 0;
             if !is_theirs || is_known {
                 continue;
             }
@@ -590,9 +631,10 @@ impl Laws {
         let word = declared.words.last().copied();
         let there = record.filter(|record| service.is_there(*record));
         let content = there.map(|record| service.records[record].content);
-        let is_so = content.zip(word).is_some_and(|(content, word)| {
-            word.given.is_in(content) && (!is_submitted || content.is_submitted)
-        });
+        let has_text = content
+            .zip(word)
+            .is_some_and(|(content, word)| word.given.is_in(content));
+        let is_so = content.is_some_and(|content| !is_submitted || content.is_submitted);
         // It was so, and somebody has changed it since.
         let was_so = word.is_some_and(|word| {
             if is_submitted {
@@ -601,9 +643,12 @@ impl Laws {
                 word.is_saved
             }
         });
+        let shown = if is_submitted { "submitted" } else { "saved" };
         if !is_so && !was_so {
-            let shown = if is_submitted { "submitted" } else { "saved" };
             self.breaks(Law::NotSo, format!("shown as {shown}, and it is not there"));
+        } else if !has_text && !was_so {
+            let how = format!("shown as {shown}, and the record never had this text");
+            self.breaks(Law::NotAsWanted, how);
         }
     }
 

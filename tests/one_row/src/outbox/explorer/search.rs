@@ -76,7 +76,10 @@ pub(super) fn explore(scope: &Scope, planted: &'static str, threads: usize) -> F
             }
         });
         let mut new = Vec::new();
-        for next in results.into_iter().flat_map(|result| result.into_inner().unwrap()) {
+        for next in results
+            .into_iter()
+            .flat_map(|result| result.into_inner().unwrap())
+        {
             if !next.broken.is_empty() {
                 for broken in next.broken {
                     let is_new = !found.broken.contains_key(&broken.0);

@@ -66,6 +66,8 @@ pub(super) struct Run {
     pub(super) list: List,
     /// Reads get an answer without use.
     pub(super) is_unreadable: bool,
+    /// It is started by a timer, and not when something is due.
+    pub(super) is_timed: bool,
     /// Which of its requests has another fate than an answer.
     pub(super) at: u8,
     pub(super) fate: Fate,
@@ -76,6 +78,7 @@ impl Run {
         waits: true,
         list: List::Complete,
         is_unreadable: false,
+        is_timed: false,
         at: 0,
         fate: Fate::Answered,
     };
@@ -85,7 +88,7 @@ impl Run {
         is_plain && self.fate == Fate::Answered
     }
 
-    fn with(at: u8, fate: Fate) -> Self {
+    pub(super) const fn with(at: u8, fate: Fate) -> Self {
         Self {
             at,
             fate,
@@ -109,7 +112,11 @@ impl fmt::Display for Run {
             f.write_str(" without waiting")?;
         }
         if self.fate != Fate::Answered {
-            let which = if self.at == 0 { "its first request" } else { "its second request" };
+            let which = if self.at == 0 {
+                "its first request"
+            } else {
+                "its second request"
+            };
             write!(f, ", {which} {}", self.fate)?;
         }
         Ok(())
@@ -154,6 +161,8 @@ pub(super) enum Step {
     MovementDayPasses,
     /// A scheduler runs it each minute for an hour, and reads get no usable answer.
     HourOfCron,
+    /// It runs until a person is asked, and no change gets a clear answer.
+    Tries,
     /// It is started eight times in thirty hours, and no change gets a clear answer.
     ThirtyHours,
     Login,
@@ -177,7 +186,11 @@ impl fmt::Display for Step {
                 write!(f, "decide on declaration {id}: it is {record}")
             }
             Self::Decide(declaration, decision) => {
-                write!(f, "decide on declaration {declaration}: {}", decision.name())
+                write!(
+                    f,
+                    "decide on declaration {declaration}: {}",
+                    decision.name()
+                )
             }
             Self::Update(at, draft) => write!(f, "update {} as it is now: {draft}", id(*at)),
             Self::SubmitRecord(at, draft) => {
@@ -185,7 +198,9 @@ impl fmt::Display for Step {
             }
             Self::DeleteRecord(at) => write!(f, "delete {} as the copy shows it", id(*at)),
             Self::Website(at, change) => match change {
-                Change::Consignee => write!(f, "the website writes Pat as consignee of {}", id(*at)),
+                Change::Consignee => {
+                    write!(f, "the website writes Pat as consignee of {}", id(*at))
+                }
                 Change::Time => write!(f, "the website writes another time into {}", id(*at)),
                 Change::Submit => write!(f, "the website submits {}", id(*at)),
                 Change::TakeBack => write!(f, "the website makes {} a draft again", id(*at)),
@@ -199,8 +214,13 @@ impl fmt::Display for Step {
             Self::Arrive(at) => write!(f, "late request {} arrives", at + 1),
             Self::Day => f.write_str("a day passes"),
             Self::MovementDayPasses => f.write_str("the movement day passes"),
-            Self::HourOfCron => f.write_str("the outbox runs each minute for an hour, reads get no usable answer"),
-            Self::ThirtyHours => f.write_str("the outbox is started eight times in 30 hours, changes get no answer"),
+            Self::HourOfCron => {
+                f.write_str("the outbox runs each minute for an hour, reads get no usable answer")
+            }
+            Self::Tries => f.write_str("the outbox runs until it gives up, changes never arrive"),
+            Self::ThirtyHours => {
+                f.write_str("the outbox is started eight times in 30 hours, changes get no answer")
+            }
             Self::Login => f.write_str("kim logs in"),
             Self::Sync => f.write_str("the local copy is brought up to date"),
         }
@@ -251,7 +271,7 @@ impl World {
             steps.extend((!self.is_day_past).then_some(Step::MovementDayPasses));
         }
         if actors.long {
-            steps.extend([Step::HourOfCron, Step::ThirtyHours]);
+            steps.extend([Step::HourOfCron, Step::Tries, Step::ThirtyHours]);
         }
         if actors.users && self.user == "sam" {
             steps.push(Step::Login);
@@ -263,7 +283,13 @@ impl World {
         let fates = actors.fates.iter().copied();
         if let Some(held) = &self.held {
             let after = [Fate::Answered, Fate::ReplyLost];
-            let before = [Fate::Answered, Fate::NeverArrives, Fate::ArrivesLate, Fate::ReplyLost, Fate::Refused];
+            let before = [
+                Fate::Answered,
+                Fate::NeverArrives,
+                Fate::ArrivesLate,
+                Fate::ReplyLost,
+                Fate::Refused,
+            ];
             if held.has_arrived() {
                 steps.extend(after.map(Step::Reply));
                 steps.push(Step::Kill(Fate::ReplyLost));
@@ -283,16 +309,28 @@ impl World {
             let lists = [List::Null, List::Behind].map(|list| Run { list, ..Run::PLAIN });
             steps.extend(lists.map(Step::Run));
             let waits = false;
-            steps.push(Step::Run(Run { waits, ..Run::PLAIN }));
+            steps.push(Step::Run(Run {
+                waits,
+                ..Run::PLAIN
+            }));
         }
         if actors.unreadable {
             let is_unreadable = true;
-            steps.push(Step::Run(Run { is_unreadable, ..Run::PLAIN }));
+            steps.push(Step::Run(Run {
+                is_unreadable,
+                ..Run::PLAIN
+            }));
         }
     }
 
     fn persons(&self, actors: &Actors, steps: &mut Vec<Step>) {
-        let whole = || actors.drafts.iter().copied().filter(|draft| *draft != Draft::Part);
+        let whole = || {
+            actors
+                .drafts
+                .iter()
+                .copied()
+                .filter(|draft| *draft != Draft::Part)
+        };
         if self.rows.len() < actors.declarations {
             steps.extend(whole().map(Step::Save));
             steps.extend(whole().map(Step::Submit));
@@ -304,14 +342,21 @@ impl World {
             if actors.edits && row.state != RowState::Discarded {
                 steps.extend(whole().map(|draft| Step::Edit(*id, draft)));
                 steps.extend(whole().map(|draft| Step::EditAndSubmit(*id, draft)));
-                steps.extend([Step::SubmitSaved(*id), Step::Withdraw(*id), Step::Delete(*id)]);
+                steps.extend([
+                    Step::SubmitSaved(*id),
+                    Step::Withdraw(*id),
+                    Step::Delete(*id),
+                ]);
             }
             let candidates = match self.screen(*id) {
                 Screen::Asked(Asked::Candidates(candidates)) => candidates,
                 Screen::Asked(_) | Screen::Refused | Screen::Sent => Vec::new(),
                 _ => continue,
             };
-            let adopts = candidates.into_iter().map(super::service::id).map(PersonsDecision::Adopt);
+            let adopts = candidates
+                .into_iter()
+                .map(super::service::id)
+                .map(PersonsDecision::Adopt);
             let decisions = [
                 PersonsDecision::KeepMine,
                 PersonsDecision::TakeTheirs,
@@ -351,15 +396,11 @@ impl World {
                 self.wishes(About::New, save(*draft), Some(*draft), not_after)
             }
             Step::Submit(draft) => self.wishes(About::New, submit(*draft), Some(*draft), None),
-            Step::Edit(id, draft) => {
-                self.wishes(About::Row(*id), save(*draft), Some(*draft), None)
-            }
+            Step::Edit(id, draft) => self.wishes(About::Row(*id), save(*draft), Some(*draft), None),
             Step::EditAndSubmit(id, draft) => {
                 self.wishes(About::Row(*id), submit(*draft), Some(*draft), None)
             }
-            Step::SubmitSaved(id) => {
-                self.wishes(About::Row(*id), Intent::Submit(None), None, None)
-            }
+            Step::SubmitSaved(id) => self.wishes(About::Row(*id), Intent::Submit(None), None, None),
             Step::Withdraw(id) => self.wishes(About::Row(*id), Intent::Withdraw, None, None),
             Step::Delete(id) => self.wishes(About::Row(*id), Intent::Delete, None, None),
             Step::Decide(id, decision) => {
@@ -372,9 +413,7 @@ impl World {
             Step::SubmitRecord(at, draft) => {
                 self.wishes(About::Record(*at), submit(*draft), Some(*draft), None)
             }
-            Step::DeleteRecord(at) => {
-                self.wishes(About::Record(*at), Intent::Delete, None, None)
-            }
+            Step::DeleteRecord(at) => self.wishes(About::Record(*at), Intent::Delete, None, None),
             Step::Website(at, change) => self.website(*at, *change),
             Step::Twin => {
                 let given = Given::of_text(&Draft::A.text());
@@ -412,8 +451,20 @@ impl World {
             }
             Step::HourOfCron => {
                 for _ in 0..60 {
-                    let is_unreadable = true;
-                    self.run(Run { is_unreadable, ..Run::PLAIN });
+                    self.run(Run {
+                        is_unreadable: true,
+                        is_timed: true,
+                        ..Run::PLAIN
+                    });
+                }
+                true
+            }
+            Step::Tries => {
+                for _ in 0..60 {
+                    if self.is_settled() {
+                        break;
+                    }
+                    self.run(Run::with(0, Fate::NeverArrives));
                 }
                 true
             }
@@ -432,9 +483,9 @@ impl World {
     fn thirty_hours(&mut self) -> bool {
         for _ in 0..8 {
             self.now += 4 * 60 * 60;
-            let waits = false;
             self.run(Run {
-                waits,
+                waits: false,
+                is_timed: true,
                 ..Run::with(0, Fate::NeverArrives)
             });
         }
@@ -499,4 +550,3 @@ impl World {
         world
     }
 }
-

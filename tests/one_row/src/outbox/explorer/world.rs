@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -214,7 +213,11 @@ impl World {
         let sequence = self.copy[&service::at(record)].sequence;
         let open = self.rows.values().filter(|row| !row.is_at_rest());
         let needed = open.filter_map(|row| row.needs_since()).min();
-        Some(needed.filter(|since| sequence > *since).map_or(0, |_| sequence))
+        Some(
+            needed
+                .filter(|since| sequence > *since)
+                .map_or(0, |_| sequence),
+        )
     }
 
     /// The whole list is read: `observe.rs`.
@@ -262,12 +265,12 @@ impl World {
         let mut appeared: Vec<_> = self.copy.iter().collect();
         appeared.sort_by_key(|(_, known)| known.sequence);
         let appeared = appeared.into_iter();
-        let appeared = appeared.filter(|(at, known)| known.sequence > since && self.service.is_there(**at));
+        let appeared =
+            appeared.filter(|(at, known)| known.sequence > since && self.service.is_there(**at));
         let seen = appeared.filter_map(|(at, known)| {
             let record = self.service.shown(*at);
             let mut texts = texts.iter();
-            let may_be =
-                texts.any(|text| may_be_made_of(text, &record.fields, &self.learnt));
+            let may_be = texts.any(|text| may_be_made_of(text, &record.fields, &self.learnt));
             may_be.then(|| Seen {
                 sequence: Some(known.sequence),
                 owner: self.owner(&record.id, row, true),
@@ -285,9 +288,16 @@ impl World {
             _ => None,
         };
         // It is called again at its next time.
-        let is_ahead = |row: &Arc<Row>| !matches!(row.state, RowState::Open { .. }) || due(row).is_some();
-        if self.rows.values().all(is_ahead)
-            && let Some(next) = self.rows.values().filter_map(due).map(|due| due.until).min()
+        let is_ahead =
+            |row: &Arc<Row>| !matches!(row.state, RowState::Open { .. }) || due(row).is_some();
+        if !run.is_timed
+            && self.rows.values().all(is_ahead)
+            && let Some(next) = self
+                .rows
+                .values()
+                .filter_map(due)
+                .map(|due| due.until)
+                .min()
         {
             self.now = next;
         }
@@ -306,14 +316,17 @@ impl World {
             if self.pass(&mut pass).is_err() {
                 break;
             }
-            let next = pass.looks_at.take().filter(|at| *at <= self.now + 2 * RECONCILE_AFTER);
+            let next = pass
+                .looks_at
+                .take()
+                .filter(|at| *at <= self.now + 2 * RECONCILE_AFTER);
             let Some(next) = next.filter(|_| run.waits && rounds < 40) else {
                 break;
             };
             self.now = next;
             pass.retries_now = false;
         }
-        if run.is_plain() {
+        if run.fate != Fate::QuickColleague {
             self.check_screens(&before);
         }
         let is_faulty = run.fate != Fate::Answered;
@@ -367,7 +380,10 @@ impl World {
     /// `pass.rs`: `look_for_duplicates`.
     fn look_for_duplicates(&mut self, pass: &Pass) {
         let rows = self.rows.values().filter(|row| !row.is_at_rest());
-        let watched: Vec<_> = rows.filter(|row| row.watched().is_some()).cloned().collect();
+        let watched: Vec<_> = rows
+            .filter(|row| row.watched().is_some())
+            .cloned()
+            .collect();
         let is_early = |at: Time| self.now - at < HOUR;
         if watched.is_empty() || self.duplicates_looked_at.is_some_and(is_early) {
             return;
@@ -483,8 +499,7 @@ impl World {
         let screen = self.screen(id);
         let others = self.rows.values().filter(|other| other.id != id);
         let others = others.filter_map(|other| other.record.as_deref().map(service::at));
-        let is_made_by_it =
-            |at: &usize| self.service.records[*at].maker != Author::Us(id);
+        let is_made_by_it = |at: &usize| self.service.records[*at].maker != Author::Us(id);
         let others: Vec<usize> = others.filter(is_made_by_it).collect();
         self.laws.asks(
             id,
@@ -784,7 +799,9 @@ impl World {
         let known = self.copy.get(&record);
         ServiceRecord {
             id: service::id(record),
-            updated_at: known.map(|known| known.updated_at.clone()).unwrap_or_default(),
+            updated_at: known
+                .map(|known| known.updated_at.clone())
+                .unwrap_or_default(),
             created_by: None,
             fields: serde_json::Value::Null,
         }
@@ -809,9 +826,8 @@ impl World {
     }
 
     pub(super) fn is_settled(&self) -> bool {
-        let is_settled = |row: &Arc<Row>| {
-            !matches!(row.state, RowState::Open { .. } | RowState::Sending)
-        };
+        let is_settled =
+            |row: &Arc<Row>| !matches!(row.state, RowState::Open { .. } | RowState::Sending);
         self.held.is_none() && self.rows.values().all(is_settled)
     }
 
@@ -835,9 +851,15 @@ impl World {
             };
             // What is asked about, or refused, is looked for as soon as a person has answered.
             let is_ours = match record.maker {
-                Author::Us(id) => {
-                    !matches!(self.screen(id), Screen::Refused | Screen::Asked(_))
-                }
+                Author::Us(id) => match self.screen(id) {
+                    Screen::Refused | Screen::Asked(_) => false,
+                    Screen::GivenUp | Screen::Deleted => true,
+                    // Where its own record is gone, it is the only one.
+                    _ => self.rows[&id]
+                        .record
+                        .as_ref()
+                        .is_none_or(|own| self.service.is_there(service::at(own))),
+                },
                 Author::Other => false,
             };
             let is_untouched = record.authors.iter().all(|author| *author == record.maker);
@@ -863,26 +885,30 @@ impl World {
     /// What tells states apart: no history, no reasons, no times but what is due, dates and numbers by their order.
     pub(super) fn key(&self) -> u64 {
         let mut key = DefaultHasher::new();
+        let mut rows: Vec<Row> = self.rows.values().map(|row| Row::clone(row)).collect();
         let mut dates: Vec<String> = Vec::new();
         for record in &self.service.records {
             dates.push(updated_at(record.updated));
         }
         dates.push(self.latest.clone());
         dates.extend(self.copy.values().map(|copied| copied.updated_at.clone()));
-        for row in self.rows.values() {
-            each_date(&mut Row::clone(row), |date| dates.push(date.clone()));
+        for row in &mut rows {
+            each_date(row, |date| dates.push(date.clone()));
         }
         dates.sort();
         dates.dedup();
         let rank = |date: &String| dates.binary_search(date).unwrap_or(0);
-        for row in self.rows.values() {
-            let is_listed = self.list.as_ref().is_some_and(|list| list.number > row.listed);
-            let mut row = Row::clone(row);
-            each_date(&mut row, |date| *date = rank(date).to_string());
-            normalise(&mut row, self.now);
+        let mut written = Vec::with_capacity(4096);
+        for row in &mut rows {
+            let is_listed = self
+                .list
+                .as_ref()
+                .is_some_and(|list| list.number > row.listed);
+            each_date(row, |date| *date = rank(date).to_string());
+            normalise(row, self.now);
             is_listed.hash(&mut key);
             // OK because a row can always be written.
-            serde_json::to_writer(HashWriter(&mut key), &row).unwrap();
+            serde_json::to_writer(&mut written, &row).unwrap();
         }
         for record in &self.service.records {
             (record.content, record.authors, record.maker).hash(&mut key);
@@ -890,10 +916,20 @@ impl World {
             rank(&updated_at(record.updated)).hash(&mut key);
         }
         for (at, copied) in &self.copy {
-            (at, copied.sequence, copied.content, rank(&copied.updated_at)).hash(&mut key);
+            (
+                at,
+                copied.sequence,
+                copied.content,
+                rank(&copied.updated_at),
+            )
+                .hash(&mut key);
         }
         rank(&self.latest).hash(&mut key);
-        for flight in self.late.iter().chain(self.held.iter().map(|held| &held.flight)) {
+        for flight in self
+            .late
+            .iter()
+            .chain(self.held.iter().map(|held| &held.flight))
+        {
             format!("{:?}{}", flight.request, flight.user).hash(&mut key);
             (flight.declaration, self.now - flight.left_at < DAY).hash(&mut key);
         }
@@ -902,7 +938,8 @@ impl World {
         }
         let is_looked_at = self.duplicates_looked_at.map(|at| self.now - at < HOUR);
         (is_looked_at, self.user, self.is_day_past).hash(&mut key);
-        serde_json::to_writer(HashWriter(&mut key), &*self.learnt).unwrap();
+        serde_json::to_writer(&mut written, &*self.learnt).unwrap();
+        key.write(&written);
         self.laws.hash(&mut key, self.now);
         key.finish()
     }
@@ -1011,20 +1048,6 @@ fn normalise(row: &mut Row, now: Time) {
     }
     row.shown.attempts = 0;
     row.shown.findings.clear();
-}
-
-/// Hashes what is written.
-struct HashWriter<'a>(&'a mut DefaultHasher);
-
-impl io::Write for HashWriter<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 pub(super) fn limit(now: Time) -> Limit {
