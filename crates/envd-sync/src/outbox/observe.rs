@@ -11,7 +11,7 @@ use super::reading::record_of;
 use super::row::{Listing, Row, Text};
 use super::store::seconds;
 use crate::error::{Error, Result};
-use crate::replica::{Change, RecordRead, SyncReport};
+use crate::replica::{Change, RecordRead, SyncMode, SyncReport};
 use crate::store::rows::ChangeRange;
 use envd_sdk::ErrorKind;
 use envd_sdk::model::ConsignmentInput;
@@ -28,6 +28,8 @@ pub(super) struct Reader<'a> {
     pub(super) requests: u64,
     /// Whether nothing changed while the whole list was read, for each of two times.
     walked: [Option<bool>; 2],
+    /// Whether the last list was read in full.
+    is_full: bool,
     /// The list cannot be read in this pass.
     unlisted: Option<Error>,
     /// The changes after the first of these, up to the second, were read.
@@ -52,6 +54,7 @@ impl<'a> Reader<'a> {
             outbox,
             requests: 0,
             walked: [None; 2],
+            is_full: false,
             unlisted: None,
             range: None,
             appeared: Vec::new(),
@@ -120,11 +123,15 @@ impl<'a> Reader<'a> {
         let known = self.outbox.last_list();
         let replica = self.outbox.store().replica().version;
         let known = known.filter(|list| list.copy == replica && is_fresh(row, list, now));
-        let list = match known {
+        let mut list = match known {
             Some(list) => list,
             None => self.list().await?,
         };
         let (texts, since) = row.looked_for();
+        // Only a full walk shows that a gap is closed.
+        if row.is_in_doubt() && !list.gaps.is_subset(&since.gaps) && !self.is_full {
+            list = self.list_as(true).await?;
+        }
         let seen = self.appeared(row.id, texts, since.last).await?;
         Ok(Read::Listed(list, seen))
     }
@@ -132,19 +139,30 @@ impl<'a> Reader<'a> {
     /// Brings the replica up to date. Only a clean sync counts: an existing record that it missed would pass for a new one. One that
     /// went on with a walk of another process does not show what appeared since on the pages before.
     pub(super) async fn list(&mut self) -> Result<Listing> {
+        self.list_as(false).await
+    }
+
+    /// `in_full`: every page, whatever the state of the replica says.
+    async fn list_as(&mut self, in_full: bool) -> Result<Listing> {
         if let Some(error) = &self.unlisted {
             return Err(error.clone());
         }
-        let listed = self.list_anew().await;
+        let listed = self.list_anew(in_full).await;
         self.unlisted = listed.as_ref().err().cloned();
         listed
     }
 
-    async fn list_anew(&mut self) -> Result<Listing> {
+    async fn list_anew(&mut self, in_full: bool) -> Result<Listing> {
+        let replica = self.outbox.replica();
         for _ in 0..WALKS {
             let (number, begun) = (self.outbox.store().version(), self.outbox.now());
-            let report = Box::pin(self.outbox.replica().sync()).await;
+            let report = if in_full {
+                Box::pin(replica.sync_full()).await
+            } else {
+                Box::pin(replica.sync()).await
+            };
             let report = self.counted(report)?;
+            self.is_full = report.mode == SyncMode::Full;
             if report.clean && !report.resumed {
                 let replica = self.outbox.store().read_replica().await?;
                 let list = Listing {
@@ -153,6 +171,7 @@ impl<'a> Reader<'a> {
                     last: replica.last,
                     latest: replica.latest,
                     copy: replica.version,
+                    gaps: replica.gaps,
                 };
                 self.records.clear();
                 self.outbox

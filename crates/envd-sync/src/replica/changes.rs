@@ -1,6 +1,6 @@
 //! What changed in the copy, the feed of it, and how far each of its consumers is.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -527,6 +527,8 @@ pub(crate) struct ReplicaState {
     pub(crate) last: u64,
     /// The greatest instant of a last change that was listed, in a form whose order is the order in time.
     pub(crate) latest: String,
+    /// The places without a readable record that the last full walk and the incremental ones since have met.
+    pub(crate) gaps: BTreeSet<String>,
 }
 
 impl ReplicaState {
@@ -536,6 +538,7 @@ impl ReplicaState {
             version,
             last: value.last_sequence(),
             latest: value.latest.map(|shown| shown.0).unwrap_or_default(),
+            gaps: value.gaps,
         })
     }
 

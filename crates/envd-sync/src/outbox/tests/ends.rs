@@ -89,6 +89,31 @@ async fn what_is_sent_is_what_was_written_byte_for_byte() {
     assert_eq!(farm.sent(), [created, submitted]);
 }
 
+/// A place of the list without a record may hide the record of a creation, until a full walk shows one there.
+#[tokio::test]
+async fn a_list_names_the_places_without_a_record() {
+    let farm = Farm::start().await;
+    let outbox = farm.outbox();
+    outbox.replica().sync().await.unwrap();
+    outbox.save(load(24)).await.unwrap();
+    farm.fault(Fault::dropped_before());
+    outbox.passed().await.unwrap();
+    farm.clock.advance(MINUTE);
+    // A gap is known when it is met again at the same place.
+    let hidden = Fault::replaced("/data/consignments/edges/0/node", serde_json::Value::Null);
+    let lists = farm.fake.on_operation("Consignments");
+    lists.fault(hidden).times(2);
+    outbox.passed().await.unwrap();
+    let gaps = || outbox.last_list().map_or(0, |list| list.gaps.len());
+    assert_eq!(gaps(), 1);
+    outbox.save(other_load(25)).await.unwrap();
+    let known = outbox.store().rows()[1].known.gaps.len();
+    assert_eq!(known, 1, "a row knows the gaps that were there before it");
+    farm.clock.advance(MINUTE);
+    outbox.passed().await.unwrap();
+    assert_eq!(gaps(), 0);
+}
+
 /// Holds: the earlier of two texts of which one is signed goes as it was written.
 #[tokio::test]
 async fn a_signed_text_that_goes_before_another_one_is_sent_byte_for_byte() {
