@@ -10,6 +10,8 @@ mod decide;
 mod explorer;
 #[cfg(test)]
 mod model;
+#[cfg(test)]
+mod planted;
 #[path = "../../../../crates/envd-sync/src/outbox/row.rs"]
 mod row;
 #[cfg(test)]

@@ -138,8 +138,11 @@ pub(super) enum Said<'a> {
 pub(super) enum Screen {
     New,
     Waiting,
+    /// Submitted, and waiting to be made a draft again.
+    WaitingToWithdraw,
     Sent,
     Saved,
+    DraftAgain,
     Submitted,
     Deleted,
     Refused,
@@ -166,7 +169,7 @@ struct Declared {
     /// The words that stand, in the order in which they are to be sent.
     words: Vec<Word>,
     deletes: bool,
-    /// A person who was shown that it is submitted said that it is to be a draft.
+    /// A person said that it is to be a draft again.
     withdraws: bool,
     /// By field, the values that a person ever wrote here.
     gave: [u8; FIELDS],
@@ -259,12 +262,13 @@ impl Laws {
         }
         let is_at_rest = matches!(
             screen,
-            Screen::New | Screen::Saved | Screen::Submitted | Screen::Deleted
+            Screen::New | Screen::Saved | Screen::DraftAgain | Screen::Submitted | Screen::Deleted
         );
         // A text answers only the question what of two texts counts; the others may be asked about it as well.
         let is_text = matches!(said, Said::Save(_) | Said::Submit(_) | Said::Withdraw);
-        let is_answer = matches!(screen, Screen::Asked(_)) && !is_text;
         let declared = self.of(declaration);
+        let is_new = !(matches!(said, Said::Delete) && declared.deletes);
+        let is_answer = matches!(screen, Screen::Asked(_)) && !is_text && is_new;
         let key = question_key(screen, declared);
         declared.answered = None;
         let waits = declared.words.last().copied().filter(|_| !is_at_rest);
@@ -327,9 +331,7 @@ impl Laws {
                 for word in &mut declared.words {
                     word.submits = false;
                 }
-                let is_submitted = *screen == Screen::Submitted
-                    || matches!(screen, Screen::Asked(Asked::NotADraft(..)));
-                declared.withdraws = is_submitted || declared.withdraws;
+                declared.withdraws = true;
             }
             Said::Delete => {
                 declared.words.clear();
@@ -383,16 +385,13 @@ impl Laws {
         &mut self,
         declaration: u64,
         record: Option<usize>,
+        text: Option<Given>,
         given: Option<Given>,
         service: &Service,
         user: &'static str,
         is_day_past: bool,
     ) {
         let declared = self.of(declaration).clone();
-        let text = given.map(|given| Given {
-            is_submitted: None,
-            ..given
-        });
         let is_submit = given.is_some_and(|given| given.is_submitted == Some(true));
         let mut words = declared.words.iter();
         let word = words.find(|word| Some(word.given) == text);
@@ -435,7 +434,7 @@ impl Laws {
         let Some(record) = service.records.get(at).filter(|record| !record.is_deleted) else {
             return;
         };
-        self.check_change(declaration, at, record, given, is_submit, is_day_past);
+        self.check_change(declaration, at, record, text, given, is_day_past);
     }
 
     /// What a request changes, as the record is when it leaves.
@@ -444,19 +443,16 @@ impl Laws {
         declaration: u64,
         at: usize,
         record: &Record,
+        text: Option<Given>,
         given: Option<Given>,
-        is_submit: bool,
         is_day_past: bool,
     ) {
         let declared = self.of(declaration).clone();
         let content = record.content;
         let after = given.map(|given| given.over(content));
-        let text = given.map(|given| Given {
-            is_submitted: None,
-            ..given
-        });
+        let is_submit = given.is_some_and(|given| given.is_submitted == Some(true));
         if let Some(after) = after.filter(|_| is_submit) {
-            let signed = given.and_then(|given| given.fields[SIGNATURE]).unwrap_or(0);
+            let signed = text.and_then(|text| text.fields[SIGNATURE]).unwrap_or(0);
             if after.fields[SIGNATURE] != signed {
                 let how = "the record keeps a signature that is not of this text";
                 self.breaks(Law::Signature, how.to_owned());
@@ -495,13 +491,15 @@ impl Laws {
     }
 
     /// The service carried a request out.
-    pub(super) fn carried_out(&mut self, declaration: u64, given: Option<Given>) {
-        let Some(given) = given else {
-            return;
-        };
-        let is_submit = given.is_submitted == Some(true);
+    pub(super) fn carried_out(
+        &mut self,
+        declaration: u64,
+        text: Option<Given>,
+        given: Option<Given>,
+    ) {
+        let is_submit = given.is_some_and(|given| given.is_submitted == Some(true));
         let words = self.of(declaration).words.iter_mut();
-        for word in words.filter(|word| word.given.fields == given.fields) {
+        for word in words.filter(|word| Some(word.given) == text) {
             word.is_saved = true;
             word.is_done |= is_submit && word.submits;
         }
@@ -616,7 +614,7 @@ impl Laws {
         service: &Service,
     ) {
         let is_submitted = match screen {
-            Screen::Saved => false,
+            Screen::Saved | Screen::DraftAgain => false,
             Screen::Submitted => true,
             Screen::Deleted => {
                 if record.is_some_and(|record| service.is_there(record)) {
@@ -634,7 +632,11 @@ impl Laws {
         let has_text = content
             .zip(word)
             .is_some_and(|(content, word)| word.given.is_in(content));
-        let is_so = content.is_some_and(|content| !is_submitted || content.is_submitted);
+        let is_so = content.is_some_and(|content| match screen {
+            Screen::Submitted => content.is_submitted,
+            Screen::DraftAgain => !content.is_submitted,
+            _ => true,
+        });
         // It was so, and somebody has changed it since.
         let was_so = word.is_some_and(|word| {
             if is_submitted {
@@ -656,14 +658,16 @@ impl Laws {
     pub(super) fn ends(&mut self, declaration: u64, screen: &Screen) {
         let declared = self.of(declaration).clone();
         let is_end = match screen {
-            Screen::Waiting | Screen::Sent | Screen::New => false,
+            Screen::Waiting | Screen::WaitingToWithdraw | Screen::Sent | Screen::New => false,
             Screen::Refused => {
                 let mut words = declared.words.iter();
                 let refused = declared.refused;
                 refused == Some(None) && declared.deletes
                     || words.any(|word| refused == Some(Some(word.given)))
             }
-            Screen::Saved => !declared.deletes && !declared.words.iter().any(|word| word.submits),
+            Screen::Saved | Screen::DraftAgain => {
+                !declared.deletes && !declared.words.iter().any(|word| word.submits)
+            }
             Screen::Submitted => !declared.deletes,
             Screen::Deleted => declared.deletes,
             Screen::Asked(_) | Screen::GivenUp => true,
@@ -675,7 +679,10 @@ impl Laws {
 
     /// A day has passed in which each try ended without a clear answer.
     pub(super) fn has_tried_for_a_day(&mut self, screen: &Screen) {
-        if matches!(screen, Screen::Waiting | Screen::Sent) {
+        if matches!(
+            screen,
+            Screen::Waiting | Screen::WaitingToWithdraw | Screen::Sent
+        ) {
             let how = "a day of tries without a clear answer, and nobody is asked";
             self.breaks(Law::NotAsked, how.to_owned());
         }

@@ -15,9 +15,13 @@ mod service;
 mod steps;
 mod world;
 
-use search::{Found, Scope, explore};
+use std::sync::Mutex;
+
+use laws::Broken;
+use search::{Found, Scope, explore, runs_out};
 use service::Draft;
-use steps::{Actors, Change, Fate, Run, Step};
+use steps::{Actors, CHANGES, Change, Fate, Run, Step};
+use world::World;
 
 use crate::outbox::apply::PersonsDecision;
 
@@ -30,14 +34,6 @@ const FATES: &[Fate] = &[
     Fate::Refused,
     Fate::NotSent,
     Fate::Held,
-];
-
-const CHANGES: &[Change] = &[
-    Change::Consignee,
-    Change::Time,
-    Change::Submit,
-    Change::TakeBack,
-    Change::Delete,
 ];
 
 const RUN: Step = Step::Run(Run::PLAIN);
@@ -219,18 +215,122 @@ fn number(variable: &str) -> Option<usize> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-#[test]
-fn explores() {
-    let threads = number("ENVD_SDK_TEST_THREADS").unwrap_or(1);
+/// The scopes that are explored: all, or one of them; to their depth, or another one.
+fn explored() -> Vec<Scope> {
     let only = std::env::var("ENVD_SDK_TEST_SCOPE").ok();
-    for mut scope in scopes() {
-        if only.as_deref().is_some_and(|only| only != scope.name) {
-            continue;
-        }
-        scope.depth = number("ENVD_SDK_TEST_DEPTH").unwrap_or(scope.depth);
+    let deeper = number("ENVD_SDK_TEST_DEEPER").unwrap_or(0);
+    let mut scopes = scopes();
+    scopes.retain(|scope| only.as_deref().is_none_or(|only| only == scope.name));
+    for scope in &mut scopes {
+        scope.depth = number("ENVD_SDK_TEST_DEPTH").unwrap_or(scope.depth + deeper);
+    }
+    scopes
+}
+
+fn threads() -> usize {
+    number("ENVD_SDK_TEST_THREADS").unwrap_or(1)
+}
+
+/// `ENVD_SDK_TEST_DEEPER` adds to the depth of each scope; `ENVD_SDK_TEST_DEPTH` sets it, `ENVD_SDK_TEST_SCOPE` names one scope.
+#[test]
+fn the_promises_hold_in_every_interleaving() {
+    let mut broken = Vec::new();
+    for scope in explored() {
         let from = std::time::Instant::now();
-        let found = explore(&scope, "", threads);
+        let found = explore(&scope, "", threads(), false);
         show(&scope, &found);
         println!("{:?}", from.elapsed());
+        broken.extend(
+            found
+                .broken
+                .into_values()
+                .map(|(_, broken)| broken.to_string()),
+        );
+    }
+    assert_eq!(broken, Vec::<String>::new());
+}
+
+/// A planted mistake, the law that it breaks, and the steps to that.
+struct Planted {
+    name: &'static str,
+    law: &'static str,
+    steps: Vec<&'static str>,
+}
+
+fn planted() -> Vec<Planted> {
+    let mut all: Vec<Planted> = Vec::new();
+    for line in include_str!("paths.txt").lines() {
+        if let Some(step) = line.strip_prefix("  ") {
+            all.last_mut().unwrap().steps.push(step);
+        } else if let Some((name, law)) = line.split_once(": ") {
+            let steps = Vec::new();
+            all.push(Planted { name, law, steps });
+        }
+    }
+    all
+}
+
+/// The laws that the last of some steps breaks; `None`: a step is not possible.
+fn broken_by(planted: &'static str, steps: &[String]) -> Option<Vec<Broken>> {
+    let mut world = World::new(planted);
+    let mut broken = Vec::new();
+    for words in steps {
+        let possible = world.steps(&Actors::ALL).into_iter();
+        let step = possible
+            .chain([Step::Sync])
+            .find(|step| step.to_string() == *words)?;
+        world = world.after(&step)?;
+        broken.append(&mut world.laws.broken);
+    }
+    if broken.is_empty() {
+        broken = runs_out(&world, &Mutex::default());
+    }
+    Some(broken)
+}
+
+#[test]
+fn each_planted_mistake_breaks_its_law() {
+    let mut missed = Vec::new();
+    for Planted { name, law, steps } in planted() {
+        let steps: Vec<String> = steps.into_iter().map(str::to_owned).collect();
+        let broken = broken_by(name, &steps).unwrap_or_default();
+        let is_found = broken.iter().any(|broken| format!("{:?}", broken.0) == law);
+        let without = broken_by("", &steps).unwrap_or_default();
+        if !is_found || !without.is_empty() {
+            missed.push(format!("{name}: {broken:?}, without it {without:?}"));
+        }
+    }
+    assert_eq!(missed, Vec::<String>::new());
+}
+
+/// Searches the steps to a planted mistake, or to all of them, for `paths.txt`.
+#[test]
+fn a_planted_mistake_is_searched() {
+    let Ok(named) = std::env::var("PLANTED_PATHS") else {
+        return;
+    };
+    for name in named.split(' ') {
+        let name: &'static str = name.to_owned().leak();
+        let mut shortest: Option<(Vec<String>, Broken)> = None;
+        for scope in explored() {
+            let found = explore(&scope, name, threads(), true);
+            for (path, broken) in found.broken.into_values() {
+                let path: Vec<String> = path.iter().map(ToString::to_string).collect();
+                let is_shorter = shortest
+                    .as_ref()
+                    .is_none_or(|(known, _)| path.len() < known.len());
+                let holds = || broken_by("", &path).unwrap_or_default().is_empty();
+                if is_shorter && holds() {
+                    shortest = Some((path, broken));
+                }
+            }
+        }
+        match shortest {
+            None => println!("# {name} is not found"),
+            Some((path, broken)) => {
+                println!("{name}: {:?}", broken.0);
+                path.iter().for_each(|step| println!("  {step}"));
+            }
+        }
     }
 }

@@ -47,7 +47,13 @@ struct Next {
     broken: Vec<Broken>,
 }
 
-pub(super) fn explore(scope: &Scope, planted: &'static str, threads: usize) -> Found {
+/// `is_enough`: whether the search ends with the level in which the first law is broken.
+pub(super) fn explore(
+    scope: &Scope,
+    planted: &'static str,
+    threads: usize,
+    is_enough: bool,
+) -> Found {
     let first = World::after_all(planted, &scope.first);
     let mut found = Found::default();
     let (mut known, fine) = (HashSet::from([first.key()]), Mutex::new(HashSet::new()));
@@ -103,6 +109,9 @@ pub(super) fn explore(scope: &Scope, planted: &'static str, threads: usize) -> F
         }
         found.levels.push(new.len());
         level = new;
+        if is_enough && !found.broken.is_empty() {
+            break;
+        }
     }
     found.states = known.len();
     found
@@ -144,7 +153,7 @@ fn expand(
 }
 
 /// What is broken if the service answers plainly from now on.
-fn runs_out(world: &World, fine: &Mutex<HashSet<u64>>) -> Vec<Broken> {
+pub(super) fn runs_out(world: &World, fine: &Mutex<HashSet<u64>>) -> Vec<Broken> {
     let mut world = world.clone();
     if world.held.is_some() {
         world.kill(super::steps::Fate::NeverArrives);

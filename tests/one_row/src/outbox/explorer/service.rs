@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use crate::outbox::compare::ServiceRecord;
-use crate::outbox::row::{ChangeRequest, Text};
+use crate::outbox::row::Text;
 
 /// The fields that somebody writes in this world. All records agree in the others.
 pub(super) const FIELDS: usize = 4;
@@ -231,29 +231,26 @@ impl Service {
         (record.is_deleted, record.updated) = (true, self.changes);
     }
 
-    /// Carries a request of ours out.
+    /// Carries a request of ours out: a creation, a save over a record, or a delete.
     pub(super) fn carry_out(
         &mut self,
         declaration: u64,
         user: &'static str,
-        request: &ChangeRequest,
+        record: Option<usize>,
+        given: Option<&Given>,
     ) -> Outcome {
         let author = Author::Us(declaration);
-        let given = request.sent().map(|sent| Given::of(&sent));
-        let Some(id) = request.record() else {
-            let given = given.unwrap();
-            return Outcome::Saved(self.insert(author, user, &given));
-        };
-        let number = at(id);
-        let record = self.records.get(number);
-        if record.is_none_or(|record| record.is_deleted) {
-            return Outcome::Missing;
+        match (record, given) {
+            (None, Some(given)) => Outcome::Saved(self.insert(author, user, given)),
+            (Some(at), given) if self.is_there(at) => {
+                match given {
+                    Some(given) => self.save(at, author, given),
+                    None => self.delete(at),
+                }
+                Outcome::Saved(at)
+            }
+            _ => Outcome::Missing,
         }
-        match given {
-            Some(given) => self.save(number, author, &given),
-            None => self.delete(number),
-        }
-        Outcome::Saved(number)
     }
 
     /// The record as it is shown.

@@ -133,6 +133,14 @@ pub(super) enum Change {
     Delete,
 }
 
+pub(super) const CHANGES: &[Change] = &[
+    Change::Consignee,
+    Change::Time,
+    Change::Submit,
+    Change::TakeBack,
+    Change::Delete,
+];
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Save(Draft),
@@ -246,6 +254,35 @@ pub(super) struct Actors {
     pub(super) limits: bool,
     pub(super) long: bool,
     pub(super) users: bool,
+}
+
+impl Actors {
+    /// Everybody.
+    pub(super) const ALL: Self = Self {
+        declarations: 4,
+        drafts: &[Draft::A, Draft::B, Draft::S, Draft::Part],
+        edits: true,
+        records: true,
+        website: CHANGES,
+        twins: 4,
+        fates: &[
+            Fate::NeverArrives,
+            Fate::ArrivesLate,
+            Fate::ReplyLost,
+            Fate::Refused,
+            Fate::NotSent,
+            Fate::NamesAnother,
+            Fate::QuickColleague,
+            Fate::Held,
+            Fate::HeldAfter,
+        ],
+        lists: true,
+        unreadable: true,
+        time: true,
+        limits: true,
+        long: true,
+        users: true,
+    };
 }
 
 impl World {

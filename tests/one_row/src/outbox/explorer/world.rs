@@ -4,7 +4,8 @@
 //! (a list, what appeared since), `store.rs` (whose a record is, what is taken) and `wishes.rs` (the row of a record). Where the loop
 //! decides by more than the pure functions, this is a copy of that decision.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -19,9 +20,10 @@ use crate::outbox::decide::{
     Action, Circumstances, Heard, Read, Seen, answer, claim, decide, is_before, is_fresh,
     late_duplicates,
 };
+use crate::outbox::planted;
 use crate::outbox::row::{
     ChangeRequest, DAY, Limit, Listing, Owner, Question, Reason, Row, RowState, Sent, Text, Time,
-    Wish,
+    Unanswered, Wish,
 };
 
 /// Later than the age of a list that a creation relies on.
@@ -51,6 +53,8 @@ struct Copied {
 pub(super) struct Flight {
     pub(super) declaration: u64,
     pub(super) request: ChangeRequest,
+    /// What it says of each field.
+    given: Option<Given>,
     user: &'static str,
     left_at: Time,
 }
@@ -80,6 +84,8 @@ pub(super) struct World {
     list: Option<Listing>,
     copy: BTreeMap<usize, Copied>,
     latest: String,
+    /// The places of the last list without a readable record.
+    gaps: BTreeSet<String>,
     learnt: Arc<ServiceFields>,
     duplicates_looked_at: Option<Time>,
     /// The mistake that is planted.
@@ -113,6 +119,7 @@ impl World {
             list: None,
             copy: BTreeMap::new(),
             latest: String::new(),
+            gaps: BTreeSet::new(),
             learnt: Arc::default(),
             duplicates_looked_at: None,
             planted,
@@ -126,6 +133,7 @@ impl World {
             last: self.copy.len() as u64,
             latest: self.latest.clone(),
             copy: 0,
+            gaps: self.gaps.clone(),
         }
     }
 
@@ -139,13 +147,18 @@ impl World {
             reconcile_after: RECONCILE_AFTER,
             service: &self.learnt,
         };
-        apply(&mut next, event, &moment)?;
+        let mut applied = apply(&mut next, event, &moment);
+        planted::after_apply(self.planted, row, event, &mut next, &mut applied);
+        applied?;
         self.put(next);
         Ok(())
     }
 
     fn put(&mut self, mut row: Row) {
-        row.history.clear();
+        let is_read = self.planted == "KeepMineAgreesToAll";
+        row.history
+            .retain(|event| is_read && event.why == "keep mine");
+        row.history.truncate(1);
         self.version += 1;
         self.rows.insert(row.id, Arc::new(row));
     }
@@ -244,7 +257,9 @@ impl World {
                 },
             );
         }
-        self.laws.listed(list == List::Null && left_out.is_some());
+        let gap = left_out.filter(|_| list == List::Null);
+        self.gaps = gap.map(service::id).into_iter().collect();
+        self.laws.listed(gap.is_some());
         let listing = Listing {
             number,
             begun,
@@ -394,15 +409,21 @@ impl World {
             let Some(lost) = row.watched() else {
                 continue;
             };
-            let seen = self.appeared(row.id, lost.texts.iter(), lost.listed.last);
-            let is_there = row.record.as_ref().is_some_and(|id| self.is_listed(id));
+            let mut seen = self.appeared(row.id, lost.texts.iter(), lost.listed.last);
+            let mut is_there = row.record.as_ref().is_some_and(|id| self.is_listed(id));
+            let is_alone = !self.rows.values().any(|other| {
+                other.id != row.id
+                    && other
+                        .lost
+                        .as_ref()
+                        .is_some_and(|other| other.texts == lost.texts)
+            });
+            planted::before_report(self.planted, &mut seen, &mut is_there, is_alone);
             let found = self.judged(row.id, |when| late_duplicates(&row, &seen, is_there, when));
             if let Some(event) = found {
                 self.append(&row, &event).unwrap();
             } else if !lost.is_watched(self.now) {
-                let mut row = Row::clone(&row);
-                row.lost = None;
-                self.put(row);
+                self.append(&row, &RowEvent::WatchOver).unwrap();
             }
         }
     }
@@ -457,14 +478,25 @@ impl World {
 
     fn decided(&self, row: &Row, read: Option<&Read>, pass: &Pass) -> Action {
         let is_tried = pass.retries_now && row.unclear.is_some() && !pass.failed.contains(&row.id);
-        if !is_tried {
-            return self.judged(row.id, |when| decide(row, read, when));
-        }
-        let mut row = row.clone();
-        if let RowState::Open { next_at } = &mut row.state {
+        let mut tried = Cow::Borrowed(row);
+        if is_tried && let RowState::Open { next_at } = &mut tried.to_mut().state {
             *next_at = None;
         }
-        self.judged(row.id, |when| decide(&row, read, when))
+        if self.planted.is_empty() {
+            return self.judged(row.id, |when| decide(&tried, read, when));
+        }
+        let (mut sabotaged, mut read) = (tried.into_owned(), read.cloned());
+        let mut open = self.expecting(row.id);
+        planted::before_decide(self.planted, &mut sabotaged, &mut read, &mut open, self.now);
+        let mut action = self.judged(row.id, |when| {
+            let when = Circumstances {
+                open: &open,
+                ..*when
+            };
+            decide(&sabotaged, read.as_ref(), &when)
+        });
+        planted::after_decide(self.planted, row, read.as_ref(), &mut action);
+        action
     }
 
     /// `observe.rs`: `record`.
@@ -483,7 +515,8 @@ impl World {
 
     /// What was decided becomes true of a row, unless that takes the record of another one: `pass.rs`.
     fn judge(&mut self, row: &Row, event: &RowEvent) {
-        if self.is_taken(event, row.id) || self.append(row, event).is_err() {
+        let is_taken = self.is_taken(event, row.id) && self.planted != "AdoptsTaken";
+        if is_taken || self.append(row, event).is_err() {
             return;
         }
         match event {
@@ -516,11 +549,14 @@ impl World {
         self.append(row, &RowEvent::Marked(sent.clone())).unwrap();
         let (id, request) = (row.id, &sent.request);
         let creation_before = self.laws.creation(id);
-        let record = request.record().map(service::at);
-        let given = request.sent().map(|sent| Given::of(&sent));
+        let before = sent.before.as_ref().map(|record| &record.fields);
+        let mut body = request.sent(before);
+        planted::before_send(self.planted, request, &mut body);
+        let given = body.as_ref().map(Given::of);
         self.laws.departs(
             id,
-            record,
+            request.record().map(service::at),
+            request.text().map(Given::of_text),
             given,
             &self.service,
             self.user,
@@ -529,6 +565,7 @@ impl World {
         let flight = Flight {
             declaration: id,
             request: request.clone(),
+            given,
             user: self.user,
             left_at: self.now,
         };
@@ -560,12 +597,16 @@ impl World {
 
     fn carry_out(&mut self, flight: &Flight) -> Option<usize> {
         let id = flight.declaration;
-        let outcome = self.service.carry_out(id, flight.user, &flight.request);
+        let record = flight.request.record().map(service::at);
+        let given = flight.given;
+        let outcome = self
+            .service
+            .carry_out(id, flight.user, record, given.as_ref());
         let Outcome::Saved(record) = outcome else {
             return None;
         };
-        let given = flight.request.sent().map(|sent| Given::of(&sent));
-        self.laws.carried_out(id, given);
+        let text = flight.request.text().map(Given::of_text);
+        self.laws.carried_out(id, text, given);
         Some(record)
     }
 
@@ -628,7 +669,7 @@ impl World {
         }
         let heard = match fate {
             Fate::Answered | Fate::QuickColleague | Fate::NamesAnother => match seen {
-                Some(record) => Heard::Record(self.shown(record, &held.sent)),
+                Some(record) => self.reply_of(record, &held.sent),
                 None => Heard::Unclear,
             },
             Fate::Refused => Heard::Refused,
@@ -639,30 +680,29 @@ impl World {
         debug_assert!(id > 0);
     }
 
-    /// The record that a reply names, with what is read of it right after: `pass.rs`.
-    fn shown(&self, record: usize, sent: &Sent) -> Seen {
-        let name = service::id(record);
-        let is_delete = matches!(sent.request, ChangeRequest::Delete(_));
-        let mut seen = Seen {
-            owner: None,
-            sequence: None,
+    /// What a reply says, with what is read of a new record right after: `pass.rs`, `reply_of`.
+    fn reply_of(&self, record: usize, sent: &Sent) -> Heard {
+        let id = service::id(record);
+        let is_new = sent.request.record().is_none();
+        let holder = self.holder(&id, 0).filter(|_| is_new);
+        let shown = self.service.shown(record);
+        let status = if self.service.is_there(record) {
+            shown.fields["status"].clone()
+        } else {
+            json!("DELETED")
+        };
+        let seen = Seen {
+            owner: holder.map(|row| row.owner(&id, true).unwrap_or(Owner::Namer)),
+            sequence: self.first_listed(&id).filter(|_| is_new),
             record: ServiceRecord {
-                id: name.clone(),
+                id,
                 updated_at: String::new(),
                 created_by: None,
-                fields: json!({}),
+                fields: json!({"status": status}),
             },
         };
-        let named = sent.request.record();
-        if named.is_none() {
-            let holder = self.holder(&name, 0);
-            seen.owner = holder.map(|row| row.owner(&name, true).unwrap_or(Owner::Namer));
-            seen.sequence = self.first_listed(&name);
-        }
-        if named.is_none_or(|named| named == name) && !is_delete && self.service.is_there(record) {
-            seen.record = self.service.shown(record);
-        }
-        seen
+        let read = Some(shown).filter(|_| is_new && self.service.is_there(record));
+        Heard::Record { seen, read }
     }
 
     /// `pass.rs`: `finish`.
@@ -672,13 +712,15 @@ impl World {
         match &heard {
             Heard::NotSent { .. } => self.laws.never_left(id, held.creation_before),
             Heard::Unclear => self.laws.hears_nothing(id, self.now),
-            Heard::Record(_) => self.laws.answers(id, false),
+            Heard::Record { .. } => self.laws.answers(id, false),
             Heard::Refused => self.laws.answers(id, true),
         }
         if row.state != RowState::Sending || row.sent.as_ref() != Some(&held.sent) {
             return;
         }
-        let mut event = answer(&row, heard);
+        let mut heard = heard;
+        planted::before_answer(self.planted, &row, &mut heard);
+        let mut event = answer(&row, heard, &self.learnt);
         if let RowEvent::Applied { record, .. } = &event
             && self.is_taken(&event, id)
         {
@@ -690,7 +732,9 @@ impl World {
         if let (RowEvent::Applied { record, .. }, ChangeRequest::Create(text)) =
             (&event, &held.sent.request)
         {
-            Arc::make_mut(&mut self.learnt).learn(&text.value(), record);
+            let service = Arc::make_mut(&mut self.learnt);
+            service.learn_author(record);
+            planted::after_learning(self.planted, service, &text.value(), record);
         }
         if matches!(event, RowEvent::Asked(_)) {
             self.asks(id);
@@ -778,7 +822,10 @@ impl World {
         };
         let open = self.expecting(0).into_iter();
         let mut claimed = open.filter_map(|row| {
-            let event = self.judged(row.id, |when| claim(row, &seen, when))?;
+            let is_claimed = self.planted != "NamedRecordIsAnothers";
+            let event = self.judged(row.id, |when| {
+                claim(row, &seen, when).filter(|_| is_claimed)
+            })?;
             Some((Arc::clone(&self.rows[&row.id]), event))
         });
         let Some((row, event)) = claimed.next() else {
@@ -812,11 +859,15 @@ impl World {
         let row = &self.rows[&id];
         match &row.state {
             RowState::Open { .. } if row.is_in_doubt() => Screen::Sent,
+            RowState::Open { .. } if matches!(row.wish, Wish::Withdraw(_)) => {
+                Screen::WaitingToWithdraw
+            }
             RowState::Open { .. } => Screen::Waiting,
             RowState::Sending => Screen::Sent,
             RowState::Confirmed => match row.wish {
                 Wish::Save(_) => Screen::Saved,
                 Wish::Submit(_) => Screen::Submitted,
+                Wish::Withdraw(_) => Screen::DraftAgain,
                 Wish::Delete => Screen::Deleted,
             },
             RowState::Refused => Screen::Refused,
@@ -1015,6 +1066,7 @@ fn each_date(row: &mut Row, mut with: impl FnMut(&mut String)) {
 }
 
 fn normalise(row: &mut Row, now: Time) {
+    row.history.iter_mut().for_each(|event| event.at = 0);
     row.listed = 0;
     let plain = |listing: &mut Listing| {
         (listing.number, listing.begun) = (0, 0);
@@ -1029,10 +1081,14 @@ fn normalise(row: &mut Row, now: Time) {
         plain(&mut sent.listed);
     }
     row.doubt.wait = Time::from(row.doubt.wait > 0);
-    row.doubt.waited = Time::from(row.doubt.waited >= DAY);
+    let plain = |unanswered: &mut Unanswered| {
+        unanswered.looks = unanswered.looks.min(3);
+        unanswered.since = Time::from(now.saturating_sub(unanswered.since) >= DAY);
+    };
+    plain(&mut row.doubt.unanswered);
     if let Some(unclear) = &mut row.unclear {
         unclear.wait = 0;
-        unclear.waited = Time::from(unclear.waited >= DAY);
+        plain(&mut unclear.unanswered);
         unclear.reason.clear();
     }
     if let RowState::Open { next_at: Some(due) } = &mut row.state {
