@@ -307,7 +307,11 @@ impl Row {
                 self.send_again(moment);
                 true
             }
-            (RowState::Asked(_), None) => *intent == Intent::Delete,
+            (RowState::Asked(asked), None) => {
+                // Which record is to be deleted is still the question.
+                let is_open = self.is_creation_in_doubt() && !asked.candidates().is_empty();
+                *intent == Intent::Delete && !is_open
+            }
             _ => false,
         };
         if is_answered {
@@ -513,6 +517,10 @@ impl Row {
 
     /// What is in doubt is sent again: the resends and the time without an answer count from now on.
     fn send_again(&mut self, moment: &Moment<'_>) {
+        // The person has decided although these gaps may hide the record.
+        if let Some(lost) = &mut self.lost {
+            lost.listed.gaps.clone_from(&moment.listed.gaps);
+        }
         if self.doubt.sends > 0 {
             self.doubt = Doubt {
                 sends: 1,

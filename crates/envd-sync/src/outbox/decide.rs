@@ -174,6 +174,10 @@ fn adopted(row: &Row, id: &str, seen: Option<&Seen>) -> Action {
 /// A row without a record, after the account was listed.
 fn creation(row: &Row, listing: &Listing, seen: &[Seen], when: &Circumstances<'_>) -> Action {
     let is_in_doubt = row.is_creation_in_doubt();
+    if is_in_doubt && hides_more(row, listing) {
+        // The record that was made may be the one that this list does not show.
+        return unclear(row, "the list has an entry that cannot be read", when.now);
+    }
     let found = seen.iter().filter_map(|seen| {
         let (whose, text) = candidate(row, seen, when)?;
         Some((whose, text, &seen.record))
@@ -209,6 +213,12 @@ fn creation(row: &Row, listing: &Listing, seen: &[Seen], when: &Circumstances<'_
     send(row, None, listing.clone())
 }
 
+/// Whether a list has gaps that were not there before the first creation whose outcome is unknown.
+fn hides_more(row: &Row, listing: &Listing) -> bool {
+    let (_, before) = row.looked_for();
+    !listing.gaps.is_subset(&before.gaps)
+}
+
 /// Whether a record that appeared may be the declaration of the row, and the text that it may be made of.
 fn candidate<'a>(row: &'a Row, seen: &Seen, when: &Circumstances<'_>) -> Option<(Whose, &'a Text)> {
     let (texts, since) = row.looked_for();
@@ -222,18 +232,24 @@ fn candidate<'a>(row: &'a Row, seen: &Seen, when: &Circumstances<'_>) -> Option<
     let closest = texts.rev().map(|text| (whose_of(text), text));
     match closest.min_by_key(|(whose, _)| *whose as u8)? {
         (Whose::Unrelated, _) => None,
-        (Whose::Ours, text) if seen.owner.is_some() || is_rivalled(row, &seen.record, when) => {
-            Some((Whose::Agrees, text))
+        (Whose::Ours, text) if seen.owner.is_some() => Some((Whose::Agrees, text)),
+        (Whose::Ours, text) => {
+            let mut others = when.open.iter().filter(|other| other.id != row.id);
+            let is_rivalled = others.any(|other| may_have_made(other, &seen.record, when));
+            let whose = if is_rivalled {
+                Whose::Agrees
+            } else {
+                Whose::Ours
+            };
+            Some((whose, text))
         }
         found => Some(found),
     }
 }
 
-/// Whether another row may have made the record as well.
-fn is_rivalled(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> bool {
-    let others = when.open.iter().filter(|other| other.id != row.id);
-    let mut texts = others.flat_map(|other| other.on_their_way());
-    texts.any(|text| {
+/// Whether a creation of this row may have made the record.
+fn may_have_made(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> bool {
+    row.on_their_way().any(|text| {
         let found = whose(&text.value(), "", record, when.service);
         matches!(found, Whose::Ours | Whose::AndMore)
     })
@@ -264,7 +280,13 @@ fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action
     {
         let sent = request.sent(Some(&before.fields));
         let shown = Base::shown(&before.fields);
+        let is_submit = matches!(request, ChangeRequest::Submit(..));
+        let has_all = |sent| Base::shown(&record.fields).has(sent, when.service);
         match compare(&shown, sent.as_ref(), &record.fields, when.service) {
+            // Somebody else may have submitted another text.
+            Compared::Ours(_) if is_submit && !sent.as_ref().is_some_and(has_all) => {
+                return changed(record);
+            }
             Compared::Ours(_) => return applied(request, record, false),
             Compared::Theirs(_) => return changed(record),
             // It may have been carried out and taken back since.
@@ -488,10 +510,11 @@ pub(crate) fn late_duplicates(
         let is_made_of = |text: &Text| {
             whose(&text.value(), &lost.listed.latest, record, when.service) == Whose::Ours
         };
-        !is_known
-            && owner.is_none()
-            && lost.texts.iter().any(is_made_of)
-            && !is_rivalled(row, record, when)
+        // A row that only watches does not look for a record of its own: it silences nobody.
+        let mut others = when.open.iter().filter(|other| other.id != row.id);
+        let is_looked_for = others
+            .any(|other| other.watched().is_none() && may_have_made(other, record, when));
+        !is_known && owner.is_none() && lost.texts.iter().any(is_made_of) && !is_looked_for
     };
     let found = seen.iter().filter(is_one).take(lost.left as usize);
     let found: Vec<String> = found.map(|seen| seen.record.id.clone()).collect();

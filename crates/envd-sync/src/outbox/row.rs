@@ -590,14 +590,13 @@ impl Row {
         (texts, since.map_or(&self.known, |lost| &lost.listed))
     }
 
-    /// The texts of creations whose record the row still expects. One that the row goes on without may be anybody's.
+    /// The texts of creations that may be on their way.
     pub(crate) fn on_their_way(&self) -> impl Iterator<Item = &Text> {
         let sent = self.sent.iter().filter_map(|sent| match &sent.request {
             ChangeRequest::Create(text) => Some(text),
             _ => None,
         });
-        let lost = self.lost.iter().filter(|_| self.is_creation_in_doubt());
-        lost.flat_map(|lost| &lost.texts).chain(sent)
+        self.lost.iter().flat_map(|lost| &lost.texts).chain(sent)
     }
 
     /// Why the last event happened, for its history.

@@ -96,6 +96,9 @@ pub(crate) fn row(words: &str) -> Row {
             given[name] = value;
         }
     }
+    if has("same") {
+        given = text("05:15");
+    }
     if has("no-day") {
         given.as_object_mut().unwrap().remove("movementDate");
     }
@@ -199,6 +202,9 @@ pub(crate) fn row(words: &str) -> Row {
                 left: 1,
                 watched_until: None,
             });
+            if let Some(lost) = row.lost.as_mut().filter(|_| has("known-gap")) {
+                lost.listed.gaps.insert("after c1".to_owned());
+            }
             row.sent = is_named.then_some(sent);
         } else {
             row.sent = Some(sent);
@@ -266,6 +272,10 @@ fn read_record(word: &str, row: &Row) -> Option<Seen> {
         "same-known" => seen.sequence = Some(10),
         "deleted" | "submitted" | "locked" => fields["status"] = json!(word.to_uppercase()),
         "other" => fields["movementTime"] = json!("04:00"),
+        "submitted-other" => {
+            fields["status"] = json!("SUBMITTED");
+            fields["movementTime"] = json!("04:00");
+        }
         "wanted" | "wanted+" => {
             *fields = row.wish.text().map_or_else(base, Text::value);
             let is_submitted = matches!(row.wish, Wish::Submit(_));
@@ -300,6 +310,11 @@ fn read_list(word: &str, row: &Row) -> Read {
     match word {
         "ours" => {}
         "none" => return Read::Listed(listing, others),
+        "gap" => {
+            listing.gaps.insert("after c1".to_owned());
+            return Read::Listed(listing, others);
+        }
+        "ours-and-gap" => drop(listing.gaps.insert("after c1".to_owned())),
         "stale" | "old" | "ahead" => {
             match word {
                 "stale" => listing.number = row.listed,
