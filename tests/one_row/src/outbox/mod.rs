@@ -7,7 +7,11 @@ mod compare;
 #[path = "../../../../crates/envd-sync/src/outbox/decide.rs"]
 mod decide;
 #[cfg(test)]
+mod explorer;
+#[cfg(test)]
 mod model;
+#[cfg(test)]
+mod planted;
 #[path = "../../../../crates/envd-sync/src/outbox/row.rs"]
 mod row;
 #[cfg(test)]
