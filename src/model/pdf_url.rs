@@ -35,27 +35,22 @@ impl PdfUrl {
         self.0.expose()
     }
 
-    /// The address without its query, and without the user and password that may stand before its host; empty for a text with
-    /// an `@` in another place before the path.
+    /// The address without its query, and without the user and password that may stand before its host. Empty for a text with
+    /// an `@` that is no address with a scheme and `//`.
     pub fn without_token(&self) -> String {
         let address = self.expose().split(['?', '#']).next().unwrap_or_default();
-        let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
-        // As the WHATWG reads them (URL Standard, 4.4): any number of slashes, in either direction.
-        let rest = rest.trim_start_matches(['/', '\\']);
-        let end = rest.find(['/', '\\']).unwrap_or(rest.len());
-        let (authority, path) = rest.split_at(end);
-        let host = authority.rsplit('@').next().unwrap_or_default();
-        if scheme.is_empty() {
-            return if authority.contains('@') {
-                String::new()
-            } else {
-                address.to_owned()
-            };
-        }
-        if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            format!("{scheme}://{host}{path}")
-        } else {
-            String::new()
+        let is_scheme = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        match address.split_once("://") {
+            Some((scheme, rest)) if is_scheme(scheme) => {
+                // Browsers take any number of slashes, in either direction (URL Standard, section 4.4).
+                let rest = rest.trim_start_matches(['/', '\\']);
+                let end = rest.find(['/', '\\']).unwrap_or(rest.len());
+                let (authority, path) = rest.split_at(end);
+                let host = authority.rsplit('@').next().unwrap_or_default();
+                format!("{scheme}://{host}{path}")
+            }
+            _ if address.contains('@') => String::new(),
+            _ => address.to_owned(),
         }
     }
 }
@@ -105,10 +100,19 @@ mod tests {
         assert!(url.expose().ends_with("t0ken"));
         for (address, written) in [
             (url.expose(), "https://print.example/C-1/$print"),
-            ("https://print.example/a@b#t0ken", "https://print.example/a@b"),
-            ("https://sam:t0ken@print.example:8443/x?a@b", "https://print.example:8443/x"),
+            (
+                "https://print.example/a@b#t0ken",
+                "https://print.example/a@b",
+            ),
+            (
+                "https://sam:t0ken@print.example:8443/x?a@b",
+                "https://print.example:8443/x",
+            ),
             ("https://t0ken@sam@print.example", "https://print.example"),
-            ("https:///sam:t0ken@print.example/x", "https://print.example/x"),
+            (
+                "https:///sam:t0ken@print.example/x",
+                "https://print.example/x",
+            ),
             ("https:\\\\sam:t0ken@print.example\\x", ""),
             ("https:sam:t0ken@print.example/x", ""),
             ("//sam:t0ken@print.example/x", ""),

@@ -294,7 +294,10 @@ mod tests {
             r#"{"\u001b[2J\u202e": 1}"#,
             r#"{"lists": {"order": {"value": "\u001b[2J\nFORGED", "source": "seen"}}}"#,
             r#"{"roles": {"value": {"\u001b[2J\n": 5}}}"#,
-            &format!(r#"{{"operations": {{"\u001b[2J\n": {{"value": {{"recordAt": "{}"}}}}}}}}"#, "/a".repeat(40)),
+            &format!(
+                r#"{{"operations": {{"\u001b[2J\n": {{"value": {{"recordAt": "{}"}}}}}}}}"#,
+                "/a".repeat(40)
+            ),
         ] {
             let error = ServiceProfile::from_json(text).unwrap_err();
             let shown = error.to_string();

@@ -591,6 +591,7 @@ mod tests {
             "\u{feff}{\"Value\": {}}",
             "[]",
             r#"{"Value": []}"#,
+            r#"{"Value": {"Value": {"SubSet": []}}}"#,
             r#"{"Value": {"SubSet": null}}"#,
             r#"{"Value": {"Offset": 0, "Limit": 10, "Total": 0}}"#,
             r#"{"Value": {"Total": 0, "Facets": []}}"#,
@@ -609,7 +610,6 @@ mod tests {
             (r#"{"SubSet": [@], "Total": 1}"#, Some(1)),
             (r#"{"Value": [@]}"#, None),
             (r#"{"Value": @}"#, None),
-            (r#"{"Value": {"Value": {"SubSet": [@]}}}"#, None),
             ("[@]", None),
             ("@", None),
         ] {
