@@ -16,11 +16,12 @@ usage: outbox --store FILE COMMAND
 Declarations that are written without reception, and sent when there is some. FILE keeps the
 declarations and their states. All commands but `run` work without reception and without a login.
 
-  add [--submit] [--not-after RFC3339] [--base RECORD.json] INPUT.json
+  add [--submit] [--not-after RFC3339] [--key KEY | --base RECORD.json] INPUT.json
                       writes a new declaration, or with --base the edited state of a record: nothing
                       is sent if the service's record has changed since RECORD.json. With --submit,
                       or the status SUBMITTED in INPUT.json, it is submitted and not only saved.
-                      Nothing is sent after --not-after
+                      Nothing is sent after --not-after. A second add with the same KEY makes no
+                      second entry: with another text it edits the first one
   edit [--submit] [--not-after RFC3339] ENTRY INPUT.json
                       replaces the text of an entry, which is still submitted if it was to be.
                       --not-after sets another limit, even after the old one
@@ -67,6 +68,7 @@ pub(crate) enum Command {
 pub(crate) struct Add {
     pub(crate) submit: bool,
     pub(crate) not_after: Option<Timestamp>,
+    pub(crate) key: Option<String>,
     pub(crate) base: Option<PathBuf>,
     pub(crate) input: PathBuf,
 }
@@ -103,6 +105,7 @@ struct Given {
     /// The options of commands, by name.
     options: Vec<&'static str>,
     not_after: Option<Timestamp>,
+    key: Option<String>,
     base: Option<PathBuf>,
     run: Run,
 }
@@ -126,6 +129,10 @@ impl Arguments {
                     let time = cli::value(parser, "--not-after", expected, timestamp)?;
                     given.not_after = Some(time);
                     given.options.push("--not-after");
+                }
+                Long("key") => {
+                    given.key = Some(parser.value()?.string()?);
+                    given.options.push("--key");
                 }
                 Long("base") => {
                     given.base = Some(parser.value()?.into());
@@ -165,16 +172,22 @@ impl Given {
             return Err("a command is missing, such as add, run or list".into());
         };
         let allowed: &[&str] = match *name {
-            "add" => &["--submit", "--not-after", "--base"],
+            "add" => &["--submit", "--not-after", "--key", "--base"],
             "run" => &["--once", "--settle", "--for", "--lease", "--json"],
             "list" => &["--json"],
             "edit" => &["--submit", "--not-after"],
             _ => &[],
         };
         let command = match (*name, words) {
+            ("add", [_]) if self.has("--key") && self.has("--base") => {
+                let problem =
+                    "add: --key is for a new declaration, --base for a record: leave one out";
+                return Err(problem.into());
+            }
             ("add", [input]) => Command::Add(Add {
                 submit: self.has("--submit"),
                 not_after: self.not_after.take(),
+                key: self.key.take(),
                 base: self.base.take(),
                 input: input.into(),
             }),

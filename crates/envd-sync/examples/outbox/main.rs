@@ -99,8 +99,17 @@ async fn add(outbox: Outbox, options: Add) -> Result<Declaration, Failure> {
             let problem = "it names a record: --base RECORD.json, as it was edited, is needed";
             return Err(Unusable::new(&options.input, problem).into());
         }
-        (None, false) => outbox.save(input).await?,
-        (None, true) => outbox.submit(input).await?,
+        (None, _) => {
+            let new = if is_submitted {
+                outbox.submit(input)
+            } else {
+                outbox.save(input)
+            };
+            match options.key {
+                Some(key) => new.key(key).await?,
+                None => new.await?,
+            }
+        }
         (Some(record), false) => outbox.update(&record, input).await?,
         (Some(record), true) => outbox.submit_record(&record, input).await?,
     })

@@ -75,6 +75,7 @@ impl Output {
         if self.json {
             return line(&EntryLine {
                 entry: entry.id.to_string(),
+                key: entry.key.as_deref(),
                 kind: entry.wanted,
                 state: entry.state,
                 consignment: entry.consignment.as_ref(),
@@ -228,6 +229,12 @@ fn details(entry: &Declaration) -> Vec<String> {
             }
         }));
     }
+    details.extend(
+        entry
+            .key
+            .as_ref()
+            .map(|key| format!("key {}", printable(key))),
+    );
     details.extend(entry.trouble.as_ref().map(printable));
     for field in entry.conflict.iter().flat_map(|conflict| &conflict.fields) {
         let value = |value: &Value| match value {
@@ -271,6 +278,7 @@ struct WrittenLine {
 #[derive(Serialize)]
 struct EntryLine<'a> {
     entry: String,
+    key: Option<&'a str>,
     kind: Wanted,
     state: DeclarationState,
     consignment: Option<&'a ConsignmentId>,

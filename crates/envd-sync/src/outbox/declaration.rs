@@ -197,6 +197,8 @@ pub struct HistoryEvent {
 pub struct Declaration {
     /// Its number.
     pub id: DeclarationId,
+    /// The key that the application gave it: [`NewDeclaration::key`](super::NewDeclaration::key).
+    pub key: Option<String>,
     /// What is wanted.
     pub wanted: Wanted,
     /// Where it is.
@@ -259,6 +261,7 @@ impl Declaration {
         });
         Self {
             id: DeclarationId(row.id),
+            key: row.key.as_ref().map(|key| key.name.clone()),
             wanted: match row.wish {
                 Wish::Save(_) => Wanted::Save,
                 Wish::Submit(_) => Wanted::Submit,

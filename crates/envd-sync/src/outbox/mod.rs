@@ -81,3 +81,4 @@ pub use self::outbox_loop::OutboxEvent;
 pub use self::overlay::{RecordWithWaiting, WaitingPage};
 pub use self::report::OutboxReport;
 pub use self::row::Reason;
+pub use self::wishes::NewDeclaration;

@@ -372,9 +372,27 @@ pub(crate) struct ForScreen {
     pub(crate) findings: Vec<Value>,
 }
 
+/// The key that the application gave a declaration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CallerKey {
+    pub(crate) name: String,
+    /// What the last call with this key wrote. The same again is a repeated call, and no edit.
+    pub(crate) text: Text,
+    pub(crate) is_submitted: bool,
+}
+
+impl CallerKey {
+    /// Whether a call wants nothing beyond what the call before it with this key wanted.
+    pub(crate) fn is_repeated_by(&self, call: &Self) -> bool {
+        self.text == call.text && (self.is_submitted || !call.is_submitted)
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) id: u64,
+    #[serde(default)]
+    pub(crate) key: Option<CallerKey>,
     pub(crate) record: Option<String>,
     /// The row began with a record of the service, and made none.
     pub(crate) is_named: bool,

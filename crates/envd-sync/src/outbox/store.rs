@@ -25,12 +25,18 @@ use envd_sdk::auth::StoreError;
 use envd_sdk::model::Timestamp;
 
 /// The form of the documents. Another version of this crate may write another one.
-const FORMAT: u32 = 6;
+///
+/// 7 has keys of the application and writers, which an earlier version would lose.
+const FORMAT: u32 = 7;
+
+/// The oldest form that is read. A row keeps the form in which it was written last.
+const OLDEST_FORMAT: u32 = 6;
 
 const ACCOUNT: &str = "outbox/head";
 const OPEN: &str = "outbox/open/";
 const PAST: &str = "outbox/past/";
 const RECORD: &str = "outbox/record/";
+const KEY: &str = "outbox/key/";
 
 /// How many rows of the history are read at once.
 pub(super) const BLOCK: u64 = 100;
@@ -130,8 +136,8 @@ pub(super) struct Transaction<'a> {
     version: u64,
     pub(super) head: Head,
     changed: BTreeMap<u64, Row>,
-    /// Documents that are removed.
-    pub(super) removed: Vec<String>,
+    /// Further documents, to write or to remove.
+    pub(super) documents: Vec<(String, Option<String>)>,
     /// The replica must still be as it was read.
     pub(super) expects_replica: bool,
     pub(super) replica: ReplicaState,
@@ -306,7 +312,7 @@ impl OutboxStore {
             version: cache.version,
             head: cache.head.clone(),
             changed: BTreeMap::new(),
-            removed: Vec::new(),
+            documents: Vec::new(),
             expects_replica: false,
             replica: cache.replica.clone(),
             now,
@@ -358,7 +364,9 @@ impl OutboxStore {
         let head: Head =
             serde_json::from_str(&document.text).map_err(|_| unreadable(&document.name))?;
         let what = format!("the outbox in {}", self.store.name());
-        check_format(&what, head.format, FORMAT)?;
+        if head.format != OLDEST_FORMAT {
+            check_format(&what, head.format, FORMAT)?;
+        }
         Ok((document.version, head))
     }
 
@@ -374,7 +382,7 @@ impl OutboxStore {
         draft.head.format = FORMAT;
         draft.head.pin = draft.pin();
         let head = text(&draft.head);
-        if draft.changed.is_empty() && draft.removed.is_empty() && head == text(&before) {
+        if draft.changed.is_empty() && draft.documents.is_empty() && head == text(&before) {
             return Ok(true);
         }
         let mut batch = Batch {
@@ -385,8 +393,7 @@ impl OutboxStore {
             batch.expected.push(draft.replica.expected());
         }
         draft.write(&mut batch);
-        let removed = draft.removed.drain(..);
-        batch.documents.extend(removed.map(|name| (name, None)));
+        batch.documents.append(&mut draft.documents);
         if draft.head.pin != before.pin {
             batch.documents.push(outbox_document(draft.head.pin));
         }
@@ -439,6 +446,12 @@ impl OutboxStore {
             .transpose()
     }
 
+    /// The number of the declaration with a key of the application, also of one that was pruned.
+    pub(super) async fn with_key(&self, key: &str) -> Result<Option<u64>> {
+        let found = self.store.document(&key_name(key)?).await?;
+        Ok(found.and_then(|document| document.text.parse().ok()))
+    }
+
     /// The rows of a block of the history, by number.
     pub(super) async fn past_block(&self, block: u64) -> Result<Vec<Row>> {
         let prefix = format!("{PAST}{block:012}/");
@@ -486,6 +499,10 @@ pub(super) fn past_name(id: u64) -> String {
 
 pub(super) fn record_name(record: &str) -> String {
     format!("{RECORD}{record}")
+}
+
+pub(super) fn key_name(key: &str) -> Result<String> {
+    account_store::document_name(KEY, key, "a key")
 }
 
 /// The document of a row. A text that occurs several times in it, as one that is wanted and in doubt does, is written once.

@@ -3,6 +3,8 @@
 pub(super) mod cases;
 mod ends;
 mod farm;
+mod formats;
+mod keys;
 mod model;
 mod processes;
 mod scenarios;
