@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::compare::{Base, ServiceFields, ServiceRecord, merge};
 use super::row::{
     ChangeRequest, DAY, Doubt, Due, HISTORY, Happened, Limit, Listing, Lost, Question, Row,
-    RowState, Sent, Text, Time, Unclear, Wish,
+    RowState, Sent, Text, Time, Unanswered, Unclear, Wish,
 };
 
 /// The longest wait before the service is asked again.
@@ -78,6 +78,8 @@ pub(crate) enum RowEvent {
     Asked(Question),
     /// Late duplicates were reported.
     Told(Vec<String>),
+    /// The creations that the row went on without are not looked for any more.
+    WatchOver,
     Decided(PersonsDecision),
 }
 
@@ -94,6 +96,7 @@ impl RowEvent {
             Self::Unclear(_) => "unclear",
             Self::Asked(_) => "asked",
             Self::Told(_) => "told",
+            Self::WatchOver => "watch_over",
             Self::Decided(_) => "decided",
         }
     }
@@ -149,7 +152,10 @@ impl RowState {
         let is_open = matches!(self, Self::Open { .. });
         let is_sending = *self == Self::Sending;
         match event {
-            RowEvent::Wished { .. } | RowEvent::Decided(_) | RowEvent::Told(_) => true,
+            RowEvent::Wished { .. }
+            | RowEvent::Decided(_)
+            | RowEvent::Told(_)
+            | RowEvent::WatchOver => true,
             RowEvent::Marked(_) | RowEvent::Absent { .. } | RowEvent::Unclear(_) => is_open,
             RowEvent::Refused | RowEvent::NotSent { .. } | RowEvent::Doubt => is_sending,
             RowEvent::Applied { .. } => is_open || is_sending,
@@ -166,7 +172,8 @@ pub(crate) fn apply(row: &mut Row, event: &RowEvent, moment: &Moment<'_>) -> Res
     }
     let mut next = row.clone();
     next.change(event, moment)?;
-    if !matches!(event, RowEvent::Unclear(_) | RowEvent::Told(_)) {
+    let is_aside = matches!(event, RowEvent::Told(_) | RowEvent::WatchOver);
+        if !is_aside && !matches!(event, RowEvent::Unclear(_)) {
         next.unclear = None;
     }
     next.history.push(Happened {
@@ -188,11 +195,16 @@ impl Row {
                 base,
                 not_after,
             } => {
+                let is_at_rest = self.state == RowState::Confirmed;
                 self.wished(intent, base.as_ref(), moment)?;
-                self.not_after = not_after.clone().or(self.not_after.take());
+                // A limit is of the wish that waits: it ends with it, and a delete has none.
+                let kept = self.not_after.take().filter(|_| !is_at_rest);
+                self.not_after = not_after.clone().or(kept);
+                if self.wish == Wish::Delete {
+                    self.not_after = None;
+                }
             }
             RowEvent::Marked(sent) => {
-                self.doubt.waited += self.doubt.wait;
                 self.listed = moment.begun;
                 (self.sent, self.state) = (Some(sent.clone()), RowState::Sending);
                 self.shown.attempts += 1;
@@ -204,7 +216,14 @@ impl Row {
                 is_found,
             } => self.applied(request, record, *is_found, moment),
             RowEvent::Refused => {
-                (self.sent, self.state) = (None, RowState::Refused);
+                let refused = self.sent.take().map(|sent| sent.request);
+                // If the wish has changed meanwhile, the service has not refused what is wanted now.
+                self.state = if refused == self.next_request() {
+                    RowState::Refused
+                } else {
+                    RowState::default()
+                };
+                self.listed = moment.begun;
             }
             RowEvent::NotSent { wait } => {
                 self.sent = None;
@@ -218,7 +237,7 @@ impl Row {
             }
             RowEvent::Absent { is_over: false } => {
                 let doubt = &mut self.doubt;
-                doubt.waited += doubt.wait;
+                doubt.unanswered.look();
                 // The look right after the request comes too early to count.
                 doubt.looks += u32::from(doubt.wait > 0);
                 doubt.wait = moment.wait_after(doubt.resends());
@@ -242,6 +261,9 @@ impl Row {
                 }
                 self.lost.take_if(|lost| lost.left == 0);
             }
+            RowEvent::WatchOver => {
+                self.lost.take_if(|lost| lost.watched_until.is_some());
+            }
             RowEvent::Decided(decision) => self.decided(decision, moment)?,
         }
         Ok(())
@@ -259,9 +281,12 @@ impl Row {
         let is_at_rest = self.state == RowState::Confirmed;
         let wish = self.wish_of(intent, base.filter(|_| !is_at_rest))?;
         // A text that equals the wish need not go before it: an edit of the wish replaces both.
-        if wish == Wish::Delete || self.first.as_ref() == wish.text() {
+        let first = self.first.as_ref().and_then(Wish::text);
+        if wish == Wish::Delete || first == wish.text() {
             self.first = None;
         }
+        // A person agreed to change what is submitted by another text than this.
+        self.agreed.not_draft = None;
         if let (Wish::Delete, Some(base)) = (&wish, base) {
             self.seen_at = base.seen_at();
         }
@@ -278,7 +303,15 @@ impl Row {
             }
             (RowState::Confirmed | RowState::Refused, _)
             | (RowState::Asked(Question::Late(..)), None) => true,
-            (RowState::Asked(_), None) => *intent == Intent::Delete,
+            (RowState::Asked(Question::NoUsableAnswer), None) if *intent == Intent::Delete => {
+                self.send_again(moment);
+                true
+            }
+            (RowState::Asked(asked), None) => {
+                // Which record is to be deleted is still the question.
+                let is_open = self.is_creation_in_doubt() && !asked.candidates().is_empty();
+                *intent == Intent::Delete && !is_open
+            }
             _ => false,
         };
         if is_answered {
@@ -289,21 +322,24 @@ impl Row {
 
     /// The new wish. `base`: what another screen showed while this row waits.
     fn wish_of(&mut self, intent: &Intent, base: Option<&ServiceRecord>) -> Result<Wish, Unfit> {
-        let kept = self.wish.text().cloned();
-        let (text, is_submitted) = match intent {
+        let given = match intent {
             Intent::Delete => return Ok(Wish::Delete),
-            Intent::Withdraw => (None, false),
-            Intent::Submit(text) => (text.as_ref(), true),
-            Intent::Save(text) => (Some(text), matches!(self.wish, Wish::Submit(_))),
+            Intent::Withdraw => None,
+            Intent::Submit(text) => text.as_ref(),
+            Intent::Save(text) => Some(text),
         };
-        let text = match (text, kept, base) {
-            (None, kept, _) => kept.ok_or(Unfit::NoText)?,
-            (Some(text), Some(kept), Some(base)) if *text != kept => {
+        let waits = self.state != RowState::Confirmed;
+        let mut is_kept = waits;
+        let text = match (given, self.wish.text(), base) {
+            (None, kept, _) => kept.ok_or(Unfit::NoText)?.clone(),
+            (Some(text), Some(kept), Some(base)) if text != kept => {
                 if text.is_signed() || kept.is_signed() {
-                    let is_third = self.first.replace(kept).is_some();
-                    if is_third {
+                    if self.first.is_some() {
                         return Err(Unfit::ThirdText);
                     }
+                    // The earlier one goes first as what it is; the later one is wanted as it was given.
+                    self.first = Some(self.wish.clone());
+                    is_kept = false;
                     text.clone()
                 } else {
                     Text::new(&merge(&kept.value(), &text.value(), &base.fields))
@@ -311,10 +347,22 @@ impl Row {
             }
             (Some(text), ..) => text.clone(),
         };
-        Ok(if is_submitted {
-            Wish::Submit(text)
-        } else {
-            Wish::Save(text)
+        Ok(match (intent, &self.wish) {
+            (Intent::Submit(_), _) => Wish::Submit(text),
+            (Intent::Withdraw, _) => {
+                if let Some(Wish::Submit(first)) = &self.first {
+                    self.first = Some(Wish::Save(first.clone()));
+                }
+                if self.may_be_submitted() {
+                    Wish::Withdraw(text)
+                } else {
+                    Wish::Save(text)
+                }
+            }
+            // An edit keeps what else is wanted, as long as that waits.
+            (_, Wish::Submit(_)) if is_kept => Wish::Submit(text),
+            (_, Wish::Withdraw(_)) if is_kept => Wish::Withdraw(text),
+            _ => Wish::Save(text),
         })
     }
 
@@ -325,31 +373,25 @@ impl Row {
         is_found: bool,
         moment: &Moment<'_>,
     ) {
-        let before = match (&self.sent, request) {
+        let read = self.sent.as_ref().and_then(|sent| sent.before.as_ref());
+        let read = read.map(|record| &record.fields);
+        let before = match (read, request) {
             (_, ChangeRequest::Create(_)) => Base::default(),
-            (
-                Some(Sent {
-                    before: Some(before),
-                    ..
-                }),
-                _,
-            ) => Base::shown(&before.fields),
-            _ => self.base.clone().unwrap_or_default(),
+            (Some(read), _) => Base::shown(read),
+            (None, _) => self.base.clone().unwrap_or_default(),
         };
         self.base = request
-            .sent()
+            .sent(read)
             .map(|sent| before.laid(&sent).settled(&record.fields, moment.service));
         // One of the creations that were in doubt is explained, if it was found.
         let explained = u32::from(is_found && self.adopt.is_none());
         self.watch(explained, moment);
         self.shown.is_adopted = self.state != RowState::Sending;
         self.record = Some(record.id.clone());
-        if self.first.as_ref() == request.text() {
-            self.first = None;
-        }
+        self.first.take_if(|first| first.is_met_by(request));
         self.explained();
         (self.adopt, self.agreed.not_draft) = (None, None);
-        self.state = if self.is_met(request) {
+        self.state = if self.first.is_none() && self.wish.is_met_by(request) {
             RowState::Confirmed
         } else {
             RowState::default()
@@ -358,9 +400,13 @@ impl Row {
     }
 
     fn doubted(&mut self, moment: &Moment<'_>) {
+        let unanswered = match self.doubt.sends {
+            0 => Unanswered::from(moment.now),
+            _ => self.doubt.unanswered,
+        };
         self.doubt = Doubt {
             sends: self.doubt.sends + 1,
-            waited: self.doubt.waited,
+            unanswered,
             ..Doubt::default()
         };
         if let Some(Sent {
@@ -390,10 +436,13 @@ impl Row {
         let wait = before.map_or(moment.reconcile_after, |unclear| {
             unclear.wait.saturating_mul(2).min(LONGEST)
         });
+        let mut unanswered =
+            before.map_or_else(|| Unanswered::from(moment.now), |before| before.unanswered);
+        unanswered.look();
         self.unclear = Some(Unclear {
             reason: reason.to_owned(),
             wait,
-            waited: before.map_or(0, |unclear| unclear.waited + unclear.wait),
+            unanswered,
         });
         self.wait(wait, moment);
     }
@@ -450,12 +499,7 @@ impl Row {
                 self.agreed
                     .not
                     .extend(question.candidates().iter().cloned());
-                // Its resends and its time without an answer count from now on.
-                self.doubt = Doubt {
-                    sends: self.doubt.sends.min(1),
-                    wait: self.doubt.wait,
-                    ..Doubt::default()
-                };
+                self.send_again(moment);
             }
             _ => return Err(Unfit::Decision),
         }
@@ -469,6 +513,22 @@ impl Row {
         self.base = Some(Base::shown(&read.fields));
         self.agreed.not_draft = (!read.is_draft()).then(|| read.fields.clone());
         self.explained();
+    }
+
+    /// What is in doubt is sent again: the resends and the time without an answer count from now on.
+    fn send_again(&mut self, moment: &Moment<'_>) {
+        // The person has decided although these gaps may hide the record.
+        if let Some(lost) = &mut self.lost {
+            lost.listed.gaps.clone_from(&moment.listed.gaps);
+        }
+        if self.doubt.sends > 0 {
+            self.doubt = Doubt {
+                sends: 1,
+                looks: 0,
+                wait: self.doubt.wait,
+                unanswered: Unanswered::from(moment.now),
+            };
+        }
     }
 
     /// Ends whatever was under way. Creations that may still arrive are watched.
@@ -525,7 +585,7 @@ mod tests {
             request: request.clone(),
             record: record(
                 row.record.as_deref().unwrap_or("c2"),
-                request.sent().unwrap_or_else(base),
+                request.sent(None).unwrap_or_else(base),
             ),
             is_found,
         };
@@ -577,6 +637,7 @@ mod tests {
         said += &match &row.wish {
             Wish::Save(text) => format!(" save {}", time(text)),
             Wish::Submit(text) => format!(" submit {}", time(text)),
+            Wish::Withdraw(text) => format!(" withdraw {}", time(text)),
             Wish::Delete => " delete".to_owned(),
         };
         let has_consignee = |text: &Text| !text.value()["consignee"].is_null();
@@ -584,7 +645,12 @@ mod tests {
             said += " consignee";
         }
         if let Some(first) = &row.first {
-            said += &format!(" first={}", time(first));
+            let submit = if matches!(first, Wish::Submit(_)) {
+                "submit "
+            } else {
+                ""
+            };
+            said += &format!(" first={submit}{}", first.text().map_or_else(String::new, time));
         }
         if row.doubt.looks > before.doubt.looks {
             said += &format!(" looks={}", row.doubt.looks);
@@ -636,19 +702,43 @@ mod tests {
     }
 
     #[test]
-    fn six_resends_pass_within_some_two_hours_of_reachable_time() {
+    fn six_resends_pass_within_some_two_hours() {
         let mut row = row("save sending");
-        let mut sends = Vec::new();
-        for _ in 0..7 {
+        let mut waited = 0;
+        for _ in 0..6 {
             applied(&mut row, &RowEvent::Doubt).unwrap();
-            applied(&mut row, &RowEvent::Absent { is_over: false }).unwrap();
-            applied(&mut row, &RowEvent::Absent { is_over: false }).unwrap();
-            sends.push(row.doubt.waited);
+            for _ in 0..2 {
+                applied(&mut row, &RowEvent::Absent { is_over: false }).unwrap();
+                waited += row.doubt.wait;
+            }
             let sent = cases::row("save sending").sent.unwrap();
             applied(&mut row, &RowEvent::Marked(sent)).unwrap();
         }
+        applied(&mut row, &RowEvent::Doubt).unwrap();
         assert_eq!(row.doubt.resends(), 6);
-        assert_eq!(sends[6], 2 * (60 + 120 + 240 + 480 + 960 + 1_800) + 1_800);
+        assert_eq!(waited, 2 * (60 + 120 + 240 + 480 + 960 + 1_800));
+    }
+
+    #[test]
+    fn a_day_is_a_day_with_three_looks_in_it() {
+        let unanswered = |since, looks| Unanswered { since, looks };
+        for (asked, now, is_over) in [
+            (unanswered(NOW, 60), NOW + 3_600, false),
+            (unanswered(NOW, 3), NOW + DAY - 1, false),
+            (unanswered(NOW, 2), NOW + DAY, false),
+            (unanswered(NOW, 3), NOW + DAY, true),
+            (unanswered(NOW, 3), NOW - DAY, false),
+        ] {
+            assert_eq!(asked.is_over(now), is_over, "{asked:?} {now}");
+        }
+        // From the first request on, whatever is sent again.
+        let mut row = row("save sending");
+        for _ in 0..2 {
+            applied(&mut row, &RowEvent::Doubt).unwrap();
+            assert_eq!(row.doubt.unanswered.since, NOW);
+            row.doubt.unanswered.since = NOW;
+            row.state = RowState::Sending;
+        }
     }
 
     #[test]
@@ -686,14 +776,15 @@ mod tests {
         }
         assert_eq!(row.history.len(), HISTORY);
         let unclear = row.unclear.unwrap();
-        assert!((60..=LONGEST).contains(&unclear.wait) && unclear.waited > DAY);
+        assert!((60..=LONGEST).contains(&unclear.wait));
+        assert_eq!(unclear.unanswered.looks, 300);
     }
 
     #[test]
     fn what_was_merely_read_is_no_base() {
         let mut row = row("save sending");
         let sent = row.sent.as_ref().unwrap().request.clone();
-        let mut fields = sent.sent().unwrap();
+        let mut fields = sent.sent(None).unwrap();
         fields["consignee"] = json!({"name": "Pat"});
         let record = record("c2", fields.clone());
         applied(

@@ -92,21 +92,45 @@ impl Base {
 
     /// The same record after `sent` was saved over it.
     pub(crate) fn laid(mut self, sent: &Value) -> Self {
-        let sent = fields(sent);
+        let mut sent = fields(sent);
+        // What is sent as it stands there stays as it is.
+        let is_shown = |path: &Path, value: &Value| {
+            let field = self.0.get(path);
+            let shown = field.filter(|field| field.evidence == Evidence::Shown);
+            shown.is_some_and(|field| is_equal(&field.value, value))
+        };
+        let kept: Fields = (sent.iter())
+            .filter(|(path, value)| is_shown(path, value))
+            .map(|(path, value)| (path.clone(), value.clone()))
+            .collect();
         for (path, field) in &mut self.0 {
             let cleared = (1..path.len()).any(|depth| sent.contains_key(&path[..depth]));
             if cleared {
                 (field.value, field.evidence) = (Value::Null, Evidence::Sent);
-            } else if path.len() > 1 && sent.keys().any(|sent| sent[0] == path[0]) {
+            } else if path.len() > 1
+                && !kept.contains_key(path)
+                && sent.keys().any(|sent| sent[0] == path[0])
+            {
                 field.evidence = Evidence::Covered;
             }
         }
+        sent.retain(|path, _| !kept.contains_key(path));
         let evidence = Evidence::Sent;
         let sent = sent
             .into_iter()
             .map(|(path, value)| (path, ExpectedRecord { value, evidence }));
         self.0.extend(sent);
         self
+    }
+
+    /// What a field at the top of the record is expected to be.
+    pub(crate) fn field(&self, name: &str) -> Option<&Value> {
+        let field = self.0.get([name.to_owned()].as_slice())?;
+        Some(&field.value)
+    }
+
+    pub(crate) fn status(&self) -> Option<&str> {
+        self.field("status")?.as_str()
     }
 
     /// The same record with the forms that the service showed of it, and what it fills in. What it shows beyond that stays
@@ -179,8 +203,10 @@ impl Base {
 /// What the service writes into records by itself, and how it writes what it is sent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ServiceFields {
-    /// Fields that we had not sent, and in how many replies to creations they were there all the same.
-    filled: Vec<(Path, u32)>,
+    /// Fields that the service fills in where they are not sent, as the profile names them. Nothing is learnt from records that were
+    /// read: somebody else may have written what they show.
+    #[serde(skip)]
+    filled: BTreeSet<Path>,
     /// What `createdBy` says of records that we made.
     me: BTreeSet<String>,
     #[serde(skip, default = "same_text")]
@@ -205,18 +231,13 @@ fn shows_all() -> fn(&str) -> bool {
 }
 
 impl ServiceFields {
-    /// Somebody could have edited one record between its creation and the reply.
-    const ENOUGH: u32 = 2;
     /// How many names of authors are kept.
     const AUTHORS: usize = 16;
 
     /// With the fields that the profile says the service fills in.
     pub(crate) fn named(filled: impl IntoIterator<Item = Path>, same: SameText) -> Self {
         Self {
-            filled: filled
-                .into_iter()
-                .map(|path| (path, Self::ENOUGH))
-                .collect(),
+            filled: filled.into_iter().collect(),
             me: BTreeSet::new(),
             same,
             shows: shows_all(),
@@ -228,34 +249,22 @@ impl ServiceFields {
         Self { shows, ..self }
     }
 
-    /// With what was learnt.
-    pub(crate) fn and_learnt(&self, learnt: &Self) -> Self {
+    /// With the authors of our records that another one knows.
+    pub(crate) fn with_authors_of(&self, other: &Self) -> Self {
         let mut all = self.clone();
-        all.filled.extend(learnt.filled.iter().cloned());
-        all.me.extend(learnt.me.iter().cloned());
+        all.me.extend(other.me.iter().cloned());
         all
     }
 
-    /// Learns from the reply to a creation.
-    pub(crate) fn learn(&mut self, sent: &Value, reply: &ServiceRecord) {
-        let sent = Base::shown(sent);
-        for (path, value) in fields(&reply.fields) {
-            if is_empty(&value) || !is_empty(sent.value(&path)) || path[0] == "status" {
-                continue;
-            }
-            match self.filled.iter_mut().find(|(known, _)| *known == path) {
-                Some((_, replies)) => *replies = (*replies + 1).min(Self::ENOUGH),
-                None => self.filled.push((path, 1)),
-            }
-        }
+    /// Learns who the author of our records is, from one that we made.
+    pub(crate) fn learn_author(&mut self, ours: &ServiceRecord) {
         if self.me.len() < Self::AUTHORS {
-            self.me.extend(reply.created_by.clone());
+            self.me.extend(ours.created_by.clone());
         }
     }
 
     fn fills(&self, path: &[String]) -> bool {
-        let mut filled = self.filled.iter();
-        filled.any(|(known, replies)| known == path && *replies >= Self::ENOUGH)
+        self.filled.contains(path)
     }
 
     fn is_another(&self, record: &ServiceRecord) -> bool {
@@ -668,33 +677,12 @@ mod tests {
                 created_by: Some("sam".to_owned()),
                 ..record.clone()
             };
-            service.learn(&sent, &made);
+            service.learn_author(&made);
             for (name, field) in json_of(line[0]).as_object().unwrap() {
                 record.fields[name] = field.clone();
             }
             let found = whose(&sent, "4", &record, &service);
             assert_eq!(format!("{found:?}"), line[3], "{line:?}");
-        }
-    }
-
-    #[test]
-    fn a_field_that_two_replies_show_unasked_is_filled_in_by_the_service() {
-        let (sent, mut service) = (json!({"a": "x"}), ServiceFields::default());
-        let reply = ServiceRecord {
-            id: "c1".to_owned(),
-            updated_at: "1".to_owned(),
-            created_by: Some("sam".to_owned()),
-            fields: json!({"a": "x", "b": {"c.d": "y"}, "status": "DRAFT"}),
-        };
-        for is_known in [false, false, true] {
-            let compared = compare(
-                &Base::shown(&sent),
-                None,
-                &json!({"a": "x", "b": {"c.d": "z"}}),
-                &service,
-            );
-            assert_eq!(compared == Compared::Same, is_known);
-            service.learn(&sent, &reply);
         }
     }
 

@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::apply::RowEvent;
 use super::compare::{Base, Compared, ServiceFields, ServiceRecord, Whose, compare, whose};
 use super::row::{
-    ChangeRequest, DAY, Due, Listing, Owner, Question, Reason, Row, RowState, Sent, Text, Time,
+    ChangeRequest, Due, Listing, Owner, Question, Reason, Row, RowState, Sent, Text, Time,
     Wish,
 };
 
@@ -64,7 +64,12 @@ pub(crate) enum Read {
 /// What an answer to a request says.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Heard {
-    Record(Seen),
+    Record {
+        /// As the reply shows it: its names and its status.
+        seen: Seen,
+        /// What a creation has made, as it was read by the id of the reply; `None`: it could not be read.
+        read: Option<ServiceRecord>,
+    },
     /// The service itself refused it.
     Refused,
     NotSent {
@@ -95,7 +100,7 @@ pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -
         return Action::Wait(Some(due));
     }
     if let Some(Read::Unclear(reason)) = read {
-        return unclear(row, reason);
+        return unclear(row, reason, when.now);
     }
     if let Some(id) = &row.adopt {
         return match read {
@@ -145,9 +150,9 @@ fn ask(question: Question) -> Action {
     Action::Append(RowEvent::Asked(question))
 }
 
-fn unclear(row: &Row, reason: &str) -> Action {
-    let waited = row.unclear.as_ref().map_or(0, |unclear| unclear.waited);
-    if waited >= DAY {
+fn unclear(row: &Row, reason: &str, now: Time) -> Action {
+    let before = row.unclear.as_ref();
+    if before.is_some_and(|unclear| unclear.unanswered.is_over(now)) {
         ask(Question::NoUsableAnswer)
     } else {
         Action::Append(RowEvent::Unclear(reason.to_owned()))
@@ -158,7 +163,7 @@ fn unclear(row: &Row, reason: &str) -> Action {
 fn adopted(row: &Row, id: &str, seen: Option<&Seen>) -> Action {
     // It was made of what was sent last, or of what would be sent.
     let lost = row.lost.iter().find_map(|lost| lost.texts.last());
-    let text = lost.or(row.first.as_ref()).or(row.wish.text());
+    let text = lost.or(row.next_wish().text());
     match seen.filter(|seen| seen.owner.is_none()).zip(text) {
         Some((seen, text)) => applied(&ChangeRequest::Create(text.clone()), &seen.record, true),
         // It stays a candidate: to send again says that it is not the declaration.
@@ -169,6 +174,10 @@ fn adopted(row: &Row, id: &str, seen: Option<&Seen>) -> Action {
 /// A row without a record, after the account was listed.
 fn creation(row: &Row, listing: &Listing, seen: &[Seen], when: &Circumstances<'_>) -> Action {
     let is_in_doubt = row.is_creation_in_doubt();
+    if is_in_doubt && hides_more(row, listing) {
+        // The record that was made may be the one that this list does not show.
+        return unclear(row, "the list has an entry that cannot be read", when.now);
+    }
     let found = seen.iter().filter_map(|seen| {
         let (whose, text) = candidate(row, seen, when)?;
         Some((whose, text, &seen.record))
@@ -204,6 +213,12 @@ fn creation(row: &Row, listing: &Listing, seen: &[Seen], when: &Circumstances<'_
     send(row, None, listing.clone())
 }
 
+/// Whether a list has gaps that were not there before the first creation whose outcome is unknown.
+fn hides_more(row: &Row, listing: &Listing) -> bool {
+    let (_, before) = row.looked_for();
+    !listing.gaps.is_subset(&before.gaps)
+}
+
 /// Whether a record that appeared may be the declaration of the row, and the text that it may be made of.
 fn candidate<'a>(row: &'a Row, seen: &Seen, when: &Circumstances<'_>) -> Option<(Whose, &'a Text)> {
     let (texts, since) = row.looked_for();
@@ -217,18 +232,24 @@ fn candidate<'a>(row: &'a Row, seen: &Seen, when: &Circumstances<'_>) -> Option<
     let closest = texts.rev().map(|text| (whose_of(text), text));
     match closest.min_by_key(|(whose, _)| *whose as u8)? {
         (Whose::Unrelated, _) => None,
-        (Whose::Ours, text) if seen.owner.is_some() || is_rivalled(row, &seen.record, when) => {
-            Some((Whose::Agrees, text))
+        (Whose::Ours, text) if seen.owner.is_some() => Some((Whose::Agrees, text)),
+        (Whose::Ours, text) => {
+            let mut others = when.open.iter().filter(|other| other.id != row.id);
+            let is_rivalled = others.any(|other| may_have_made(other, &seen.record, when));
+            let whose = if is_rivalled {
+                Whose::Agrees
+            } else {
+                Whose::Ours
+            };
+            Some((whose, text))
         }
         found => Some(found),
     }
 }
 
-/// Whether another row may have made the record as well.
-fn is_rivalled(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> bool {
-    let others = when.open.iter().filter(|other| other.id != row.id);
-    let mut texts = others.flat_map(|other| other.on_their_way());
-    texts.any(|text| {
+/// Whether a creation of this row may have made the record.
+fn may_have_made(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> bool {
+    row.on_their_way().any(|text| {
         let found = whose(&text.value(), "", record, when.service);
         matches!(found, Whose::Ours | Whose::AndMore)
     })
@@ -257,11 +278,21 @@ fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action
         ..
     }) = &row.sent
     {
-        let sent = request.sent();
-        let before = Base::shown(&before.fields);
-        match compare(&before, sent.as_ref(), &record.fields, when.service) {
+        let sent = request.sent(Some(&before.fields));
+        let shown = Base::shown(&before.fields);
+        let is_submit = matches!(request, ChangeRequest::Submit(..));
+        let has_all = |sent| Base::shown(&record.fields).has(sent, when.service);
+        match compare(&shown, sent.as_ref(), &record.fields, when.service) {
+            // Somebody else may have submitted another text.
+            Compared::Ours(_) if is_submit && !sent.as_ref().is_some_and(has_all) => {
+                return changed(record);
+            }
             Compared::Ours(_) => return applied(request, record, false),
             Compared::Theirs(_) => return changed(record),
+            // It may have been carried out and taken back since.
+            Compared::Same if is_status(request) && record.updated_at != before.updated_at => {
+                return changed(record);
+            }
             Compared::Same if is_first_look(row) => return LOOK_AGAIN,
             Compared::Same => {
                 if let Some(question) = hindrance(row, when) {
@@ -275,7 +306,7 @@ fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action
     };
     let nothing = Base::default();
     let base = row.base.as_ref().unwrap_or(&nothing);
-    let sent = request.sent();
+    let sent = request.sent(Some(&record.fields));
     let shown = Base::shown(&record.fields);
     let is_there = sent
         .as_ref()
@@ -302,6 +333,11 @@ fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action
     } else {
         changed(record)
     }
+}
+
+/// Whether a request changes the status of a record: the same content later need not be the same state.
+fn is_status(request: &ChangeRequest) -> bool {
+    !matches!(request, ChangeRequest::Create(_) | ChangeRequest::Update(..))
 }
 
 fn applied(request: &ChangeRequest, record: &ServiceRecord, is_found: bool) -> Action {
@@ -341,7 +377,7 @@ const LOOK_AGAIN: Action = Action::Append(RowEvent::Absent { is_over: false });
 
 /// What a person is asked instead of sending again.
 fn hindrance(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
-    let is_hopeless = row.doubt.resends() >= RESENDS || row.doubt.waited >= DAY;
+    let is_hopeless = row.doubt.resends() >= RESENDS || row.doubt.unanswered.is_over(when.now);
     let given_up = is_hopeless.then_some(Question::NoUsableAnswer);
     given_up.or_else(|| late(row, when))
 }
@@ -349,13 +385,16 @@ fn hindrance(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
 /// Why the request must not be sent without an agreement.
 fn late(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
     let request = row.next_request()?;
-    let text = request.text().map(Text::value).unwrap_or_default();
+    let text = request.text()?.value();
     let limit = row.not_after.iter().map(|limit| limit.at);
     let mut limit = limit.filter(|at| when.now > *at);
     let limit = limit
         .next()
         .map(|at| (Reason::NotAfterPassed, at.to_string()));
-    let date = text["movementDate"].as_str().map(str::trim);
+    // A text that does not name the day leaves the one that the record has.
+    let movement = text.get("movementDate");
+    let movement = movement.or_else(|| row.base.as_ref()?.field("movementDate"));
+    let date = movement.and_then(Value::as_str).map(str::trim);
     let movement = date.filter(|date| !date.is_empty()).and_then(|date| {
         let reason = match (when.day)(date) {
             None => Reason::MovementUnreadable,
@@ -377,15 +416,15 @@ fn late(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
 }
 
 /// What an answer to the request under way means.
-pub(crate) fn answer(row: &Row, reply: Heard) -> RowEvent {
+pub(crate) fn answer(row: &Row, reply: Heard, service: &ServiceFields) -> RowEvent {
     let Some(Sent {
         request, listed, ..
     }) = &row.sent
     else {
         return RowEvent::Doubt;
     };
-    let seen = match reply {
-        Heard::Record(seen) => seen,
+    let (seen, read) = match reply {
+        Heard::Record { seen, read } => (seen, read),
         Heard::Refused => return RowEvent::Refused,
         Heard::NotSent { wait } => return RowEvent::NotSent { wait },
         Heard::Unclear => return RowEvent::Doubt,
@@ -401,9 +440,16 @@ pub(crate) fn answer(row: &Row, reply: Heard) -> RowEvent {
     if matches!(request, ChangeRequest::Submit(..)) && !is_submitted {
         return RowEvent::Doubt;
     }
+    if let (ChangeRequest::Create(text), Some(read)) = (request, &read) {
+        let found = whose(&text.value(), "", read, service);
+        // The reply may name a record that somebody else made at the same time.
+        if !matches!(found, Whose::Ours | Whose::Agrees | Whose::AndMore) {
+            return RowEvent::Doubt;
+        }
+    }
     RowEvent::Applied {
         request: request.clone(),
-        record: seen.record,
+        record: read.unwrap_or(seen.record),
         is_found: false,
     }
 }
@@ -464,10 +510,11 @@ pub(crate) fn late_duplicates(
         let is_made_of = |text: &Text| {
             whose(&text.value(), &lost.listed.latest, record, when.service) == Whose::Ours
         };
-        !is_known
-            && owner.is_none()
-            && lost.texts.iter().any(is_made_of)
-            && !is_rivalled(row, record, when)
+        // A row that only watches does not look for a record of its own: it silences nobody.
+        let mut others = when.open.iter().filter(|other| other.id != row.id);
+        let is_looked_for = others
+            .any(|other| other.watched().is_none() && may_have_made(other, record, when));
+        !is_known && owner.is_none() && lost.texts.iter().any(is_made_of) && !is_looked_for
     };
     let found = seen.iter().filter(is_one).take(lost.left as usize);
     let found: Vec<String> = found.map(|seen| seen.record.id.clone()).collect();
@@ -479,8 +526,9 @@ pub(crate) fn late_duplicates(
 mod tests {
     use serde_json::json;
 
+    use super::super::row::DAY;
     use super::super::tests::cases::{
-        NOW, base, lines, listing, read, record, row, with_circumstances,
+        NOW, lines, listing, read, record, row, with_circumstances,
     };
     use super::*;
 
@@ -490,6 +538,7 @@ mod tests {
             ChangeRequest::Create(_) => "create",
             ChangeRequest::Update(..) => "update",
             ChangeRequest::Submit(..) => "submit",
+            ChangeRequest::Withdraw(..) => "withdraw",
             ChangeRequest::Delete(_) => "delete",
         };
         match action {
@@ -556,18 +605,23 @@ mod tests {
                 ["unclear"] => Heard::Unclear,
                 ["refused"] => Heard::Refused,
                 ["not-sent"] => Heard::NotSent { wait: 5 },
-                [id, status, ..] => {
-                    let mut fields = base();
-                    fields["status"] = json!(status);
-                    Heard::Record(Seen {
-                        record: record(id, fields),
+                [id, status, ref rest @ ..] => {
+                    let has = |word: &str| rest.contains(&word);
+                    let seen = Seen {
+                        record: record(id, json!({"status": status})),
                         sequence: sequence.parse().ok(),
-                        owner: shows.ends_with("of-maker").then_some(Owner::Maker),
-                    })
+                        owner: has("of-maker").then_some(Owner::Maker),
+                    };
+                    let read = rest.iter().find_map(|word| word.strip_prefix("read:"));
+                    let read = read.map(|word| match super::super::tests::cases::read(word, &row(of)) {
+                        Some(Read::Listed(_, seen)) => seen[0].record.clone(),
+                        _ => panic!("{line:?}"),
+                    });
+                    Heard::Record { seen, read }
                 }
                 _ => panic!("{line:?}"),
             };
-            let event = answer(&row(of), reply);
+            let event = answer(&row(of), reply, &super::super::tests::cases::service());
             assert_eq!(said(&Action::Append(event)), means, "{line:?}");
         }
     }

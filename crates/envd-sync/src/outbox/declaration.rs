@@ -56,6 +56,8 @@ pub enum Wanted {
     Save,
     /// A submitted declaration.
     Submit,
+    /// A draft of what was submitted.
+    Withdraw,
     /// Nothing on the service.
     Delete,
 }
@@ -150,7 +152,9 @@ debug_shows!(FieldDifference, |it| path: it.path, changed_by: it.changed_by);
 impl Conflict {
     /// Of a row and the record as it was read.
     fn new(row: &Row, theirs: &Value) -> Self {
-        let sent = row.next_request().and_then(|request| request.sent());
+        let sent = row
+            .next_request()
+            .and_then(|request| request.sent(Some(theirs)));
         Self {
             fields: differences(row.base.as_ref(), sent.as_ref(), theirs),
             mine: sent.unwrap_or_default(),
@@ -166,7 +170,7 @@ pub struct HistoryEvent {
     /// When, on the clock of the machine that wrote it.
     pub at: Timestamp,
     /// What: `wished`, `marked` (from then on a request may be under way), `applied`, `refused`, `not_sent`, `doubt`, `absent`,
-    /// `unclear`, `asked`, `told` (of late duplicates), `decided`.
+    /// `unclear`, `asked`, `told` (late duplicates were reported), `watch_over` (they are not looked for any more), `decided`.
     pub event: String,
     /// Why, in words, if there is anything to say.
     pub why: String,
@@ -265,6 +269,7 @@ impl Declaration {
             wanted: match row.wish {
                 Wish::Save(_) => Wanted::Save,
                 Wish::Submit(_) => Wanted::Submit,
+                Wish::Withdraw(_) => Wanted::Withdraw,
                 Wish::Delete => Wanted::Delete,
             },
             state: state_of(row),
@@ -337,8 +342,10 @@ impl Declaration {
         let sentence = match (self.state, self.reason) {
             (DeclarationState::Confirmed, _) => {
                 let what = match self.wanted {
+                    Wanted::Save if self.row.may_be_submitted() => "Changed, and still submitted",
                     Wanted::Save => "Saved as a draft",
                     Wanted::Submit => "Submitted",
+                    Wanted::Withdraw => "A draft again",
                     Wanted::Delete => return "Deleted".to_owned(),
                 };
                 let problems = if self.findings.is_empty() {
@@ -382,6 +389,9 @@ impl Declaration {
             (_, Some(Reason::TookTheirs)) => "Given up: the website's counts",
             (_, Some(Reason::GivenUp)) | (DeclarationState::Discarded, None) => "Given up",
             (DeclarationState::Sending, None) => "Being sent",
+            (_, None) if self.wanted == Wanted::Withdraw => {
+                "Submitted; waiting to be made a draft again"
+            }
             (_, None) => "Waiting to be sent",
         };
         sentence.to_owned()
@@ -417,7 +427,10 @@ fn reason_of(row: &Row) -> Option<Reason> {
         RowState::Refused => Reason::Refused,
         RowState::Asked(question) => question.reason(),
         RowState::Discarded => {
-            let last = row.history.last().map(|event| event.why.as_str());
+            // Late duplicates may have been reported since.
+            let mut events = row.history.iter().rev();
+            let last = events.find(|event| event.event == "decided");
+            let last = last.map(|event| event.why.as_str());
             if last == Some(apply::PersonsDecision::TakeTheirs.name()) {
                 Reason::TookTheirs
             } else {

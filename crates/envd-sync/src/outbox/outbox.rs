@@ -93,11 +93,11 @@ impl Outbox {
         let filled_in = &replica.account().client().profile().filled_in.value;
         let paths = filled_in.iter();
         let paths = paths.map(|path| path.split('.').map(str::to_owned).collect());
-        let told = ServiceFields::named(paths, same_form).showing(is_read);
+        let fields = ServiceFields::named(paths, same_form).showing(is_read);
         Self {
             shared: Arc::new(OutboxCore {
                 replica: replica.clone(),
-                store: OutboxStore::new(replica.store.clone(), told),
+                store: OutboxStore::new(replica.store.clone(), fields),
                 passing: tokio::sync::Mutex::default(),
                 memory: Mutex::default(),
                 written: Notify::new(),

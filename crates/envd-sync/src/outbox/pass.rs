@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::future::IntoFuture;
 use std::time::{Duration, SystemTime};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::apply::RowEvent;
 use super::compare::ServiceRecord;
@@ -18,7 +18,7 @@ use super::report::OutboxReport;
 use super::row::{ChangeRequest, Due, Owner, Question, Row, RowState, Sent, Time};
 use super::store::{Holder, seconds, whole};
 use crate::error::{Error, Result};
-use envd_sdk::model::{ConsignmentStatus, ConsignmentText, SavedConsignment, Timestamp};
+use envd_sdk::model::{ConsignmentText, SavedConsignment, Timestamp};
 use envd_sdk::{ErrorKind, Outcome, RetryPolicy};
 
 /// How often late duplicates are looked for.
@@ -330,6 +330,7 @@ impl Pass<'_> {
             (request, text) => {
                 let text = ConsignmentText::parse(text.map_or("{}", |text| &text.0))
                     .map_err(|error| Error::usage(error.to_string()))?;
+                let text = without_old_signature(text, sent)?;
                 account.save_consignment_text(&self.named(text, request, sent))
             }
         };
@@ -349,11 +350,10 @@ impl Pass<'_> {
         request: &ChangeRequest,
         sent: &Sent,
     ) -> ConsignmentText {
-        let status = match request {
-            ChangeRequest::Submit(..) => ConsignmentStatus::Submitted,
-            _ => ConsignmentStatus::Draft,
+        let text = match request.status() {
+            Some(status) => text.with("status", status),
+            None => text,
         };
-        let text = text.with("status", status.as_str());
         let Some(id) = request.record() else {
             return text;
         };
@@ -378,16 +378,13 @@ impl Pass<'_> {
             Err(error) => error.server_errors(),
         };
         let said = match &reply {
-            Ok(outcome) => {
-                let seen = self.shown(&outcome.value, sent).await?;
-                seen.map_or(Heard::Unclear, Heard::Record)
-            }
+            Ok(outcome) => self.reply_of(&outcome.value, sent).await?,
             Err(error) => {
                 let is_late = limit_of(marked).is_some_and(|limit| self.outbox.now() > limit);
                 answer_of(error, is_late)
             }
         };
-        let event = answer(marked, said);
+        let event = answer(marked, said, &self.outbox.store().service());
         let written = self.held.change(|draft| {
             // A person may have written to it meanwhile.
             let is_same = |row: &Row| row.state == RowState::Sending && row.sent == marked.sent;
@@ -402,7 +399,10 @@ impl Pass<'_> {
             let Some(Ok(row)) = row.map(|row| draft.append(&row, event)) else {
                 return false;
             };
-            row.shown.findings = errors.iter().map(|error| error.raw().clone()).collect();
+            // What was refused may be an earlier text than the one that is wanted now.
+            let is_of_wish = *event != RowEvent::Refused || row.state == RowState::Refused;
+            let errors = errors.iter().filter(|_| is_of_wish);
+            row.shown.findings = errors.map(|error| error.raw().clone()).collect();
             match &reply {
                 Ok(outcome) => {
                     let number = outcome.value.number.as_ref();
@@ -412,10 +412,10 @@ impl Pass<'_> {
                 Err(error) => row.explain(&error.to_string()),
             }
             let is_confirmed = row.state == RowState::Confirmed;
-            if let (RowEvent::Applied { record, .. }, ChangeRequest::Create(text)) =
+            if let (RowEvent::Applied { record, .. }, ChangeRequest::Create(_)) =
                 (event, &sent.request)
             {
-                draft.head.service.learn(&text.value(), record);
+                draft.head.service.learn_author(record);
             }
             is_confirmed
         });
@@ -431,20 +431,24 @@ impl Pass<'_> {
         }
     }
 
-    /// The record that the reply to a save shows, with what the service shows of it right after: a reply has its names and its
-    /// status only. `None`: it names no record.
-    async fn shown(
+    /// What the reply to a change says: the names and the status of its record. What a creation has made is read, since the reply may
+    /// name another record.
+    async fn reply_of(
         &mut self,
         saved: &SavedConsignment,
         sent: &Sent,
-    ) -> Result<Option<Seen>, PassEnd> {
+    ) -> Result<Heard, PassEnd> {
         let record = sent.request.record();
         let is_delete = matches!(sent.request, ChangeRequest::Delete(_));
         let named = saved.id.as_ref().map(|id| id.as_str().to_owned());
         let named = named.or_else(|| record.filter(|_| is_delete).map(str::to_owned));
         let Some(id) = named else {
-            return Ok(None);
+            return Ok(Heard::Unclear);
         };
+        let mut fields = json!({});
+        if let Some(status) = &saved.status {
+            fields["status"] = status.as_str().into();
+        }
         let mut seen = Seen {
             owner: None,
             sequence: None,
@@ -452,9 +456,10 @@ impl Pass<'_> {
                 id: id.clone(),
                 updated_at: String::new(),
                 created_by: None,
-                fields: json!({}),
+                fields,
             },
         };
+        let mut read = None;
         if record.is_none() {
             let holder = self.outbox.store().holder(&id, 0).await?;
             // What any row has named is not new, also where that was given up.
@@ -463,21 +468,18 @@ impl Pass<'_> {
                 Holder::Pruned => Owner::Maker,
             });
             seen.sequence = self.reader.first_listed(&id).await?;
+            read = self.created(&id).await?;
         }
-        if record.is_none_or(|record| record == id) && !is_delete {
-            self.reader.requests += 1;
-            let read = self.outbox.account().consignment(id.as_str());
-            // A failure is none of the save.
-            if let Ok(Ok(read)) = self.held.during(read.into_future()).await
-                && let Some(read) = record_of(&read.value).filter(|read| read.id == id)
-            {
-                seen.record = read;
-            }
-        }
-        if let Some(status) = &saved.status {
-            seen.record.fields["status"] = status.as_str().into();
-        }
-        Ok(Some(seen))
+        Ok(Heard::Record { seen, read })
+    }
+
+    /// What a creation has made, read by the id of its reply. A failure to read it is none of the creation.
+    async fn created(&mut self, id: &str) -> Result<Option<ServiceRecord>, PassEnd> {
+        self.reader.requests += 1;
+        let read = self.outbox.account().consignment(id);
+        let read = self.held.during(read.into_future()).await?;
+        let record = read.ok().and_then(|read| record_of(&read.value));
+        Ok(record.filter(|record| record.id == id))
     }
 
     /// A failure that is no answer about a row stops the pass.
@@ -565,13 +567,8 @@ impl Pass<'_> {
             }
             let written = outbox.change(|draft| {
                 let same = draft.row(row.id).filter(|now| *now == row)?;
-                if let Some(event) = &found {
-                    return draft.append(&same, event).ok().map(drop);
-                }
-                let mut row = (*same).clone();
-                row.lost = None;
-                draft.put(row);
-                Some(())
+                let event = found.as_ref().unwrap_or(&RowEvent::WatchOver);
+                draft.append(&same, event).ok().map(drop)
             });
             if let (Some(()), Some(RowEvent::Told(records))) = (written.await?, &found) {
                 self.report.late_duplicates += records.len() as u64;
@@ -606,6 +603,21 @@ impl Pass<'_> {
 /// Whether the service itself has answered, and the answer is about what was requested.
 fn is_usable_answer(error: &Error) -> bool {
     error.is_answer() || matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden)
+}
+
+/// The text, which removes the signature of an earlier one from the record.
+fn without_old_signature(text: ConsignmentText, sent: &Sent) -> Result<ConsignmentText> {
+    let before = sent.before.as_ref().map(|record| &record.fields);
+    let (with, without) = (sent.request.sent(before), sent.request.sent(None));
+    let declaration = |body: &Option<Value>| body.as_ref().map(|body| body["declaration"].clone());
+    let Some(declaration) = declaration(&with).filter(|_| with != without) else {
+        return Ok(text);
+    };
+    let rest = text.without("declaration");
+    let rest = rest.as_str().strip_suffix('}').unwrap_or_default();
+    let comma = if rest.ends_with('{') { "" } else { "," };
+    let text = format!("{rest}{comma}\"declaration\":{declaration}}}");
+    ConsignmentText::parse(&text).map_err(|error| Error::usage(error.to_string()))
 }
 
 /// After this instant the request of a row is not sent.

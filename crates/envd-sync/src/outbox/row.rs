@@ -32,10 +32,7 @@ impl Text {
 
     /// Whether the user signed it: a signed text is sent as it is, or not at all.
     pub(crate) fn is_signed(&self) -> bool {
-        let signature = &self.value()["declaration"]["signature"];
-        signature
-            .as_str()
-            .is_some_and(|text| !text.trim().is_empty())
+        has_signature(&self.value())
     }
 
     /// Whether a record can be made of it alone.
@@ -49,13 +46,20 @@ impl Text {
     }
 }
 
+fn has_signature(record: &Value) -> bool {
+    let signature = record["declaration"]["signature"].as_str();
+    signature.is_some_and(|text| !text.trim().is_empty())
+}
+
 /// What a person wants of the service.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Wish {
-    /// A draft with this text.
+    /// This text; a record that is there keeps its status.
     Save(Text),
     /// A submitted declaration with this text.
     Submit(Text),
+    /// What was submitted becomes a draft again, with this text.
+    Withdraw(Text),
     /// Nothing there.
     #[default]
     Delete,
@@ -64,8 +68,19 @@ pub(crate) enum Wish {
 impl Wish {
     pub(crate) fn text(&self) -> Option<&Text> {
         match self {
-            Self::Save(text) | Self::Submit(text) => Some(text),
+            Self::Save(text) | Self::Submit(text) | Self::Withdraw(text) => Some(text),
             Self::Delete => None,
+        }
+    }
+
+    /// Whether the service has what is wanted once it has carried this request out.
+    pub(crate) fn is_met_by(&self, request: &ChangeRequest) -> bool {
+        match (self, request) {
+            (Self::Save(wish), ChangeRequest::Create(text) | ChangeRequest::Update(_, text))
+            | (Self::Submit(wish), ChangeRequest::Submit(_, text))
+            | (Self::Withdraw(wish), ChangeRequest::Withdraw(_, text)) => wish == text,
+            (Self::Delete, ChangeRequest::Delete(_)) => true,
+            _ => false,
         }
     }
 }
@@ -74,15 +89,21 @@ impl Wish {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ChangeRequest {
     Create(Text),
+    /// The record keeps its status.
     Update(String, Text),
     Submit(String, Text),
+    /// The record becomes a draft again.
+    Withdraw(String, Text),
     Delete(String),
 }
 
 impl ChangeRequest {
     pub(crate) fn text(&self) -> Option<&Text> {
         match self {
-            Self::Create(text) | Self::Update(_, text) | Self::Submit(_, text) => Some(text),
+            Self::Create(text)
+            | Self::Update(_, text)
+            | Self::Submit(_, text)
+            | Self::Withdraw(_, text) => Some(text),
             Self::Delete(_) => None,
         }
     }
@@ -91,17 +112,38 @@ impl ChangeRequest {
     pub(crate) fn record(&self) -> Option<&str> {
         match self {
             Self::Create(_) => None,
-            Self::Update(id, _) | Self::Submit(id, _) | Self::Delete(id) => Some(id),
+            Self::Update(id, _)
+            | Self::Submit(id, _)
+            | Self::Withdraw(id, _)
+            | Self::Delete(id) => Some(id),
         }
     }
 
-    /// The text with its status. A creation is always a draft.
-    pub(crate) fn sent(&self) -> Option<Value> {
-        let mut sent = self.text()?.value();
-        sent["status"] = match self {
-            Self::Submit(..) => json!("SUBMITTED"),
-            _ => json!("DRAFT"),
-        };
+    /// The status that is sent. A creation is always a draft.
+    pub(crate) fn status(&self) -> Option<&'static str> {
+        match self {
+            Self::Create(_) | Self::Withdraw(..) => Some("DRAFT"),
+            Self::Submit(..) => Some("SUBMITTED"),
+            Self::Update(..) | Self::Delete(_) => None,
+        }
+    }
+
+    /// The text with its status, as it is sent over a record. An unsigned text also removes a signature that stands there: the
+    /// service keeps what an update does not mention, and nobody has signed this text.
+    pub(crate) fn sent(&self, over: Option<&Value>) -> Option<Value> {
+        let text = self.text()?;
+        let mut sent = text.value();
+        if let Some(status) = self.status() {
+            sent["status"] = json!(status);
+        }
+        if over.is_some_and(has_signature) && !text.is_signed() {
+            match &mut sent["declaration"] {
+                Value::Object(declaration) => {
+                    declaration.insert("signature".to_owned(), Value::Null);
+                }
+                declaration => *declaration = Value::Null,
+            }
+        }
         Some(sent)
     }
 }
@@ -174,7 +216,36 @@ pub(crate) struct Sent {
     pub(crate) listed: Listing,
 }
 
-/// How often and how long it was looked for requests that nothing explains, since the first of them; none: nothing is in doubt.
+/// How long the service has been asked in vain: since when, and how often.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Unanswered {
+    pub(crate) since: Time,
+    pub(crate) looks: u32,
+}
+
+impl Unanswered {
+    /// Looks that are closer together than a day, or a day with fewer looks, say little about the service.
+    const LOOKS: u32 = 3;
+
+    pub(crate) fn from(now: Time) -> Self {
+        Self {
+            since: now,
+            looks: 0,
+        }
+    }
+
+    /// One more look without an answer.
+    pub(crate) fn look(&mut self) {
+        self.looks = self.looks.saturating_add(1);
+    }
+
+    /// Whether a day has passed, with enough looks in it.
+    pub(crate) fn is_over(self, now: Time) -> bool {
+        self.looks >= Self::LOOKS && now.saturating_sub(self.since) >= DAY
+    }
+}
+
+/// How often requests were sent whose outcome is unknown, and what was looked for; none: the outcome of each is known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Doubt {
     /// How many requests got no clear answer.
@@ -183,8 +254,8 @@ pub(crate) struct Doubt {
     pub(crate) looks: u32,
     /// How long the next look waits.
     pub(crate) wait: Time,
-    /// The sum of the waits that ended in a look: time without reception does not count, nor does a clock that is set.
-    pub(crate) waited: Time,
+    /// Since the first of these requests.
+    pub(crate) unanswered: Unanswered,
 }
 
 impl Doubt {
@@ -218,7 +289,7 @@ impl Lost {
 pub(crate) struct Unclear {
     pub(crate) reason: String,
     pub(crate) wait: Time,
-    pub(crate) waited: Time,
+    pub(crate) unanswered: Unanswered,
 }
 
 /// Why a declaration is in its state. [`Declaration::sentence`](super::Declaration::sentence) says it in a farmer's words, and
@@ -397,8 +468,8 @@ pub(crate) struct Row {
     /// The row began with a record of the service, and made none.
     pub(crate) is_named: bool,
     pub(crate) wish: Wish,
-    /// A text that goes before the wish: one of both is signed, so they cannot be merged.
-    pub(crate) first: Option<Text>,
+    /// An earlier wish that is met before this one: the text of one of both is signed, so they cannot be merged.
+    pub(crate) first: Option<Wish>,
     pub(crate) base: Option<Base>,
     /// The `updatedAt` that the copy showed when a delete was wished.
     pub(crate) seen_at: Option<String>,
@@ -435,32 +506,30 @@ impl Row {
         }
     }
 
-    /// The one request that brings the service nearer to the wish.
-    pub(crate) fn next_request(&self) -> Option<ChangeRequest> {
-        let text = self.first.as_ref().or(self.wish.text());
-        match (&self.record, text) {
-            (None, text) => text.cloned().map(ChangeRequest::Create),
-            (Some(id), None) => Some(ChangeRequest::Delete(id.clone())),
-            (Some(id), Some(text)) => Some(match (&self.wish, &self.first) {
-                (Wish::Submit(_), None) => ChangeRequest::Submit(id.clone(), text.clone()),
-                _ => ChangeRequest::Update(id.clone(), text.clone()),
-            }),
-        }
+    /// What is wanted next.
+    pub(crate) fn next_wish(&self) -> &Wish {
+        self.first.as_ref().unwrap_or(&self.wish)
     }
 
-    /// Whether nothing is wanted beyond a request that was applied.
-    pub(crate) fn is_met(&self, applied: &ChangeRequest) -> bool {
-        let is_last = self.first.is_none();
-        is_last
-            && match (&self.wish, applied) {
-                (
-                    Wish::Save(wish),
-                    ChangeRequest::Create(text) | ChangeRequest::Update(_, text),
-                )
-                | (Wish::Submit(wish), ChangeRequest::Submit(_, text)) => wish == text,
-                (Wish::Delete, ChangeRequest::Delete(_)) => true,
-                _ => false,
-            }
+    /// The one request that brings the service nearer to the wish.
+    pub(crate) fn next_request(&self) -> Option<ChangeRequest> {
+        let wish = self.next_wish();
+        let Some(id) = self.record.clone() else {
+            return wish.text().cloned().map(ChangeRequest::Create);
+        };
+        Some(match wish.clone() {
+            Wish::Save(text) => ChangeRequest::Update(id, text),
+            Wish::Submit(text) => ChangeRequest::Submit(id, text),
+            Wish::Withdraw(text) => ChangeRequest::Withdraw(id, text),
+            Wish::Delete => ChangeRequest::Delete(id),
+        })
+    }
+
+    /// Whether the service may have the declaration as submitted, for all that is known here.
+    pub(crate) fn may_be_submitted(&self) -> bool {
+        let sent = self.sent.as_ref().map(|sent| &sent.request);
+        let is_confirmed = self.base.as_ref().and_then(Base::status) == Some("SUBMITTED");
+        is_confirmed || matches!(sent, Some(ChangeRequest::Submit(..)))
     }
 
     /// Whether a record belongs to this row, or will as soon as it is read.
@@ -533,11 +602,7 @@ impl Row {
     pub(crate) fn looked_for(&self) -> (impl DoubleEndedIterator<Item = &Text>, &Listing) {
         let is_in_doubt = self.is_creation_in_doubt();
         let lost = self.lost.iter();
-        let wanted = self
-            .first
-            .as_ref()
-            .or(self.wish.text())
-            .filter(|_| !is_in_doubt);
+        let wanted = self.next_wish().text().filter(|_| !is_in_doubt);
         let since = lost.clone().find(|_| is_in_doubt);
         let texts = lost.flat_map(|lost| &lost.texts).chain(wanted);
         (texts, since.map_or(&self.known, |lost| &lost.listed))

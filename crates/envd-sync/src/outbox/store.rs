@@ -55,7 +55,7 @@ pub(super) struct Head {
     pub(super) pause: Option<Due>,
     /// The last complete list, if something was written since.
     pub(super) list: Option<Listing>,
-    /// What was learnt of the service.
+    /// Who the author of our records is.
     pub(super) service: ServiceFields,
     /// The change of the replica after which it keeps all.
     pin: Option<u64>,
@@ -200,7 +200,7 @@ impl Transaction<'_> {
             listed: &self.listing(),
             begun: self.version,
             reconcile_after: self.reconcile_after,
-            service: &self.store.told.and_learnt(&self.head.service),
+            service: &self.store.profile_fields.with_authors_of(&self.head.service),
         };
         apply(&mut row, event, &moment)?;
         Ok(self.put(row))
@@ -237,16 +237,16 @@ impl Transaction<'_> {
 pub(super) struct OutboxStore {
     pub(super) store: AccountStore,
     /// What the profile says of the service's fields.
-    told: ServiceFields,
+    profile_fields: ServiceFields,
     cache: Mutex<Cache>,
     pub(super) events: broadcast::Sender<Written>,
 }
 
 impl OutboxStore {
-    pub(super) fn new(store: AccountStore, told: ServiceFields) -> Self {
+    pub(super) fn new(store: AccountStore, profile_fields: ServiceFields) -> Self {
         Self {
             store,
-            told,
+            profile_fields,
             cache: Mutex::default(),
             events: broadcast::Sender::new(CAPACITY),
         }
@@ -285,9 +285,10 @@ impl OutboxStore {
         self.cache().head.pin
     }
 
-    /// What the service writes by itself, as the profile says and as was learnt.
+    /// What the service writes by itself, and who the author of our records is.
     pub(super) fn service(&self) -> ServiceFields {
-        self.told.and_learnt(&self.cache().head.service)
+        self.profile_fields
+            .with_authors_of(&self.cache().head.service)
     }
 
     /// The replica as it was read last.

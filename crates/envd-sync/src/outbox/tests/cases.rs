@@ -7,7 +7,7 @@ use super::super::compare::{Base, ServiceFields, ServiceRecord};
 use super::super::decide::{Circumstances, Read, Seen};
 use super::super::row::{
     Agreed, ChangeRequest, Doubt, Due, Limit, Listing, Lost, Owner, Question, Reason, Row,
-    RowState, Sent, Text, Unclear, Wish,
+    RowState, Sent, Text, Unanswered, Unclear, Wish,
 };
 
 pub(crate) const NOW: u64 = 1_000_000;
@@ -62,8 +62,16 @@ pub(crate) fn listing(number: u64) -> Listing {
 
 pub(crate) fn service() -> ServiceFields {
     let mut service = ServiceFields::default();
-    service.learn(&base(), &record("c0", base()));
+    service.learn_author(&record("c0", base()));
     service
+}
+
+/// Three looks, the first of them so long ago.
+fn unanswered(ago: u64) -> Unanswered {
+    Unanswered {
+        since: NOW - ago,
+        looks: 3,
+    }
 }
 
 /// A row in words: what is wanted, what is known, and the state.
@@ -88,11 +96,19 @@ pub(crate) fn row(words: &str) -> Row {
             given[name] = value;
         }
     }
+    if has("same") {
+        given = text("05:15");
+    }
+    if has("no-day") {
+        given.as_object_mut().unwrap().remove("movementDate");
+    }
     let given = Text::new(&given);
     let wish = if has("delete") {
         Wish::Delete
     } else if has("submit") {
         Wish::Submit(given.clone())
+    } else if has("withdraw") {
+        Wish::Withdraw(given.clone())
     } else {
         Wish::Save(given.clone())
     };
@@ -113,13 +129,27 @@ pub(crate) fn row(words: &str) -> Row {
     if has("blind") {
         row.base = None;
     }
-    if has("first") {
-        row.first = Some(Text::new(&signed("07:00")));
+    if has("first") || has("first-submit") {
+        let first = Text::new(&signed("07:00"));
+        row.first = Some(if has("first-submit") {
+            Wish::Submit(first)
+        } else {
+            Wish::Save(first)
+        });
     }
     let mut submitted = base();
     submitted["status"] = json!("SUBMITTED");
     if has("submitted") {
         row.base = Some(Base::shown(&submitted));
+    }
+    if has("done-submit") {
+        let status = json!({"status": "SUBMITTED"});
+        row.base = Some(Base::shown(&given.value()).laid(&status));
+    }
+    if has("passed-base") {
+        let mut passed = base();
+        passed["movementDate"] = json!("2024-01-05");
+        row.base = Some(Base::shown(&passed));
     }
     let late = "2024-01-05T00:00:00 soon LPAG2 999999";
     row.agreed = Agreed {
@@ -142,11 +172,17 @@ pub(crate) fn row(words: &str) -> Row {
         row.unclear = Some(Unclear {
             reason: "500".to_owned(),
             wait: 60,
-            waited,
+            unanswered: unanswered(waited),
         });
     }
     if has("doubt") || has("sending") {
-        let other = || ChangeRequest::Update("c1".to_owned(), Text::new(&text("08:00")));
+        let other = || {
+            let other = Text::new(&text("08:00"));
+            match is_named {
+                true => ChangeRequest::Update("c1".to_owned(), other),
+                false => ChangeRequest::Create(other),
+            }
+        };
         let request = has("sent-other").then(other).or(row.next_request());
         let sent = Sent {
             request: request.unwrap_or(ChangeRequest::Create(given.clone())),
@@ -158,7 +194,7 @@ pub(crate) fn row(words: &str) -> Row {
                 sends: 1 + u32::try_from(number("resends").unwrap_or(0)).unwrap(),
                 looks: u32::try_from(number("looks").unwrap_or(0)).unwrap(),
                 wait: 60,
-                waited: number("waited").unwrap_or(0),
+                unanswered: unanswered(number("waited").unwrap_or(0)),
             };
             row.lost = (!is_named).then(|| Lost {
                 texts: vec![given.clone()],
@@ -166,6 +202,9 @@ pub(crate) fn row(words: &str) -> Row {
                 left: 1,
                 watched_until: None,
             });
+            if let Some(lost) = row.lost.as_mut().filter(|_| has("known-gap")) {
+                lost.listed.gaps.insert("after c1".to_owned());
+            }
             row.sent = is_named.then_some(sent);
         } else {
             row.sent = Some(sent);
@@ -224,12 +263,19 @@ fn seen(id: &str, fields: Value) -> Seen {
 /// A record that was read by its id; `None`: the word is about a list.
 fn read_record(word: &str, row: &Row) -> Option<Seen> {
     let mut seen = seen("c1", base());
+    if word == "same-later" {
+        "6".clone_into(&mut seen.record.updated_at);
+    }
     let fields = &mut seen.record.fields;
     match word {
-        "same" => {}
+        "same" | "same-later" => {}
         "same-known" => seen.sequence = Some(10),
         "deleted" | "submitted" | "locked" => fields["status"] = json!(word.to_uppercase()),
         "other" => fields["movementTime"] = json!("04:00"),
+        "submitted-other" => {
+            fields["status"] = json!("SUBMITTED");
+            fields["movementTime"] = json!("04:00");
+        }
         "wanted" | "wanted+" => {
             *fields = row.wish.text().map_or_else(base, Text::value);
             let is_submitted = matches!(row.wish, Wish::Submit(_));
@@ -264,6 +310,11 @@ fn read_list(word: &str, row: &Row) -> Read {
     match word {
         "ours" => {}
         "none" => return Read::Listed(listing, others),
+        "gap" => {
+            listing.gaps.insert("after c1".to_owned());
+            return Read::Listed(listing, others);
+        }
+        "ours-and-gap" => drop(listing.gaps.insert("after c1".to_owned())),
         "stale" | "old" | "ahead" => {
             match word {
                 "stale" => listing.number = row.listed,

@@ -129,7 +129,7 @@ async fn a_signed_text_that_goes_before_another_one_is_sent_byte_for_byte() {
     let written = written.strip_suffix('}').unwrap();
     assert_eq!(
         farm.sent()[0],
-        format!(r#"{written},"status":"DRAFT","id":"{id}"}}"#)
+        format!(r#"{written},"id":"{id}"}}"#)
     );
 }
 

@@ -223,12 +223,13 @@ pub(super) fn id_of(record: &Value) -> String {
     record["id"].as_str().unwrap().to_owned()
 }
 
-/// The status and the number of head, such as `draft 24`.
+/// The status and the number of head, such as `draft 24`; of an update `update 24`.
 pub(super) fn load_of(record: &Value) -> String {
     let mut answers = record["answers"].as_array().into_iter().flatten();
     let head = answers.find(|answer| answer["questionId"] == "3");
     let head = head.map_or(&Value::Null, |answer| &answer["value"]);
-    let status = record["status"].as_str().unwrap().to_lowercase();
+    // An update has none.
+    let status = record["status"].as_str().unwrap_or("update").to_lowercase();
     format!("{status} {}", head.as_str().unwrap_or("-"))
 }
 

@@ -133,7 +133,8 @@ pub(super) fn before_report(planted: &str, seen: &mut [Seen], is_there: &mut boo
 }
 
 pub(super) fn before_answer(planted: &str, row: &Row, reply: &mut Heard) {
-    let (Some(Sent { request, .. }), Heard::Record(seen)) = (&row.sent, &mut *reply) else {
+    let (Some(Sent { request, .. }), Heard::Record { seen, read }) = (&row.sent, &mut *reply)
+    else {
         return;
     };
     let is_another = request.record().is_some_and(|id| id != seen.record.id);
@@ -142,6 +143,7 @@ pub(super) fn before_answer(planted: &str, row: &Row, reply: &mut Heard) {
         "BelievesOtherRecord" => {
             (seen.sequence, seen.owner) = (None, None);
             seen.record.id = request.record().unwrap_or(&seen.record.id).to_owned();
+            *read = None;
         }
         "BelievesSubmit" if matches!(request, ChangeRequest::Submit(..)) && !is_another => {
             seen.record.fields["status"] = "SUBMITTED".into();
@@ -156,7 +158,6 @@ pub(super) fn after_apply(
     event: &RowEvent,
     row: &mut Row,
     applied: &mut Result<(), Unfit>,
-    now: u64,
 ) {
     let (intent, base) = match event {
         RowEvent::Wished { intent, base, .. } => (Some(intent), base.as_ref()),
@@ -204,7 +205,8 @@ pub(super) fn after_apply(
             }
         }
         ("SendsOldSignature", _) if saved.is_some() && base.is_none() => {
-            row.first = before.wish.text().filter(|text| text.is_signed()).cloned();
+            let text = before.wish.text().filter(|text| text.is_signed());
+            row.first = text.cloned().map(Wish::Save);
         }
         ("ConfirmsOldText", RowEvent::Applied { .. }) => row.state = RowState::Confirmed,
         ("ConfirmsDeleteInDoubt", _)
@@ -220,13 +222,7 @@ pub(super) fn after_apply(
         ("BaseOfAdoptedIsRead", RowEvent::Applied { record, .. }) if before.adopt.is_some() => {
             row.base = Some(Base::shown(&record.fields));
         }
-        ("CountsClock", RowEvent::Absent { is_over: false }) => {
-            let mut events = before.history.iter();
-            let doubted = events.find(|happened| happened.event == "doubt");
-            if let Some(first) = doubted {
-                row.doubt.waited = now.saturating_sub(first.at);
-            }
-        }
+        ("CountsLooks", RowEvent::Absent { is_over: false }) => row.doubt.unanswered.since = 0,
         ("ForgetsSending", RowEvent::Doubt) => {
             (row.lost, row.sent) = (None, None);
             row.state = RowState::default();

@@ -150,7 +150,7 @@ impl World {
         };
         let mut row = before.clone();
         let mut applied = apply(&mut row, event, &moment);
-        planted::after_apply(self.planted, &before, event, &mut row, &mut applied, now);
+        planted::after_apply(self.planted, &before, event, &mut row, &mut applied);
         note(|| {
             format!(
                 "store {store} row {id}: {event:?} -> {:?} {applied:?}",
@@ -462,14 +462,13 @@ impl World {
                         .iter()
                         .all(|store| store.account.replica.contains_key(&id));
                     if !is_own && is_known {
-                        reply = Heard::Record(unlisted(service::reply(&self.service, &id)));
+                        reply = self.reply_with(&flight, &id);
                     }
                 }
             }
             _ => match carry_out(&mut self.service, &flight.clone().saved(fate == 11)) {
                 Outcome::Saved(id) => {
-                    let record = service::reply(&self.service, &id);
-                    reply = Heard::Record(unlisted(record));
+                    reply = self.reply_with(&flight, &id);
                     // Somebody is quick, before the reply is read.
                     if fate == 12 {
                         self.website();
@@ -481,6 +480,20 @@ impl World {
             },
         }
         Step::Replied(flight, reply, pause)
+    }
+
+    /// The reply that names a record: its id and its status. What a creation has made is read.
+    fn reply_with(&self, flight: &Flight, id: &str) -> Heard {
+        let shown = shown(&self.service, id);
+        let read = (flight.request.record().is_none()).then(|| shown.clone());
+        Heard::Record {
+            seen: Seen {
+                record: service::reply(shown),
+                sequence: None,
+                owner: None,
+            },
+            read: read.filter(|_| !self.service.habits.replies_briefly),
+        }
     }
 
     fn replied(&mut self, at: usize, flight: &Flight, reply: Heard, pause: Option<u64>, now: u64) {
@@ -496,28 +509,28 @@ impl World {
             "what is under way was touched: {row:?}"
         );
         let reply = match reply {
-            Heard::Record(seen) => {
-                Heard::Record(self.stores[store].seen(&seen.record, row.id, true))
-            }
+            Heard::Record { seen, read } => Heard::Record {
+                seen: self.stores[store].seen(&seen.record, row.id, true),
+                read,
+            },
             other => other,
         };
         let mut heard = reply.clone();
         planted::before_answer(self.planted, &row, &mut heard);
-        let event = answer(&row, heard);
-        let is_another = matches!((&reply, flight.request.record()), (Heard::Record(seen), Some(id)) if seen.record.id != id);
+        let event = answer(&row, heard, &self.stores[store].account.service);
+        let is_another = matches!((&reply, flight.request.record()), (Heard::Record { seen, .. }, Some(id)) if seen.record.id != id);
         let is_asked = matches!(event, RowEvent::Asked(_));
         assert!(
             !is_another || is_asked,
             "no question follows from {reply:?}: {row:?}"
         );
         if let RowEvent::Applied {
-            request: ChangeRequest::Create(text),
+            request: ChangeRequest::Create(_),
             record,
             ..
         } = &event
         {
-            let sent = text.value();
-            self.stores[store].account.service.learn(&sent, record);
+            self.stores[store].account.service.learn_author(record);
         }
         self.commit(store, row.id, &event, 0, now).unwrap();
     }
@@ -550,10 +563,3 @@ pub(super) fn open(store: &Store, row: u64) -> Vec<&Row> {
     others.filter(|row| row.is_expecting()).collect()
 }
 
-fn unlisted(record: ServiceRecord) -> Seen {
-    Seen {
-        record,
-        sequence: None,
-        owner: None,
-    }
-}

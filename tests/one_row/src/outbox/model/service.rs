@@ -6,11 +6,10 @@ use serde_json::json;
 use super::people::shown_fields;
 use crate::outbox::compare::ServiceRecord;
 
-pub(super) fn reply(service: &Service, id: &str) -> ServiceRecord {
-    let mut record = shown(service, id);
-    if service.habits.replies_briefly {
-        record.fields = json!({"status": record.fields["status"]});
-    }
+/// What a reply shows of a record: its id and its status.
+pub(super) fn reply(mut record: ServiceRecord) -> ServiceRecord {
+    record.fields = json!({"status": record.fields["status"]});
+    record.created_by = None;
     record
 }
 

@@ -52,6 +52,8 @@ impl Doings {
 pub(super) struct Flight {
     pub(super) row: u64,
     pub(super) request: ChangeRequest,
+    /// What is sent of it; `None`: a delete.
+    pub(super) body: Option<Value>,
     /// How many versions of the record the program had read.
     read: usize,
     doings: Doings,
@@ -62,6 +64,9 @@ impl Flight {
     pub(super) fn saved(mut self, is_draft: bool) -> Self {
         if let (true, ChangeRequest::Submit(id, text)) = (is_draft, &self.request) {
             self.request = ChangeRequest::Update(id.clone(), text.clone());
+            if let Some(body) = self.body.as_mut().and_then(Value::as_object_mut) {
+                body.remove("status");
+            }
         }
         self
     }
@@ -330,11 +335,13 @@ impl Laws {
             self.check_creation(service, commit, row, text);
         }
         forbid(
-            request.text() != row.first.as_ref().or(row.wish.text()),
+            request.text() != row.next_wish().text(),
             format_args!("{request:?} is not what is wanted: {row:?}"),
         );
         let doings = self.of(store, id).clone();
-        let sent = request.sent().unwrap_or_default();
+        let over = row.sent.as_ref().and_then(|sent| sent.before.as_ref());
+        let request_body = request.sent(over.map(|record| &record.fields));
+        let sent = request_body.clone().unwrap_or_default();
         let date = sent["movementDate"].as_str().unwrap_or_default();
         let is_late = date < "2026" && !date.is_empty() && !row.agreed.late.contains(date);
         forbid(
@@ -342,6 +349,8 @@ impl Laws {
             format_args!("row {id} is sent although {date} has passed"),
         );
         let kept = request.record().and_then(|id| service.records.get(id));
+        // A service that ignores null keeps the signature that an unsigned text removes.
+        let kept = kept.filter(|_| request.sent(None) == request_body);
         if let Some((kept, at)) = kept.zip(commit.read.checked_sub(1))
             && let Some(sent) = sent.as_object()
         {
@@ -376,6 +385,7 @@ impl Laws {
         Flight {
             row: id,
             request: request.clone(),
+            body: request_body,
             read: commit.read,
             doings,
         }
@@ -505,6 +515,8 @@ impl Laws {
         row: &Row,
     ) {
         let begun = self.begun;
+        // The day is one of the clock of the program.
+        let now = row.history.last().map_or(now, |last| last.at);
         let doings = self.of(key.0, key.1);
         doings.record = row.record.clone().or(doings.record.take());
         let (first, since) = (doings.doubt.map(|(first, _)| first), doings.unclear_since);
@@ -521,7 +533,7 @@ impl Laws {
             }
         }
         let is_given_up = row.state == RowState::Asked(Question::NoUsableAnswer);
-        let waited = now - since.or(first).unwrap_or(now);
+        let waited = now.saturating_sub(since.or(first).unwrap_or(now));
         forbid(
             is_given_up && events == ["asked"] && before.doubt.resends() < 6 && waited < 80_000,
             format_args!("{before:?} gives up after {waited} s"),
@@ -580,7 +592,12 @@ impl Laws {
             format_args!("a wish touches what is under way: {row:?}"),
         );
         let is_submitted = match intent {
-            Intent::Save(_) => matches!(before.wish, Wish::Submit(_)),
+            // A wish that was met says nothing about the next one.
+            Intent::Save(_) => {
+                let is_first = row.first.is_some() && row.first != before.first;
+                let is_kept = before.state != RowState::Confirmed && !is_first;
+                is_kept && matches!(before.wish, Wish::Submit(_))
+            }
             Intent::Submit(_) => true,
             Intent::Withdraw | Intent::Delete => false,
         };
@@ -588,7 +605,7 @@ impl Laws {
         let is_wanted = match &row.wish {
             Wish::Delete => is_deleted,
             Wish::Submit(_) => is_submitted,
-            Wish::Save(_) => !is_submitted && !is_deleted,
+            Wish::Save(_) | Wish::Withdraw(_) => !is_submitted && !is_deleted,
         };
         forbid(
             !is_wanted,
@@ -610,12 +627,14 @@ impl Laws {
         let written = self.begun;
         let doings = self.of(key.0, key.1);
         doings.written = written;
-        (doings.wants_submit, doings.wants_delete) = (is_submitted, is_deleted);
+        doings.wants_submit = is_submitted || matches!(row.first, Some(Wish::Submit(_)));
+        doings.wants_delete = is_deleted;
         let old = before.wish.text().map(|old| Text::new(&old.value()));
         doings
             .replaced
             .extend(old.filter(|_| text.is_some() && base.is_none()));
         let first = row.first.as_ref().filter(|_| base.is_some());
+        let first = first.and_then(Wish::text);
         text.into_iter()
             .chain(first)
             .for_each(|text| doings.gave(text));
@@ -695,7 +714,8 @@ impl Laws {
                 |id: &String| self.doings.values().any(|doings| doings.named.contains(id));
             let is_met = match (&row.wish, kept) {
                 (Wish::Delete, kept) => has_lag || kept.is_none_or(|kept| kept.is_deleted),
-                (Wish::Save(_) | Wish::Submit(_), None) => false,
+                (_, None) => false,
+                (Wish::Withdraw(text), Some(kept)) => has_version(kept, text, Some("DRAFT")),
                 (Wish::Save(text), Some(kept)) => {
                     row.record.as_ref().is_some_and(is_named) && !row.is_named
                         || has_version(kept, text, None)
@@ -724,7 +744,7 @@ pub(super) fn carry_out(service: &mut Service, flight: &Flight) -> Outcome {
         .record()
         .and_then(|id| service.records.get(id))
         .cloned();
-    let outcome = match (request.record(), request.sent()) {
+    let outcome = match (request.record(), flight.body.clone()) {
         (None, sent) => Outcome::Saved(service.insert(author, sent.unwrap_or_default())),
         (Some(id), Some(sent)) => service.save(id, author, &sent),
         (Some(id), None) => service.delete(id, author),
@@ -818,7 +838,7 @@ fn check_merge(before: &Row, row: &Row, text: &Text, base: &ServiceRecord) {
     let is_signed = text.is_signed() || old.is_signed();
     let texts = [old, text, new].map(Text::value);
     let is_kept = if row.first.is_some() {
-        (row.first.as_ref() == Some(old) || row.first == before.first)
+        (row.first.as_ref() == Some(&before.wish) || row.first == before.first)
             && (texts[2] == texts[1] || before.first.is_some())
     } else if is_signed {
         texts[0] == texts[1]

@@ -153,7 +153,7 @@ impl Ledger {
                 operation == "DeleteConsignment" && variables["id"] == **id
             }
             request => {
-                let mut sent = request.sent().unwrap_or_default();
+                let mut sent = flight.body.clone().unwrap_or_default();
                 if let Some(id) = request.record() {
                     sent["id"] = id.into();
                 }
