@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,6 +10,7 @@ use serde_json::Value;
 use super::apply;
 use super::compare::{FieldDifference, differences};
 use super::decision::{Decision, fitting};
+use super::pass::time_of;
 use super::row::{Question, Reason, Row, RowState, Time, Wish};
 use crate::error::{Error, Result};
 use envd_sdk::model::{ConsignmentId, ConsignmentInput, ConsignmentNumber, ServerError, Timestamp};
@@ -442,6 +442,5 @@ fn reason_of(row: &Row) -> Option<Reason> {
 }
 
 fn instant(at: Time) -> Timestamp {
-    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at));
-    at.unwrap_or(SystemTime::UNIX_EPOCH).into()
+    time_of(at).into()
 }

@@ -134,7 +134,7 @@ impl Outbox {
             retries_now: self.with_memory(|memory| std::mem::take(&mut memory.retries_now)),
             failed: HashSet::new(),
         };
-        let result = pass.run().await;
+        let result = pass.run().await.and_then(|()| pass.held.failure());
         // Whatever happened, the next pass of any process need not wait for this one.
         let released = pass.held.release().await;
         match result {
@@ -182,6 +182,7 @@ impl Pass<'_> {
             }
             let version = store.version();
             for row in store.rows() {
+                self.held.failure()?;
                 self.carry_out(row.id).await?;
             }
             if store.version() == version {
@@ -212,7 +213,7 @@ impl Pass<'_> {
                 return Ok(());
             };
             match self.step(&row, &mut read).await {
-                Ok(true) => {}
+                Ok(true) => self.held.failure()?,
                 Ok(false) => return Ok(()),
                 Err(stop) => return self.fail(Some(&row), stop).await,
             }
@@ -360,7 +361,7 @@ impl Pass<'_> {
         let text = text.with("id", id);
         let names = &self.outbox.account().client().profile().updates.value;
         let before = sent.before.as_ref().filter(|_| names.number.is_some());
-        match before.and_then(|before| before.fields["number"].as_str()) {
+        match before.and_then(|before| before.fields.get("number")?.as_str()) {
             Some(number) => text.with("number", number),
             None => text,
         }
@@ -433,11 +434,7 @@ impl Pass<'_> {
 
     /// What the reply to a change says: the names and the status of its record. What a creation has made is read, since the reply may
     /// name another record.
-    async fn reply_of(
-        &mut self,
-        saved: &SavedConsignment,
-        sent: &Sent,
-    ) -> Result<Heard, PassEnd> {
+    async fn reply_of(&mut self, saved: &SavedConsignment, sent: &Sent) -> Result<Heard, PassEnd> {
         let record = sent.request.record();
         let is_delete = matches!(sent.request, ChangeRequest::Delete(_));
         let named = saved.id.as_ref().map(|id| id.as_str().to_owned());
@@ -445,10 +442,10 @@ impl Pass<'_> {
         let Some(id) = named else {
             return Ok(Heard::Unclear);
         };
-        let mut fields = json!({});
-        if let Some(status) = &saved.status {
-            fields["status"] = status.as_str().into();
-        }
+        let fields = match &saved.status {
+            Some(status) => json!({"status": status.as_str()}),
+            None => json!({}),
+        };
         let mut seen = Seen {
             owner: None,
             sequence: None,
@@ -609,7 +606,7 @@ fn is_usable_answer(error: &Error) -> bool {
 fn without_old_signature(text: ConsignmentText, sent: &Sent) -> Result<ConsignmentText> {
     let before = sent.before.as_ref().map(|record| &record.fields);
     let (with, without) = (sent.request.sent(before), sent.request.sent(None));
-    let declaration = |body: &Option<Value>| body.as_ref().map(|body| body["declaration"].clone());
+    let declaration = |body: &Option<Value>| body.as_ref()?.get("declaration").cloned();
     let Some(declaration) = declaration(&with).filter(|_| with != without) else {
         return Ok(text);
     };
@@ -650,7 +647,9 @@ fn wait_after(failures: u32) -> Duration {
     wait.min(LONGEST_WAIT)
 }
 
-fn time_of(at: Time) -> SystemTime {
-    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at));
+pub(super) fn time_of(at: Time) -> SystemTime {
+    // The last day that an instant of RFC 3339 can have: what is due later never comes.
+    let at = Duration::from_secs(at.min(253_402_300_799));
+    let at = SystemTime::UNIX_EPOCH.checked_add(at);
     at.unwrap_or(SystemTime::UNIX_EPOCH)
 }

@@ -120,7 +120,8 @@ pub(super) fn seconds(at: SystemTime) -> Time {
 
 /// In whole seconds, at least as long.
 pub(super) fn whole(time: Duration) -> Time {
-    time.as_secs() + u64::from(time.subsec_nanos() > 0)
+    time.as_secs()
+        .saturating_add(u64::from(time.subsec_nanos() > 0))
 }
 
 /// The row that a record belongs to, or belonged to when that came to rest.
@@ -200,7 +201,10 @@ impl Transaction<'_> {
             listed: &self.listing(),
             begun: self.version,
             reconcile_after: self.reconcile_after,
-            service: &self.store.profile_fields.with_authors_of(&self.head.service),
+            service: &self
+                .store
+                .profile_fields
+                .with_authors_of(&self.head.service),
         };
         apply(&mut row, event, &moment)?;
         Ok(self.put(row))
@@ -524,9 +528,29 @@ pub(super) fn unpacked(document: &Document) -> Result<Row> {
     let read = || {
         let Packed { mut row, texts } = serde_json::from_str(&document.text).ok()?;
         unpack(&mut row, &texts)?;
+        migrate(&mut row);
         serde_json::from_value(row).ok()
     };
     read().ok_or_else(|| unreadable(&document.name).into())
+}
+
+/// A row as format 6 wrote it, in the form of now.
+fn migrate(row: &mut Value) {
+    let last = row.pointer("/history").and_then(Value::as_array);
+    let last = last.and_then(|events| events.last()?.get("at").cloned());
+    // How long it had waited is not known any more, so that counts from the last event.
+    let unanswered = json!({"since": last.unwrap_or_else(|| json!(0)), "looks": 0});
+    for name in ["doubt", "unclear"] {
+        if let Some(Value::Object(asked)) = row.get_mut(name) {
+            asked
+                .entry("unanswered")
+                .or_insert_with(|| unanswered.clone());
+        }
+    }
+    // A text that goes first was always an update.
+    if let Some(first @ Value::String(_)) = row.get_mut("first") {
+        *first = json!({"Save": first.take()});
+    }
 }
 
 /// A shorter text is written where it stands.
