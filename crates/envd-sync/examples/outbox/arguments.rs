@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use envd_sdk::model::{ConsignmentId, Timestamp};
-use envd_sync::outbox::DeclarationId;
+use envd_sync::outbox::{Decision, DeclarationId};
 use lexopt::Arg::{Long, Short, Value};
 use lexopt::ValueExt;
 
@@ -27,7 +27,7 @@ declarations and their states. All commands but `run` work without reception and
                       --not-after sets another limit, even after the old one
   withdraw ENTRY      saves an entry as a draft instead of submitting it
   delete ENTRY|ID     deletes an entry by its number, or a record by its id
-  decide ENTRY keep-mine|take-theirs|resend|discard|adopt ID
+  decide ENTRY keep-mine|take-theirs|resend|send-as-me|discard|adopt ID
                       answers a question that only a person can decide
   run [--once] [--settle SECONDS] [--for SECONDS] [--lease SECONDS] [--json]
                       sends what is due, and shows each change of state: until Ctrl-C, with --once
@@ -61,7 +61,7 @@ pub(crate) enum Command {
     },
     Decide {
         entry: DeclarationId,
-        choice: Choice,
+        decision: Decision,
     },
 }
 
@@ -87,14 +87,6 @@ pub(crate) struct Run {
     pub(crate) settle: Option<Duration>,
     pub(crate) limit: Option<Duration>,
     pub(crate) lease: Option<Duration>,
-}
-
-pub(crate) enum Choice {
-    KeepMine,
-    TakeTheirs,
-    Resend,
-    Discard,
-    Adopt(ConsignmentId),
 }
 
 /// What is given, before it is known to fit the command.
@@ -210,9 +202,9 @@ impl Given {
             ("list", []) => Command::List {
                 json: self.has("--json"),
             },
-            ("decide", [entry, choice @ ..]) => Command::Decide {
+            ("decide", [entry, words @ ..]) => Command::Decide {
                 entry: number(entry)?,
-                choice: self::choice(choice)?,
+                decision: decision(words)?,
             },
             ("add" | "edit" | "withdraw" | "delete" | "decide" | "run" | "list", _) => {
                 let given = words.join(" ");
@@ -251,16 +243,10 @@ fn number(text: &str) -> Result<DeclarationId, lexopt::Error> {
     text.parse().map_err(|_| expected())
 }
 
-fn choice(words: &[&str]) -> Result<Choice, lexopt::Error> {
-    Ok(match words {
-        ["keep-mine"] => Choice::KeepMine,
-        ["take-theirs"] => Choice::TakeTheirs,
-        ["resend"] => Choice::Resend,
-        ["discard"] => Choice::Discard,
-        ["adopt", id] => Choice::Adopt((*id).into()),
-        _ => {
-            let expected = "keep-mine, take-theirs, resend, discard, or adopt ID";
-            return Err(format!("decide {}: expected {expected}", words.join(" ")).into());
-        }
-    })
+fn decision(words: &[&str]) -> Result<Decision, lexopt::Error> {
+    let expected = "keep-mine, take-theirs, resend, send-as-me, discard, or adopt ID";
+    let given = words.join(" ");
+    given
+        .parse()
+        .map_err(|_| format!("decide {given}: expected {expected}").into())
 }

@@ -76,6 +76,7 @@ impl Output {
             return line(&EntryLine {
                 entry: entry.id.to_string(),
                 key: entry.key.as_deref(),
+                writers: &entry.writers,
                 kind: entry.wanted,
                 state: entry.state,
                 consignment: entry.consignment.as_ref(),
@@ -247,13 +248,14 @@ fn details(entry: &Declaration) -> Vec<String> {
     }
     let asks = [DeclarationState::NeedsAttention, DeclarationState::Refused];
     if asks.contains(&entry.state) {
-        let decisions = entry.decisions();
-        let decisions = decisions.iter().map(|decision| match decision {
-            Decision::Adopt(id) => format!("adopt {}", printable(id)),
-            other => other.to_string().replace(' ', "-"),
-        });
-        let decisions: Vec<String> = decisions.collect();
-        details.push(format!("decide {} {}", entry.id, decisions.join(" | ")));
+        for decision in entry.decisions() {
+            let name = match &decision {
+                Decision::Adopt(id) => format!("adopt {}", printable(id)),
+                other => other.to_string().replace(' ', "-"),
+            };
+            let will = printable(entry.consequence(&decision));
+            details.push(format!("decide {} {name}: {will}", entry.id));
+        }
     }
     let duplicates = entry.late_duplicates.iter();
     details.extend(duplicates.map(|id| format!("late duplicate: {}", printable(id))));
@@ -279,6 +281,7 @@ struct WrittenLine {
 struct EntryLine<'a> {
     entry: String,
     key: Option<&'a str>,
+    writers: &'a [String],
     kind: Wanted,
     state: DeclarationState,
     consignment: Option<&'a ConsignmentId>,

@@ -17,8 +17,7 @@ use serde_json::Value;
 use super::apply::RowEvent;
 use super::compare::{Base, Compared, ServiceFields, ServiceRecord, Whose, compare, whose};
 use super::row::{
-    ChangeRequest, Due, Listing, Owner, Question, Reason, Row, RowState, Sent, Text, Time,
-    Wish,
+    ChangeRequest, Due, Listing, Owner, Question, Reason, Row, RowState, Sent, Text, Time, Wish,
 };
 
 /// How many looks, a wait apart, find nothing before a request is sent again.
@@ -90,9 +89,26 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) service: &'a ServiceFields,
     /// The other rows of the account whose creations are under way, in doubt or watched.
     pub(crate) open: &'a [&'a Row],
+    /// The user who is logged in, if that is known.
+    pub(crate) user: Option<&'a str>,
 }
 
+/// What is next. Nothing that one user wrote is sent under the login of another without that person's word.
 pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -> Action {
+    let others = row.other_writers(when.user);
+    match (decide_of_writer(row, read, when), others) {
+        (Action::Append(RowEvent::Marked(_)), Some(others)) => ask(Question::AnotherUser(others)),
+        (Action::Wait(_), None)
+            if matches!(row.state, RowState::Asked(Question::AnotherUser(_)))
+                && when.user.is_some() =>
+        {
+            Action::Append(RowEvent::WriterReturned)
+        }
+        (action, _) => action,
+    }
+}
+
+fn decide_of_writer(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -> Action {
     let RowState::Open { next_at } = &row.state else {
         return Action::Wait(None);
     };
@@ -337,7 +353,10 @@ fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action
 
 /// Whether a request changes the status of a record: the same content later need not be the same state.
 fn is_status(request: &ChangeRequest) -> bool {
-    !matches!(request, ChangeRequest::Create(_) | ChangeRequest::Update(..))
+    !matches!(
+        request,
+        ChangeRequest::Create(_) | ChangeRequest::Update(..)
+    )
 }
 
 fn applied(request: &ChangeRequest, record: &ServiceRecord, is_found: bool) -> Action {
@@ -403,7 +422,8 @@ fn late(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
         };
         Some((reason, date.to_owned()))
     });
-    let forms = text["forms"].as_array().into_iter().flatten();
+    let forms = text.get("forms").and_then(Value::as_array);
+    let forms = forms.into_iter().flatten();
     let mut forms = forms.filter_map(Value::as_str);
     let retired = forms.find(|form| {
         let from = (when.retired_from)(form).filter(|_| row.record.is_none());
@@ -512,8 +532,8 @@ pub(crate) fn late_duplicates(
         };
         // A row that only watches does not look for a record of its own: it silences nobody.
         let mut others = when.open.iter().filter(|other| other.id != row.id);
-        let is_looked_for = others
-            .any(|other| other.watched().is_none() && may_have_made(other, record, when));
+        let is_looked_for =
+            others.any(|other| other.watched().is_none() && may_have_made(other, record, when));
         !is_known && owner.is_none() && lost.texts.iter().any(is_made_of) && !is_looked_for
     };
     let found = seen.iter().filter(is_one).take(lost.left as usize);
@@ -527,9 +547,7 @@ mod tests {
     use serde_json::json;
 
     use super::super::row::DAY;
-    use super::super::tests::cases::{
-        NOW, lines, listing, read, record, row, with_circumstances,
-    };
+    use super::super::tests::cases::{NOW, lines, listing, read, record, row, with_circumstances};
     use super::*;
 
     /// An action in words.
@@ -613,10 +631,13 @@ mod tests {
                         owner: has("of-maker").then_some(Owner::Maker),
                     };
                     let read = rest.iter().find_map(|word| word.strip_prefix("read:"));
-                    let read = read.map(|word| match super::super::tests::cases::read(word, &row(of)) {
-                        Some(Read::Listed(_, seen)) => seen[0].record.clone(),
-                        _ => panic!("{line:?}"),
-                    });
+                    let read =
+                        read.map(
+                            |word| match super::super::tests::cases::read(word, &row(of)) {
+                                Some(Read::Listed(_, seen)) => seen[0].record.clone(),
+                                _ => panic!("{line:?}"),
+                            },
+                        );
                     Heard::Record { seen, read }
                 }
                 _ => panic!("{line:?}"),

@@ -49,10 +49,10 @@ mod apply;
 #[allow(clippy::indexing_slicing)]
 mod compare;
 mod decide;
+mod decision;
 #[allow(clippy::indexing_slicing)]
 mod row;
 
-mod decision;
 mod declaration;
 mod events;
 mod history;
@@ -65,6 +65,7 @@ mod overlay;
 mod pass;
 mod reading;
 mod report;
+mod sentences;
 mod store;
 #[cfg(test)]
 mod tests;

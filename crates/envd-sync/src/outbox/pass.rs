@@ -223,7 +223,11 @@ impl Pass<'_> {
 
     /// One read, or one commit and what follows from it; `false`: nothing more is due of the row now.
     async fn step(&mut self, row: &Row, read: &mut Option<Read>) -> Result<bool, PassEnd> {
-        let is_open = matches!(row.state, RowState::Open { .. });
+        // The user who wrote it may be logged in again.
+        let is_open = matches!(
+            row.state,
+            RowState::Open { .. } | RowState::Asked(Question::AnotherUser(_))
+        );
         let is_new = row.record.is_none() && row.adopt.is_none() && !row.is_creation_in_doubt();
         if !is_open || is_new && self.outbox.is_another_first(row) {
             return Ok(false);

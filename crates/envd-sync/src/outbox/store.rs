@@ -145,6 +145,8 @@ pub(super) struct Transaction<'a> {
     pub(super) now: SystemTime,
     /// How long a request without a clear answer may still be carried out.
     reconcile_after: Time,
+    /// The user who is logged in, if that is known.
+    pub(super) user: Option<String>,
 }
 
 impl Transaction<'_> {
@@ -205,6 +207,7 @@ impl Transaction<'_> {
                 .store
                 .profile_fields
                 .with_authors_of(&self.head.service),
+            user: self.user.as_deref(),
         };
         apply(&mut row, event, &moment)?;
         Ok(self.put(row))
@@ -322,6 +325,7 @@ impl OutboxStore {
             replica: cache.replica.clone(),
             now,
             reconcile_after: whole(reconcile_after),
+            user: None,
         }
     }
 

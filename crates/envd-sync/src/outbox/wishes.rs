@@ -263,9 +263,10 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`Error::Store`](crate::Error::Store) when the store fails.
+    /// [`Error::Usage`](crate::Error::Usage) when no record can have this id; [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn delete_record(&self, id: impl Into<ConsignmentId>) -> Result<Declaration> {
         let id = id.into();
+        named(&id)?;
         let copy = self.replica().consignment(id.clone()).await?;
         let full = copy.as_ref().filter(|copy| copy.depth() == Depth::Full);
         let record = full.and_then(|copy| record_of(&copy.consignment().ok()?));
@@ -348,10 +349,14 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`](crate::Error::Usage) when there is no such declaration, or the decision does not fit it;
+    /// [`Error::Usage`](crate::Error::Usage) when there is no such declaration, the decision does not fit it, or the record to adopt
+    /// has a name that no record can have;
     /// [`Error::Store`](crate::Error::Store) when the store fails.
     pub async fn decide(&self, id: DeclarationId, decision: Decision) -> Result<Declaration> {
-        let event = RowEvent::Decided((&decision).into());
+        if let Decision::Adopt(id) = &decision {
+            named(id)?;
+        }
+        let event = RowEvent::Decided(decision);
         self.write(About::Declaration(id, None), &event).await
     }
 
@@ -583,16 +588,31 @@ fn refused(id: u64, unfit: Unfit, event: &RowEvent) -> Error {
             "declaration {id} has two texts that wait already, one of them signed: send them first"
         ),
         Unfit::NoText => format!("declaration {id} is to be deleted: edit it instead"),
+        Unfit::Signed => format!(
+            "declaration {id} was signed by another user: edit it, so that you sign it, or discard it"
+        ),
         Unfit::State | Unfit::Decision => {
             format!("declaration {id}: \"{}\" does not fit it now", event.why())
         }
     })
 }
 
+/// Fails for a text that can be no id: a read of it would never get an answer.
+fn named(id: &ConsignmentId) -> Result<()> {
+    let id = id.as_str();
+    let is_odd = |letter: char| letter.is_control() || letter.is_whitespace();
+    if (1..=200).contains(&id.len()) && !id.contains(is_odd) {
+        return Ok(());
+    }
+    let what = "the id of a record needs 1 to 200 bytes without blanks and control characters";
+    Err(Error::usage(what))
+}
+
 fn named_record(base: &Consignment, input: &ConsignmentInput) -> Result<ServiceRecord> {
     let record = record_of(base);
     let record =
         record.ok_or_else(|| Error::usage("the record has no id, so it cannot be updated"))?;
+    named(&record.id.as_str().into())?;
     if input
         .id
         .value()

@@ -8,4 +8,6 @@ mod keys;
 mod model;
 mod processes;
 mod scenarios;
+mod sentences;
+mod settings;
 mod shown;

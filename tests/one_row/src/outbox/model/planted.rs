@@ -1,7 +1,8 @@
 //! Mistakes that are planted into what the pure functions take and give. Each law and each reading has one; `planted.txt` has the
 //! schedules that find them.
 
-use crate::outbox::apply::{Intent, PersonsDecision, RowEvent, Unfit};
+use crate::outbox::apply::{Intent, RowEvent, Unfit};
+use crate::outbox::decision::Decision;
 use crate::outbox::compare::{Base, merge};
 use crate::outbox::decide::{Action, Heard, Read, Seen};
 use crate::outbox::row::{ChangeRequest, Owner, Question, Row, RowState, Sent, Text, Wish};
@@ -214,7 +215,7 @@ pub(super) fn after_apply(
         {
             (row.state, row.lost) = (RowState::Confirmed, None);
         }
-        ("ForgetsDiscarded", RowEvent::Decided(PersonsDecision::Discard)) => row.lost = None,
+        ("ForgetsDiscarded", RowEvent::Decided(Decision::Discard)) => row.lost = None,
         ("MakesRefusedTwice", RowEvent::Refused) if !row.is_named => row.record = None,
         ("ForgetsOlderBase", _) if row.record.is_some() && base.is_some() => {
             row.base = base.map(|base| Base::shown(&base.fields));
