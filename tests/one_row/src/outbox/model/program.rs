@@ -564,4 +564,3 @@ pub(super) fn open(store: &Store, row: u64) -> Vec<&Row> {
     let others = store.rows.values().filter(|other| other.id != row);
     others.filter(|row| row.is_expecting()).collect()
 }
-
