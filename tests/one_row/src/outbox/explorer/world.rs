@@ -99,6 +99,8 @@ struct Pass {
     looks_at: Option<Time>,
     retries_now: bool,
     failed: Vec<u64>,
+    /// The list was read in full.
+    is_full: bool,
 }
 
 /// The pass ends: the service is not reached, or the program waits or has ended.
@@ -322,12 +324,14 @@ impl World {
             looks_at: None,
             retries_now: run.waits,
             failed: Vec::new(),
+            is_full: false,
         };
         let before: BTreeMap<u64, Screen> =
             self.rows.keys().map(|id| (*id, self.screen(*id))).collect();
         let mut rounds = 0;
         loop {
             rounds += 1;
+            pass.is_full = false;
             if self.pass(&mut pass).is_err() {
                 break;
             }
@@ -455,7 +459,13 @@ impl World {
             Action::List => {
                 let known = self.list.clone();
                 let known = known.filter(|list| is_fresh(&row, list, self.now));
-                let list = known.unwrap_or_else(|| self.read_list(pass.run.list));
+                let mut list = known.unwrap_or_else(|| self.read_list(pass.run.list));
+                let gaps_before = &row.looked_for().1.gaps;
+                if row.is_in_doubt() && !list.gaps.is_subset(gaps_before) && !pass.is_full {
+                    // What is missing may be seen in a list that is read in full.
+                    pass.is_full = true;
+                    list = self.read_list(pass.run.list);
+                }
                 let (texts, since) = row.looked_for();
                 let since = since.last;
                 *read = Some(Read::Listed(list, self.appeared(id, texts, since)));
@@ -888,6 +898,11 @@ impl World {
 
     /// Records of ours that no declaration shows as its own, reports or asks about.
     pub(super) fn untold(&self) -> Vec<usize> {
+        let is_pending = |id: &u64| matches!(self.screen(*id), Screen::Refused | Screen::Asked(_));
+        if self.rows.keys().any(is_pending) {
+            // What is asked about, or refused, is looked for as soon as a person has answered.
+            return Vec::new();
+        }
         let records = self.service.records.iter().enumerate();
         let is_untold = |(at, record): &(usize, &service::Record)| {
             let id = service::id(*at);
@@ -900,10 +915,8 @@ impl World {
                     || asked.contains(&id)
                     || row.agreed.not.contains(&id)
             };
-            // What is asked about, or refused, is looked for as soon as a person has answered.
             let is_ours = match record.maker {
                 Author::Us(id) => match self.screen(id) {
-                    Screen::Refused | Screen::Asked(_) => false,
                     Screen::GivenUp | Screen::Deleted => true,
                     // Where its own record is gone, it is the only one.
                     _ => self.rows[&id]
