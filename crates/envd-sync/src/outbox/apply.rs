@@ -173,7 +173,7 @@ pub(crate) fn apply(row: &mut Row, event: &RowEvent, moment: &Moment<'_>) -> Res
     let mut next = row.clone();
     next.change(event, moment)?;
     let is_aside = matches!(event, RowEvent::Told(_) | RowEvent::WatchOver);
-        if !is_aside && !matches!(event, RowEvent::Unclear(_)) {
+    if !is_aside && !matches!(event, RowEvent::Unclear(_)) {
         next.unclear = None;
     }
     next.history.push(Happened {
@@ -650,7 +650,10 @@ mod tests {
             } else {
                 ""
             };
-            said += &format!(" first={submit}{}", first.text().map_or_else(String::new, time));
+            said += &format!(
+                " first={submit}{}",
+                first.text().map_or_else(String::new, time)
+            );
         }
         if row.doubt.looks > before.doubt.looks {
             said += &format!(" looks={}", row.doubt.looks);

@@ -17,8 +17,7 @@ use serde_json::Value;
 use super::apply::RowEvent;
 use super::compare::{Base, Compared, ServiceFields, ServiceRecord, Whose, compare, whose};
 use super::row::{
-    ChangeRequest, Due, Listing, Owner, Question, Reason, Row, RowState, Sent, Text, Time,
-    Wish,
+    ChangeRequest, Due, Listing, Owner, Question, Reason, Row, RowState, Sent, Text, Time, Wish,
 };
 
 /// How many looks, a wait apart, find nothing before a request is sent again.
@@ -337,7 +336,10 @@ fn change(row: &Row, record: &ServiceRecord, when: &Circumstances<'_>) -> Action
 
 /// Whether a request changes the status of a record: the same content later need not be the same state.
 fn is_status(request: &ChangeRequest) -> bool {
-    !matches!(request, ChangeRequest::Create(_) | ChangeRequest::Update(..))
+    !matches!(
+        request,
+        ChangeRequest::Create(_) | ChangeRequest::Update(..)
+    )
 }
 
 fn applied(request: &ChangeRequest, record: &ServiceRecord, is_found: bool) -> Action {
@@ -512,8 +514,8 @@ pub(crate) fn late_duplicates(
         };
         // A row that only watches does not look for a record of its own: it silences nobody.
         let mut others = when.open.iter().filter(|other| other.id != row.id);
-        let is_looked_for = others
-            .any(|other| other.watched().is_none() && may_have_made(other, record, when));
+        let is_looked_for =
+            others.any(|other| other.watched().is_none() && may_have_made(other, record, when));
         !is_known && owner.is_none() && lost.texts.iter().any(is_made_of) && !is_looked_for
     };
     let found = seen.iter().filter(is_one).take(lost.left as usize);
@@ -527,9 +529,7 @@ mod tests {
     use serde_json::json;
 
     use super::super::row::DAY;
-    use super::super::tests::cases::{
-        NOW, lines, listing, read, record, row, with_circumstances,
-    };
+    use super::super::tests::cases::{NOW, lines, listing, read, record, row, with_circumstances};
     use super::*;
 
     /// An action in words.
@@ -613,10 +613,13 @@ mod tests {
                         owner: has("of-maker").then_some(Owner::Maker),
                     };
                     let read = rest.iter().find_map(|word| word.strip_prefix("read:"));
-                    let read = read.map(|word| match super::super::tests::cases::read(word, &row(of)) {
-                        Some(Read::Listed(_, seen)) => seen[0].record.clone(),
-                        _ => panic!("{line:?}"),
-                    });
+                    let read =
+                        read.map(
+                            |word| match super::super::tests::cases::read(word, &row(of)) {
+                                Some(Read::Listed(_, seen)) => seen[0].record.clone(),
+                                _ => panic!("{line:?}"),
+                            },
+                        );
                     Heard::Record { seen, read }
                 }
                 _ => panic!("{line:?}"),

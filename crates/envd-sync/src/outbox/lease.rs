@@ -102,7 +102,7 @@ impl<'a> Held<'a> {
         draft.head.lease = Some(Lease { number, until });
         let open = self.outbox.store().expecting(0);
         for row in open.iter().filter(|row| row.state == RowState::Sending) {
-            if let Ok(row) = draft.append(row, &RowEvent::Doubt) {
+            if let Some(row) = draft.transition(row, &RowEvent::Doubt) {
                 row.explain("the program ended, or was suspended, while it was being sent");
             }
         }

@@ -15,7 +15,7 @@ use super::observe::Reader;
 use super::outbox::{Memory, Outbox};
 use super::reading::record_of;
 use super::report::OutboxReport;
-use super::row::{ChangeRequest, Due, Owner, Question, Row, RowState, Sent, Time};
+use super::row::{ChangeRequest, Due, Owner, Row, RowState, Sent, Time};
 use super::store::{Holder, seconds, whole};
 use crate::error::{Error, Result};
 use envd_sdk::model::{ConsignmentText, SavedConsignment, Timestamp};
@@ -278,11 +278,8 @@ impl Pass<'_> {
     /// An event becomes true of a row that is as it was when that was decided.
     async fn append(&mut self, row: &Row, event: &RowEvent) -> Result<(), PassEnd> {
         let written = self.held.change(|draft| {
-            let same = draft.row(row.id).filter(|now| **now == *row);
-            let appended = same
-                .filter(|_| !draft.is_taken(event, row.id))
-                .and_then(|same| draft.append(&same, event).ok());
-            appended.is_some_and(|row| row.state == RowState::Confirmed)
+            let row = draft.transition(row, event);
+            row.is_some_and(|row| row.state == RowState::Confirmed)
         });
         self.report.confirmed += u64::from(written.await?);
         if matches!(event, RowEvent::Unclear(_)) {
@@ -300,15 +297,15 @@ impl Pass<'_> {
             // Known must be what was there before: the replica has changed since, or is as it was.
             let listed = list.as_ref().map(|list| list.copy);
             let is_known = !is_creation || listed == Some(draft.replica.version);
-            let is_same = draft.row(row.id).is_some_and(|now| *now == *row);
-            let is_same = is_same && draft.version() == version && is_known;
+            let is_same = draft.version() == version && is_known;
             if !is_same || is_creation && self.outbox.is_another_first(row) {
                 return None;
             }
             draft.head.list.clone_from(&list);
             draft.expects_replica = is_creation;
-            let marked = draft.append(row, &RowEvent::Marked(sent.clone()));
-            marked.ok().cloned()
+            draft
+                .transition(row, &RowEvent::Marked(sent.clone()))
+                .cloned()
         });
         let Some(marked) = marked.await? else {
             // Another process was faster, or has listed the account: what is known of it is old.
@@ -386,21 +383,11 @@ impl Pass<'_> {
         };
         let event = answer(marked, said, &self.outbox.store().service());
         let written = self.held.change(|draft| {
-            // A person may have written to it meanwhile.
-            let is_same = |row: &Row| row.state == RowState::Sending && row.sent == marked.sent;
-            let row = draft.row(marked.id).filter(|row| is_same(row));
-            let event = match &event {
-                // A person may have begun a row with the record since the reply came.
-                RowEvent::Applied { record, .. } if draft.is_taken(&event, marked.id) => {
-                    &RowEvent::Asked(Question::OtherRecord(record.id.clone()))
-                }
-                event => event,
-            };
-            let Some(Ok(row)) = row.map(|row| draft.append(&row, event)) else {
+            let Some(row) = draft.transition(marked, &event) else {
                 return false;
             };
             // What was refused may be an earlier text than the one that is wanted now.
-            let is_of_wish = *event != RowEvent::Refused || row.state == RowState::Refused;
+            let is_of_wish = event != RowEvent::Refused || row.state == RowState::Refused;
             let errors = errors.iter().filter(|_| is_of_wish);
             row.shown.findings = errors.map(|error| error.raw().clone()).collect();
             match &reply {
@@ -413,7 +400,8 @@ impl Pass<'_> {
             }
             let is_confirmed = row.state == RowState::Confirmed;
             if let (RowEvent::Applied { record, .. }, ChangeRequest::Create(_)) =
-                (event, &sent.request)
+                (&event, &sent.request)
+                && row.record.as_ref() == Some(&record.id)
             {
                 draft.head.service.learn_author(record);
             }
@@ -433,11 +421,7 @@ impl Pass<'_> {
 
     /// What the reply to a change says: the names and the status of its record. What a creation has made is read, since the reply may
     /// name another record.
-    async fn reply_of(
-        &mut self,
-        saved: &SavedConsignment,
-        sent: &Sent,
-    ) -> Result<Heard, PassEnd> {
+    async fn reply_of(&mut self, saved: &SavedConsignment, sent: &Sent) -> Result<Heard, PassEnd> {
         let record = sent.request.record();
         let is_delete = matches!(sent.request, ChangeRequest::Delete(_));
         let named = saved.id.as_ref().map(|id| id.as_str().to_owned());
@@ -566,9 +550,8 @@ impl Pass<'_> {
                 continue;
             }
             let written = outbox.change(|draft| {
-                let same = draft.row(row.id).filter(|now| *now == row)?;
                 let event = found.as_ref().unwrap_or(&RowEvent::WatchOver);
-                draft.append(&same, event).ok().map(drop)
+                draft.transition(&row, event).map(drop)
             });
             if let (Some(()), Some(RowEvent::Told(records))) = (written.await?, &found) {
                 self.report.late_duplicates += records.len() as u64;

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
 use super::apply::{Moment, RowEvent, Unfit, apply};
-use super::compare::ServiceFields;
+use super::compare::{ServiceFields, ServiceRecord};
 use super::declaration::{Declaration, state_of};
 use super::events::{CAPACITY, Written};
-use super::row::{Due, Listing, Owner, Row, Time};
+use super::row::{Due, Listing, Owner, Question, Row, RowState, Time};
 use crate::account_store::{self, AccountStore, check_format, json as text};
 use crate::error::Result;
 use crate::locked::lock;
@@ -165,13 +165,37 @@ impl Transaction<'_> {
         self.changed.entry(row.id).or_insert(row)
     }
 
-    /// Whether an event would give a row the record of another open one: a record belongs to one row.
-    pub(super) fn is_taken(&self, event: &RowEvent, row: u64) -> bool {
-        let RowEvent::Applied { record, .. } = event else {
-            return false;
+    /// Makes an event true of a row, over the state that it was decided for; `None`: the row has changed since, or the record belongs
+    /// to another row by now. An answer is about the request that is under way, whatever a person has written meanwhile.
+    pub(super) fn transition(&mut self, decided: &Row, event: &RowEvent) -> Option<&mut Row> {
+        let now = self.row(decided.id)?;
+        let is_answer = decided.state == RowState::Sending;
+        let is_same = if is_answer {
+            now.state == RowState::Sending && now.sent == decided.sent
+        } else {
+            *now == *decided
         };
-        let other = self.store.row_with(&record.id, row);
-        other.is_some_and(|other| other.is_about(&record.id))
+        if !is_same {
+            return None;
+        }
+        let taken = match event {
+            RowEvent::Applied { record, .. } => self.taken_by_another(record, decided.id),
+            _ => None,
+        };
+        match taken {
+            None => self.append(&now, event).ok(),
+            Some(record) if is_answer => {
+                let asked = RowEvent::Asked(Question::OtherRecord(record));
+                self.append(&now, &asked).ok()
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// The id of a record, if it belongs to another open row: a record belongs to one row.
+    fn taken_by_another(&self, record: &ServiceRecord, row: u64) -> Option<String> {
+        let other = self.store.row_with(&record.id, row)?;
+        other.is_about(&record.id).then(|| record.id.clone())
     }
 
     /// What was listed, as it is known to a row that is written now.
@@ -194,7 +218,10 @@ impl Transaction<'_> {
             listed: &self.listing(),
             begun: self.version,
             reconcile_after: self.reconcile_after,
-            service: &self.store.profile_fields.with_authors_of(&self.head.service),
+            service: &self
+                .store
+                .profile_fields
+                .with_authors_of(&self.head.service),
         };
         apply(&mut row, event, &moment)?;
         Ok(self.put(row))

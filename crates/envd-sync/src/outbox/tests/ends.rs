@@ -127,10 +127,7 @@ async fn a_signed_text_that_goes_before_another_one_is_sent_byte_for_byte() {
     outbox.update(&base, load(26)).await.unwrap();
     farm.done(&outbox, 1).await;
     let written = written.strip_suffix('}').unwrap();
-    assert_eq!(
-        farm.sent()[0],
-        format!(r#"{written},"id":"{id}"}}"#)
-    );
+    assert_eq!(farm.sent()[0], format!(r#"{written},"id":"{id}"}}"#));
 }
 
 #[tokio::test]
