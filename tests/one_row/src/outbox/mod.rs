@@ -9,7 +9,11 @@ mod decide;
 #[path = "../../../../crates/envd-sync/src/outbox/decision.rs"]
 mod decision;
 #[cfg(test)]
+mod explorer;
+#[cfg(test)]
 mod model;
+#[cfg(test)]
+mod planted;
 #[path = "../../../../crates/envd-sync/src/outbox/row.rs"]
 mod row;
 #[cfg(test)]

@@ -13,7 +13,6 @@ mod laws;
 #[path = "../../../../../crates/envd-sync/src/outbox/tests/model/people.rs"]
 mod people;
 mod person;
-mod planted;
 mod program;
 mod service;
 mod world;
@@ -48,7 +47,7 @@ fn four_laws_hold_in_random_schedules() {
 
 /// The planted mistakes, each with a schedule that holds without it and breaks a law with it.
 fn planted() -> impl Iterator<Item = (&'static str, u64)> {
-    let lines = include_str!("planted.txt").lines();
+    let lines = include_str!("schedules.txt").lines();
     let lines = lines.map(|line| line.split_once(' ').unwrap());
     lines.map(|(name, schedule)| (name, schedule.parse().unwrap()))
 }

@@ -7,7 +7,6 @@ use equipment::schedules::note;
 
 use super::laws::{Commit, Flight, carry_out, same_text};
 use super::people::{chance, colleague, records};
-use super::planted;
 use super::service::{self, shown};
 use super::world::World;
 use crate::outbox::apply::{Moment, RowEvent, Unfit, apply};
@@ -15,6 +14,7 @@ use crate::outbox::compare::{ServiceFields, ServiceRecord};
 use crate::outbox::decide::{
     Action, Circumstances, Heard, Read, Seen, answer, decide, late_duplicates,
 };
+use crate::outbox::planted;
 use crate::outbox::row::{ChangeRequest, Due, Listing, Row, RowState};
 
 #[derive(Clone, Debug, Default)]
@@ -368,7 +368,7 @@ impl World {
             let mut seen: Vec<Seen> = seen.collect();
             let mut ids = records.iter().map(|record| Some(&record.id));
             let mut is_there = ids.any(|id| id == row.record.as_ref());
-            planted::before_report(self.planted, &mut seen, &mut is_there);
+            planted::before_report(self.planted, &mut seen, &mut is_there, true);
             let open = open(held, id);
             let when = circumstances(now, held, &open);
             let event = late_duplicates(row, &seen, is_there, &when);

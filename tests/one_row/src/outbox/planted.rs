@@ -1,13 +1,15 @@
-//! Mistakes that are planted into what the pure functions take and give. Each law and each reading has one; `planted.txt` has the
-//! schedules that find them.
+//! Mistakes that are planted into what the pure functions take and give. Each law and each reading has one; `explorer/paths.txt` has the
+//! steps that find them, `model/schedules.txt` random schedules.
+
+use serde_json::Value;
 
 use crate::outbox::apply::{Intent, RowEvent, Unfit};
+use crate::outbox::compare::{Base, ServiceFields, ServiceRecord, merge};
 use crate::outbox::decision::Decision;
-use crate::outbox::compare::{Base, merge};
 use crate::outbox::decide::{Action, Heard, Read, Seen};
 use crate::outbox::row::{ChangeRequest, Owner, Question, Row, RowState, Sent, Text, Wish};
 
-pub(super) fn before_decide(
+pub(crate) fn before_decide(
     planted: &str,
     row: &mut Row,
     read: &mut Option<Read>,
@@ -55,8 +57,26 @@ pub(super) fn before_decide(
                 seen.clear();
             }
         }
+        "IgnoresGaps" => {
+            if let Some(Read::Listed(listing, _)) = read {
+                listing.gaps.clear();
+            }
+        }
+        "MissesDayOfRecord" => {
+            let text = row.wish.text().map(Text::value).unwrap_or_default();
+            if text["movementDate"].is_null() {
+                row.agreed.late.insert("2027-06-01".to_owned());
+            }
+        }
+        "SubmitsAgain" => {
+            let before = row.sent.as_ref().and_then(|sent| sent.before.as_ref());
+            if let (Some(before), [seen]) = (before, seen) {
+                seen.record.updated_at.clone_from(&before.updated_at);
+            }
+        }
         "MissesPassedDay" => {
             row.agreed.late.insert("2024-01-05T00:00:00".to_owned());
+            row.agreed.late.insert("2027-06-01".to_owned());
         }
         "NamedRecordIsAnothers" => {
             for seen in seen.iter_mut().filter(|seen| seen.owner.is_some()) {
@@ -71,7 +91,7 @@ pub(super) fn before_decide(
     }
 }
 
-pub(super) fn after_decide(planted: &str, row: &Row, read: Option<&Read>, action: &mut Action) {
+pub(crate) fn after_decide(planted: &str, row: &Row, read: Option<&Read>, action: &mut Action) {
     let Action::Append(event) = action else {
         return;
     };
@@ -125,15 +145,48 @@ pub(super) fn after_decide(planted: &str, row: &Row, read: Option<&Read>, action
     }
 }
 
-pub(super) fn before_report(planted: &str, seen: &mut [Seen], is_there: &mut bool) {
+/// `is_alone`: no other row looks for records of the same texts.
+pub(crate) fn before_report(
+    planted: &str,
+    seen: &mut Vec<Seen>,
+    is_there: &mut bool,
+    is_alone: bool,
+) {
     match planted {
+        "WatchedRowsSilence" if !is_alone => seen.clear(),
         "ReportsTheOnlyRecord" => *is_there = true,
         "ReportsRecordsOfRows" => seen.iter_mut().for_each(|seen| seen.owner = None),
         _ => {}
     }
 }
 
-pub(super) fn before_answer(planted: &str, row: &Row, reply: &mut Heard) {
+/// `body`: what is sent.
+pub(crate) fn before_send(planted: &str, request: &ChangeRequest, body: &mut Option<Value>) {
+    match (planted, body) {
+        ("UpdatesToDraft", Some(body)) if matches!(request, ChangeRequest::Update(..)) => {
+            body["status"] = "DRAFT".into();
+        }
+        ("KeepsOldSignature", body) => *body = request.sent(None),
+        _ => {}
+    }
+}
+
+/// `service`: what is known of it once the record of a creation was read.
+pub(crate) fn after_learning(
+    planted: &str,
+    service: &mut ServiceFields,
+    sent: &Value,
+    record: &ServiceRecord,
+) {
+    let is_filled = sent["consignee"].is_null() && !record.fields["consignee"].is_null();
+    if planted == "LearnsFromReads" && is_filled {
+        let path = ["consignee", "name"].map(str::to_owned).to_vec();
+        let learnt = ServiceFields::named([path], |one, other| one == other);
+        *service = learnt.with_authors_of(service);
+    }
+}
+
+pub(crate) fn before_answer(planted: &str, row: &Row, reply: &mut Heard) {
     let (Some(Sent { request, .. }), Heard::Record { seen, read }) = (&row.sent, &mut *reply)
     else {
         return;
@@ -141,6 +194,7 @@ pub(super) fn before_answer(planted: &str, row: &Row, reply: &mut Heard) {
     let is_another = request.record().is_some_and(|id| id != seen.record.id);
     match planted {
         "OtherRecordIsDoubt" if is_another => *reply = Heard::Unclear,
+        "BelievesReply" => *read = None,
         "BelievesOtherRecord" => {
             (seen.sequence, seen.owner) = (None, None);
             seen.record.id = request.record().unwrap_or(&seen.record.id).to_owned();
@@ -153,7 +207,7 @@ pub(super) fn before_answer(planted: &str, row: &Row, reply: &mut Heard) {
     }
 }
 
-pub(super) fn after_apply(
+pub(crate) fn after_apply(
     planted: &str,
     before: &Row,
     event: &RowEvent,
@@ -190,6 +244,40 @@ pub(super) fn after_apply(
             {
                 *sent = text.clone();
             }
+        }
+        ("MetWishColours", _) if before.state == RowState::Confirmed => {
+            if let (Wish::Submit(_), Some(text)) = (&before.wish, saved) {
+                row.wish = Wish::Submit(text.clone());
+            }
+        }
+        ("FirstColoursLater", _) if row.first != before.first => {
+            if let (Wish::Submit(_), Some(text)) = (&before.wish, saved) {
+                row.wish = Wish::Submit(text.clone());
+            }
+        }
+        ("RefusesCorrection", RowEvent::Refused) => row.state = RowState::Refused,
+        ("CountsTries", RowEvent::Unclear(_)) => {
+            if let Some(unclear) = &mut row.unclear {
+                unclear.unanswered.since = 0;
+            }
+        }
+        ("NeverADay", RowEvent::Absent { .. } | RowEvent::Doubt) => row.doubt.unanswered.looks = 0,
+        ("DeleteAsksAgain", _)
+            if intent == Some(&Intent::Delete)
+                && before.state == RowState::Asked(Question::NoUsableAnswer) =>
+        {
+            row.doubt = before.doubt.clone();
+        }
+        ("LimitStays", _) if intent.is_some() && row.not_after.is_none() => {
+            row.not_after.clone_from(&before.not_after);
+        }
+        ("WithdrawIsSave", _) => {
+            if let Wish::Withdraw(text) = &row.wish {
+                row.wish = Wish::Save(text.clone());
+            }
+        }
+        ("AgreesToAnyText", _) if saved.is_some() => {
+            row.agreed.not_draft.clone_from(&before.agreed.not_draft);
         }
         ("EditDropsSubmit", _) if saved.is_some() => {
             if let Wish::Submit(text) = &row.wish {

@@ -1,0 +1,336 @@
+//! Every interleaving of a small world, breadth first, against the promises of the outbox.
+//!
+//! * [`service`]: a service that keeps records of one load, and who wrote each field.
+//! * [`world`]: the rows, the store and the loop around the pure functions.
+//! * [`steps`]: what persons, others, the network and time do; each step in plain words. A new actor is a new [`steps::Step`].
+//! * [`laws`]: the promises, over what was said and what was done. A new law is a new [`laws::Law`].
+//! * [`search`]: the search, and the shortest path to each broken law.
+//!
+//! The search is our own: `stateright` finds a shortest path with one thread only, its properties see one state (most laws are about
+//! a step), and it brings a web server. What is saved would be the hundred lines of [`search`].
+
+mod laws;
+mod search;
+mod service;
+mod steps;
+mod world;
+
+use std::sync::Mutex;
+
+use laws::Broken;
+use search::{Found, Scope, explore, runs_out};
+use service::Draft;
+use steps::{Actors, CHANGES, Change, Fate, Run, Step};
+use world::World;
+
+use crate::outbox::decision::Decision;
+
+const LOSSES: &[Fate] = &[Fate::NeverArrives, Fate::ReplyLost];
+
+const FATES: &[Fate] = &[
+    Fate::NeverArrives,
+    Fate::ArrivesLate,
+    Fate::ReplyLost,
+    Fate::Refused,
+    Fate::NotSent,
+    Fate::Held,
+];
+
+const RUN: Step = Step::Run(Run::PLAIN);
+
+const fn run(at: u8, fate: Fate) -> Step {
+    Step::Run(Run::with(at, fate))
+}
+
+/// First states, with the actors that act from there on, and to which depth.
+fn scopes() -> Vec<Scope> {
+    let scope = |name, first: &[Step], depth, actors| Scope {
+        name,
+        first: first.to_vec(),
+        actors,
+        depth,
+    };
+    let one = Actors {
+        declarations: 1,
+        drafts: &[Draft::A, Draft::B, Draft::S],
+        edits: true,
+        website: CHANGES,
+        fates: FATES,
+        ..Actors::default()
+    };
+    let records = Actors {
+        drafts: &[Draft::A, Draft::B, Draft::S, Draft::Part],
+        records: true,
+        fates: LOSSES,
+        ..one
+    };
+    let lists = Actors {
+        drafts: &[Draft::A, Draft::B],
+        fates: &[Fate::NeverArrives, Fate::ArrivesLate, Fate::ReplyLost],
+        website: &[Change::Consignee, Change::Delete],
+        lists: true,
+        time: true,
+        ..one
+    };
+    let twins = Actors {
+        lists: false,
+        twins: 1,
+        ..lists
+    };
+    let colleagues = Actors {
+        declarations: 3,
+        drafts: &[Draft::A, Draft::B],
+        fates: &[Fate::QuickColleague, Fate::NamesAnother],
+        website: &[Change::Consignee],
+        ..one
+    };
+    let two = Actors {
+        declarations: 2,
+        drafts: &[Draft::A],
+        fates: &[Fate::ArrivesLate, Fate::ReplyLost],
+        website: &[Change::Delete],
+        twins: 1,
+        ..one
+    };
+    let days = Actors {
+        fates: LOSSES,
+        time: true,
+        limits: true,
+        website: &[],
+        ..one
+    };
+    let long = Actors {
+        drafts: &[Draft::A, Draft::B],
+        fates: LOSSES,
+        website: &[Change::Submit],
+        unreadable: true,
+        long: true,
+        ..one
+    };
+    let users = Actors {
+        users: true,
+        drafts: &[Draft::A, Draft::S],
+        website: &[],
+        fates: &[],
+        ..one
+    };
+    let save = Step::Save(Draft::A);
+    let submit = Step::Submit(Draft::A);
+    let quick = run(0, Fate::QuickColleague);
+    let twin_and_sync = [Step::Twin, Step::Sync];
+    vec![
+        scope("one declaration", &[], 4, one),
+        scope(
+            "a draft of ours",
+            &[save.clone(), RUN],
+            4,
+            Actors {
+                records: true,
+                fates: LOSSES,
+                ..one
+            },
+        ),
+        scope("submitted by us", &[submit, RUN], 4, records),
+        scope(
+            "agreed to change what is submitted",
+            &[
+                save.clone(),
+                RUN,
+                Step::Website(0, Change::Submit),
+                Step::Edit(1, Draft::B),
+                RUN,
+                Step::Decide(1, Decision::KeepMine),
+            ],
+            3,
+            one,
+        ),
+        scope("a record of a colleague", &twin_and_sync, 4, records),
+        scope("lists", &[], 4, lists),
+        scope("twins", &[], 4, twins),
+        scope("two declarations", &[], 4, two),
+        scope(
+            "two that are late",
+            &[
+                save.clone(),
+                save.clone(),
+                run(0, Fate::ArrivesLate),
+                run(1, Fate::ArrivesLate),
+            ],
+            4,
+            two,
+        ),
+        scope(
+            "colleagues",
+            &[],
+            4,
+            Actors {
+                declarations: 1,
+                ..colleagues
+            },
+        ),
+        scope(
+            "two quick colleagues",
+            &[save.clone(), quick.clone(), save.clone(), quick],
+            3,
+            colleagues,
+        ),
+        scope(
+            "days",
+            &[],
+            5,
+            Actors {
+                drafts: &[Draft::A],
+                ..days
+            },
+        ),
+        scope(
+            "days of a record",
+            &twin_and_sync,
+            4,
+            Actors {
+                records: true,
+                drafts: &[Draft::Part],
+                ..days
+            },
+        ),
+        scope("long", &[save, RUN, Step::Edit(1, Draft::B)], 4, long),
+        scope("users", &[], 4, users),
+    ]
+}
+
+fn show(scope: &Scope, found: &Found) {
+    println!(
+        "\n{}: {} states, levels {:?}",
+        scope.name, found.states, found.levels
+    );
+    for (path, broken) in found.broken.values() {
+        println!("\n  {broken}");
+        for step in path {
+            println!("    | {step}");
+        }
+    }
+}
+
+fn number(variable: &str) -> Option<usize> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// The scopes that are explored: all, or one of them; to their depth, or another one.
+fn explored() -> Vec<Scope> {
+    let only = std::env::var("ENVD_SDK_TEST_SCOPE").ok();
+    let deeper = number("ENVD_SDK_TEST_DEEPER").unwrap_or(0);
+    let mut scopes = scopes();
+    scopes.retain(|scope| only.as_deref().is_none_or(|only| only == scope.name));
+    for scope in &mut scopes {
+        scope.depth = number("ENVD_SDK_TEST_DEPTH").unwrap_or(scope.depth + deeper);
+    }
+    scopes
+}
+
+fn threads() -> usize {
+    number("ENVD_SDK_TEST_THREADS").unwrap_or(1)
+}
+
+/// `ENVD_SDK_TEST_DEEPER` adds to the depth of each scope; `ENVD_SDK_TEST_DEPTH` sets it, `ENVD_SDK_TEST_SCOPE` names one scope.
+#[test]
+fn the_promises_hold_in_every_interleaving() {
+    let mut broken = Vec::new();
+    for scope in explored() {
+        let from = std::time::Instant::now();
+        let found = explore(&scope, "", threads(), false);
+        show(&scope, &found);
+        println!("{:?}", from.elapsed());
+        broken.extend(
+            found
+                .broken
+                .into_values()
+                .map(|(_, broken)| broken.to_string()),
+        );
+    }
+    assert_eq!(broken, Vec::<String>::new());
+}
+
+/// A planted mistake, the law that it breaks, and the steps to that.
+struct Planted {
+    name: &'static str,
+    law: &'static str,
+    steps: Vec<&'static str>,
+}
+
+fn planted() -> Vec<Planted> {
+    let mut all: Vec<Planted> = Vec::new();
+    for line in include_str!("paths.txt").lines() {
+        if let Some(step) = line.strip_prefix("  ") {
+            all.last_mut().unwrap().steps.push(step);
+        } else if let Some((name, law)) = line.split_once(": ") {
+            let steps = Vec::new();
+            all.push(Planted { name, law, steps });
+        }
+    }
+    all
+}
+
+/// The laws that the last of some steps breaks; `None`: a step is not possible.
+fn broken_by(planted: &'static str, steps: &[String]) -> Option<Vec<Broken>> {
+    let mut world = World::new(planted);
+    let mut broken = Vec::new();
+    for words in steps {
+        let possible = world.steps(&Actors::ALL).into_iter();
+        let step = possible
+            .chain([Step::Sync])
+            .find(|step| step.to_string() == *words)?;
+        world = world.after(&step)?;
+        broken.append(&mut world.laws.broken);
+    }
+    if broken.is_empty() {
+        broken = runs_out(&world, &Mutex::default());
+    }
+    Some(broken)
+}
+
+#[test]
+fn each_planted_mistake_breaks_its_law() {
+    let mut missed = Vec::new();
+    for Planted { name, law, steps } in planted() {
+        let steps: Vec<String> = steps.into_iter().map(str::to_owned).collect();
+        let broken = broken_by(name, &steps).unwrap_or_default();
+        let is_found = broken.iter().any(|broken| format!("{:?}", broken.0) == law);
+        let without = broken_by("", &steps).unwrap_or_default();
+        if !is_found || !without.is_empty() {
+            missed.push(format!("{name}: {broken:?}, without it {without:?}"));
+        }
+    }
+    assert_eq!(missed, Vec::<String>::new());
+}
+
+/// Searches the steps to a planted mistake, or to all of them, for `paths.txt`.
+#[test]
+fn a_planted_mistake_is_searched() {
+    let Ok(named) = std::env::var("PLANTED_PATHS") else {
+        return;
+    };
+    for name in named.split(' ') {
+        let name: &'static str = name.to_owned().leak();
+        let mut shortest: Option<(Vec<String>, Broken)> = None;
+        for scope in explored() {
+            let found = explore(&scope, name, threads(), true);
+            for (path, broken) in found.broken.into_values() {
+                let path: Vec<String> = path.iter().map(ToString::to_string).collect();
+                let is_shorter = shortest
+                    .as_ref()
+                    .is_none_or(|(known, _)| path.len() < known.len());
+                let holds = || broken_by("", &path).unwrap_or_default().is_empty();
+                if is_shorter && holds() {
+                    shortest = Some((path, broken));
+                }
+            }
+        }
+        match shortest {
+            None => println!("# {name} is not found"),
+            Some((path, broken)) => {
+                println!("{name}: {:?}", broken.0);
+                path.iter().for_each(|step| println!("  {step}"));
+            }
+        }
+    }
+}
