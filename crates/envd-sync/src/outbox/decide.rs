@@ -89,9 +89,26 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) service: &'a ServiceFields,
     /// The other rows of the account whose creations are under way, in doubt or watched.
     pub(crate) open: &'a [&'a Row],
+    /// The user who is logged in, if that is known.
+    pub(crate) user: Option<&'a str>,
 }
 
+/// What is next. Nothing that one user wrote is sent under the login of another without that person's word.
 pub(crate) fn decide(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -> Action {
+    let others = row.other_writers(when.user);
+    match (decide_of_writer(row, read, when), others) {
+        (Action::Append(RowEvent::Marked(_)), Some(others)) => ask(Question::AnotherUser(others)),
+        (Action::Wait(_), None)
+            if matches!(row.state, RowState::Asked(Question::AnotherUser(_)))
+                && when.user.is_some() =>
+        {
+            Action::Append(RowEvent::WriterReturned)
+        }
+        (action, _) => action,
+    }
+}
+
+fn decide_of_writer(row: &Row, read: Option<&Read>, when: &Circumstances<'_>) -> Action {
     let RowState::Open { next_at } = &row.state else {
         return Action::Wait(None);
     };
@@ -405,7 +422,8 @@ fn late(row: &Row, when: &Circumstances<'_>) -> Option<Question> {
         };
         Some((reason, date.to_owned()))
     });
-    let forms = text["forms"].as_array().into_iter().flatten();
+    let forms = text.get("forms").and_then(Value::as_array);
+    let forms = forms.into_iter().flatten();
     let mut forms = forms.filter_map(Value::as_str);
     let retired = forms.find(|form| {
         let from = (when.retired_from)(form).filter(|_| row.record.is_none());

@@ -1,5 +1,7 @@
 //! What records, texts and dates of the service mean to the outbox, read by the types of the SDK.
 
+use serde_json::Value;
+
 use super::compare::ServiceRecord;
 use crate::replica::instant_key;
 use envd_sdk::model::{Consignment, ConsignmentId, ConsignmentInput, Day, FormType, Timestamp};
@@ -15,14 +17,17 @@ pub(super) fn record_of(record: &Consignment) -> Option<ServiceRecord> {
     let mut fields = serde_json::to_value(&input).unwrap_or_default();
     // An input is of a day, a minute and a second; what somebody has changed may be finer.
     if let Some(date) = &record.movement_date {
-        fields["movementDate"] = date.as_str().into();
+        set(&mut fields, "movementDate", date.as_str());
     }
     if let Some(time) = &record.movement_time {
-        fields["movementTime"] = time.as_str().into();
+        set(&mut fields, "movementTime", time.as_str());
     }
     let declaration = record.declaration.as_ref();
     if let Some(date) = declaration.and_then(|declaration| declaration.date.as_ref()) {
-        fields["declaration"]["date"] = date.as_str().into();
+        let declaration = fields.get_mut("declaration");
+        declaration
+            .into_iter()
+            .for_each(|it| set(it, "date", date.as_str()));
     }
     Some(ServiceRecord {
         id: id.as_str().to_owned(),
@@ -34,6 +39,13 @@ pub(super) fn record_of(record: &Consignment) -> Option<ServiceRecord> {
         created_by: record.created_by.clone(),
         fields,
     })
+}
+
+/// Sets a field of an object.
+pub(super) fn set(record: &mut Value, field: &str, text: &str) {
+    if let Some(fields) = record.as_object_mut() {
+        fields.insert(field.to_owned(), text.into());
+    }
 }
 
 /// Whether a record that is read would show a field of an input: one that this crate does not know is sent, and not read.

@@ -12,7 +12,7 @@ use super::service::{Author, Content, FIELDS, Given, NAMES, Record, SIGNATURE, S
 const DAY: u64 = 24 * 60 * 60;
 
 /// After so many requests without a clear answer a person is asked.
-const TRIES: u8 = 7;
+const TRIES: u8 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Law {
@@ -666,7 +666,10 @@ impl Laws {
                     || words.any(|word| refused == Some(Some(word.given)))
             }
             Screen::Saved | Screen::DraftAgain => {
-                !declared.deletes && !declared.words.iter().any(|word| word.submits)
+                {
+                let mut words = declared.words.iter();
+                !declared.deletes && !words.any(|word| word.submits && !word.is_done)
+            }
             }
             Screen::Submitted => !declared.deletes,
             Screen::Deleted => declared.deletes,

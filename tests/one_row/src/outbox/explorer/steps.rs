@@ -5,7 +5,8 @@ use std::fmt;
 use super::laws::{Asked, Screen};
 use super::service::{Author, CONSIGNEE, Draft, FIELDS, Given, PAT, TIME, id};
 use super::world::{About, World, limit};
-use crate::outbox::apply::{Intent, PersonsDecision, RowEvent};
+use crate::outbox::apply::{Intent, RowEvent};
+use crate::outbox::decision::Decision;
 use crate::outbox::row::{DAY, RowState};
 
 /// What a list shows.
@@ -152,7 +153,7 @@ pub(super) enum Step {
     SubmitSaved(u64),
     Withdraw(u64),
     Delete(u64),
-    Decide(u64, PersonsDecision),
+    Decide(u64, Decision),
     Update(usize, Draft),
     SubmitRecord(usize, Draft),
     DeleteRecord(usize),
@@ -190,7 +191,7 @@ impl fmt::Display for Step {
             Self::SubmitSaved(id) => write!(f, "submit declaration {id}"),
             Self::Withdraw(id) => write!(f, "withdraw declaration {id}"),
             Self::Delete(id) => write!(f, "delete declaration {id}"),
-            Self::Decide(id, PersonsDecision::Adopt(record)) => {
+            Self::Decide(id, Decision::Adopt(record)) => {
                 write!(f, "decide on declaration {id}: it is {record}")
             }
             Self::Decide(declaration, decision) => {
@@ -393,12 +394,12 @@ impl World {
             let adopts = candidates
                 .into_iter()
                 .map(super::service::id)
-                .map(PersonsDecision::Adopt);
+                .map(|id| Decision::Adopt(id.into()));
             let decisions = [
-                PersonsDecision::KeepMine,
-                PersonsDecision::TakeTheirs,
-                PersonsDecision::Resend,
-                PersonsDecision::Discard,
+                Decision::KeepMine,
+                Decision::TakeTheirs,
+                Decision::Resend,
+                Decision::Discard,
             ];
             let decisions = decisions.into_iter().chain(adopts);
             steps.extend(decisions.map(|decision| Step::Decide(*id, decision)));

@@ -14,7 +14,8 @@ use serde_json::json;
 use super::laws::{Asked, Laws, Said, Screen};
 use super::service::{self, Author, Content, Draft, Given, Outcome, PAT, Service, updated_at};
 use super::steps::{Fate, List, Run};
-use crate::outbox::apply::{Intent, Moment, PersonsDecision, RowEvent, Unfit, apply};
+use crate::outbox::apply::{Intent, Moment, RowEvent, Unfit, apply};
+use crate::outbox::decision::Decision;
 use crate::outbox::compare::{ServiceFields, ServiceRecord, may_be_made_of};
 use crate::outbox::decide::{
     Action, Circumstances, Heard, Read, Seen, answer, claim, decide, is_before, is_fresh,
@@ -99,6 +100,8 @@ struct Pass {
     looks_at: Option<Time>,
     retries_now: bool,
     failed: Vec<u64>,
+    /// The list was read in full.
+    is_full: bool,
 }
 
 /// The pass ends: the service is not reached, or the program waits or has ended.
@@ -146,6 +149,7 @@ impl World {
             begun: self.version,
             reconcile_after: RECONCILE_AFTER,
             service: &self.learnt,
+            user: Some(self.user),
         };
         let mut applied = apply(&mut next, event, &moment);
         planted::after_apply(self.planted, row, event, &mut next, &mut applied);
@@ -210,6 +214,7 @@ impl World {
             retired_from: |_| None,
             service: &self.learnt,
             open: &others,
+            user: Some(self.user),
         })
     }
 
@@ -322,12 +327,14 @@ impl World {
             looks_at: None,
             retries_now: run.waits,
             failed: Vec::new(),
+            is_full: false,
         };
         let before: BTreeMap<u64, Screen> =
             self.rows.keys().map(|id| (*id, self.screen(*id))).collect();
         let mut rounds = 0;
         loop {
             rounds += 1;
+            pass.is_full = false;
             if self.pass(&mut pass).is_err() {
                 break;
             }
@@ -455,7 +462,13 @@ impl World {
             Action::List => {
                 let known = self.list.clone();
                 let known = known.filter(|list| is_fresh(&row, list, self.now));
-                let list = known.unwrap_or_else(|| self.read_list(pass.run.list));
+                let mut list = known.unwrap_or_else(|| self.read_list(pass.run.list));
+                let gaps_before = &row.looked_for().1.gaps;
+                if row.is_in_doubt() && !list.gaps.is_subset(gaps_before) && !pass.is_full {
+                    // What is missing may be seen in a list that is read in full.
+                    pass.is_full = true;
+                    list = self.read_list(pass.run.list);
+                }
                 let (texts, since) = row.looked_for();
                 let since = since.last;
                 *read = Some(Read::Listed(list, self.appeared(id, texts, since)));
@@ -776,11 +789,12 @@ impl World {
                 Intent::Delete => Said::Delete,
             },
             RowEvent::Decided(decision) => match decision {
-                PersonsDecision::KeepMine => Said::KeepMine,
-                PersonsDecision::TakeTheirs => Said::TakeTheirs,
-                PersonsDecision::Resend => Said::Resend,
-                PersonsDecision::Adopt(record) => Said::Adopt(record),
-                PersonsDecision::Discard => Said::Discard,
+                Decision::KeepMine => Said::KeepMine,
+                Decision::TakeTheirs => Said::TakeTheirs,
+                Decision::Resend => Said::Resend,
+                Decision::Adopt(record) => Said::Adopt(record.as_str()),
+                Decision::SendAsMe => return false,
+                Decision::Discard => Said::Discard,
             },
             _ => return false,
         };
@@ -888,6 +902,11 @@ impl World {
 
     /// Records of ours that no declaration shows as its own, reports or asks about.
     pub(super) fn untold(&self) -> Vec<usize> {
+        let is_pending = |id: &u64| matches!(self.screen(*id), Screen::Refused | Screen::Asked(_));
+        if self.rows.keys().any(is_pending) {
+            // What is asked about, or refused, is looked for as soon as a person has answered.
+            return Vec::new();
+        }
         let records = self.service.records.iter().enumerate();
         let is_untold = |(at, record): &(usize, &service::Record)| {
             let id = service::id(*at);
@@ -900,10 +919,8 @@ impl World {
                     || asked.contains(&id)
                     || row.agreed.not.contains(&id)
             };
-            // What is asked about, or refused, is looked for as soon as a person has answered.
             let is_ours = match record.maker {
                 Author::Us(id) => match self.screen(id) {
-                    Screen::Refused | Screen::Asked(_) => false,
                     Screen::GivenUp | Screen::Deleted => true,
                     // Where its own record is gone, it is the only one.
                     _ => self.rows[&id]
