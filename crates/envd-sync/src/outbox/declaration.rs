@@ -222,7 +222,8 @@ pub struct Declaration {
     pub reason: Option<Reason>,
     /// The service's errors of its last answer, as received: why it refused the declaration, or what it warned of.
     pub findings: Vec<ServerError>,
-    /// Why the last answer of the service cannot be used, with [`Reason::Unclear`].
+    /// Why the last answer of the service cannot be used, with [`Reason::Unclear`]; why no connection can be made, with
+    /// [`Reason::NoReception`], if that is known.
     pub trouble: Option<String>,
     /// The records that may be the declaration, with [`Reason::Candidates`] and [`Reason::OtherRecord`].
     pub candidates: Vec<ConsignmentId>,

@@ -49,7 +49,10 @@ impl Declaration {
                 "The service has given no usable answer about {it} for too long{}: try again?",
                 self.first_try()
             ),
-            Some(Reason::NoReception) => format!("Waiting for reception: {it}"),
+            Some(Reason::NoReception) => match &self.trouble {
+                Some(trouble) => format!("Waiting: {trouble}; {it} is not sent yet"),
+                None => format!("Waiting for reception: {it}"),
+            },
             Some(Reason::LoginNeeded) => format!("Waiting until you log in again: {it}"),
             Some(Reason::WaitsForAnother) => {
                 format!("Waiting until it is known what became of another new declaration: {it}")
