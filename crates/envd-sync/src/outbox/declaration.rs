@@ -207,7 +207,8 @@ pub struct Declaration {
     pub state: DeclarationState,
     /// Why it is there; `None` when there is nothing to say.
     pub reason: Option<Reason>,
-    /// The service's errors of its last answer, as received: why it refused the declaration, or what it warned of.
+    /// The service's errors of its last answer, as received: why it refused the declaration, or what it warned of. Empty, and
+    /// unknown, if [`is_adopted`](Self::is_adopted): the service shows its warnings in the reply to a change only.
     pub findings: Vec<ServerError>,
     /// Why the last answer of the service cannot be used, with [`Reason::Unclear`]; why no connection can be made, with
     /// [`Reason::NoReception`], if that is known.
@@ -346,7 +347,9 @@ impl Declaration {
                     Wanted::Withdraw => "A draft again",
                     Wanted::Delete => return "Deleted".to_owned(),
                 };
-                let problems = if self.findings.is_empty() {
+                let problems = if self.is_adopted {
+                    ", problems unknown"
+                } else if self.findings.is_empty() {
                     ""
                 } else {
                     ", with problems"
