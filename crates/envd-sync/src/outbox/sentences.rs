@@ -229,7 +229,9 @@ impl Declaration {
 
     fn confirmed(&self) -> String {
         let number = self.number.as_ref();
-        let problems = if self.findings.is_empty() {
+        let problems = if self.is_adopted {
+            ", problems unknown"
+        } else if self.findings.is_empty() {
             ""
         } else {
             ", with problems"
