@@ -62,8 +62,12 @@ pub(crate) fn graphql_url(profile: &ServiceProfile) -> Result<String, Failure> {
 }
 
 fn account_file(store: &Path) -> PathBuf {
+    beside(store, ".account")
+}
+
+fn beside(store: &Path, ending: &str) -> PathBuf {
     let mut name = store.as_os_str().to_owned();
-    name.push(".account");
+    name.push(ending);
     name.into()
 }
 
@@ -101,6 +105,25 @@ impl Settings {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Who is logged in: `ENVD_USER`, where only an access token is given, or the user of the last login with the store.
+    pub(crate) fn user(store: &Path) -> Result<Option<String>, Failure> {
+        if let Some(user) = optional("ENVD_USER") {
+            return Ok(Some(user));
+        }
+        match fs::read_to_string(beside(store, ".user")) {
+            Ok(user) => Ok(Some(user)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(crate) fn remember_user(store: &Path, user: &str) -> Result<(), Failure> {
+        if Self::user(store)?.as_deref() != Some(user) {
+            fs::write(beside(store, ".user"), user)?;
+        }
+        Ok(())
     }
 
     /// A run with nothing new writes nothing.

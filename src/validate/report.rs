@@ -127,10 +127,9 @@ impl Finding {
             (Severity::Error, _) => Blocks::Creating,
             // Only Yes to question 185 lets a consignment be created (spec 2.6).
             (Severity::Warning, Rule::Required) if is_devices => Blocks::Creating,
-            // The server saved the consignment, and this crate does not know what the warning means.
-            (Severity::Warning, Rule::Other) => Blocks::Nothing,
+            // The server saved the consignment with a warning that this crate does not know.
+            (Severity::Warning, Rule::Other) | (Severity::Advice, _) => Blocks::Nothing,
             (Severity::Warning, _) => Blocks::Submitting,
-            (Severity::Advice, _) => Blocks::Nothing,
         }
     }
 }

@@ -37,6 +37,9 @@ declarations and their states. All commands but `run` work without reception and
                       it is killed, another one continues after --lease seconds (3 unless set)
   list [--json]       shows all entries, finished ones included
 
+What one user wrote is not sent under the login of another: `run` asks. The user is that of the
+last login with FILE, or ENVD_USER where only an access token is given.
+
 The servers and the account are those of the ENVD_ settings (examples/README.md), or a fake.
 Commands that write print {\"entry\": \"..\"} with the number of the entry.
 

@@ -26,6 +26,8 @@ pub(crate) struct File {
     store: SqliteSync,
     path: PathBuf,
     account: Option<AccountId>,
+    /// Who is logged in, or was last: what is written without reception is of that user.
+    user: Option<String>,
     /// The name under which the store has the account.
     key: String,
 }
@@ -49,6 +51,15 @@ impl File {
         Self::of(self.store, self.path, Some(account))
     }
 
+    /// The same file, after a login.
+    pub(crate) fn of_user(mut self, user: Option<String>) -> Result<Self, Failure> {
+        if let Some(user) = user {
+            Settings::remember_user(&self.path, &user)?;
+            self.user = Some(user);
+        }
+        Ok(self)
+    }
+
     pub(crate) fn account(&self) -> Option<&AccountId> {
         self.account.as_ref()
     }
@@ -65,7 +76,8 @@ impl File {
     pub(crate) fn outbox_of(&self, client: &Client) -> Outbox {
         let account = self.account.clone().unwrap_or_else(|| FIRST.into());
         let replica = Replica::new(&client.account(account), self.store.clone());
-        Outbox::new(&replica.stored_as(&*self.key))
+        let user = self.user.clone();
+        Outbox::new(&replica.stored_as(&*self.key)).user(move || user.clone())
     }
 
     /// Finds out under which name the store has the account. Who opens the file first says whether an account is known; entries
@@ -98,6 +110,7 @@ impl File {
         };
         Ok(Self {
             key: key.to_owned(),
+            user: Settings::user(&path)?,
             store,
             path,
             account,

@@ -238,6 +238,7 @@ async fn connect(
 ) -> Result<(Outbox, Option<TokenManager>), Failure> {
     let (client, manager) = settings.log_in().await.map_err(login_failure)?;
     let client = client.build()?;
+    let file = file.of_user(manager.as_ref().and_then(TokenManager::subject))?;
     let file = loop {
         if file.account().is_some() {
             break file;

@@ -398,6 +398,10 @@ impl Row {
         let explained = u32::from(is_found && self.adopt.is_none());
         self.watch(explained, moment);
         self.shown.is_adopted = self.state != RowState::Sending;
+        if self.shown.is_adopted {
+            // The reply that had the problems was lost; what an earlier reply had is about something else.
+            self.shown.findings.clear();
+        }
         self.record = Some(record.id.clone());
         self.first.take_if(|first| first.is_met_by(request));
         self.explained();

@@ -220,7 +220,8 @@ pub struct Declaration {
     pub state: DeclarationState,
     /// Why it is there; `None` when there is nothing to say.
     pub reason: Option<Reason>,
-    /// The service's errors of its last answer, as received: why it refused the declaration, or what it warned of.
+    /// The service's errors of its last answer, as received: why it refused the declaration, or what it warned of. Empty, and
+    /// unknown, if [`is_adopted`](Self::is_adopted): the service shows its warnings in the reply to a change only.
     pub findings: Vec<ServerError>,
     /// Why the last answer of the service cannot be used, with [`Reason::Unclear`]; why no connection can be made, with
     /// [`Reason::NoReception`], if that is known.

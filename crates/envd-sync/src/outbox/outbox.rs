@@ -274,10 +274,9 @@ impl Outbox {
     /// A change of what this process knows.
     pub(super) fn draft(&self) -> Transaction<'_> {
         let reconcile_after = self.reconcile_after;
-        Transaction {
-            user: self.current_user(),
-            ..self.store().draft(self.now(), reconcile_after)
-        }
+        let mut draft = self.store().draft(self.now(), reconcile_after);
+        draft.user = self.current_user();
+        draft
     }
 
     /// Changes the open rows, and again where another process was faster.

@@ -31,7 +31,8 @@ use envd_sdk::model::Timestamp;
 pub struct OutboxReport {
     /// How many declarations were confirmed.
     pub confirmed: u64,
-    /// How many of them the service has problems with all the same: they are in [`Declaration::findings`](super::Declaration::findings).
+    /// How many of them the service saved with problems: they are in [`Declaration::findings`](super::Declaration::findings). The
+    /// problems of a record that was found after its reply was lost are unknown, and not counted.
     pub confirmed_with_problems: u64,
     /// How many declarations are refused now.
     pub refused: u64,

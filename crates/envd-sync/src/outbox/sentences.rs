@@ -50,7 +50,7 @@ impl Declaration {
                 self.first_try()
             ),
             Some(Reason::NoReception) => match &self.trouble {
-                Some(trouble) => format!("Waiting: {it}. {trouble}"),
+                Some(trouble) => format!("Waiting: {trouble}; {it} is not sent yet"),
                 None => format!("Waiting for reception: {it}"),
             },
             Some(Reason::LoginNeeded) => format!("Waiting until you log in again: {it}"),
@@ -229,7 +229,9 @@ impl Declaration {
 
     fn confirmed(&self) -> String {
         let number = self.number.as_ref();
-        let problems = if self.findings.is_empty() {
+        let problems = if self.is_adopted {
+            ", problems unknown"
+        } else if self.findings.is_empty() {
             ""
         } else {
             ", with problems"

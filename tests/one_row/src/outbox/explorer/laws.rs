@@ -130,6 +130,7 @@ pub(super) enum Said<'a> {
     TakeTheirs,
     Resend,
     Adopt(&'a str),
+    SendAsMe,
     Discard,
 }
 
@@ -161,6 +162,8 @@ pub(super) enum Asked {
     /// Any other thing that is too late.
     MovementPassed,
     NoUsableAnswer,
+    /// Another user wrote it than the one who is logged in.
+    AnotherUser,
 }
 
 /// What persons said about one declaration, and what became of it.
@@ -353,6 +356,7 @@ impl Laws {
             },
             Said::Resend => declared.creation = None,
             Said::Adopt(_) => {}
+            Said::SendAsMe => declared.words.iter_mut().for_each(|word| word.user = user),
         }
         if is_answer {
             declared.answered = Some(key);
@@ -597,7 +601,7 @@ impl Laws {
                 let mut candidates = candidates.iter();
                 candidates.any(|candidate| others.contains(candidate))
             }
-            Asked::Gone | Asked::Changed(..) => false,
+            Asked::Gone | Asked::Changed(..) | Asked::AnotherUser => false,
         };
         if untrue {
             let how = format!("it is not so: {}", asked_in_words(asked));
@@ -777,6 +781,7 @@ fn asked_in_words(asked: &Asked) -> &'static str {
         Asked::NotAfterPassed => "its time has passed",
         Asked::MovementPassed => "its day has passed",
         Asked::NoUsableAnswer => "no usable answer",
+        Asked::AnotherUser => "another user wrote it",
     }
 }
 

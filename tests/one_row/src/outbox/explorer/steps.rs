@@ -399,6 +399,7 @@ impl World {
                 Decision::KeepMine,
                 Decision::TakeTheirs,
                 Decision::Resend,
+                Decision::SendAsMe,
                 Decision::Discard,
             ];
             let decisions = decisions.into_iter().chain(adopts);

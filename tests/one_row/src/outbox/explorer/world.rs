@@ -438,7 +438,10 @@ impl World {
     /// One read, or one commit and what follows from it: `pass.rs`.
     fn step(&mut self, id: u64, read: &mut Option<Read>, pass: &mut Pass) -> Result<bool, Stop> {
         let row = Arc::clone(&self.rows[&id]);
-        let is_open = matches!(row.state, RowState::Open { .. });
+        let is_open = matches!(
+            row.state,
+            RowState::Open { .. } | RowState::Asked(Question::AnotherUser(_))
+        );
         let is_new = row.record.is_none() && row.adopt.is_none() && !row.is_creation_in_doubt();
         if row.is_at_rest() || !is_open || is_new && self.is_another_first(&row) {
             return Ok(false);
@@ -793,7 +796,7 @@ impl World {
                 Decision::TakeTheirs => Said::TakeTheirs,
                 Decision::Resend => Said::Resend,
                 Decision::Adopt(record) => Said::Adopt(record.as_str()),
-                Decision::SendAsMe => return false,
+                Decision::SendAsMe => Said::SendAsMe,
                 Decision::Discard => Said::Discard,
             },
             _ => return false,
@@ -1060,6 +1063,7 @@ fn asked(question: &Question) -> Asked {
         Question::Late(Reason::NotAfterPassed, _) => Asked::NotAfterPassed,
         Question::Late(..) => Asked::MovementPassed,
         Question::NoUsableAnswer => Asked::NoUsableAnswer,
+        Question::AnotherUser(_) => Asked::AnotherUser,
     }
 }
 

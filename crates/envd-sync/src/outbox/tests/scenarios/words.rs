@@ -172,6 +172,17 @@ impl Play {
             "attempts" => format!("attempts {}", shown.attempts),
             "wants" => format!("wants {}", shown.wanted),
             "findings" => format!("findings {}", shown.findings.len()),
+            "problems" => {
+                let sentence = shown.sentence();
+                let known = if sentence.ends_with("problems unknown") {
+                    "unknown"
+                } else if sentence.ends_with("with problems") {
+                    "some"
+                } else {
+                    "none"
+                };
+                format!("problems {known}")
+            }
             "adopted" => ["not adopted", what][usize::from(shown.is_adopted)].to_owned(),
             "offers" => {
                 let offered = shown.decisions();
