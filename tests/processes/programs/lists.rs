@@ -50,6 +50,8 @@ async fn no_progress_bar_stays_on_a_terminal() {
 #[test]
 fn a_table_fits_its_terminal() {
     for (name, columns) in [
+        ("find_property", 40),
+        ("find_property", 60),
         ("find_property", 72),
         ("page_consignments", 80),
         ("page_consignments", 60),

@@ -343,10 +343,8 @@ fn a_workbook_that_unpacks_to_gigabytes_is_refused_in_little_memory() {
     let run = format!("<r><t>{}</t></r>", "x".repeat(1_000));
     let runs = format!("<sst><si>{}</si></sst>", run.repeat(2_000));
     // Ends that close no string of the reader.
-    let crossed = format!(
-        "<sst><f><si></f>{}</si></sst>",
-        (run + "<c/></f>").repeat(2_000)
-    );
+    let crossed = format!("<f>{run}</f>").repeat(2_000);
+    let crossed = format!("<sst><f><si></f>{crossed}</si></sst>");
     let deep = format!("<sst>{}</sst>", "<c>".repeat(3_000_000));
     let parts = [
         ("hidden", &hidden),
