@@ -563,4 +563,64 @@ mod tests {
         let far = schema.path(field, &["own299"]).unwrap();
         assert!(far.len() <= 3, "{far:?}");
     }
+
+    /// A schema with one type, and what stands in it in place of a part.
+    fn shown(part: &str, value: Value) -> Result<String, serde_json::Error> {
+        let int = json!({"kind": "SCALAR", "name": "Int"});
+        let argument = json!({"name": "b", "type": int, "defaultValue": "[{c: \"}\\n\"}]"});
+        let field = json!({"name": "a", "type": int, "args": [argument]});
+        let mut schema = json!({
+            "queryType": {"name": "Q"},
+            "types": [{
+                "kind": "OBJECT", "name": "Q", "fields": [field], "possibleTypes": [{"name": "Q"}],
+                "inputFields": [field], "enumValues": [{"name": "A"}],
+            }],
+        });
+        *schema.pointer_mut(part).unwrap() = value;
+        Shown::deserialize(schema).map(|shown| shown.to_string())
+    }
+
+    #[test]
+    fn what_is_no_name_or_no_value_of_graphql_is_no_schema() {
+        let written = shown("/queryType/name", "Q".into()).unwrap();
+        let expected = "schema { query: Q }\n\ntype Q {\n  a(b: Int = [{ c: \"}\\n\" }]): Int\n}\n";
+        let without_blanks = |text: &str| text.replace(' ', "");
+        assert_eq!(without_blanks(&written), without_blanks(expected));
+        for at in [
+            "/queryType/name",
+            "/types/0/name",
+            "/types/0/fields/0/name",
+            "/types/0/fields/0/type/name",
+            "/types/0/fields/0/args/0/name",
+            "/types/0/inputFields/0/name",
+            "/types/0/enumValues/0/name",
+            "/types/0/possibleTypes/0/name",
+        ] {
+            for name in [
+                "",
+                "A B",
+                "A\n",
+                "A: Int } type Evil { a",
+                "\u{e9}",
+                "\"\"\"x\"\"\" A",
+            ] {
+                assert!(shown(at, name.into()).is_err(), "{at}: {name}");
+            }
+        }
+        for value in [
+            "",
+            "$a",
+            "1 c: Int",
+            "1 @mark",
+            "1 } type Evil { a: Int",
+            "1 } extend input I @mark { j: Int",
+            "\"\u{b}",
+        ] {
+            let at = "/types/0/fields/0/args/0/defaultValue";
+            assert!(shown(at, value.into()).is_err(), "{value}");
+        }
+        // What is no part of a value is not written.
+        let written = shown("/types/0/fields/0/args/0/defaultValue", "1 # a\n".into());
+        assert!(written.unwrap().contains("(b: Int = 1): Int"));
+    }
 }
