@@ -9,7 +9,7 @@ use super::compare::ServiceFields;
 use super::decide::{Circumstances, is_before};
 use super::declaration::{Declaration, DeclarationId, DeclarationState};
 use super::events::DeclarationEvents;
-use super::reading::{day, is_read, retired_from, same_form};
+use super::reading::{is_read, same_form};
 use super::row::{Listing, Reason, Row};
 use super::store::{OutboxStore, Transaction, seconds};
 use crate::error::Result;
@@ -303,8 +303,6 @@ impl Outbox {
         judge(&Circumstances {
             now: seconds(self.now()),
             today: &today,
-            day,
-            retired_from,
             service: &self.store().service(),
             open: &others,
             user: self.current_user().as_deref(),

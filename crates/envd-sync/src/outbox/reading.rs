@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::compare::ServiceRecord;
 use crate::replica::instant_key;
-use envd_sdk::model::{Consignment, ConsignmentId, ConsignmentInput, Day, FormType, Timestamp};
+use envd_sdk::model::{Consignment, ConsignmentId, ConsignmentInput, Day, Timestamp};
 
 /// A record in the shape of an input, with its names and status; `None`: it has no id.
 pub(super) fn record_of(record: &Consignment) -> Option<ServiceRecord> {
@@ -84,20 +84,6 @@ pub(super) fn same_form(sent: &str, read: &str) -> bool {
         || instant_of(sent).is_some_and(|instant| instant_of(read) == Some(instant))
 }
 
-/// The day of a date, with or without a time after it.
-pub(super) fn day(date: &str) -> Option<String> {
-    let (day, rest) = date.split_at_checked(10)?;
-    let has_end = rest.is_empty() || rest.starts_with(['T', ' ']);
-    let day = Day::parse(day).ok().filter(|_| has_end);
-    day.map(|day| day.to_string())
-}
-
-/// The day from which on a form is not accepted for new declarations.
-pub(super) fn retired_from(form: &str) -> Option<String> {
-    let from = FormType::from(form).closed_from()?;
-    Some(from.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,15 +102,5 @@ mod tests {
             let is_same = same_form(line[0], line[1]);
             assert_eq!(is_same.to_string(), line[2], "{line:?}");
         }
-    }
-
-    #[test]
-    fn a_movement_day_is_read_with_a_time_after_it() {
-        for date in "2027-06-01|2027-06-01T05:15:00|2027-06-01 05:15|2028-02-29".split('|') {
-            assert_eq!(day(date).as_deref(), date.get(..10));
-        }
-        let others =
-            "|soon|2027-06-31|2027-02-29|01/06/2027|2027-6-1|2027-06-01x|2027-06-0ä|+027-06-01";
-        assert!(others.split('|').all(|date| day(date).is_none()));
     }
 }

@@ -50,7 +50,7 @@ impl Declaration {
                 self.first_try()
             ),
             Some(Reason::NoReception) => match &self.trouble {
-                Some(trouble) => format!("Waiting: {trouble}; {it} is not sent yet"),
+                Some(trouble) => format!("Waiting: {it}. {trouble}"),
                 None => format!("Waiting for reception: {it}"),
             },
             Some(Reason::LoginNeeded) => format!("Waiting until you log in again: {it}"),

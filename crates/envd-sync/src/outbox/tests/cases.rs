@@ -367,24 +367,10 @@ pub(crate) fn with_circumstances<T>(
     then(&Circumstances {
         now: NOW,
         today: "2026-11-20",
-        day,
-        retired_from,
         service: &service(),
         open,
         user: Some("sam"),
     })
-}
-
-pub(crate) fn retired_from(form: &str) -> Option<String> {
-    (form == "LPAG2").then(|| "2024-11-19".to_owned())
-}
-
-/// The day of a date with a time after it.
-pub(crate) fn day(date: &str) -> Option<String> {
-    let day = date
-        .get(..10)
-        .filter(|day| day.starts_with(char::is_numeric));
-    day.map(str::to_owned)
 }
 
 pub(crate) fn applied(row: &mut Row, event: &RowEvent) -> Result<(), super::super::apply::Unfit> {

@@ -210,8 +210,6 @@ impl World {
             } else {
                 "2026-11-20"
             },
-            day: crate::outbox::tests::cases::day,
-            retired_from: |_| None,
             service: &self.learnt,
             open: &others,
             user: Some(self.user),

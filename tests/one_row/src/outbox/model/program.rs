@@ -551,8 +551,6 @@ pub(super) fn circumstances<'a>(
         } else {
             "2027-06-02"
         },
-        day: crate::outbox::tests::cases::day,
-        retired_from: crate::outbox::tests::cases::retired_from,
         service: &store.account.service,
         open,
         user: None,
