@@ -1,4 +1,4 @@
-//! Declarations in a farmer's words: where one is, and what each answer to its question will do.
+//! Declarations in a farmer's words: their states, and the effect of each answer to a question.
 
 use chrono::{DateTime, FixedOffset, NaiveDate};
 
@@ -8,7 +8,7 @@ use super::row::Reason;
 use envd_sdk::model::Timestamp;
 
 impl Declaration {
-    /// Where it is, in a farmer's words, for a list on a screen: which declaration, what happened, when, and what is asked.
+    /// Where it is, in a farmer's words, for a list on a screen: the declaration, the event, its time, and the question.
     ///
     /// Times are those of the eastern states without daylight saving (AEST).
     ///
@@ -58,13 +58,13 @@ impl Declaration {
                 format!("Waiting until it is known what became of another new declaration: {it}")
             }
             Some(Reason::AnotherUser) => format!(
-                "Not sent: {} wrote {it}, and somebody else is logged in now. Send it as yourself, or should {0} log in again?",
+                "Not sent: {} wrote {it}, and another user is logged in now. Send it as yourself, or should {0} log in again?",
                 self.writers.join(", ")
             ),
             Some(Reason::Conflict) => format!(
-                "Somebody changed {it} on the website after you wrote yours; noticed{time}. Nothing was sent. {}",
+                "Someone changed {it} on the website after you wrote yours; noticed{time}. Nothing was sent. {}",
                 match self.wanted {
-                    Wanted::Delete => "Delete it all the same?",
+                    Wanted::Delete => "Delete it anyway?",
                     _ => "Which one counts?",
                 }
             ),
@@ -72,11 +72,11 @@ impl Declaration {
                 "Others may rely on {it}, which is submitted on the website; noticed{time}. Make it a draft again?"
             ),
             Some(Reason::NotADraft) => format!(
-                "On the website {it} is submitted or locked; noticed{time}. Nothing was sent. {} all the same?",
+                "On the website {it} is submitted or locked; noticed{time}. Nothing was sent. {} anyway?",
                 self.action()
             ),
             Some(Reason::Gone) => format!(
-                "The website does not show {it} any more; noticed{time}. Somebody may have deleted it. Make it again?"
+                "The website does not show {it} any more; noticed{time}. Someone may have deleted it. Make it again?"
             ),
             Some(Reason::Candidates) => match self.candidates.len() {
                 1 => format!(
@@ -93,11 +93,11 @@ impl Declaration {
                 "The record that you chose for {it} is gone, or belongs to another declaration here. Which one is it?"
             ),
             Some(Reason::NotAfterPassed) => format!(
-                "Too late for {it}: it was to be sent by {}, and was not. Send it all the same?",
+                "Too late for {it}: it was to be sent by {}, and was not. Send it anyway?",
                 self.not_after.as_ref().map(spoken).unwrap_or_default()
             ),
             Some(Reason::MovementPassed) => {
-                format!("The day of the movement is over: send {it} all the same?")
+                format!("The day of the movement is over: send {it} anyway?")
             }
             Some(Reason::MovementUnreadable) => format!(
                 "The day of the movement, “{}”, cannot be read: please correct {it}",
@@ -107,11 +107,11 @@ impl Declaration {
                 "The service does not accept the form of {it} for new declarations any more: please choose another form"
             ),
             Some(Reason::TookTheirs) => {
-                format!("Given up{time}: the website's {it} counts, and yours was not sent")
+                format!("Discarded{time}: the website's {it} counts, and yours was not sent")
             }
-            Some(Reason::GivenUp) => format!("Given up{time}: {it}"),
+            Some(Reason::GivenUp) => format!("Discarded{time}: {it}"),
             None => match (self.state, self.wanted) {
-                (DeclarationState::Discarded, _) => format!("Given up{time}: {it}"),
+                (DeclarationState::Discarded, _) => format!("Discarded{time}: {it}"),
                 (DeclarationState::Sending, _) => format!("Being sent: {it}"),
                 (_, Wanted::Withdraw) => {
                     format!("Submitted, and waiting to be made a draft again: {it}")
@@ -161,20 +161,20 @@ impl Declaration {
                 "It is sent with this form. The service may refuse it.".to_owned()
             }
             (Decision::KeepMine, _) => format!(
-                "{} as it is, although it is late.",
+                "{} unchanged, although it is late.",
                 match self.wanted {
                     Wanted::Submit => "It is sent and submitted",
                     _ => "It is sent",
                 }
             ),
             (Decision::TakeTheirs, Some(Reason::Gone)) => {
-                "It stays gone from the website. Yours is given up and not sent.".to_owned()
+                "It stays gone from the website. Yours is discarded and not sent.".to_owned()
             }
             (Decision::TakeTheirs, _) if self.wanted == Wanted::Delete => {
-                "It stays on the website as it is. Your delete is given up.".to_owned()
+                "It stays on the website unchanged. Your delete is discarded.".to_owned()
             }
             (Decision::TakeTheirs, _) => {
-                "The website's text stays as it is. Yours is given up and not sent.".to_owned()
+                "The website's text stays unchanged. Yours is discarded and not sent.".to_owned()
             }
             (Decision::Resend, Some(Reason::Refused)) => {
                 "The same text is sent once more.".to_owned()
@@ -198,25 +198,25 @@ impl Declaration {
                 "It is sent under your login{submits}, as if you had written it yourself."
             ),
             (Decision::Discard, _) if self.row.is_expecting() => {
-                "What waits here is given up. Nothing is deleted on the website. What was sent before may still arrive there: you will see it here."
+                "Your words here are discarded. Nothing is deleted on the website. An earlier request may still arrive there: you will see it here."
                     .to_owned()
             }
             (Decision::Discard, _) if self.wanted == Wanted::Delete => {
-                "Your delete is given up, and nothing is deleted on the website.".to_owned()
+                "Your delete is discarded, and nothing is deleted on the website.".to_owned()
             }
             (Decision::Discard, _) => {
-                "What waits here is given up and not sent. Nothing is deleted on the website."
+                "Your words here are discarded and not sent. Nothing is deleted on the website."
                     .to_owned()
             }
         }
     }
 
-    /// What keep-mine does to a record that somebody changed or submitted.
+    /// The effect of keep-mine on a record that another user changed or submitted.
     fn overwrite(&self) -> String {
         let is_submitted = self.reason == Some(Reason::NotADraft);
         match (self.wanted, is_submitted) {
             (Wanted::Delete, false) => {
-                "It is deleted on the website, with what somebody changed there.".to_owned()
+                "It is deleted on the website, with the changes that someone made there.".to_owned()
             }
             (Wanted::Delete, true) => {
                 "It is deleted on the website although it is submitted or locked. The service may refuse that."
@@ -234,11 +234,11 @@ impl Declaration {
                     .to_owned()
             }
             (Wanted::Save, false) => {
-                "Your text replaces the one on the website. What somebody changed there in the same fields is lost."
+                "Your text replaces the one on the website. Changes that someone made there to the same fields are lost."
                     .to_owned()
             }
             (Wanted::Submit, false) => {
-                "Your text replaces the one on the website, and is submitted. What somebody changed there in the same fields is lost."
+                "Your text replaces the one on the website, and is submitted. Changes that someone made there to the same fields are lost."
                     .to_owned()
             }
         }
@@ -300,7 +300,7 @@ impl Declaration {
         )
     }
 
-    /// As it was written.
+    /// The day of the movement, in the form that the user wrote.
     fn movement_day(&self) -> Option<String> {
         let input = self.input.as_ref()?;
         Some(input.movement_date.value()?.to_string())
