@@ -27,7 +27,7 @@ use envd_sdk::model::ConsignmentId;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Decision {
-    /// Sends what is wanted here, over what the service had when the question was asked. A record that is gone is made anew;
+    /// Sends what is wanted here, over what the service had when the question was asked. A record that is gone is created again;
     /// what is too late is sent anyway.
     KeepMine,
     /// Keeps what the service has, and gives the declaration up.
@@ -57,7 +57,7 @@ impl Decision {
         all
     }
 
-    /// By its text, of which a blank may be a hyphen.
+    /// By its text, in which hyphens may replace blanks.
     pub(crate) fn named(text: &str) -> Option<Self> {
         if let Some(id) = text.strip_prefix("adopt ") {
             return Some(Self::Adopt(id.into()));
@@ -93,7 +93,7 @@ pub(crate) fn fitting(row: &Row) -> Vec<Decision> {
         begun: 0,
         reconcile_after: 0,
         service: &service,
-        // Whoever asks is logged in.
+        // Someone is logged in to ask.
         user: Some(""),
     };
     let candidates: Vec<ConsignmentId> = row

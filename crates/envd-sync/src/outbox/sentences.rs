@@ -1,4 +1,4 @@
-//! Declarations in a farmer's words: where one is, and what each answer to its question will do.
+//! Declarations in a farmer's words: their states, and the effect of each answer to a question.
 
 use chrono::{DateTime, FixedOffset, NaiveDate};
 
@@ -8,7 +8,7 @@ use super::row::Reason;
 use envd_sdk::model::Timestamp;
 
 impl Declaration {
-    /// Where it is, in a farmer's words, for a list on a screen: which declaration, what happened, when, and what is asked.
+    /// Where it is, in a farmer's words, for a list on a screen: the declaration, the event, its time, and the question.
     ///
     /// Times are those of the eastern states without daylight saving (AEST).
     ///
@@ -50,7 +50,7 @@ impl Declaration {
                 self.first_try()
             ),
             Some(Reason::NoReception) => match &self.trouble {
-                Some(trouble) => format!("Waiting: {trouble}; {it} is not sent yet"),
+                Some(trouble) => format!("Waiting: {it}. {trouble}"),
                 None => format!("Waiting for reception: {it}"),
             },
             Some(Reason::LoginNeeded) => format!("Waiting until you log in again: {it}"),
@@ -58,26 +58,34 @@ impl Declaration {
                 format!("Waiting until it is known what became of another new declaration: {it}")
             }
             Some(Reason::AnotherUser) => format!(
-                "Not sent: {} wrote {it}, and somebody else is logged in now. Send it as yourself, or should {0} log in again?",
+                "Not sent: {} wrote {it}, and another user is logged in now. Send it as yourself, or should {0} log in again?",
                 self.writers.join(", ")
             ),
             Some(Reason::Conflict) => format!(
-                "Somebody changed {it} on the website after you wrote yours; noticed{time}. Nothing was sent. Which one counts?"
+                "Someone changed {it} on the website after you wrote yours; noticed{time}. Nothing was sent. {}",
+                match self.wanted {
+                    Wanted::Delete => "Delete it anyway?",
+                    _ => "Which one counts?",
+                }
             ),
             Some(Reason::NotADraft) if self.wanted == Wanted::Withdraw => format!(
-                "Somebody may rely on {it}, which is submitted on the website; noticed{time}. Make it a draft again?"
+                "Others may rely on {it}, which is submitted on the website; noticed{time}. Make it a draft again?"
             ),
             Some(Reason::NotADraft) => format!(
-                "Somebody submitted or locked {it} on the website; noticed{time}. Nothing was sent. {} all the same?",
+                "On the website {it} is submitted or locked; noticed{time}. Nothing was sent. {} anyway?",
                 self.action()
             ),
             Some(Reason::Gone) => format!(
-                "The website does not show {it} any more; noticed{time}. Somebody may have deleted it. Make it again?"
+                "The website does not show {it} any more; noticed{time}. Someone may have deleted it. Make it again?"
             ),
-            Some(Reason::Candidates) => format!(
-                "The website has {} like {it}; noticed{time}. Is one of them this one, or is yours to be made as well?",
-                counted(self.candidates.len(), "declaration")
-            ),
+            Some(Reason::Candidates) => match self.candidates.len() {
+                1 => format!(
+                    "The website has a record that may be {it}; noticed{time}. Is it the same one, or is yours to be made as well?"
+                ),
+                several => format!(
+                    "The website has {several} records that may be {it}; noticed{time}. Is one of them the same, or is yours to be made as well?"
+                ),
+            },
             Some(Reason::OtherRecord) => format!(
                 "The service answered{time} with another record than {it}. Is that one yours?"
             ),
@@ -85,24 +93,25 @@ impl Declaration {
                 "The record that you chose for {it} is gone, or belongs to another declaration here. Which one is it?"
             ),
             Some(Reason::NotAfterPassed) => format!(
-                "Too late for {it}: it was to be sent by {}, and was not. Send it all the same?",
+                "Too late for {it}: it was to be sent by {}, and was not. Send it anyway?",
                 self.not_after.as_ref().map(spoken).unwrap_or_default()
             ),
             Some(Reason::MovementPassed) => {
-                format!("The day of the movement is over: send {it} all the same?")
+                format!("The day of the movement is over: send {it} anyway?")
             }
-            Some(Reason::MovementUnreadable) => {
-                format!("The day of the movement cannot be read: please correct it in {it}")
-            }
+            Some(Reason::MovementUnreadable) => format!(
+                "The day of the movement, “{}”, cannot be read: please correct {it}",
+                self.movement_day().unwrap_or_default()
+            ),
             Some(Reason::FormRetired) => format!(
                 "The service does not accept the form of {it} for new declarations any more: please choose another form"
             ),
             Some(Reason::TookTheirs) => {
-                format!("Given up{time}: the website's {it} counts, and yours was not sent")
+                format!("Discarded{time}: the website's {it} counts, and yours was not sent")
             }
-            Some(Reason::GivenUp) => format!("Given up{time}: {it}"),
+            Some(Reason::GivenUp) => format!("Discarded{time}: {it}"),
             None => match (self.state, self.wanted) {
-                (DeclarationState::Discarded, _) => format!("Given up{time}: {it}"),
+                (DeclarationState::Discarded, _) => format!("Discarded{time}: {it}"),
                 (DeclarationState::Sending, _) => format!("Being sent: {it}"),
                 (_, Wanted::Withdraw) => {
                     format!("Submitted, and waiting to be made a draft again: {it}")
@@ -145,21 +154,27 @@ impl Declaration {
             (Decision::KeepMine, Some(Reason::Gone)) => {
                 format!("It is made again on the website under a new number{submits}.")
             }
+            (Decision::KeepMine, Some(Reason::MovementUnreadable)) => {
+                "It is sent with this day. The service may refuse it.".to_owned()
+            }
             (Decision::KeepMine, Some(Reason::FormRetired)) => {
                 "It is sent with this form. The service may refuse it.".to_owned()
             }
             (Decision::KeepMine, _) => format!(
-                "{} as it is, although it is late.",
+                "{} unchanged, although it is late.",
                 match self.wanted {
                     Wanted::Submit => "It is sent and submitted",
                     _ => "It is sent",
                 }
             ),
             (Decision::TakeTheirs, Some(Reason::Gone)) => {
-                "It stays gone from the website. Yours is given up and never sent.".to_owned()
+                "It stays gone from the website. Yours is discarded and not sent.".to_owned()
+            }
+            (Decision::TakeTheirs, _) if self.wanted == Wanted::Delete => {
+                "It stays on the website unchanged. Your delete is discarded.".to_owned()
             }
             (Decision::TakeTheirs, _) => {
-                "The website's text stays as it is. Yours is given up and never sent.".to_owned()
+                "The website's text stays unchanged. Yours is discarded and not sent.".to_owned()
             }
             (Decision::Resend, Some(Reason::Refused)) => {
                 "The same text is sent once more.".to_owned()
@@ -167,31 +182,41 @@ impl Declaration {
             (Decision::Resend, Some(Reason::NoUsableAnswer)) => {
                 "The website is looked at once more; what is not there is sent again.".to_owned()
             }
+            (Decision::Resend, _) if self.consignment.is_some() => {
+                "That record is not yours: the same text is sent to yours once more.".to_owned()
+            }
+            (Decision::Resend, _) if self.wanted == Wanted::Delete => {
+                "That is not yours: nothing is deleted, unless yours is found after all.".to_owned()
+            }
             (Decision::Resend, _) => {
-                format!("None of them is yours: a new one is made on the website{submits}.")
+                format!("That is not yours: a new one is made on the website{submits}.")
             }
             (Decision::Adopt(id), _) => format!(
-                "The record {id} is taken for yours. Where it differs from what you wrote, your text is sent to it{submits}."
+                "The record {id} is taken for yours. If it is not as you wrote it, you are asked which one counts."
             ),
             (Decision::SendAsMe, _) => format!(
                 "It is sent under your login{submits}, as if you had written it yourself."
             ),
-            (Decision::Discard, Some(Reason::NoClearAnswer | Reason::NoUsableAnswer)) => {
-                "It is given up, and nothing is deleted on the website. What was sent before may still arrive there: you will see it here."
+            (Decision::Discard, _) if self.row.is_expecting() => {
+                "Your words here are discarded. Nothing is deleted on the website. An earlier request may still arrive there: you will see it here."
                     .to_owned()
             }
+            (Decision::Discard, _) if self.wanted == Wanted::Delete => {
+                "Your delete is discarded, and nothing is deleted on the website.".to_owned()
+            }
             (Decision::Discard, _) => {
-                "It is given up and never sent. Nothing is deleted on the website.".to_owned()
+                "Your words here are discarded and not sent. Nothing is deleted on the website."
+                    .to_owned()
             }
         }
     }
 
-    /// What keep-mine does to a record that somebody changed or submitted.
+    /// The effect of keep-mine on a record that another user changed or submitted.
     fn overwrite(&self) -> String {
         let is_submitted = self.reason == Some(Reason::NotADraft);
         match (self.wanted, is_submitted) {
             (Wanted::Delete, false) => {
-                "It is deleted on the website, with what somebody changed there.".to_owned()
+                "It is deleted on the website, with the changes that someone made there.".to_owned()
             }
             (Wanted::Delete, true) => {
                 "It is deleted on the website although it is submitted or locked. The service may refuse that."
@@ -209,11 +234,11 @@ impl Declaration {
                     .to_owned()
             }
             (Wanted::Save, false) => {
-                "Your text replaces the one on the website. What somebody changed there in the same fields is lost."
+                "Your text replaces the one on the website. Changes that someone made there to the same fields are lost."
                     .to_owned()
             }
             (Wanted::Submit, false) => {
-                "Your text replaces the one on the website, and is submitted. What somebody changed there in the same fields is lost."
+                "Your text replaces the one on the website, and is submitted. Changes that someone made there to the same fields are lost."
                     .to_owned()
             }
         }
@@ -261,10 +286,8 @@ impl Declaration {
             let (from, to) = (input.origin.pic.value()?, input.destination.pic.value()?);
             Some(format!(" from {from} to {to}"))
         });
-        let day = self.input.as_ref().and_then(|input| {
-            let day = input.movement_date.value()?.to_string();
-            Some(format!(" for {}", spoken_day(&day)))
-        });
+        let day = self.movement_day().and_then(|day| spoken_day(&day));
+        let day = day.map(|day| format!(" for {day}"));
         let what = if self.consignment.is_some() || pics.is_some() {
             "the declaration"
         } else {
@@ -275,6 +298,12 @@ impl Declaration {
             pics.unwrap_or_default(),
             day.unwrap_or_default()
         )
+    }
+
+    /// The day of the movement, in the form that the user wrote.
+    fn movement_day(&self) -> Option<String> {
+        let input = self.input.as_ref()?;
+        Some(input.movement_date.value()?.to_string())
     }
 
     /// When the last event happened.
@@ -306,17 +335,8 @@ fn spoken(at: &Timestamp) -> String {
     instant.format("%-I:%M %P AEST on %-d %B %Y").to_string()
 }
 
-/// A day for people; as it is if it cannot be read.
-fn spoken_day(day: &str) -> String {
-    let parsed = day
-        .get(..10)
-        .and_then(|day| NaiveDate::parse_from_str(day, "%Y-%m-%d").ok());
-    parsed.map_or_else(|| day.to_owned(), |day| day.format("%-d %B %Y").to_string())
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    match count {
-        1 => format!("a {noun}"),
-        several => format!("{several} {noun}s"),
-    }
+/// A day for people; `None`: it cannot be read.
+fn spoken_day(day: &str) -> Option<String> {
+    let day = NaiveDate::parse_from_str(day.get(..10)?, "%Y-%m-%d").ok()?;
+    Some(day.format("%-d %B %Y").to_string())
 }

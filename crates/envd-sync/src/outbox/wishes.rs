@@ -559,7 +559,6 @@ impl fmt::Debug for NewDeclaration<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NewDeclaration")
             .field("is_submitted", &self.is_submitted)
-            .field("key", &self.key)
             .finish_non_exhaustive()
     }
 }

@@ -3,7 +3,9 @@
 use envd_sdk::model::{ConsignmentInput, Day, FormType, PartyInput};
 use envd_sdk::validate::Context;
 use envd_sync::bank::{Bank, Banks, LocalDraft};
-use envd_sync::outbox::{Conflict, Declaration, DeclarationEvents, FieldDifference, OutboxEvent};
+use envd_sync::outbox::{
+    Conflict, Declaration, DeclarationEvents, FieldDifference, NewDeclaration, OutboxEvent,
+};
 use envd_sync::replica::{Changes, LocalQuery, LocalRecord};
 use envd_sync::store::rows::{Batch, ChangeRow, Document, RecordRow, RowKeys};
 use envd_sync::store::{MemorySync, SqliteSync, SyncStore};
@@ -122,6 +124,9 @@ async fn debug_of_an_outbox_shows_no_declaration() {
     hides::<Outbox>(&outbox);
     let events: DeclarationEvents = outbox.events();
     hides::<DeclarationEvents>(&events);
+    let new: NewDeclaration<'_> = outbox.save(input()).key(PLANTED);
+    hides::<NewDeclaration<'_>>(&new);
+    drop(new);
     let run: Loop<OutboxEvent> = outbox.run();
     hides::<Loop<OutboxEvent>>(&run);
     drop(run);

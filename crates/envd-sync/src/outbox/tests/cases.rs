@@ -380,7 +380,7 @@ pub(crate) fn applied(row: &mut Row, event: &RowEvent) -> Result<(), super::supe
         begun: 5,
         reconcile_after: 60,
         service: &service(),
-        user: Some("sam"),
+        user: (!row.writers.is_empty()).then_some("sam"),
     };
     apply(row, event, &moment)
 }
