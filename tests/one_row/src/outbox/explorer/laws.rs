@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::service::{Author, Content, FIELDS, Given, NAMES, Record, SIGNATURE, Service};
+use super::service::{Author, Content, FIELDS, Given, NAMES, Record, SIGNATURE, Service, at};
 
 const DAY: u64 = 24 * 60 * 60;
 
@@ -25,6 +25,7 @@ pub(super) enum Law {
     Door,
     MadeTwice,
     Untold,
+    NotOurs,
     OtherUser,
     MadeADraft,
     NotSaid,
@@ -68,6 +69,10 @@ impl Law {
                 "nothing is made twice unless two lists without a gap were seen since",
             ),
             Self::Untold => ("P3", "each further record of a declaration is reported"),
+            Self::NotOurs => (
+                "P3",
+                "a record of somebody else is ours only if a person says so, or it is all that was lost",
+            ),
             Self::OtherUser => (
                 "P4",
                 "nothing of one user is sent under the login of another",
@@ -187,8 +192,10 @@ struct Declared {
     unclear_since: Option<u64>,
     unreadable_since: Option<u64>,
     unanswered: u8,
-    /// Looks and tries since then.
-    tried: u8,
+    /// Whether a creation ever got no clear answer.
+    has_lost: bool,
+    /// The records that a person named as the declaration.
+    named: Vec<usize>,
 }
 
 impl Declared {
@@ -307,6 +314,8 @@ impl Laws {
                 });
                 let mut next = word(given, asks_submit || keeps);
                 next.not_after = not_after.or(kept.and_then(|earlier| earlier.not_after));
+                next.is_saved =
+                    kept.is_some_and(|earlier| earlier.given == given && earlier.is_saved);
                 if !is_second {
                     let first = declared.words.first().copied();
                     let stays = declared.words.len() > 1 && first.is_some() && !is_at_rest;
@@ -317,7 +326,7 @@ impl Laws {
                 }
                 declared.words.push(next);
                 declared.deletes = false;
-                declared.withdraws = false;
+                declared.withdraws &= !is_at_rest && !asks_submit;
             }
             Said::Submit(None) => {
                 let Some(last) = declared.words.last_mut() else {
@@ -352,7 +361,7 @@ impl Laws {
                 _ => {}
             },
             Said::Resend => declared.creation = None,
-            Said::Adopt(_) => {}
+            Said::Adopt(record) => declared.named.push(at(record)),
         }
         if is_answer {
             declared.answered = Some(key);
@@ -510,10 +519,8 @@ impl Laws {
         let declared = self.of(declaration);
         declared.refused = declared.sent.filter(|_| is_refused);
         declared.creation = None;
-        let first = declared.words.first().filter(|_| declared.words.len() > 1);
-        let is_first = first.is_some_and(|first| declared.sent == Some(Some(first.given)));
-        if is_first && !is_refused && first.is_some_and(|first| !first.submits || first.is_done) {
-            declared.words.remove(0);
+        if let Some(sent) = declared.sent.filter(|_| !is_refused) {
+            declared.leave_first(sent);
         }
         declared.forget_trouble();
     }
@@ -533,12 +540,33 @@ impl Laws {
     pub(super) fn hears_nothing(&mut self, declaration: u64, now: u64) {
         let declared = self.of(declaration);
         declared.unclear_since = declared.unclear_since.or(Some(now));
+        declared.has_lost |= declared.creation.is_some();
+    }
+
+    /// A record becomes that of a declaration.
+    pub(super) fn takes(&mut self, declaration: u64, at: usize, service: &Service) {
+        let declared = self.of(declaration).clone();
+        let record = &service.records[at];
+        let is_all_of = |text: &Given| {
+            let mut fields = text.fields.iter().zip(record.content.fields);
+            fields.all(|(given, value)| given.unwrap_or(0) == value)
+        };
+        let texts = declared.words.iter().map(|word| word.given);
+        let mut texts = texts.chain(declared.sent.flatten());
+        let is_twin = declared.has_lost && texts.any(|text| is_all_of(&text));
+        let is_ours = match record.maker {
+            Author::Us(maker) => maker == declaration,
+            Author::Other => is_twin,
+        };
+        if !is_ours && !declared.named.contains(&at) {
+            let how = format!("c{} is taken, which {:?} made", at + 1, record.maker);
+            self.breaks(Law::NotOurs, how);
+        }
     }
 
     /// A read about a declaration was answered, or not so that it can be used.
     pub(super) fn reads(&mut self, declaration: u64, is_usable: bool, now: u64) {
         let declared = self.of(declaration);
-        declared.tried = declared.tried.saturating_add(1).min(3);
         declared.unreadable_since = match declared.unreadable_since {
             _ if is_usable => None,
             since => since.or(Some(now)),
@@ -552,9 +580,12 @@ impl Laws {
         }
     }
 
-    /// A declaration was found, or its search ended.
-    pub(super) fn settles(&mut self, declaration: u64) {
+    /// A declaration was found to have this text, or its search ended.
+    pub(super) fn settles(&mut self, declaration: u64, text: Option<Given>) {
         let declared = self.of(declaration);
+        if text.is_some() {
+            declared.leave_first(text);
+        }
         declared.creation = None;
         declared.forget_trouble();
     }
@@ -666,10 +697,8 @@ impl Laws {
                     || words.any(|word| refused == Some(Some(word.given)))
             }
             Screen::Saved | Screen::DraftAgain => {
-                {
                 let mut words = declared.words.iter();
                 !declared.deletes && !words.any(|word| word.submits && !word.is_done)
-            }
             }
             Screen::Submitted => !declared.deletes,
             Screen::Deleted => declared.deletes,
@@ -722,8 +751,11 @@ impl Laws {
                 unclear_since,
                 unreadable_since,
                 unanswered,
+                has_lost,
+                named,
                 ..
             } = declared;
+            (has_lost, named).hash(into);
             (deletes, withdraws, gave, creation, agreed, agreed_late).hash(into);
             (answered, refused, sent, unanswered).hash(into);
             let is_long = |since: &u64| now - since >= DAY;
@@ -734,9 +766,19 @@ impl Laws {
 }
 
 impl Declared {
+    /// What goes first was sent, so that the later word is next.
+    fn leave_first(&mut self, sent: Option<Given>) {
+        let first = self.words.first().filter(|_| self.words.len() > 1);
+        let is_sent = first
+            .is_some_and(|first| Some(first.given) == sent && (!first.submits || first.is_done));
+        if is_sent {
+            self.words.remove(0);
+        }
+    }
+
     fn forget_trouble(&mut self) {
         (self.unclear_since, self.unreadable_since) = (None, None);
-        (self.unanswered, self.tried) = (0, 0);
+        self.unanswered = 0;
     }
 }
 

@@ -42,13 +42,13 @@ const fn run(at: u8, fate: Fate) -> Step {
     Step::Run(Run::with(at, fate))
 }
 
-/// First states, with the actors that act from there on, and to which depth.
+/// First states, with the actors that act from there on, and two depths: of `cargo test`, and of the long run.
 fn scopes() -> Vec<Scope> {
-    let scope = |name, first: &[Step], depth, actors| Scope {
+    let scope = |name, first: &[Step], depth: (usize, usize), actors| Scope {
         name,
         first: first.to_vec(),
         actors,
-        depth,
+        depth: if is_long() { depth.1 } else { depth.0 },
     };
     let one = Actors {
         declarations: 1,
@@ -58,11 +58,24 @@ fn scopes() -> Vec<Scope> {
         fates: FATES,
         ..Actors::default()
     };
-    let records = Actors {
-        drafts: &[Draft::A, Draft::B, Draft::S, Draft::Part],
+    let unsigned = Actors {
+        drafts: &[Draft::A],
+        fates: &[Fate::NeverArrives, Fate::ReplyLost, Fate::ArrivesLate],
+        ..one
+    };
+    let replies = Actors {
+        drafts: &[Draft::A, Draft::B],
+        fates: &[Fate::Held, Fate::HeldAfter, Fate::NamesAnother],
+        ..one
+    };
+    let saved = Actors {
         records: true,
         fates: LOSSES,
         ..one
+    };
+    let records = Actors {
+        drafts: &[Draft::A, Draft::B, Draft::S, Draft::Part],
+        ..saved
     };
     let lists = Actors {
         drafts: &[Draft::A, Draft::B],
@@ -84,6 +97,10 @@ fn scopes() -> Vec<Scope> {
         website: &[Change::Consignee],
         ..one
     };
+    let colleague = Actors {
+        declarations: 1,
+        ..colleagues
+    };
     let two = Actors {
         declarations: 2,
         drafts: &[Draft::A],
@@ -93,11 +110,17 @@ fn scopes() -> Vec<Scope> {
         ..one
     };
     let days = Actors {
+        drafts: &[Draft::A],
         fates: LOSSES,
         time: true,
         limits: true,
         website: &[],
         ..one
+    };
+    let days_of_a_record = Actors {
+        records: true,
+        drafts: &[Draft::Part],
+        ..days
     };
     let long = Actors {
         drafts: &[Draft::A, Draft::B],
@@ -115,87 +138,65 @@ fn scopes() -> Vec<Scope> {
         ..one
     };
     let save = Step::Save(Draft::A);
-    let submit = Step::Submit(Draft::A);
     let quick = run(0, Fate::QuickColleague);
-    let twin_and_sync = [Step::Twin, Step::Sync];
+    let agreed = [
+        save.clone(),
+        RUN,
+        Step::Website(0, Change::Submit),
+        Step::Edit(1, Draft::B),
+        RUN,
+        Step::Decide(1, PersonsDecision::KeepMine),
+    ];
+    let late = [
+        save.clone(),
+        save.clone(),
+        run(0, Fate::ArrivesLate),
+        run(1, Fate::ArrivesLate),
+    ];
+    let two_quick = [save.clone(), quick.clone(), save.clone(), quick];
+    let of_a_colleague = [Step::Twin, Step::Sync];
+    let twin = [Step::Sync, save.clone(), Step::Twin, RUN];
     vec![
-        scope("one declaration", &[], 4, one),
+        scope("one declaration", &[], (4, 6), one),
+        scope("one unsigned declaration", &[], (4, 7), unsigned),
+        scope("replies under way", &[], (4, 6), replies),
+        scope("a draft of ours", &[save.clone(), RUN], (3, 5), saved),
         scope(
-            "a draft of ours",
-            &[save.clone(), RUN],
-            4,
-            Actors {
-                records: true,
-                fates: LOSSES,
-                ..one
-            },
-        ),
-        scope("submitted by us", &[submit, RUN], 4, records),
-        scope(
-            "agreed to change what is submitted",
-            &[
-                save.clone(),
-                RUN,
-                Step::Website(0, Change::Submit),
-                Step::Edit(1, Draft::B),
-                RUN,
-                Step::Decide(1, PersonsDecision::KeepMine),
-            ],
-            3,
-            one,
-        ),
-        scope("a record of a colleague", &twin_and_sync, 4, records),
-        scope("lists", &[], 4, lists),
-        scope("twins", &[], 4, twins),
-        scope("two declarations", &[], 4, two),
-        scope(
-            "two that are late",
-            &[
-                save.clone(),
-                save.clone(),
-                run(0, Fate::ArrivesLate),
-                run(1, Fate::ArrivesLate),
-            ],
-            4,
-            two,
+            "submitted by us",
+            &[Step::Submit(Draft::A), RUN],
+            (3, 5),
+            records,
         ),
         scope(
-            "colleagues",
-            &[],
-            4,
-            Actors {
-                declarations: 1,
-                ..colleagues
-            },
+            "a lost creation",
+            &[save.clone(), run(0, Fate::ReplyLost)],
+            (3, 5),
+            saved,
         ),
-        scope(
-            "two quick colleagues",
-            &[save.clone(), quick.clone(), save.clone(), quick],
-            3,
-            colleagues,
-        ),
-        scope(
-            "days",
-            &[],
-            5,
-            Actors {
-                drafts: &[Draft::A],
-                ..days
-            },
-        ),
+        scope("agreed to change what is submitted", &agreed, (3, 5), one),
+        scope("a record of a colleague", &of_a_colleague, (3, 4), records),
+        scope("lists", &[], (4, 6), lists),
+        scope("twins", &[], (4, 6), twins),
+        scope("a twin is asked about", &twin, (3, 5), twins),
+        scope("two declarations", &[], (4, 6), two),
+        scope("two that are late", &late, (3, 5), two),
+        scope("a colleague", &[], (4, 6), colleague),
+        scope("two quick colleagues", &two_quick, (3, 4), colleagues),
+        scope("days", &[], (5, 7), days),
         scope(
             "days of a record",
-            &twin_and_sync,
-            4,
-            Actors {
-                records: true,
-                drafts: &[Draft::Part],
-                ..days
-            },
+            &of_a_colleague,
+            (3, 5),
+            days_of_a_record,
         ),
-        scope("long", &[save, RUN, Step::Edit(1, Draft::B)], 4, long),
-        scope("users", &[], 4, users),
+        scope("long", &[save, RUN, Step::Edit(1, Draft::B)], (3, 5), long),
+        scope("users", &[], (4, 6), users),
     ]
+}
+
+/// Whether the long run of `.ci/run all` is wanted.
+fn is_long() -> bool {
+    std::env::var_os("ENVD_SDK_TEST_LONG").is_some()
 }
 
 fn show(scope: &Scope, found: &Found) {
@@ -218,11 +219,10 @@ fn number(variable: &str) -> Option<usize> {
 /// The scopes that are explored: all, or one of them; to their depth, or another one.
 fn explored() -> Vec<Scope> {
     let only = std::env::var("ENVD_SDK_TEST_SCOPE").ok();
-    let deeper = number("ENVD_SDK_TEST_DEEPER").unwrap_or(0);
     let mut scopes = scopes();
     scopes.retain(|scope| only.as_deref().is_none_or(|only| only == scope.name));
     for scope in &mut scopes {
-        scope.depth = number("ENVD_SDK_TEST_DEPTH").unwrap_or(scope.depth + deeper);
+        scope.depth = number("ENVD_SDK_TEST_DEPTH").unwrap_or(scope.depth);
     }
     scopes
 }
@@ -231,7 +231,7 @@ fn threads() -> usize {
     number("ENVD_SDK_TEST_THREADS").unwrap_or(1)
 }
 
-/// `ENVD_SDK_TEST_DEEPER` adds to the depth of each scope; `ENVD_SDK_TEST_DEPTH` sets it, `ENVD_SDK_TEST_SCOPE` names one scope.
+/// `ENVD_SDK_TEST_LONG` goes deeper, `ENVD_SDK_TEST_DEPTH` to another depth, and `ENVD_SDK_TEST_SCOPE` names one scope.
 #[test]
 fn the_promises_hold_in_every_interleaving() {
     let mut broken = Vec::new();

@@ -530,9 +530,17 @@ impl World {
             return;
         }
         match event {
-            RowEvent::Applied { .. } | RowEvent::Absent { is_over: true } => {
-                self.laws.settles(row.id);
+            RowEvent::Applied {
+                request, record, ..
+            } => {
+                if request.record().is_none() {
+                    self.laws
+                        .takes(row.id, service::at(&record.id), &self.service);
+                }
+                self.laws
+                    .settles(row.id, request.text().map(Given::of_text));
             }
+            RowEvent::Absent { is_over: true } => self.laws.settles(row.id, None),
             RowEvent::Asked(_) => self.asks(row.id),
             _ => {}
         }
@@ -742,6 +750,7 @@ impl World {
         if let (RowEvent::Applied { record, .. }, ChangeRequest::Create(text)) =
             (&event, &held.sent.request)
         {
+            self.laws.takes(id, service::at(&record.id), &self.service);
             let service = Arc::make_mut(&mut self.learnt);
             service.learn_author(record);
             planted::after_learning(self.planted, service, &text.value(), record);
@@ -847,7 +856,7 @@ impl World {
             self.asks(row.id);
             return Ok(None);
         }
-        self.laws.settles(row.id);
+        self.laws.settles(row.id, None);
         Ok(Some(row.id))
     }
 
